@@ -1,0 +1,93 @@
+"""Call records: what became of a tool call. What the model sent lies in its message and never changes."""
+
+import hashlib
+import re
+from typing import Any, Literal
+
+import msgspec
+
+from pilothouse.domain.codes import Reason
+from pilothouse.domain.values import CallId, ContextId, MessageId, Timestamp, TurnId, Value
+
+Status = Literal[
+    "pending", "approved", "executing", "executed", "failed", "rejected", "denied", "cancelled", "interrupted"
+]
+OPEN: frozenset[Status] = frozenset({"pending", "approved", "executing"})
+Effect = Literal["read_only", "mutating", "question", "unknown"]
+
+
+class Approval(Value):
+    """A person's leave to run exactly what the digest names, in the mode in which it was given."""
+
+    by: str
+    at: Timestamp
+    digest: str
+    mode: str
+
+
+class CallRecord(Value, kw_only=True):
+    """One call. `basis` names the content that the preview was made from; the tool checks it again."""
+
+    id: CallId
+    provider_id: str
+    message_id: MessageId
+    turn: TurnId
+    round: int
+    tool: str
+    display_name: str
+    arguments: Any
+    digest: str
+    fingerprint: str
+    effect: Effect
+    touches: tuple[str, ...] | None = None
+    dangerous: tuple[str, ...] = ()
+    preview: str | None = None
+    basis: str | None = None
+    limit: Reason | None = None
+    status: Status
+    reason: Reason | None = None
+    edited: bool = False
+    approval: Approval | None = None
+    requested_at: Timestamp
+    decided_at: Timestamp | None = None
+    decided_by: str | None = None
+    started_at: Timestamp | None = None
+    finished_at: Timestamp | None = None
+    result_id: MessageId | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self.status in OPEN
+
+    @property
+    def is_question(self) -> bool:
+        return self.effect == "question"
+
+
+def fingerprint_of(tool: str, arguments: Any) -> str:
+    """The same for the same tool with the same arguments, whatever their order."""
+    return hashlib.sha256(msgspec.json.encode([tool, arguments], order="deterministic")).hexdigest()
+
+
+def digest_of(context: ContextId, call: CallId, workspace: str | None, fingerprint: str) -> str:
+    """Names what was shown: this call, here, with these arguments. It fits no other call."""
+    text = "\n".join((context, call, workspace or "", fingerprint))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+_WORD = re.compile(r"[A-Z]+\d*(?![a-z])|[A-Z]?[a-z]+\d*|\d+|[^\W\d_a-zA-Z]+")
+_ACRONYMS = frozenset(
+    {"ai", "api", "csv", "html", "http", "id", "ip", "json", "llm", "mcp", "ocr", "pdf", "sql", "url", "xml"}
+)
+
+
+def display_name(name: str) -> str:
+    """A tool's name in readable words: read_file and readFile are both "Read File"."""
+    return " ".join(_shaped(word) for word in _WORD.findall(name)) or name
+
+
+def _shaped(word: str) -> str:
+    letters = word.rstrip("0123456789")
+    if word.isupper() or letters.lower() in _ACRONYMS:
+        return word.upper()
+    return word[:1].upper() + word[1:]

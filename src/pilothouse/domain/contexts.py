@@ -1,0 +1,92 @@
+"""A context as it is stored, and a change to it: the two values that the store and the runtime share."""
+
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+from pilothouse.domain.audit import AuditEntry, AuditHead
+from pilothouse.domain.branches import MAIN, Branch
+from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.messages import Message, Usage
+from pilothouse.domain.states import Idle, State
+from pilothouse.domain.values import CallId, ContextId, MessageId, Timestamp, TurnId, Value
+
+FORMAT = 1
+
+TurnEnd = Literal["complete", "rejected", "denied", "cancelled", "limit", "error", "interrupted"]
+CONTINUABLE: frozenset[TurnEnd] = frozenset({"denied", "cancelled", "limit", "error", "interrupted"})
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+class OpenTurn(Value):
+    """What a turn must remember across rounds and restarts. `repeats` counts the same call in a row."""
+
+    id: TurnId
+    branch: str
+    started_at: Timestamp
+    round: int = 1
+    tools_executed: int = 0
+    last_fingerprint: str | None = None
+    repeats: int = 0
+    usage: Usage = Usage()
+
+
+class ContextCore(Value, kw_only=True):
+    """The small, bounded part of a context that every commit carries whole."""
+
+    context_id: ContextId
+    format: int = FORMAT
+    owner: str = "local"
+    parent: ContextId | None = None
+    workspace: str | None = None
+    title: str | None = None
+    created_at: Timestamp
+    updated_at: Timestamp
+    state: State = Idle()
+    mode: str
+    model: str | None = None
+    active_branch: str = MAIN
+    usage: Usage = Usage()
+    turn: OpenTurn | None = None
+    last_turn: TurnEnd = "complete"
+    audit: AuditHead = AuditHead()
+
+
+class Change(Value):
+    """One atomic change. Messages and calls are put by id; ids are appended to their branches."""
+
+    core: ContextCore
+    messages: tuple[Message, ...] = ()
+    branches: Mapping[str, Branch] = {}
+    appended: Mapping[str, tuple[MessageId, ...]] = {}
+    calls: tuple[CallRecord, ...] = ()
+    audit: tuple[AuditEntry, ...] = ()
+
+
+class PartialAnswer(Value):
+    """An answer that was being streamed when its process died."""
+
+    message_id: MessageId
+    turn: TurnId
+    deltas: tuple[str, ...]
+
+
+class StoredContext(Value):
+    """What the store gives on opening: bounded, whatever the length of the history."""
+
+    core: ContextCore
+    version: int
+    branches: Mapping[str, Branch]
+    calls: Mapping[CallId, CallRecord]
+    partials: tuple[PartialAnswer, ...] = ()
+    damage: tuple[Reason, ...] = ()
+
+
+def check_context_id(value: str) -> ContextId:
+    """Raises: InvalidInput for an id that may not become a folder's name."""
+    if not _ID.fullmatch(value):
+        raise InvalidInput(Code.INVALID_ID, value=value)
+    return ContextId(value)

@@ -1,0 +1,113 @@
+"""What a client sends: a tagged union. Nothing is guessed from text."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.values import Value
+
+TEXT_LIMIT = 1_000_000
+
+
+class LineRange(Value):
+    start_line: int | None = None
+    end_line: int | None = None
+
+
+class TextPayload(Value, tag_field="type", tag="text"):
+    content: str
+    display: str | None = None
+
+
+class FileReferencePayload(Value, tag_field="type", tag="file_reference"):
+    path: str
+    range: LineRange | None = None
+    display_text: str | None = None
+
+
+class ImagePayload(Value, tag_field="type", tag="image"):
+    url: str | None = None
+    base64: str | None = None
+    path: str | None = None
+    recognition: Literal["vision", "ocr", "auto"] = "auto"
+
+
+class WorkflowPayload(Value, tag_field="type", tag="workflow"):
+    workflow: str
+    parameters: Mapping[str, Any] = {}
+    display_text: str | None = None
+
+
+class ToolResultPayload(Value, tag_field="type", tag="tool_result"):
+    """A result that the client itself produced; the model sees it as the user's text."""
+
+    tool_name: str
+    result: Any
+    display_text: str | None = None
+
+
+Payload = TextPayload | FileReferencePayload | ImagePayload | WorkflowPayload | ToolResultPayload
+SUPPORTED = (TextPayload, FileReferencePayload, ToolResultPayload)
+
+TYPES = ("text", "file_reference", "image", "workflow", "tool_result")
+_SUPPORTED_NAMES = "text, file_reference, tool_result"
+
+
+class ClientMetadata(Value):
+    display_text: str | None = None
+    trace_id: str | None = None
+    extra: Mapping[str, Any] = {}
+
+
+def parse_payload(data: Any) -> Payload:
+    """A payload from plain data (decoded JSON).
+
+    Raises: InvalidInput, naming what is wrong and what is allowed.
+    """
+    try:
+        payload: Payload = msgspec.convert(data, Payload)
+        return payload
+    except msgspec.ValidationError as error:
+        raise InvalidInput(Code.INVALID_PAYLOAD, detail=str(error), allowed=", ".join(TYPES)) from error
+
+
+def check_payloads(payloads: Sequence[Payload]) -> None:
+    """Raises: InvalidInput for anything that may not become a message."""
+    if not payloads:
+        raise InvalidInput(Code.EMPTY_MESSAGE)
+    for payload in payloads:
+        if not isinstance(payload, SUPPORTED):
+            kind = getattr(type(payload), "__struct_config__", None)
+            name = kind.tag if kind is not None else type(payload).__name__
+            raise InvalidInput(Code.UNSUPPORTED_PAYLOAD, type=name, allowed=_SUPPORTED_NAMES)
+        if isinstance(payload, TextPayload) and not payload.content.strip():
+            raise InvalidInput(Code.EMPTY_MESSAGE)
+        check_text(_bulk(payload))
+
+
+def check_text(text: str) -> None:
+    """Raises: InvalidInput for a text over the limit, or one that UTF-8 cannot hold."""
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise InvalidInput(Code.NOT_TEXT, detail=f"{error.reason} at position {error.start}") from error
+    if size > TEXT_LIMIT:
+        raise InvalidInput(Code.TEXT_TOO_LARGE, size=size, limit=TEXT_LIMIT)
+
+
+def _bulk(payload: Payload) -> str:
+    match payload:
+        case TextPayload():
+            return payload.content
+        case FileReferencePayload():
+            return payload.path
+        case ToolResultPayload(result=str() as result):
+            return result
+        case _:
+            try:
+                return msgspec.json.encode(payload).decode()
+            except (UnicodeEncodeError, TypeError) as error:
+                raise InvalidInput(Code.NOT_TEXT, detail=str(error)) from error

@@ -1,0 +1,167 @@
+"""Which state may follow which: one literal table, and nothing elsewhere decides it.
+
+Three rules add the edges that every state has alike: cancel, pause, and what goes wrong.
+Recovery after a crash is no transition: it rewrites what was found before the machine runs again.
+"""
+
+from collections.abc import Mapping
+
+from pilothouse.domain.states import (
+    RESTING,
+    WORKING,
+    AwaitingLLMFirstChunk,
+    AwaitingToolApproval,
+    AwaitingUserAnswer,
+    BaseState,
+    Cancelling,
+    CollectingToolResults,
+    CompressingMessages,
+    ConnectingToLLM,
+    EnhancingSystemPrompt,
+    ExecutingTool,
+    Failed,
+    GeneratingSummary,
+    Idle,
+    Initializing,
+    LoadingMessages,
+    MergingBranches,
+    OptimizingContext,
+    ParsingToolCalls,
+    Paused,
+    PreparingLLMRequest,
+    ProcessingLLMResponse,
+    ProcessingToolResults,
+    ProcessingUserMessage,
+    ResolvingFileReferences,
+    SavingContext,
+    SavingMessage,
+    StreamingLLMResponse,
+    SwitchingBranch,
+    ToolAutoLoop,
+    TransientError,
+    WaitingForRecovery,
+    name_of,
+)
+
+Row = frozenset[type[BaseState]]
+
+_OWN: Mapping[type[BaseState], set[type[BaseState]]] = {
+    # rest
+    Idle: {ProcessingUserMessage, EnhancingSystemPrompt, SwitchingBranch, MergingBranches, CompressingMessages},
+    Failed: {ProcessingUserMessage, EnhancingSystemPrompt, SwitchingBranch, MergingBranches, CompressingMessages},
+    WaitingForRecovery: {EnhancingSystemPrompt, SavingMessage},
+    AwaitingToolApproval: {
+        AwaitingToolApproval,
+        ExecutingTool,
+        AwaitingUserAnswer,
+        CollectingToolResults,
+        SavingMessage,
+    },
+    AwaitingUserAnswer: {
+        AwaitingUserAnswer,
+        AwaitingToolApproval,
+        ExecutingTool,
+        CollectingToolResults,
+        SavingMessage,
+    },
+    Paused: {EnhancingSystemPrompt, PreparingLLMRequest, ExecutingTool, CollectingToolResults, AwaitingToolApproval},
+    # message
+    Initializing: {Idle},
+    ProcessingUserMessage: {ResolvingFileReferences, EnhancingSystemPrompt, SavingMessage},
+    ResolvingFileReferences: {EnhancingSystemPrompt},
+    EnhancingSystemPrompt: {OptimizingContext},
+    OptimizingContext: {CompressingMessages, PreparingLLMRequest},
+    # window
+    CompressingMessages: {GeneratingSummary, PreparingLLMRequest, SavingContext},
+    GeneratingSummary: {CompressingMessages, PreparingLLMRequest, SavingContext},
+    # model
+    PreparingLLMRequest: {LoadingMessages, ConnectingToLLM, SavingMessage},
+    LoadingMessages: {LoadingMessages, PreparingLLMRequest, ConnectingToLLM},
+    ConnectingToLLM: {AwaitingLLMFirstChunk, TransientError, SavingMessage},
+    AwaitingLLMFirstChunk: {StreamingLLMResponse, ProcessingLLMResponse, TransientError, SavingMessage},
+    StreamingLLMResponse: {StreamingLLMResponse, ProcessingLLMResponse, TransientError, SavingMessage},
+    ProcessingLLMResponse: {ParsingToolCalls, SavingMessage},
+    TransientError: {ConnectingToLLM, PreparingLLMRequest, SavingMessage},
+    # tools
+    ParsingToolCalls: {
+        ExecutingTool,
+        AwaitingToolApproval,
+        AwaitingUserAnswer,
+        CollectingToolResults,
+        SavingMessage,
+    },
+    ExecutingTool: {ExecutingTool, AwaitingToolApproval, AwaitingUserAnswer, CollectingToolResults},
+    CollectingToolResults: {ProcessingToolResults, SavingMessage},
+    ProcessingToolResults: {ToolAutoLoop},
+    ToolAutoLoop: {EnhancingSystemPrompt, SavingMessage},
+    # branches and storage
+    SwitchingBranch: {SavingContext},
+    MergingBranches: {SavingContext},
+    SavingContext: {Idle},
+    SavingMessage: {Idle},
+    # ending
+    Cancelling: {Idle},
+}
+
+# Which step of the turn (or which command) runs while the context is in a working state.
+STEP_OF: Mapping[type[BaseState], str] = {
+    Initializing: "create",
+    ProcessingUserMessage: "receive",
+    ResolvingFileReferences: "receive",
+    EnhancingSystemPrompt: "prepare",
+    OptimizingContext: "fit",
+    CompressingMessages: "fit",
+    GeneratingSummary: "fit",
+    PreparingLLMRequest: "request",
+    LoadingMessages: "request",
+    ConnectingToLLM: "stream",
+    AwaitingLLMFirstChunk: "stream",
+    StreamingLLMResponse: "stream",
+    TransientError: "retry",
+    ProcessingLLMResponse: "read",
+    ParsingToolCalls: "gate",
+    ExecutingTool: "execute",
+    CollectingToolResults: "collect",
+    ProcessingToolResults: "collect",
+    ToolAutoLoop: "collect",
+    SavingMessage: "finish",
+    Cancelling: "stop",
+    SwitchingBranch: "switch_branch",
+    MergingBranches: "merge",
+    SavingContext: "switch_branch",
+}
+
+_OUTSIDE_A_TURN = {Initializing, SwitchingBranch, MergingBranches, SavingContext, Cancelling}
+
+
+def _with_common_edges(state: type[BaseState], own: set[type[BaseState]]) -> Row:
+    edges: set[type[BaseState]] = {*own, Failed, WaitingForRecovery}
+    if state not in (Idle, Cancelling):
+        edges.add(Cancelling)
+    if state in WORKING and state not in _OUTSIDE_A_TURN:
+        edges.add(Paused)
+    return frozenset(edges)
+
+
+TRANSITIONS: Mapping[type[BaseState], Row] = {state: _with_common_edges(state, own) for state, own in _OWN.items()}
+
+
+class IllegalTransition(AssertionError):
+    """A bug of ours: the table does not know this edge."""
+
+
+def check(before: BaseState, after: BaseState) -> None:
+    """Raises: IllegalTransition for an edge that is not in the table."""
+    if type(after) not in TRANSITIONS[type(before)]:
+        raise IllegalTransition(f"{name_of(before)} -> {name_of(after)}")
+
+
+def diagram() -> str:
+    """The table as a Mermaid diagram; the edges that the common rules add are left to the caption."""
+    lines = ["stateDiagram-v2", "    [*] --> Initializing"]
+    for state, own in _OWN.items():
+        lines += [
+            f"    {state.__name__} --> {after.__name__}" for after in sorted(own, key=lambda after: after.__name__)
+        ]
+    lines += [f"    note right of {state.__name__}: rests" for state in RESTING]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,87 @@
+"""The adapter's contract: a request in neutral form, and one stream of events for every family of models."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Literal, Protocol
+
+from pilothouse.domain.messages import Usage
+from pilothouse.domain.offers import ToolOffer
+from pilothouse.domain.values import Value
+
+Purpose = Literal["turn", "title", "summary"]
+
+
+class UserText(Value):
+    content: str
+
+
+class AssistantText(Value):
+    content: str
+
+
+class RequestedCall(Value):
+    id: str
+    tool: str
+    arguments: str
+
+
+class AssistantCalls(Value):
+    content: str
+    calls: tuple[RequestedCall, ...]
+
+
+class CallResult(Value):
+    call_id: str
+    content: str
+
+
+ModelMessage = UserText | AssistantText | AssistantCalls | CallResult
+
+
+class ModelRequest(Value):
+    """`messages` are the adapter's own encodings, made once by `encode` and kept: only the new costs."""
+
+    model: str
+    system: str
+    messages: Sequence[bytes]
+    tools: tuple[ToolOffer, ...] = ()
+    purpose: Purpose = "turn"
+
+
+class Connected(Value):
+    """The provider has accepted the request; nothing of the answer has arrived yet."""
+
+
+class TextDelta(Value):
+    text: str
+
+
+class CallDelta(Value):
+    """A part of a call. `index` tells the calls of one answer apart; ids may repeat or be missing."""
+
+    index: int
+    id: str = ""
+    tool: str = ""
+    arguments: str = ""
+
+
+class UsageReported(Value):
+    usage: Usage
+
+
+class Finished(Value):
+    reason: str
+
+
+ModelEvent = Connected | TextDelta | CallDelta | UsageReported | Finished
+
+
+class Adapter(Protocol):
+    name: str
+
+    def encode(self, message: ModelMessage) -> bytes:
+        """One message in the form in which the request carries it. Pure."""
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """Raises: ModelUnavailable, ModelRefused; nothing else. A stream that ends without `Finished` was cut."""
+
+    async def close(self) -> None: ...

@@ -1,0 +1,245 @@
+"""The adapter for OpenAI chat completions, and everything compatible with it."""
+
+from collections.abc import AsyncIterator, Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import httpx2 as httpx
+import msgspec
+
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import ModelError, ModelRefused, ModelUnavailable
+from pilothouse.domain.messages import Usage
+from pilothouse.llm.base import (
+    AssistantCalls,
+    AssistantText,
+    CallDelta,
+    CallResult,
+    Connected,
+    Finished,
+    ModelEvent,
+    ModelMessage,
+    ModelRequest,
+    TextDelta,
+    UsageReported,
+    UserText,
+)
+from pilothouse.llm.sse import data_lines
+
+CONNECT_SECONDS = 10.0
+SILENCE_SECONDS = 120.0
+_ERROR_BODY = 4000
+
+
+class _Function(msgspec.Struct):
+    name: str | None = None
+    arguments: str | None = None
+
+
+class _Call(msgspec.Struct):
+    index: int | None = None
+    id: str | None = None
+    function: _Function | None = None
+
+
+class _Delta(msgspec.Struct):
+    content: str | None = None
+    tool_calls: list[_Call] | None = None
+
+
+class _Choice(msgspec.Struct):
+    delta: _Delta | None = None
+    finish_reason: str | None = None
+
+
+class _Usage(msgspec.Struct):
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class _Chunk(msgspec.Struct):
+    choices: list[_Choice] = []
+    usage: _Usage | None = None
+    error: Any = None
+
+
+_CHUNK = msgspec.json.Decoder(_Chunk)
+
+
+class OpenAIAdapter:
+    """Gets its HTTP settings by constructor; the key goes into the header and nowhere else."""
+
+    name = "openai"
+
+    def __init__(
+        self,
+        base_url: str,
+        key: str | None,
+        *,
+        connect_seconds: float = CONNECT_SECONDS,
+        silence_seconds: float = SILENCE_SECONDS,
+    ) -> None:
+        self._url = base_url.rstrip("/") + "/chat/completions"
+        self._silence = silence_seconds
+        headers = {"content-type": "application/json", "accept": "text/event-stream"}
+        if key:
+            headers["authorization"] = f"Bearer {key}"
+        self._client = httpx.AsyncClient(
+            headers=headers,
+            timeout=httpx.Timeout(silence_seconds, connect=connect_seconds),
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=32),
+            trust_env=False,
+        )
+
+    def encode(self, message: ModelMessage) -> bytes:
+        return msgspec.json.encode(_plain(message))
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        try:
+            async with self._client.stream("POST", self._url, content=self._body(request)) as response:
+                if response.status_code != 200:
+                    raise _refusal(response, await _start_of_body(response))
+                yield Connected()
+                if not response.headers.get("content-type", "text/event-stream").startswith("text/event-stream"):
+                    raise _not_a_stream(await _start_of_body(response))
+                finished = False
+                async for line in data_lines(response.aiter_bytes()):
+                    if line == b"[DONE]":
+                        break
+                    for event in _events(line):
+                        finished = finished or isinstance(event, Finished)
+                        yield event
+                else:
+                    return  # no end mark: what is missing decides the turn
+                if not finished:
+                    yield Finished(reason="stop")
+        except httpx.TimeoutException as error:
+            raise ModelUnavailable(Code.MODEL_TIMEOUT, seconds=self._silence) from error
+        except httpx.RemoteProtocolError as error:
+            raise ModelUnavailable(Code.MODEL_CUT) from error
+        except httpx.HTTPError as error:
+            raise ModelUnavailable(Code.MODEL_CONNECT, address=self._url, detail=str(error) or repr(error)) from error
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    def _body(self, request: ModelRequest) -> bytes:
+        system = msgspec.json.encode({"role": "system", "content": request.system})
+        parts = [
+            b'{"model":',
+            msgspec.json.encode(request.model),
+            b',"stream":true,"stream_options":{"include_usage":true},"messages":[',
+            b",".join([system, *request.messages]),
+            b"]",
+        ]
+        if request.tools:
+            parts += [
+                b',"tools":',
+                msgspec.json.encode([{"type": "function", "function": tool} for tool in request.tools]),
+            ]
+        parts.append(b"}")
+        return b"".join(parts)
+
+
+def _plain(message: ModelMessage) -> Mapping[str, Any]:
+    match message:
+        case UserText(content=content):
+            return {"role": "user", "content": content}
+        case AssistantText(content=content):
+            return {"role": "assistant", "content": content}
+        case AssistantCalls(content=content, calls=calls):
+            functions = [
+                {"id": call.id, "type": "function", "function": {"name": call.tool, "arguments": call.arguments}}
+                for call in calls
+            ]
+            return {"role": "assistant", "content": content or None, "tool_calls": functions}
+        case CallResult(call_id=call_id, content=content):
+            return {"role": "tool", "tool_call_id": call_id, "content": content}
+
+
+def _events(line: bytes) -> list[ModelEvent]:
+    try:
+        chunk = _CHUNK.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise ModelUnavailable(Code.MODEL_GARBLED, detail=str(error)) from error
+    if chunk.error is not None:
+        raise ModelUnavailable(Code.MODEL_OVERLOADED, status="in the stream", detail=_message_of(chunk.error))
+    events: list[ModelEvent] = []
+    for choice in chunk.choices:
+        if choice.delta is not None:
+            if choice.delta.content:
+                events.append(TextDelta(text=choice.delta.content))
+            for position, call in enumerate(choice.delta.tool_calls or ()):
+                events.append(_call_delta(call, position))
+        if choice.finish_reason:
+            events.append(Finished(reason=choice.finish_reason))
+    if chunk.usage is not None:
+        usage = Usage(input_tokens=chunk.usage.prompt_tokens, output_tokens=chunk.usage.completion_tokens)
+        events.append(UsageReported(usage=usage))
+    return events
+
+
+def _call_delta(call: _Call, position: int) -> CallDelta:
+    function = call.function or _Function()
+    return CallDelta(
+        index=position if call.index is None else call.index,
+        id=call.id or "",
+        tool=function.name or "",
+        arguments=function.arguments or "",
+    )
+
+
+async def _start_of_body(response: httpx.Response) -> bytes:
+    """Enough of an error's body to say what it says, however much there is."""
+    body = b""
+    async for part in response.aiter_bytes():
+        body += part
+        if len(body) >= _ERROR_BODY:
+            break
+    return body[:_ERROR_BODY]
+
+
+def _refusal(response: httpx.Response, body: bytes) -> ModelError:
+    status, detail = response.status_code, _detail(body)
+    retry_after = _retry_after(response.headers)
+    if status == 429:
+        return ModelUnavailable(Code.MODEL_RATE_LIMITED, retry_after=retry_after, detail=detail)
+    if status >= 500 or status in (408, 409, 425):
+        return ModelUnavailable(Code.MODEL_OVERLOADED, retry_after=retry_after, status=status, detail=detail)
+    code = Code.MODEL_AUTH if status in (401, 403) else Code.MODEL_REFUSED
+    return ModelRefused(code, status=status, detail=detail)
+
+
+def _not_a_stream(body: bytes) -> ModelError:
+    """A 200 that is no event stream: an error in JSON, or a page of some proxy."""
+    return ModelRefused(Code.MODEL_REFUSED, status=200, detail=_detail(body))
+
+
+def _detail(body: bytes) -> str:
+    try:
+        return _message_of(msgspec.json.decode(body))
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return body.decode(errors="replace").strip()[:500] or "no details"
+
+
+def _message_of(data: Any) -> str:
+    if isinstance(data, dict):
+        inner = data.get("error", data)
+        if isinstance(inner, dict):
+            return str(inner.get("message") or inner)[:500]
+        return str(inner)[:500]
+    return str(data)[:500]
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds, or a date: that one is measured by the provider's own clock, whatever ours says."""
+    value = headers.get("retry-after", "")
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        until, now = parsedate_to_datetime(value), parsedate_to_datetime(headers.get("date", ""))
+        return max(0.0, (until - now).total_seconds())
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,54 @@
+"""The scripted model: plays a script in process, and remembers what it was asked."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import msgspec
+
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import ModelError, ModelRefused, ModelUnavailable
+from pilothouse.llm.base import Connected, ModelEvent, ModelMessage, ModelRequest
+from pilothouse.llm.script import Player, Script, ScriptedError
+
+
+class ScriptedAdapter:
+    name = "scripted"
+
+    def __init__(self, script: Script) -> None:
+        self._player = Player(script)
+        self.requests: list[ModelRequest] = []
+
+    def encode(self, message: ModelMessage) -> bytes:
+        return msgspec.json.encode({"kind": type(message).__name__, **msgspec.structs.asdict(message)})
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        self.requests.append(request)
+        answer = self._player.answer(request.purpose)
+        await asyncio.sleep(answer.delay)
+        if answer.error is not None:
+            raise error_of(answer.error)
+        yield Connected()
+        if answer.raw is not None:
+            raise ModelUnavailable(Code.MODEL_GARBLED, detail="raw lines play over HTTP only")
+        for number, event in enumerate(answer.events()):
+            if number == answer.cut:
+                raise ModelUnavailable(Code.MODEL_CUT)
+            if number == answer.silence:
+                await asyncio.Event().wait()
+            await asyncio.sleep(answer.delta_delay)
+            yield event
+
+    async def close(self) -> None:
+        pass
+
+
+def error_of(error: ScriptedError) -> ModelError:
+    """The error that a real adapter would make of this answer."""
+    detail = error.message
+    if error.status == 429:
+        seconds = float(error.retry_after) if error.retry_after else None
+        return ModelUnavailable(Code.MODEL_RATE_LIMITED, retry_after=seconds, detail=detail)
+    if error.status >= 500:
+        return ModelUnavailable(Code.MODEL_OVERLOADED, status=error.status, detail=detail)
+    code = Code.MODEL_AUTH if error.status in (401, 403) else Code.MODEL_REFUSED
+    return ModelRefused(code, status=error.status, detail=detail)

@@ -1,0 +1,1 @@
+"""The runtime: contexts in memory, the turn with its steps, and the commands that any client can give."""

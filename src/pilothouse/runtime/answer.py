@@ -1,0 +1,137 @@
+"""An answer while it arrives: the fold of the model's events, and the outlet that writes and signals its pieces."""
+
+import asyncio
+
+from pilothouse.domain.errors import StoreError
+from pilothouse.domain.messages import Usage
+from pilothouse.domain.signals import ContentDelta, MessageCreated
+from pilothouse.domain.values import MessageId, TurnId
+from pilothouse.llm.base import CallDelta, Connected, Finished, ModelEvent, TextDelta, UsageReported
+from pilothouse.runtime.live import Live
+
+
+class CallInProgress:
+    def __init__(self) -> None:
+        self.id = ""
+        self.tool = ""
+        self.arguments: list[str] = []
+
+
+class Answer:
+    """One fold serves all providers."""
+
+    def __init__(self, message_id: MessageId) -> None:
+        self.message_id = message_id
+        self.deltas: list[str] = []
+        self.characters = 0
+        self.calls: list[CallInProgress] = []
+        self._by_index: dict[int, CallInProgress] = {}
+        self.usage: Usage | None = None
+        self.finish_reason: str | None = None
+
+    @property
+    def has_content(self) -> bool:
+        return bool(self.deltas or self.calls)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.deltas)
+
+    def take(self, event: ModelEvent) -> None:
+        match event:
+            case TextDelta(text=text):
+                self.deltas.append(text)
+                self.characters += len(text)
+            case CallDelta():
+                self._take_call(event)
+            case UsageReported(usage=usage):
+                self.usage = usage
+            case Finished(reason=reason):
+                self.finish_reason = reason
+            case Connected():
+                pass
+
+    def _take_call(self, delta: CallDelta) -> None:
+        call = self._by_index.get(delta.index)
+        # Some providers give every call the same index: a name where one stands already begins another call.
+        if call is None or (delta.tool and call.tool and (delta.id != call.id or call.arguments)):
+            call = CallInProgress()
+            self._by_index[delta.index] = call
+            self.calls.append(call)
+        call.id = call.id or delta.id
+        call.tool = call.tool or delta.tool
+        if delta.arguments:
+            call.arguments.append(delta.arguments)
+
+
+class Outlet:
+    """Writes the pieces of one answer before it signals them, at most once every `spacing` seconds.
+
+    Waking readers for each piece would cost more than everything else together.
+    """
+
+    def __init__(self, live: Live, message_id: MessageId, turn: TurnId, deltas: list[str]) -> None:
+        self.message_id = message_id
+        self.flushed = 0
+        self._live = live
+        self._turn = turn
+        self._deltas = deltas
+        self._loop = asyncio.get_running_loop()
+        self._next_flush = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        self._failure: StoreError | None = None
+
+    def moved(self) -> None:
+        """There are new pieces. Raises: StoreError when they could not be written."""
+        if self._failure is not None:
+            raise self._failure
+        if self._timer is not None:
+            return
+        now = self._loop.time()
+        if now >= self._next_flush:
+            self._flush()
+            if self._failure is not None:
+                raise self._failure
+        else:
+            self._timer = self._loop.call_at(self._next_flush, self._flush)
+
+    def _flush(self) -> None:
+        self._timer = None
+        self._next_flush = self._loop.time() + self._live.parts.limits.delta_spacing
+        if self._failure is not None or self.flushed == len(self._deltas):
+            return
+        live = self._live
+        try:
+            live.parts.store.append_deltas(live.id, self.message_id, self._turn, self._deltas[self.flushed :])
+        except StoreError as error:
+            self._failure = error
+            return
+        first = self.flushed == 0
+        self.flushed = len(self._deltas)
+        self._signal(first=first)
+
+    def _signal(self, *, first: bool) -> None:
+        live, hub = self._live, self._live.parts.hub
+        if not hub.has_listeners(live.id):
+            return
+        if first:
+            hub.publish(
+                MessageCreated(
+                    context_id=live.id, version=live.version, message_id=self.message_id, role="assistant", type="text"
+                )
+            )
+        live.publish_state()
+        hub.publish(
+            ContentDelta(context_id=live.id, version=live.version, message_id=self.message_id, sequence=self.flushed)
+        )
+
+    def pieces_after(self, sequence: int) -> list[str]:
+        return self._deltas[sequence : self.flushed]
+
+    def close(self) -> None:
+        """Write what is left. From now on the message itself is read."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._flush()
+        if self._timer is not None:
+            self._timer.cancel()

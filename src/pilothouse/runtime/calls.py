@@ -1,0 +1,167 @@
+"""Commands about tool calls: the person's decisions, their answers, and what there is to decide."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from pilothouse.domain.calls import Approval, CallRecord
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
+from pilothouse.domain.modes import Verdict
+from pilothouse.domain.payloads import check_text
+from pilothouse.domain.values import CallId, Value
+from pilothouse.runtime.contexts import Contexts, turn_of
+from pilothouse.runtime.deciding import after_decisions, check_decidable, decide_call, start_calls
+from pilothouse.runtime.live import Draft, Live
+from pilothouse.runtime.looking import look_again
+from pilothouse.runtime.results import end_call
+
+
+class PersonsDecision(Value):
+    """What the person decided about one call. `digest` names what they were shown."""
+
+    id: str
+    verdict: Literal["approve", "reject"]
+    digest: str | None = None
+    arguments: dict[str, Any] | None = None
+    reason: str | None = None
+
+
+async def decide(
+    contexts: Contexts, context_id: str, decisions: Sequence[PersonsDecision], *, by: str = "local"
+) -> list[CallRecord]:
+    """Decide some pending calls in one commit: all of them, or none. Approved ones start with it.
+
+    Raises: NotFound, Conflict (decided or changed meanwhile), InvalidInput (edited arguments), StoreError.
+    """
+    async with contexts.locked(context_id) as live:
+        for decision in decisions:
+            _check(live, decision)
+        check_decidable(live)
+        draft = live.draft()
+        for decision in {decision.id: decision for decision in decisions}.values():
+            if decision.verdict == "approve":
+                await _approve(live, draft, decision, by)
+            else:
+                _reject(live, draft, decision, by)
+        start_calls(turn_of(live), draft)
+        await live.commit(draft, after_decisions(turn_of(live), draft))
+        decided = [live.calls[CallId(decision.id)] for decision in decisions]
+        contexts.drive(live)
+        return decided
+
+
+async def approve_all(contexts: Contexts, context_id: str, *, by: str = "local") -> list[CallRecord]:
+    return await decide(contexts, context_id, await _all_pending(contexts, context_id, "approve"), by=by)
+
+
+async def reject_all(
+    contexts: Contexts, context_id: str, *, reason: str | None = None, by: str = "local"
+) -> list[CallRecord]:
+    decisions = await _all_pending(contexts, context_id, "reject", reason)
+    return await decide(contexts, context_id, decisions, by=by)
+
+
+async def _all_pending(
+    contexts: Contexts, context_id: str, verdict: Literal["approve", "reject"], reason: str | None = None
+) -> list[PersonsDecision]:
+    return [
+        PersonsDecision(id=call.id, verdict=verdict, digest=call.digest, reason=reason)
+        for call in await pending_calls(contexts, context_id)
+    ]
+
+
+async def pending_calls(contexts: Contexts, context_id: str) -> list[CallRecord]:
+    """The calls that wait for a decision, in the order asked. Questions are not among them."""
+    live = await contexts.find(context_id)
+    return [call for call in live.calls.values() if call.status == "pending" and not call.is_question]
+
+
+async def open_questions(contexts: Contexts, context_id: str) -> list[CallRecord]:
+    live = await contexts.find(context_id)
+    return [call for call in live.calls.values() if call.status == "pending" and call.is_question]
+
+
+async def call(contexts: Contexts, context_id: str, call_id: str) -> CallRecord:
+    """Any call of a context. Raises: NotFound."""
+    live = await contexts.find(context_id)
+    known = live.calls.get(CallId(call_id))
+    return known or await contexts.parts.store.call(live.id, CallId(call_id))
+
+
+def _check(live: Live, decision: PersonsDecision) -> None:
+    known = live.calls.get(CallId(decision.id))
+    if known is None or known.is_question:
+        raise NotFound(Code.UNKNOWN_CALL, call_id=decision.id)
+    if known.status != "pending":
+        raise Conflict(Code.CALL_DECIDED, call_id=decision.id, status=known.status)
+    if decision.digest is not None and decision.digest != known.digest:
+        raise Conflict(Code.DIGEST_CHANGED, call_id=decision.id)
+    check_text(decision.reason or "")
+
+
+async def _approve(live: Live, draft: Draft, decision: PersonsDecision, by: str) -> None:
+    record = live.calls[CallId(decision.id)]
+    if decision.arguments is not None and decision.arguments != record.arguments:
+        record = await look_again(live, record, decision.arguments)
+    mode = live.parts.modes.named(live.core.mode)
+    at = live.parts.now()
+    record = msgspec.structs.replace(record, approval=Approval(by=by, at=at, digest=record.digest, mode=mode.name))
+    decided = decide_call(record, mode)
+    if decided.verdict is not Verdict.RUN:
+        # Only edited arguments come here: they break a limit, and the person can correct them.
+        raise InvalidInput(decided.reason.code, **decided.reason.params)
+    draft.calls[record.id] = msgspec.structs.replace(
+        record, status="approved", decided_at=at, decided_by=by, reason=decided.reason
+    )
+    _note(draft, record, by, mode.name, "approved", decided.reason)
+    if mode.elevates:
+        draft.note("elevated", by, call=record.id, tool=record.tool, scope="this call")
+
+
+def _reject(live: Live, draft: Draft, decision: PersonsDecision, by: str) -> None:
+    record = live.calls[CallId(decision.id)]
+    said = (decision.reason or "").strip()
+    reason = Reason(Code.REJECTED, {"because": f": {said}" if said else "", "reason": said})
+    draft.change_call(record.id, decided_at=live.parts.now(), decided_by=by)
+    _note(draft, record, by, live.core.mode, "rejected", reason)
+    end_call(draft, live, record.id, "rejected", reason=reason, by=by)
+
+
+def _note(draft: Draft, record: CallRecord, by: str, mode: str, outcome: str, reason: Reason) -> None:
+    draft.note(
+        "call_decided",
+        by,
+        call=record.id,
+        tool=record.tool,
+        mode=mode,
+        verdict=outcome,
+        reason=reason,
+        digest=record.digest,
+        edited=record.edited,
+    )
+
+
+async def answer(contexts: Contexts, context_id: str, answers: Sequence[str], *, by: str = "local") -> None:
+    """Answer the oldest open `ask_user` call: one answer for each of its questions, in their order.
+
+    Raises: Conflict when nothing was asked, InvalidInput, StoreError.
+    """
+    for text in answers:
+        check_text(text)
+    async with contexts.locked(context_id) as live:
+        asked = [call for call in live.calls.values() if call.status == "pending" and call.is_question]
+        if not asked:
+            raise Conflict(Code.NO_QUESTION)
+        questions = asked[0].arguments["questions"]
+        if len(answers) != len(questions):
+            raise InvalidInput(Code.INVALID_ANSWERS, given=len(answers), asked=len(questions))
+        lines = [f"{question['question']}\n{text}" for question, text in zip(questions, answers, strict=True)]
+        check_decidable(live)
+        draft = live.draft()
+        draft.change_call(asked[0].id, decided_at=live.parts.now(), decided_by=by)
+        draft.note("question_answered", by, call=asked[0].id)
+        end_call(draft, live, asked[0].id, "executed", content="\n\n".join(lines), by=by)
+        await live.commit(draft, after_decisions(turn_of(live), draft))
+        contexts.drive(live)

@@ -1,0 +1,97 @@
+"""The signal hub: every subscriber gets the newest of each kind, in bounded memory. Nobody waits for a reader."""
+
+import asyncio
+from collections.abc import Iterable
+from types import TracebackType
+
+from pilothouse.domain.signals import ContextChanged, Signal
+from pilothouse.domain.values import ContextId
+
+UNSENT_AT_MOST = 64
+
+
+class Subscription:
+    """An async iterator over signals; leave it with `close`, or use it as a context manager."""
+
+    def __init__(self, hub: "Hub", contexts: frozenset[ContextId]) -> None:
+        self._hub = hub
+        self.contexts = contexts
+        self._unsent: dict[tuple[object, ...], Signal] = {}
+        self._counts: dict[ContextId, int] = {}
+        self._ready = asyncio.Event()
+        self._closed = False
+
+    def put(self, signal: Signal) -> None:
+        key = signal.key
+        older = self._unsent.pop(key, None)
+        if older is None:
+            self._counts[signal.context_id] = self._counts.get(signal.context_id, 0) + 1
+        elif isinstance(signal, ContextChanged) and isinstance(older, ContextChanged):
+            fields = tuple(dict.fromkeys((*older.fields, *signal.fields)))
+            signal = ContextChanged(context_id=signal.context_id, version=signal.version, fields=fields)
+        self._unsent[key] = signal
+        if self._counts[signal.context_id] > UNSENT_AT_MOST:
+            self._collapse(signal)
+        self._ready.set()
+
+    def _collapse(self, newest: Signal) -> None:
+        context_id = newest.context_id
+        self._unsent = {key: kept for key, kept in self._unsent.items() if kept.context_id != context_id}
+        everything = ContextChanged(context_id=context_id, version=newest.version, fields=("*",))
+        self._unsent[everything.key] = everything
+        self._counts[context_id] = 1
+
+    def __aiter__(self) -> "Subscription":
+        return self
+
+    async def __anext__(self) -> Signal:
+        while not self._unsent:
+            if self._closed:
+                raise StopAsyncIteration
+            self._ready.clear()
+            await self._ready.wait()
+        signal = self._unsent.pop(next(iter(self._unsent)))
+        self._counts[signal.context_id] -= 1
+        return signal
+
+    @property
+    def unsent(self) -> int:
+        return len(self._unsent)
+
+    def close(self) -> None:
+        self._closed = True
+        self._hub.drop(self)
+        self._ready.set()
+
+    def __enter__(self) -> "Subscription":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Hub:
+    def __init__(self) -> None:
+        self._subscriptions: dict[ContextId, set[Subscription]] = {}
+
+    def subscribe(self, contexts: Iterable[ContextId]) -> Subscription:
+        subscription = Subscription(self, frozenset(contexts))
+        for context_id in subscription.contexts:
+            self._subscriptions.setdefault(context_id, set()).add(subscription)
+        return subscription
+
+    def drop(self, subscription: Subscription) -> None:
+        for context_id in subscription.contexts:
+            listening = self._subscriptions.get(context_id, set())
+            listening.discard(subscription)
+            if not listening:
+                self._subscriptions.pop(context_id, None)
+
+    def has_listeners(self, context_id: ContextId) -> bool:
+        return context_id in self._subscriptions
+
+    def publish(self, signal: Signal) -> None:
+        for subscription in self._subscriptions.get(signal.context_id, ()):
+            subscription.put(signal)

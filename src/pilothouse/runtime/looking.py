@@ -1,0 +1,84 @@
+"""Looking at a call before it is decided: what it would do, what it would touch, which hard limit it breaks."""
+
+from typing import Any
+
+import msgspec
+
+from pilothouse.domain.calls import CallRecord, digest_of, display_name, fingerprint_of
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.errors import ToolError
+from pilothouse.domain.messages import ToolCall, ToolRequest
+from pilothouse.runtime.live import Live
+from pilothouse.runtime.results import open_turn
+from pilothouse.tools.base import Prepared, parse_arguments
+
+
+async def look_at(live: Live, request: ToolRequest, call: ToolCall) -> CallRecord:
+    """A record of a call that was just sent: pending, with everything that a decision needs."""
+    arguments, unreadable = _decoded(call)
+    prepared = unreadable or await prepare(live, call.tool, arguments)
+    fingerprint = fingerprint_of(call.tool, arguments)
+    turn = open_turn(live)
+    return CallRecord(
+        id=call.id,
+        provider_id=call.provider_id,
+        message_id=request.id,
+        turn=turn.id,
+        round=turn.round,
+        tool=call.tool,
+        display_name=display_name(call.tool),
+        arguments=arguments,
+        digest=digest_of(live.id, call.id, live.core.workspace, fingerprint),
+        fingerprint=fingerprint,
+        status="pending",
+        requested_at=live.parts.now(),
+        **_seen(prepared),
+    )
+
+
+async def look_again(live: Live, record: CallRecord, arguments: Any) -> CallRecord:
+    """The same call with other arguments: shown anew, under a new digest."""
+    prepared = await prepare(live, record.tool, arguments)
+    fingerprint = fingerprint_of(record.tool, arguments)
+    return msgspec.structs.replace(
+        record,
+        arguments=arguments,
+        edited=True,
+        fingerprint=fingerprint,
+        digest=digest_of(live.id, record.id, live.core.workspace, fingerprint),
+        **_seen(prepared),
+    )
+
+
+def _seen(prepared: Prepared) -> dict[str, Any]:
+    return {name: getattr(prepared, name) for name in Prepared.__struct_fields__}
+
+
+def _decoded(call: ToolCall) -> tuple[Any, Prepared | None]:
+    try:
+        arguments = msgspec.json.decode(call.arguments or "{}")
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        return call.arguments, _broken(call.tool, f"not valid JSON: {error}")
+    if not isinstance(arguments, dict):
+        return arguments, _broken(call.tool, "an object was expected")
+    return arguments, None
+
+
+def _broken(tool: str, detail: str) -> Prepared:
+    limit = Reason(Code.INVALID_ARGUMENTS, {"tool": tool, "detail": detail})
+    return Prepared(effect="unknown", limit=limit)
+
+
+async def prepare(live: Live, name: str, arguments: Any) -> Prepared:
+    registry = live.parts.registry
+    tool = registry.find(name)
+    if tool is None:
+        limit = Reason(Code.UNKNOWN_TOOL, {"tool": name, "allowed": ", ".join(registry.tools)})
+        return Prepared(effect="unknown", limit=limit)
+    if registry.is_disabled(name):
+        return Prepared(effect=tool.effect, limit=Reason(Code.TOOL_DISABLED, {"tool": name}))
+    try:
+        parsed = parse_arguments(name, tool.parameters, arguments)
+        return await tool.prepare(parsed, live.workspace())
+    except ToolError as error:
+        return Prepared(effect=tool.effect, limit=error.reason)

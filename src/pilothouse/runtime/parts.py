@@ -1,0 +1,58 @@
+"""What a runtime is made of. Everything arrives here by constructor; nothing below asks the system for it."""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pilothouse.ambient import Ambient, timestamp
+from pilothouse.domain.modes import Modes
+from pilothouse.domain.states import State
+from pilothouse.domain.values import ContextId, Timestamp, Value
+from pilothouse.llm.base import Adapter
+from pilothouse.runtime.hub import Hub
+from pilothouse.storage.base import Store
+from pilothouse.tools.registry import Registry
+
+_LOG = logging.getLogger("pilothouse")
+
+Trace = Callable[[ContextId, State], None]
+
+
+class Limits(Value):
+    """What ends a turn or a call by itself. None is no limit."""
+
+    rounds: int = 50
+    call_seconds: float = 120
+    turn_seconds: float | None = None
+    turn_tokens: int | None = None
+    repeated_calls: int = 3
+    retries: int = 5
+    retry_seconds: float = 0.5
+    retry_seconds_at_most: float = 120
+    parallel_reads: int = 16
+    delta_spacing: float = 0.03
+
+
+@dataclass(frozen=True)
+class Parts:
+    """`private` are the runtime's own folders, which no tool may touch. `trace` sees every state entered."""
+
+    store: Store
+    adapter: Adapter
+    model: str
+    registry: Registry
+    ambient: Ambient
+    modes: Modes = field(default_factory=Modes)
+    limits: Limits = Limits()
+    private: Sequence[Path] = ()
+    hub: Hub = field(default_factory=Hub)
+    trace: Trace | None = None
+    contexts_kept: int = 256
+
+    def now(self) -> Timestamp:
+        return timestamp(self.ambient.now())
+
+    def report(self, error: Exception) -> None:
+        """A bug of ours: the person sees the state, the log has the trace."""
+        _LOG.error("a turn failed", exc_info=error)

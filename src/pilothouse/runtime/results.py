@@ -1,0 +1,62 @@
+"""Results: the one place where a call gets its end, as a record, a message and an audit entry in one draft."""
+
+from typing import Literal
+
+from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.codes import Code, Reason, say
+from pilothouse.domain.contexts import OpenTurn
+from pilothouse.domain.messages import Metadata, ToolResult
+from pilothouse.domain.values import CallId, MessageId
+from pilothouse.runtime.live import Draft, Live
+
+EndStatus = Literal["executed", "failed", "rejected", "denied", "cancelled", "interrupted"]
+
+
+def end_call(
+    draft: Draft,
+    live: Live,
+    call_id: CallId,
+    status: EndStatus,
+    *,
+    content: str | None = None,
+    reason: Reason | None = None,
+    duration_ms: int | None = None,
+    by: str = "runtime",
+) -> None:
+    """Give a call its one result. `reason` is put into English for the model where there is no content."""
+    call = draft.call(call_id)
+    turn = open_turn(live)
+    at = live.parts.now()
+    message = ToolResult(
+        id=MessageId(live.parts.ambient.new_id()),
+        timestamp=at,
+        role="tool",
+        metadata=Metadata(turn=turn.id, round=call.round),
+        call_id=call.id,
+        tool=call.tool,
+        content=say(reason or Reason(Code.NOT_RUN)) if content is None else content,
+        status=status,
+        duration_ms=duration_ms,
+        error=reason,
+    )
+    draft.append(message, turn.branch)
+    draft.change_call(call_id, status=status, reason=reason or call.reason, finished_at=at, result_id=message.id)
+    draft.note("call_ended", by, call=call.id, tool=call.tool, status=status)
+
+
+def close_open_calls(draft: Draft, live: Live, not_started: Reason, *, status: EndStatus = "cancelled") -> None:
+    """Every open call gets its result: those that had started say that they may have run."""
+    for call in draft.all_calls():
+        if call.status == "executing":
+            end_call(draft, live, call.id, status, reason=may_have_run(call))
+        elif call.is_open:
+            end_call(draft, live, call.id, status, reason=not_started)
+
+
+def may_have_run(call: CallRecord) -> Reason:
+    return Reason(Code.INTERRUPTED_CALL if call.effect == "read_only" else Code.MAY_HAVE_RUN)
+
+
+def open_turn(live: Live) -> OpenTurn:
+    assert live.core.turn is not None
+    return live.core.turn

@@ -1,0 +1,95 @@
+"""execute: what has started runs to its end, one result each. Commit (c), with the starts of what comes next."""
+
+import asyncio
+
+from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.codes import Code, Reason, say
+from pilothouse.domain.errors import PilothouseError
+from pilothouse.domain.states import ExecutingTool, State
+from pilothouse.domain.values import CallId
+from pilothouse.runtime.deciding import next_state, start_calls
+from pilothouse.runtime.live import Draft
+from pilothouse.runtime.results import end_call
+from pilothouse.runtime.turn import Turn
+from pilothouse.tools.base import Job, parse_arguments
+from pilothouse.tools.executor import Outcome, failed
+from pilothouse.tools.executor import execute as execute_tool
+
+_CANCEL_SECONDS = 0.8
+
+Running = dict[CallId, asyncio.Task[tuple[Outcome, int]]]
+
+
+async def execute(turn: Turn) -> State:
+    live = turn.live
+    running: Running = {}
+    try:
+        while True:
+            live.wake.clear()
+            for call in live.calls.values():
+                if call.status == "executing" and call.id not in running:
+                    running[call.id] = asyncio.create_task(_run(turn, call))
+            await _something_happens(turn, running)
+            async with live.lock:
+                draft = live.draft()
+                for call_id in [call_id for call_id, task in running.items() if task.done()]:
+                    _end(turn, draft, call_id, *running.pop(call_id).result())
+                start_calls(turn, draft)
+                state = next_state(draft)
+                if draft.calls:
+                    await turn.commit(draft, state)
+                else:
+                    turn.enter(state)
+                if not isinstance(state, ExecutingTool):
+                    return state
+    finally:
+        await _end_all(running)
+
+
+async def _something_happens(turn: Turn, running: Running) -> None:
+    """A call has ended, or a command has started another one."""
+    woken = asyncio.ensure_future(turn.live.wake.wait())
+    try:
+        await asyncio.wait({woken, *running.values()}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        woken.cancel()
+
+
+async def _run(turn: Turn, call: CallRecord) -> tuple[Outcome, int]:
+    began = turn.parts.ambient.monotonic()
+    outcome = await _outcome(turn, call)
+    return outcome, round((turn.parts.ambient.monotonic() - began) * 1000)
+
+
+async def _outcome(turn: Turn, call: CallRecord) -> Outcome:
+    tool = turn.parts.registry.find(call.tool)
+    if tool is None:
+        return failed(Reason(Code.UNKNOWN_TOOL, {"tool": call.tool, "allowed": ", ".join(turn.parts.registry.tools)}))
+    try:
+        arguments = parse_arguments(call.tool, tool.parameters, call.arguments)
+        job = Job(
+            call_id=call.id,
+            workspace=turn.live.workspace(),
+            basis=call.basis,
+            seconds=turn.parts.limits.call_seconds,
+        )
+    except PilothouseError as error:
+        return failed(error.reason)
+    return await execute_tool(tool, arguments, job)
+
+
+def _end(turn: Turn, draft: Draft, call_id: CallId, outcome: Outcome, duration_ms: int) -> None:
+    call = draft.call(call_id)
+    content = outcome.content
+    if call.edited:
+        told = say(Reason(Code.ARGUMENTS_EDITED, {"arguments": call.arguments}))
+        content = f"{told}\n{content}"
+    end_call(draft, turn.live, call_id, outcome.status, content=content, reason=outcome.error, duration_ms=duration_ms)
+
+
+async def _end_all(running: Running) -> None:
+    """A tool that does not end when it is cancelled is left behind: the person's cancel must not wait for it."""
+    for task in running.values():
+        task.cancel()
+    if running:
+        await asyncio.wait(running.values(), timeout=_CANCEL_SECONDS)

@@ -1,0 +1,35 @@
+"""finish and stop: the two ends of a turn. Commit (d)."""
+
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.states import Idle, State
+from pilothouse.runtime.results import close_open_calls
+from pilothouse.runtime.steps.stream import keep_partial
+from pilothouse.runtime.turn import Turn
+
+
+async def finish(turn: Turn) -> State:
+    """Store the final answer, or what ended the turn instead of one, and close the turn."""
+    live = turn.live
+    async with live.lock:
+        draft = turn.closing_draft()
+        draft.core.update(turn=None, last_turn=turn.end)
+        idle = Idle()
+        await turn.commit(draft, idle)
+        return idle
+
+
+async def stop(turn: Turn) -> State:
+    """Cancelled: the partial text is kept and marked, every open call gets its result."""
+    if turn.live.outlet is not None:
+        turn.live.outlet.close()
+    await keep_partial(turn, "cancelled")
+    live = turn.live
+    async with live.lock:
+        draft = turn.closing_draft()
+        by = turn.cancelled_by or "runtime"
+        close_open_calls(draft, live, Reason(Code.CANCELLED))
+        draft.note("turn_cancelled", by)
+        draft.core.update(turn=None, last_turn="cancelled")
+        idle = Idle()
+        await turn.commit(draft, idle)
+        return idle

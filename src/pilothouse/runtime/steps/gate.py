@@ -1,0 +1,113 @@
+"""gate: every call of the round is looked at and decided: run, wait or deny. Commit (b)."""
+
+import msgspec
+
+from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.contexts import TurnEnd
+from pilothouse.domain.decisions import Decision
+from pilothouse.domain.messages import ToolRequest
+from pilothouse.domain.modes import Verdict
+from pilothouse.domain.states import SavingMessage, State
+from pilothouse.domain.values import CallId
+from pilothouse.runtime.deciding import decide_call, next_state, start_calls
+from pilothouse.runtime.live import Draft
+from pilothouse.runtime.looking import look_at
+from pilothouse.runtime.results import EndStatus, end_call
+from pilothouse.runtime.turn import Turn
+
+# Limits that are the model's own mistake: the call failed, nobody denied it.
+_DENIALS = frozenset({Code.UNKNOWN_TOOL, Code.TOOL_DISABLED, Code.OUTSIDE_WORKSPACE, Code.PROTECTED_PATH})
+
+
+async def gate(turn: Turn) -> State:
+    live = turn.live
+    request = turn.outbox[-1]
+    assert isinstance(request, ToolRequest)
+    records = [await look_at(live, request, call) for call in request.calls]
+    async with live.lock:
+        turn.mode = turn.parts.modes.named(live.core.mode)
+        draft = live.draft()
+        draft.append(turn.outbox.pop(), turn.open.branch)
+        for record in records:
+            draft.calls[record.id] = record
+        repeated = _repeated(turn, draft, records)
+        decisions = {record.id: decide_call(record, turn.mode) for record in records}
+        if any(decision.wall for decision in decisions.values()):
+            return _deny_round(turn, draft, records, decisions)
+        if repeated is not None:
+            return _stop_round(turn, draft, records, repeated)
+        for record in records:
+            _decide(turn, draft, record, decisions[record.id])
+        start_calls(turn, draft)
+        state = next_state(draft)
+        await turn.commit(draft, state)
+        return state
+
+
+def _decide(turn: Turn, draft: Draft, record: CallRecord, decision: Decision) -> None:
+    _note(turn, draft, record, decision)
+    if decision.verdict is Verdict.DENY:
+        status: EndStatus = "denied" if decision.reason.code in _DENIALS else "failed"
+        end_call(draft, turn.live, record.id, status, reason=decision.reason)
+        return
+    at = turn.parts.now()
+    if decision.verdict is Verdict.RUN:
+        draft.change_call(record.id, status="approved", reason=decision.reason, decided_at=at, decided_by="mode")
+    else:
+        draft.change_call(record.id, reason=decision.reason)
+
+
+def _note(turn: Turn, draft: Draft, record: CallRecord, decision: Decision) -> None:
+    draft.note(
+        "call_decided",
+        "mode",
+        call=record.id,
+        tool=record.tool,
+        mode=turn.mode.name,
+        verdict=decision.verdict.name.lower(),
+        reason=decision.reason,
+        digest=record.digest,
+    )
+
+
+def _deny_round(
+    turn: Turn, draft: Draft, records: list[CallRecord], decisions: dict[CallId, Decision]
+) -> SavingMessage:
+    """The wall of the mode: no call of the round starts, each gets a result, one error says why."""
+    not_run = Reason(Code.ROUND_DENIED, {"mode": turn.mode.name})
+    walls = [decision.reason for decision in decisions.values() if decision.wall]
+    for record in records:
+        decision = decisions[record.id]
+        _note(turn, draft, record, decision)
+        reason = decision.reason if decision.verdict is Verdict.DENY else not_run
+        end_call(draft, turn.live, record.id, "denied", reason=reason)
+    return _end_turn(turn, draft, walls[0], "denied")
+
+
+def _stop_round(turn: Turn, draft: Draft, records: list[CallRecord], reason: Reason) -> SavingMessage:
+    for record in records:
+        end_call(draft, turn.live, record.id, "cancelled", reason=Reason(Code.NOT_RUN))
+    return _end_turn(turn, draft, reason, "limit")
+
+
+def _end_turn(turn: Turn, draft: Draft, reason: Reason, end: TurnEnd) -> SavingMessage:
+    """Everything goes into the one commit that closes the turn: the calls, their results, and why."""
+    message = turn.error(reason)
+    draft.append(message, turn.open.branch)
+    turn.closing, turn.end = draft, end
+    return SavingMessage(message_id=message.id)
+
+
+def _repeated(turn: Turn, draft: Draft, records: list[CallRecord]) -> Reason | None:
+    """Counts the same call with the same arguments in a row, across rounds."""
+    last, count = turn.open.last_fingerprint, turn.open.repeats
+    limit = turn.parts.limits.repeated_calls
+    found = None
+    for record in records:
+        count = count + 1 if record.fingerprint == last else 1
+        last = record.fingerprint
+        if count >= limit and found is None:
+            found = Reason(Code.LIMIT_REPEATED_CALL, {"tool": record.tool, "count": count})
+    draft.core["turn"] = msgspec.structs.replace(turn.open, last_fingerprint=last, repeats=count)
+    return found

@@ -1,0 +1,22 @@
+"""retry: a visible wait after an error that may pass; the person can end it at once."""
+
+import asyncio
+
+from pilothouse.domain.states import ConnectingToLLM, PreparingLLMRequest, State, TransientError, name_of
+from pilothouse.runtime.turn import Turn
+
+
+async def retry(turn: Turn) -> State:
+    state = turn.live.state
+    assert isinstance(state, TransientError)
+    turn.retry_now.clear()
+    waits = {
+        asyncio.ensure_future(turn.parts.ambient.sleep(turn.wait_seconds)),
+        asyncio.ensure_future(turn.retry_now.wait()),
+    }
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+    return ConnectingToLLM() if state.resume_to == name_of(ConnectingToLLM) else PreparingLLMRequest()

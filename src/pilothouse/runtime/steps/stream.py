@@ -1,0 +1,129 @@
+"""stream: one request to the model, its pieces written and signalled as they come."""
+
+from contextlib import aclosing
+
+import msgspec
+
+from pilothouse.ambient import timestamp
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import ModelError, ModelRefused, ModelUnavailable, StoreError
+from pilothouse.domain.messages import Ended, Text
+from pilothouse.domain.states import (
+    AwaitingLLMFirstChunk,
+    ConnectingToLLM,
+    PreparingLLMRequest,
+    ProcessingLLMResponse,
+    State,
+    StreamingLLMResponse,
+    TransientError,
+    name_of,
+)
+from pilothouse.llm.base import CallDelta, Connected, TextDelta
+from pilothouse.runtime.answer import Answer, Outlet
+from pilothouse.runtime.turn import Turn
+
+
+async def stream(turn: Turn) -> State:
+    turn.answer = answer = Answer(turn.new_message_id())
+    turn.live.outlet = outlet = Outlet(turn.live, answer.message_id, turn.open.id, answer.deltas)
+    try:
+        await _receive(turn, answer, outlet)
+        if answer.finish_reason is None:
+            raise ModelUnavailable(Code.MODEL_CUT)
+    except ModelError as error:
+        outlet.close()
+        return await _after_error(turn, answer, error)
+    except StoreError:
+        # The pieces could not be written: the text is kept in memory, and the round will be asked again.
+        if (partial := _partial(turn, "cut")) is not None:
+            turn.live.unsaved = turn.live.draft()
+            turn.live.unsaved.append(partial, turn.open.branch)
+        raise
+    outlet.close()
+    _count(turn, answer)
+    return ProcessingLLMResponse()
+
+
+async def _receive(turn: Turn, answer: Answer, outlet: Outlet) -> None:
+    assert turn.request is not None
+    live = turn.live
+    async with aclosing(turn.parts.adapter.stream(turn.request)) as events:  # type: ignore[type-var]
+        async for event in events:
+            answer.take(event)
+            if isinstance(event, TextDelta):
+                live.enter(_progress(answer), signal=False)
+                outlet.moved()
+            elif isinstance(event, CallDelta):
+                live.enter(_progress(answer), signal=False)
+            elif isinstance(event, Connected):
+                turn.enter(AwaitingLLMFirstChunk())
+
+
+def _progress(answer: Answer) -> StreamingLLMResponse:
+    return StreamingLLMResponse(
+        chunks_received=len(answer.deltas) + len(answer.calls), chars_accumulated=answer.characters
+    )
+
+
+def _count(turn: Turn, answer: Answer) -> None:
+    """Usage goes into the context's totals and into the turn's own; it is stored with the next commit."""
+    if answer.usage is not None:
+        core = turn.live.core
+        opened = msgspec.structs.replace(turn.open, usage=turn.open.usage.plus(answer.usage))
+        turn.live.core = msgspec.structs.replace(core, usage=core.usage.plus(answer.usage), turn=opened)
+
+
+async def _after_error(turn: Turn, answer: Answer, error: ModelError) -> State:
+    resume: type[ConnectingToLLM] | type[PreparingLLMRequest] = ConnectingToLLM
+    if answer.has_content:
+        # None of its calls is run: an argument may be cut in a way that still parses.
+        await keep_partial(turn, "cut")
+        resume = PreparingLLMRequest
+    if isinstance(error, ModelRefused) or turn.retries >= turn.parts.limits.retries:
+        return turn.give_up(error.reason, "error")
+    turn.retries += 1
+    seconds = _wait(turn, error)
+    return TransientError(
+        error_type=error.reason,
+        retry_count=turn.retries,
+        max_retries=turn.parts.limits.retries,
+        retry_at=timestamp(turn.parts.ambient.now() + seconds),
+        resume_to=name_of(resume),
+    )
+
+
+async def keep_partial(turn: Turn, ended: Ended) -> None:
+    """Store what has arrived of an answer that will not be completed."""
+    message = _partial(turn, ended)
+    if message is not None:
+        async with turn.live.lock:
+            draft = turn.live.draft()
+            draft.append(message, turn.open.branch)
+            await turn.commit(draft)
+
+
+def _partial(turn: Turn, ended: Ended) -> Text | None:
+    """The text so far. Fragments of calls are dropped."""
+    answer, turn.answer = turn.answer, None
+    if answer is None or not answer.deltas:
+        return None
+    return Text(
+        id=answer.message_id,
+        timestamp=turn.parts.now(),
+        role="assistant",
+        metadata=turn.metadata(),
+        content=answer.text,
+        chunks=tuple(map(len, answer.deltas)),
+        ended=ended,
+    )
+
+
+def _wait(turn: Turn, error: ModelError) -> float:
+    limits = turn.parts.limits
+    asked = error.retry_after if isinstance(error, ModelUnavailable) else None
+    if asked is not None:
+        turn.wait_seconds = min(asked, limits.retry_seconds_at_most)
+    else:
+        backoff = limits.retry_seconds * 2 ** (turn.retries - 1)
+        turn.wait_seconds = min(backoff, limits.retry_seconds_at_most) * (0.5 + turn.parts.ambient.fraction() / 2)
+    return turn.wait_seconds

@@ -1,0 +1,94 @@
+"""The turn: what it carries from step to step."""
+
+import asyncio
+from collections.abc import Sequence
+
+from pilothouse.domain.codes import Reason
+from pilothouse.domain.contexts import OpenTurn, TurnEnd
+from pilothouse.domain.errors import StoreError
+from pilothouse.domain.messages import ErrorMessage, FileReference, Message, Metadata
+from pilothouse.domain.modes import Mode
+from pilothouse.domain.offers import ToolOffer
+from pilothouse.domain.states import SavingMessage, State
+from pilothouse.domain.values import MessageId
+from pilothouse.llm.base import ModelRequest
+from pilothouse.runtime.answer import Answer
+from pilothouse.runtime.live import Draft, Live
+from pilothouse.runtime.parts import Parts
+
+
+class Turn:
+    """One turn while it is driven. What must survive a restart lies in the context's `OpenTurn` instead."""
+
+    def __init__(self, live: Live, references: Sequence[FileReference] = ()) -> None:
+        self.live = live
+        self.references = references
+        self.started = live.parts.ambient.monotonic()
+        self.mode: Mode = live.parts.modes.named(live.core.mode)
+        self.offers: tuple[ToolOffer, ...] = ()
+        self.system = ""
+        self.request: ModelRequest | None = None
+        self.answer: Answer | None = None
+        self.retries = 0
+        self.wait_seconds = 0.0
+        self.retry_now = asyncio.Event()
+        self.outbox: list[Message] = []
+        self.closing: Draft | None = None
+        self.end: TurnEnd = "complete"
+        self.cancelled_by: str | None = None
+
+    @property
+    def parts(self) -> Parts:
+        return self.live.parts
+
+    @property
+    def open(self) -> OpenTurn:
+        assert self.live.core.turn is not None
+        return self.live.core.turn
+
+    def enter(self, state: State) -> None:
+        if state is not self.live.state:
+            self.live.enter(state)
+
+    def metadata(self) -> Metadata:
+        return Metadata(turn=self.open.id, round=self.open.round, mode=self.mode.name, model=self.parts.model)
+
+    def new_message_id(self) -> MessageId:
+        return MessageId(self.parts.ambient.new_id())
+
+    def error(self, reason: Reason) -> ErrorMessage:
+        return ErrorMessage(
+            id=self.new_message_id(),
+            timestamp=self.parts.now(),
+            role="assistant",
+            metadata=self.metadata(),
+            reason=reason,
+        )
+
+    def give_up(self, reason: Reason, end: TurnEnd) -> SavingMessage:
+        """End the turn with a message that says why. Gives the state to go to."""
+        message = self.error(reason)
+        self.outbox.append(message)
+        self.end = end
+        return SavingMessage(message_id=message.id)
+
+    def closing_draft(self) -> Draft:
+        """What the commit that ends the turn begins with."""
+        draft, self.closing = self.closing or self.live.draft(), None
+        return draft
+
+    async def commit(self, draft: Draft, state: State | None = None) -> None:
+        """Commit with everything in the outbox before it. The caller holds the lock.
+
+        Raises: StoreError; the draft is then kept, and `continue` commits it first.
+        """
+        for message in reversed(self.outbox):
+            draft.messages.insert(0, message)
+            draft.appended.setdefault(self.open.branch, []).insert(0, message.id)
+        try:
+            await self.live.commit(draft, state)
+        except StoreError:
+            self.live.unsaved = draft.without_starts()
+            self.outbox = []
+            raise
+        self.outbox = []

@@ -1,0 +1,1 @@
+"""What keeps tools inside: paths beneath the workspace, processes that end with their call."""

@@ -1,0 +1,1 @@
+"""Stores: one contract, several implementations. `base` is the contract."""

@@ -1,0 +1,89 @@
+"""The store's contract. What it promises to the rest:
+
+- `commit` is atomic and durable before it returns; a stale version or fence changes nothing.
+- Opening a context reads a bounded amount, whatever the length of its history.
+- A message that cannot be read comes back as an ErrorMessage in its place; the rest still loads.
+- Deltas of an answer being streamed are written, not synced: they survive the process, not the power.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from pilothouse.domain.audit import AuditEntry
+from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.contexts import Change, ContextCore, StoredContext
+from pilothouse.domain.messages import ErrorMessage, Message
+from pilothouse.domain.states import State
+from pilothouse.domain.values import CallId, ContextId, MessageId, Timestamp, TurnId, Value
+
+# The token of the lease under which one process owns a context: constant where there is one process.
+FENCE = 1
+
+
+class ContextSummary(Value):
+    """A line of the list. A context that cannot be read is listed too, with its damage."""
+
+    context_id: ContextId
+    title: str | None = None
+    mode: str | None = None
+    state: State | None = None
+    updated_at: Timestamp = ""
+    workspace: str | None = None
+    damage: Reason | None = None
+
+
+class Store(Protocol):
+    async def create(self, change: Change) -> int:
+        """The first commit of a new context; gives its version. Raises: Conflict, StoreError."""
+
+    async def open(self, context_id: ContextId) -> StoredContext:
+        """Raises: NotFound, StoreDamaged. Opening again after a failed sync verifies and heals."""
+
+    async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int = FENCE) -> int:
+        """Raises: StaleWrite, StoreRefused, StoreReadOnly; then nothing has changed."""
+
+    async def messages(self, context_id: ContextId, ids: Sequence[MessageId]) -> list[Message]: ...
+
+    async def branch_ids(
+        self, context_id: ContextId, branch: str, start: int = 0, stop: int | None = None
+    ) -> list[MessageId]:
+        """Raises: NotFound."""
+
+    async def call(self, context_id: ContextId, call_id: CallId) -> CallRecord:
+        """Raises: NotFound."""
+
+    async def audit(self, context_id: ContextId, after: int = 0, limit: int | None = None) -> list[AuditEntry]: ...
+
+    async def contexts(self) -> list[ContextSummary]:
+        """Newest first."""
+
+    async def delete(self, context_id: ContextId) -> None:
+        """Raises: NotFound."""
+
+    def append_deltas(self, context_id: ContextId, message_id: MessageId, turn: TurnId, deltas: Sequence[str]) -> None:
+        """Write pieces of an answer that is not complete yet. Committing the message forgets them.
+
+        Raises: StoreRefused.
+        """
+
+    async def close(self) -> None:
+        """Write everything out. Idempotent."""
+
+
+def summary_of(core: ContextCore) -> ContextSummary:
+    return ContextSummary(
+        context_id=core.context_id,
+        title=core.title,
+        mode=core.mode,
+        state=core.state,
+        updated_at=core.updated_at,
+        workspace=core.workspace,
+    )
+
+
+def gap(message_id: MessageId, detail: str) -> ErrorMessage:
+    """What stands in the place of a message that cannot be read."""
+    return ErrorMessage(
+        id=message_id, timestamp="", role="system", reason=Reason(Code.MESSAGE_DAMAGED, {"detail": detail})
+    )

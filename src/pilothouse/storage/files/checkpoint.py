@@ -1,0 +1,127 @@
+"""The part of a context that is not in its files yet, and the writing of it into them.
+
+Every file here can be written again from the journal, so none but metadata.json needs to be put in place
+atomically: it is the last to be written, and says how much of the others counts.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from pilothouse.domain.branches import Branch
+from pilothouse.domain.contexts import ContextCore
+from pilothouse.domain.values import CallId, MessageId
+from pilothouse.storage.files.disk import Disk
+from pilothouse.storage.files.layout import ID_LINE, SHORT_BRANCH, Folder, Metadata, StoredBranch, encode_ids
+
+
+class Tail:
+    """`in_file` counts the ids of a long branch that lie in its file; `recent_ids` are those behind them."""
+
+    def __init__(self) -> None:
+        self.checkpointed = 0
+        self.messages: dict[MessageId, bytes] = {}
+        self.calls: dict[CallId, bytes] = {}
+        self.audit: list[bytes] = []
+        self.audit_bytes = 0
+        self.branches: dict[str, Branch] = {}
+        self.in_file: dict[str, int] = {}
+        self.recent_ids: dict[str, list[MessageId]] = {}
+        self.turn_calls: dict[CallId, None] = {}
+
+    @classmethod
+    def on(cls, metadata: Metadata | None) -> "Tail":
+        """An empty tail behind a checkpoint."""
+        tail = cls()
+        if metadata is None:
+            return tail
+        tail.checkpointed = metadata.version
+        tail.audit_bytes = metadata.audit_bytes
+        tail.turn_calls = dict.fromkeys(metadata.turn_calls)
+        for name, stored in metadata.branches.items():
+            fields = {field: getattr(stored, field) for field in Branch.__struct_fields__}
+            tail.branches[name] = Branch(**fields)
+            tail.in_file[name] = stored.length - len(stored.message_ids)
+            tail.recent_ids[name] = list(stored.message_ids)
+        return tail
+
+    def put_branch(self, name: str, branch: Branch) -> None:
+        known = self.branches.get(name)
+        if known is None or known.key != branch.key:
+            self.in_file[name], self.recent_ids[name] = 0, []
+        length = self.in_file[name] + len(self.recent_ids[name])
+        self.branches[name] = msgspec.structs.replace(branch, length=length)
+
+    def append_ids(self, name: str, ids: Sequence[MessageId]) -> None:
+        self.recent_ids[name].extend(ids)
+        branch = self.branches[name]
+        self.branches[name] = msgspec.structs.replace(branch, length=branch.length + len(ids))
+
+    def note_turn(self, core: ContextCore, calls: Iterable[CallId]) -> None:
+        """Remember which calls belong to the open turn: they are loaded with the context."""
+        if core.turn is None:
+            self.turn_calls.clear()
+        else:
+            self.turn_calls.update(dict.fromkeys(calls))
+
+
+def write_checkpoint(folder: Folder, disk: Disk, core: ContextCore, version: int, tail: Tail) -> None:
+    """Raises: OSError; the tail is then as before, and the journal still has everything."""
+    _write_all(disk, {folder.message(message_id): data for message_id, data in tail.messages.items()})
+    _write_all(disk, {folder.call(call_id): data for call_id, data in tail.calls.items()})
+    audit = b"".join(line + b"\n" for line in tail.audit)
+    if audit:
+        disk.append_file(folder.audit, tail.audit_bytes, audit)
+    in_file = {name: _write_ids(folder, disk, name, tail) for name in tail.branches}
+    metadata = Metadata(
+        **{name: getattr(core, name) for name in ContextCore.__struct_fields__},
+        version=version,
+        branches={name: _stored(tail, name, in_file[name]) for name in tail.branches},
+        turn_calls=tuple(tail.turn_calls),
+        audit_bytes=tail.audit_bytes + len(audit),
+    )
+    disk.replace_file(folder.metadata, msgspec.json.format(msgspec.json.encode(metadata), indent=1))
+    _settle(tail, version, in_file, len(audit))
+
+
+def _write_all(disk: Disk, files: dict[Path, bytes]) -> None:
+    if not files:
+        return
+    parent = next(iter(files)).parent
+    disk.make_dir(parent)
+    for path, data in files.items():
+        disk.write_file(path, data)
+    disk.sync_dir(parent)
+
+
+def _write_ids(folder: Folder, disk: Disk, name: str, tail: Tail) -> int:
+    """Move the ids of a branch that has become long into its file; gives how many lie there."""
+    branch, before, recent = tail.branches[name], tail.in_file[name], tail.recent_ids[name]
+    if branch.length <= SHORT_BRANCH or not recent:
+        return before
+    disk.make_dir(folder.branches)
+    disk.append_file(folder.ids(branch), before * ID_LINE, encode_ids(recent))
+    if before == 0:
+        disk.sync_dir(folder.branches)
+    return branch.length
+
+
+def _stored(tail: Tail, name: str, in_file: int) -> StoredBranch:
+    branch = tail.branches[name]
+    listed = tail.recent_ids[name] if in_file < branch.length else []
+    return StoredBranch(
+        **{field: getattr(branch, field) for field in Branch.__struct_fields__}, message_ids=tuple(listed)
+    )
+
+
+def _settle(tail: Tail, version: int, in_file: dict[str, int], audit_bytes: int) -> None:
+    tail.checkpointed = version
+    tail.messages.clear()
+    tail.calls.clear()
+    tail.audit.clear()
+    tail.audit_bytes += audit_bytes
+    for name, count in in_file.items():
+        if count == tail.branches[name].length and count > 0 and count != tail.in_file[name]:
+            tail.recent_ids[name] = []
+        tail.in_file[name] = count

@@ -1,0 +1,88 @@
+"""Everything that the file store asks of the disk, in one object: tests put faults into it.
+
+The primitives (`_write`, `sync`, …) are thin; what is built on them never trusts a single call.
+"""
+
+import os
+from pathlib import Path
+
+PRIVATE_FILE = 0o600
+PRIVATE_DIR = 0o700
+
+
+class Disk:
+    # primitives
+
+    def open(self, path: Path, flags: int) -> int:
+        return os.open(path, flags | os.O_CLOEXEC, PRIVATE_FILE)
+
+    def write(self, fd: int, data: bytes | memoryview) -> int:
+        return os.write(fd, data)
+
+    def sync(self, fd: int) -> None:
+        os.fdatasync(fd)
+
+    def truncate(self, fd: int, size: int) -> None:
+        os.ftruncate(fd, size)
+
+    def rename(self, source: Path, target: Path) -> None:
+        os.replace(source, target)
+
+    def unlink(self, path: Path) -> None:
+        path.unlink(missing_ok=True)
+
+    def make_dir(self, path: Path) -> None:
+        path.mkdir(mode=PRIVATE_DIR, exist_ok=True)
+
+    # built on them
+
+    def write_all(self, fd: int, data: bytes) -> None:
+        """A short write is no error of the system, but the rest must follow."""
+        rest = memoryview(data)
+        while rest:
+            written = self.write(fd, rest)
+            if written == 0:
+                raise OSError("the disk took no bytes")
+            rest = rest[written:]
+
+    def sync_dir(self, path: Path) -> None:
+        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            self.sync(fd)
+        finally:
+            os.close(fd)
+
+    def write_file(self, path: Path, data: bytes) -> None:
+        """Write a file anew and sync it. Not atomic: for files that the journal can write again."""
+        fd = self.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        try:
+            self.write_all(fd, data)
+            self.sync(fd)
+        finally:
+            os.close(fd)
+
+    def replace_file(self, path: Path, data: bytes) -> None:
+        """Put a file in place as a whole: the old one or the new one, never a part."""
+        draft = path.with_name(path.name + ".new")
+        self.write_file(draft, data)
+        self.rename(draft, path)
+        self.sync_dir(path.parent)
+
+    def append_file(self, path: Path, kept: int, data: bytes) -> None:
+        """Append behind the first `kept` bytes: what stands after them is of an unfinished attempt."""
+        fd = self.open(path, os.O_WRONLY | os.O_CREAT)
+        try:
+            self.truncate(fd, kept)
+            os.lseek(fd, 0, os.SEEK_END)
+            self.write_all(fd, data)
+            self.sync(fd)
+        finally:
+            os.close(fd)
+
+    def cut_file(self, path: Path, size: int) -> None:
+        fd = self.open(path, os.O_WRONLY)
+        try:
+            self.truncate(fd, size)
+            self.sync(fd)
+        finally:
+            os.close(fd)

@@ -1,0 +1,103 @@
+"""How a context lies in its folder: the names, and the shapes of what stands in the files.
+
+metadata.json            core, branches (short ones with their ids), as of `version`
+messages_pool/<id>.json  one message each, or a pointer to a blob
+calls/<id>.json          one call record each, or a pointer to a blob
+branches/<key>.ids       the ids of a long branch, one a line, append-only
+audit.jsonl              one entry a line, append-only
+blobs/<digest>           contents over 64 KB
+journal/                 commits since the checkpoint
+streaming/<id>.log       pieces of an answer that is not complete
+aside/                   bytes that could not be read: kept, never used
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from pilothouse.domain.branches import Branch
+from pilothouse.domain.contexts import ContextCore
+from pilothouse.domain.values import CallId, MessageId, Value
+
+BLOB_FROM = 64 * 1024
+SHORT_BRANCH = 64
+ID_LINE = 37
+_ID = re.compile(rb"[0-9a-f-]{36}\n")
+
+
+class StoredBranch(Branch):
+    """A short branch lists its ids here; a long one has `length` of them in its file."""
+
+    message_ids: tuple[MessageId, ...] = ()
+
+
+class Metadata(ContextCore, kw_only=True):
+    version: int
+    branches: Mapping[str, StoredBranch]
+    turn_calls: tuple[CallId, ...] = ()
+    audit_bytes: int = 0
+
+
+class Entry(Value, kw_only=True):
+    """One journal line: a Change with its messages, calls and audit already encoded."""
+
+    version: int
+    core: ContextCore
+    messages: tuple[msgspec.Raw, ...] = ()
+    branches: Mapping[str, Branch] = {}
+    appended: Mapping[str, tuple[MessageId, ...]] = {}
+    calls: tuple[msgspec.Raw, ...] = ()
+    audit: tuple[msgspec.Raw, ...] = ()
+
+
+class Stub(msgspec.Struct):
+    """As much of an encoded message or call as the store must know."""
+
+    message_id: str = ""
+    id: str = ""
+    blob: str | None = None
+
+
+class Folder:
+    """The paths of one context."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.metadata = path / "metadata.json"
+        self.pool = path / "messages_pool"
+        self.calls = path / "calls"
+        self.branches = path / "branches"
+        self.audit = path / "audit.jsonl"
+        self.blobs = path / "blobs"
+        self.journal = path / "journal"
+        self.streaming = path / "streaming"
+        self.aside = path / "aside"
+
+    def message(self, message_id: str) -> Path:
+        return self.pool / f"{message_id}.json"
+
+    def call(self, call_id: str) -> Path:
+        return self.calls / f"{call_id}.json"
+
+    def blob(self, digest: str) -> Path:
+        return self.blobs / digest
+
+    def ids(self, branch: Branch) -> Path:
+        return self.branches / f"{branch.key}.ids"
+
+
+def digest_of(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def encode_ids(ids: list[MessageId]) -> bytes:
+    return "".join(f"{message_id}\n" for message_id in ids).encode()
+
+
+def decode_ids(data: bytes) -> list[MessageId]:
+    """A line that is no id keeps its place, under a name that no message has."""
+    lines = (data[start : start + ID_LINE] for start in range(0, len(data), ID_LINE))
+    return [MessageId(line[:-1].decode() if _ID.fullmatch(line) else "damaged") for line in lines]

@@ -1,0 +1,182 @@
+"""Reading a folder that may be torn or damaged, without changing it; and putting damaged bytes aside."""
+
+from pathlib import Path
+
+import msgspec
+
+from pilothouse.domain.branches import MAIN
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.contexts import FORMAT, ContextCore
+from pilothouse.domain.errors import StoreDamaged
+from pilothouse.domain.messages import Metadata as MessageMetadata
+from pilothouse.domain.modes import DEFAULT_MODE
+from pilothouse.domain.states import Failed
+from pilothouse.domain.values import ContextId, MessageId
+from pilothouse.storage.files.disk import Disk
+from pilothouse.storage.files.journal import read_lines, segments
+from pilothouse.storage.files.layout import Entry, Folder, Metadata, StoredBranch
+
+_METADATA = msgspec.json.Decoder(Metadata)
+_ENTRY = msgspec.json.Decoder(Entry)
+
+
+class BadStretch(msgspec.Struct):
+    """Bytes that cannot be read. At the end of a segment they are a torn tail, else a gap."""
+
+    path: Path
+    start: int
+    data: bytes
+    is_tail: bool
+
+
+class Found(msgspec.Struct):
+    """What a folder holds: the checkpoint, the commits since, and what could not be read."""
+
+    metadata: Metadata | None
+    entries: list[Entry]
+    bad: list[BadStretch]
+    metadata_error: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return self.metadata is None and not self.entries and self.metadata_error is None
+
+
+class _FormatOnly(msgspec.Struct):
+    format: int = 1
+
+
+def scan(folder: Folder) -> Found:
+    """Read the checkpoint and the journal.
+
+    Raises: StoreDamaged for a format that is newer than ours; such a folder is left alone.
+    """
+    found = Found(metadata=None, entries=[], bad=[])
+    _read_metadata(folder, found)
+    by_version: dict[int, Entry] = {}
+    for path in segments(folder.journal):
+        entries = _read_segment(path, found.bad)
+        if entries:
+            # A later segment begins where the earlier one was given up: what lies beyond was never acknowledged.
+            first = entries[0].version
+            by_version = {version: entry for version, entry in by_version.items() if version < first}
+        by_version.update((entry.version, entry) for entry in entries)
+    base = found.metadata.version if found.metadata else 0
+    found.entries = [by_version[version] for version in sorted(by_version) if version > base]
+    if found.metadata is None and found.metadata_error is None and found.entries and found.entries[0].version > 1:
+        found.metadata_error = "it is missing"
+    if found.metadata is None and not found.entries and folder.pool.is_dir() and any(folder.pool.iterdir()):
+        found.metadata_error = found.metadata_error or "it is missing"
+    return found
+
+
+def _read_metadata(folder: Folder, found: Found) -> None:
+    try:
+        data = folder.metadata.read_bytes()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        found.metadata_error = str(error)
+        return
+    try:
+        newer = msgspec.json.decode(data, type=_FormatOnly).format
+        if newer > FORMAT:
+            raise StoreDamaged(Code.FORMAT_TOO_NEW, context_id=folder.path.name, format=newer, known=FORMAT)
+        found.metadata = _METADATA.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        found.metadata_error = str(error)
+
+
+def _read_segment(path: Path, bad: list[BadStretch]) -> list[Entry]:
+    data = path.read_bytes()
+    entries: list[Entry] = []
+    stretch: tuple[int, int] | None = None
+    for start, end, payload in read_lines(data):
+        entry = _entry(payload)
+        if entry is None:
+            stretch = (stretch[0] if stretch else start, end)
+            continue
+        if stretch:
+            bad.append(BadStretch(path, stretch[0], data[slice(*stretch)], is_tail=False))
+            stretch = None
+        entries.append(entry)
+    if stretch:
+        bad.append(BadStretch(path, stretch[0], data[slice(*stretch)], is_tail=True))
+    return entries
+
+
+def _entry(payload: bytes | None) -> Entry | None:
+    if payload is None:
+        return None
+    try:
+        return _ENTRY.decode(payload)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
+def put_aside(folder: Folder, found: Found, disk: Disk) -> list[Reason]:
+    """Keep every byte that could not be read, then cut torn tails off. Gives what is to be told.
+
+    Raises: OSError; then nothing was cut.
+    """
+    told = []
+    for stretch in found.bad:
+        kept = _keep(folder, disk, f"{stretch.path.name}-{stretch.start}", stretch.data)
+        if stretch.is_tail:
+            disk.cut_file(stretch.path, stretch.start)
+        code = Code.TAIL_CUT if stretch.is_tail else Code.JOURNAL_GAP
+        told.append(Reason(code, {"size": len(stretch.data), "kept": kept}))
+    if found.metadata_error is not None:
+        kept = "-"
+        if folder.metadata.exists():
+            kept = _keep(folder, disk, "metadata.json", folder.metadata.read_bytes())
+        told.append(Reason(Code.METADATA_REBUILT, {"detail": found.metadata_error, "kept": kept}))
+    return told
+
+
+def _keep(folder: Folder, disk: Disk, name: str, data: bytes) -> str:
+    disk.make_dir(folder.aside)
+    for attempt in range(1000):
+        path = folder.aside / f"{name}.{attempt}"
+        if not path.exists():
+            disk.write_file(path, data)
+            disk.sync_dir(folder.aside)
+            break
+        if path.read_bytes() == data:
+            break
+    return f"aside/{path.name}"
+
+
+def rebuild(folder: Folder, found: Found, at: str) -> Metadata:
+    """A checkpoint made from the messages alone, when its file cannot be read."""
+    ids = sorted(path.stem for path in folder.pool.glob("*.json")) if folder.pool.is_dir() else []
+    reason = Reason(Code.CONTEXT_DAMAGED, {"context_id": folder.path.name, "detail": found.metadata_error})
+    core = ContextCore(
+        context_id=ContextId(folder.path.name),
+        created_at=at,
+        updated_at=at,
+        state=Failed(error_message=reason, failed_at=at),
+        mode=_last_mode(folder, ids),
+    )
+    branch = StoredBranch(name=MAIN, key=MAIN, created_at=at, length=len(ids), message_ids=tuple(map(MessageId, ids)))
+    return Metadata(
+        **{name: getattr(core, name) for name in core.__struct_fields__},
+        version=found.entries[0].version - 1 if found.entries else len(ids) + 1,
+        branches={MAIN: branch},
+        audit_bytes=folder.audit.stat().st_size if folder.audit.exists() else 0,
+    )
+
+
+class _ModeOnly(msgspec.Struct):
+    metadata: MessageMetadata = MessageMetadata()
+
+
+def _last_mode(folder: Folder, ids: list[str]) -> str:
+    for message_id in reversed(ids[-20:]):
+        try:
+            mode = msgspec.json.decode(folder.message(message_id).read_bytes(), type=_ModeOnly).metadata.mode
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+            continue
+        if mode is not None:
+            return mode
+    return DEFAULT_MODE

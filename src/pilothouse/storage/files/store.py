@@ -1,0 +1,226 @@
+"""The file store: a data directory of contexts, owned by one process, each context in a folder of its own."""
+
+import asyncio
+import fcntl
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from pilothouse.domain.audit import AuditEntry
+from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.contexts import Change, StoredContext, check_context_id
+from pilothouse.domain.errors import Conflict, PilothouseError, StoreLocked, StoreRefused
+from pilothouse.domain.messages import Message
+from pilothouse.domain.states import is_resting
+from pilothouse.domain.values import CallId, ContextId, MessageId, TurnId
+from pilothouse.storage.base import FENCE, ContextSummary, summary_of
+from pilothouse.storage.files import recovery
+from pilothouse.storage.files.context import ContextOnDisk
+from pilothouse.storage.files.disk import PRIVATE_DIR, Disk
+from pilothouse.storage.files.layout import Folder
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+CHECKPOINT_DELAY = 1.0
+CHECKPOINT_FROM = 1024 * 1024
+
+
+class FileStore:
+    """`now` gives the time as text. One thread at a time works on a context; contexts do not wait for each other."""
+
+    def __init__(self, data: Path, *, now: Callable[[], str], disk: Disk | None = None) -> None:
+        """Raises: StoreLocked when another process owns the directory."""
+        self._root = data / "contexts"
+        self._now = now
+        self._disk = disk or Disk()
+        data.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
+        self._root.mkdir(mode=PRIVATE_DIR, exist_ok=True)
+        self._lock_fd = _lock(data)
+        self._threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="store")
+        self._open: dict[ContextId, ContextOnDisk] = {}
+        self._locks: dict[ContextId, asyncio.Lock] = {}
+        self._checkpoints: dict[ContextId, asyncio.TimerHandle | asyncio.Task[None]] = {}
+        self._closed = False
+
+    # the contract
+
+    async def create(self, change: Change) -> int:
+        context_id = check_context_id(change.core.context_id)
+        async with self._lock_of(context_id):
+            folder = self._folder(context_id)
+            if context_id in self._open or not await self._run(_is_absent, folder):
+                raise Conflict(Code.CONTEXT_EXISTS, context_id=context_id)
+            made = await self._run(ContextOnDisk.create, folder, self._disk, change)
+            self._open[context_id] = made
+            return made.version
+
+    async def open(self, context_id: ContextId) -> StoredContext:
+        async with self._lock_of(context_id):
+            known = self._open.get(context_id)
+            if known is not None and known.needs_reopening:
+                acknowledged = known.version
+                known.close()
+                del self._open[context_id]
+                fresh = await self._run(self._load, context_id, acknowledged)
+                self._open[context_id] = fresh
+            context = await self._context(context_id)
+            return await self._run(context.stored)
+
+    async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int = FENCE) -> int:
+        async with self._lock_of(context_id):
+            context = await self._context(context_id)
+            version = await self._run(context.commit, change, expected=expected, fence=fence)
+        if is_resting(change.core.state) or context.journal_size > CHECKPOINT_FROM:
+            self._checkpoint_soon(context_id)
+        return version
+
+    async def messages(self, context_id: ContextId, ids: Sequence[MessageId]) -> list[Message]:
+        async with self._lock_of(context_id):
+            context = await self._context(context_id)
+            return await self._run(context.messages, ids)
+
+    async def branch_ids(
+        self, context_id: ContextId, branch: str, start: int = 0, stop: int | None = None
+    ) -> list[MessageId]:
+        async with self._lock_of(context_id):
+            context = await self._context(context_id)
+            return await self._run(context.branch_ids, branch, start, stop)
+
+    async def call(self, context_id: ContextId, call_id: CallId) -> CallRecord:
+        async with self._lock_of(context_id):
+            context = await self._context(context_id)
+            return await self._run(context.call, call_id)
+
+    async def audit(self, context_id: ContextId, after: int = 0, limit: int | None = None) -> list[AuditEntry]:
+        async with self._lock_of(context_id):
+            context = await self._context(context_id)
+            return await self._run(context.audit, after, limit)
+
+    async def contexts(self) -> list[ContextSummary]:
+        known = {context_id: summary_of(context.core) for context_id, context in self._open.items()}
+        found = await self._run(self._list, known)
+        return sorted(found, key=lambda summary: summary.updated_at, reverse=True)
+
+    async def delete(self, context_id: ContextId) -> None:
+        async with self._lock_of(context_id):
+            context = await self._context(context_id)
+            self._forget_checkpoint(context_id)
+            context.close()
+            del self._open[context_id]
+            await self._run(shutil.rmtree, self._folder(context_id).path)
+        del self._locks[context_id]
+
+    def append_deltas(self, context_id: ContextId, message_id: MessageId, turn: TurnId, deltas: Sequence[str]) -> None:
+        self._open[context_id].streams.append(message_id, turn, deltas)
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        for context_id in list(self._open):
+            await self._checkpoint(context_id)
+            self._open.pop(context_id).close()
+        self._threads.shutdown()
+        os.close(self._lock_fd)
+
+    # one context
+
+    async def _context(self, context_id: ContextId) -> ContextOnDisk:
+        context = self._open.get(context_id)
+        if context is None:
+            check_context_id(context_id)
+            context = await self._run(self._load, context_id, None)
+            self._open[context_id] = context
+        return context
+
+    def _load(self, context_id: ContextId, acknowledged: int | None) -> ContextOnDisk:
+        return ContextOnDisk.load(self._folder(context_id), self._disk, at=self._now(), acknowledged=acknowledged)
+
+    def _folder(self, context_id: ContextId) -> Folder:
+        return Folder(self._root / context_id)
+
+    def _lock_of(self, context_id: ContextId) -> asyncio.Lock:
+        return self._locks.setdefault(context_id, asyncio.Lock())
+
+    async def _run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, lambda: function(*args, **kwargs))
+
+    def _list(self, known: dict[ContextId, ContextSummary]) -> list[ContextSummary]:
+        found = dict(known)
+        for path in self._root.iterdir():
+            context_id = ContextId(path.name)
+            if context_id not in found and path.is_dir():
+                summary = _glance(Folder(path))
+                if summary is not None:
+                    found[context_id] = summary
+        return list(found.values())
+
+    # checkpoints: in the background, when a context rests or its journal has grown
+
+    def _checkpoint_soon(self, context_id: ContextId) -> None:
+        if context_id in self._checkpoints or self._closed:
+            return
+        loop = asyncio.get_running_loop()
+        self._checkpoints[context_id] = loop.call_later(CHECKPOINT_DELAY, self._start_checkpoint, context_id)
+
+    def _start_checkpoint(self, context_id: ContextId) -> None:
+        if not self._closed:
+            self._checkpoints[context_id] = asyncio.create_task(self._checkpoint(context_id))
+
+    async def _checkpoint(self, context_id: ContextId) -> None:
+        async with self._lock_of(context_id):
+            self._forget_checkpoint(context_id)
+            context = self._open.get(context_id)
+            if context is None:
+                return
+            try:
+                await self._run(context.checkpoint)
+            except StoreRefused:
+                pass  # the journal still has everything; the next rest tries again
+
+    def _forget_checkpoint(self, context_id: ContextId) -> None:
+        planned = self._checkpoints.pop(context_id, None)
+        if isinstance(planned, asyncio.TimerHandle):
+            planned.cancel()
+
+
+def _is_absent(folder: Folder) -> bool:
+    return recovery.scan(folder).is_empty
+
+
+def _glance(folder: Folder) -> ContextSummary | None:
+    """A line of the list, read without changing anything."""
+    try:
+        found = recovery.scan(folder)
+    except (PilothouseError, OSError) as error:
+        reason = error.reason if isinstance(error, PilothouseError) else None
+        damage = reason or Reason(Code.CONTEXT_DAMAGED, {"context_id": folder.path.name, "detail": str(error)})
+        return ContextSummary(context_id=ContextId(folder.path.name), damage=damage)
+    if found.is_empty:
+        return None
+    if found.entries:
+        return summary_of(found.entries[-1].core)
+    if found.metadata is not None:
+        return summary_of(found.metadata)
+    detail = {"context_id": folder.path.name, "detail": found.metadata_error}
+    return ContextSummary(context_id=ContextId(folder.path.name), damage=Reason(Code.CONTEXT_DAMAGED, detail))
+
+
+def _lock(data: Path) -> int:
+    """The lock is on the open file, not on its existence: one that a dead process left never blocks."""
+    fd = os.open(data / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        holder = os.read(fd, 100).decode(errors="replace").strip() or "unknown"
+        os.close(fd)
+        raise StoreLocked(Code.STORE_LOCKED, path=str(data), holder=holder) from error
+    os.ftruncate(fd, 0)
+    os.write(fd, f"process {os.getpid()}\n".encode())
+    return fd

@@ -1,0 +1,118 @@
+"""A store in memory: the contract at its plainest. For tests and for conversations that nobody keeps."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from pilothouse.domain.audit import AuditEntry
+from pilothouse.domain.branches import Branch
+from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.codes import Code
+from pilothouse.domain.contexts import Change, ContextCore, PartialAnswer, StoredContext
+from pilothouse.domain.errors import Conflict, NotFound, StaleWrite
+from pilothouse.domain.messages import Message
+from pilothouse.domain.values import CallId, ContextId, MessageId, TurnId
+from pilothouse.storage.base import FENCE, ContextSummary, gap, summary_of
+
+
+class _Kept:
+    def __init__(self, core: ContextCore) -> None:
+        self.core = core
+        self.version = 0
+        self.pool: dict[MessageId, Message] = {}
+        self.branches: dict[str, Branch] = {}
+        self.ids: dict[str, list[MessageId]] = {}
+        self.calls: dict[CallId, CallRecord] = {}
+        self.audit: list[AuditEntry] = []
+        self.partials: dict[MessageId, tuple[TurnId, list[str]]] = {}
+
+    def apply(self, change: Change) -> int:
+        self.core = change.core
+        for message in change.messages:
+            self.pool[message.id] = message
+            self.partials.pop(message.id, None)
+        for name, branch in change.branches.items():
+            self.branches[name] = branch
+            self.ids.setdefault(name, [])
+        for name, ids in change.appended.items():
+            self.ids[name].extend(ids)
+            self.branches[name] = msgspec.structs.replace(self.branches[name], length=len(self.ids[name]))
+        self.calls.update((call.id, call) for call in change.calls)
+        self.audit.extend(change.audit)
+        self.version += 1
+        return self.version
+
+
+class MemoryStore:
+    def __init__(self) -> None:
+        self._kept: dict[ContextId, _Kept] = {}
+
+    async def create(self, change: Change) -> int:
+        context_id = change.core.context_id
+        if context_id in self._kept:
+            raise Conflict(Code.CONTEXT_EXISTS, context_id=context_id)
+        self._kept[context_id] = _Kept(change.core)
+        return self._kept[context_id].apply(change)
+
+    async def open(self, context_id: ContextId) -> StoredContext:
+        kept = self._find(context_id)
+        turn = kept.core.turn
+        return StoredContext(
+            core=kept.core,
+            version=kept.version,
+            branches=dict(kept.branches),
+            calls={call.id: call for call in kept.calls.values() if turn is not None and call.turn == turn.id},
+            partials=tuple(
+                PartialAnswer(message_id=message_id, turn=turn_id, deltas=tuple(deltas))
+                for message_id, (turn_id, deltas) in kept.partials.items()
+            ),
+        )
+
+    async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int = FENCE) -> int:
+        kept = self._find(context_id)
+        if fence != FENCE:
+            raise StaleWrite(Code.STALE_FENCE)
+        if expected != kept.version:
+            raise StaleWrite(Code.STALE_VERSION, expected=expected, found=kept.version)
+        return kept.apply(change)
+
+    async def messages(self, context_id: ContextId, ids: Sequence[MessageId]) -> list[Message]:
+        pool = self._find(context_id).pool
+        return [pool.get(message_id) or gap(message_id, "it is missing") for message_id in ids]
+
+    async def branch_ids(
+        self, context_id: ContextId, branch: str, start: int = 0, stop: int | None = None
+    ) -> list[MessageId]:
+        kept = self._find(context_id)
+        if branch not in kept.ids:
+            raise NotFound(Code.UNKNOWN_BRANCH, branch=branch, allowed=", ".join(kept.ids))
+        return kept.ids[branch][start:stop]
+
+    async def call(self, context_id: ContextId, call_id: CallId) -> CallRecord:
+        found = self._find(context_id).calls.get(call_id)
+        if found is None:
+            raise NotFound(Code.UNKNOWN_CALL, call_id=call_id)
+        return found
+
+    async def audit(self, context_id: ContextId, after: int = 0, limit: int | None = None) -> list[AuditEntry]:
+        return self._find(context_id).audit[after : None if limit is None else after + limit]
+
+    async def contexts(self) -> list[ContextSummary]:
+        found = [summary_of(kept.core) for kept in self._kept.values()]
+        return sorted(found, key=lambda summary: summary.updated_at, reverse=True)
+
+    async def delete(self, context_id: ContextId) -> None:
+        self._find(context_id)
+        del self._kept[context_id]
+
+    def append_deltas(self, context_id: ContextId, message_id: MessageId, turn: TurnId, deltas: Sequence[str]) -> None:
+        self._find(context_id).partials.setdefault(message_id, (turn, []))[1].extend(deltas)
+
+    async def close(self) -> None:
+        pass
+
+    def _find(self, context_id: ContextId) -> _Kept:
+        kept = self._kept.get(context_id)
+        if kept is None:
+            raise NotFound(Code.UNKNOWN_CONTEXT, context_id=context_id)
+        return kept

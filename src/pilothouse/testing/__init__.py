@@ -1,0 +1,1 @@
+"""Doubles that ship with the library: a provider that speaks the real wire format, a clock one can turn."""

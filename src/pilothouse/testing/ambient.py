@@ -1,0 +1,33 @@
+"""Time that one can turn, ids that one can predict."""
+
+import asyncio
+
+
+class TurnableAmbient:
+    """Sleeping moves the clock instead of waiting. Ids count up, so that runs can be compared."""
+
+    def __init__(self, start: float = 1_800_000_000.0) -> None:
+        self._now = start
+        self._ids = 0
+        self.slept: list[float] = []
+
+    def now(self) -> float:
+        return self._now
+
+    def monotonic(self) -> float:
+        return self._now
+
+    def advance(self, seconds: float) -> None:
+        self._now += seconds
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self._now += seconds
+        await asyncio.sleep(0)
+
+    def new_id(self) -> str:
+        self._ids += 1
+        return f"01900000-0000-7000-8000-{self._ids:012x}"
+
+    def fraction(self) -> float:
+        return 0.5

@@ -1,0 +1,134 @@
+"""A fake provider: speaks OpenAI's streaming chat completions over a real loopback socket, from a script.
+
+`python -m pilothouse.testing.provider script.json` runs it on its own and prints its address.
+"""
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from pilothouse.domain.errors import ModelRefused
+from pilothouse.domain.messages import Usage
+from pilothouse.llm.base import CallDelta, Finished, ModelEvent, TextDelta, UsageReported
+from pilothouse.llm.script import Answer, Player, Script, load_script
+
+_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
+
+
+class FakeProvider:
+    """`requests` holds the decoded bodies in the order in which they came."""
+
+    def __init__(self, script: Script) -> None:
+        self._player = Player(script)
+        self._server: asyncio.Server | None = None
+        self.requests: list[dict[str, Any]] = []
+        self.headers: list[bytes] = []
+
+    @property
+    def base_url(self) -> str:
+        assert self._server is not None
+        port = self._server.sockets[0].getsockname()[1]
+        return f"http://127.0.0.1:{port}/v1"
+
+    async def start(self) -> None:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+
+    async def stop(self) -> None:
+        if self._server is not None:
+            self._server.close()
+
+    async def __aenter__(self) -> "FakeProvider":
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+            body = await self._read(reader)
+            await self._answer(body, writer)
+        writer.close()
+
+    async def _read(self, reader: asyncio.StreamReader) -> bytes:
+        head = await reader.readuntil(b"\r\n\r\n")
+        self.headers.append(head)
+        fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n") if b": " in line)
+        return await reader.readexactly(int(fields.get(b"content-length", 0)))
+
+    async def _answer(self, body: bytes, writer: asyncio.StreamWriter) -> None:
+        self.requests.append(msgspec.json.decode(body))
+        try:
+            answer = self._player.answer("turn")
+        except ModelRefused as error:
+            writer.write(_error(400, str(error)))
+            return
+        await asyncio.sleep(answer.delay)
+        if answer.error is not None:
+            writer.write(_error(answer.error.status, answer.error.message, answer.error.retry_after))
+            return
+        writer.write(_HEAD)
+        async for line in _lines(answer):
+            writer.write(line)
+            await writer.drain()
+
+
+async def _lines(answer: Answer) -> AsyncIterator[bytes]:
+    if answer.raw is not None:
+        for raw in answer.raw:
+            yield raw.encode("utf-8", "surrogateescape")
+        return
+    for number, event in enumerate(answer.events()):
+        if number == answer.cut:
+            return
+        if number == answer.silence:
+            await asyncio.Event().wait()
+        await asyncio.sleep(answer.delta_delay)
+        yield b"data: " + msgspec.json.encode(chunk_of(event)) + b"\n\n"
+    yield b"data: [DONE]\n\n"
+
+
+def chunk_of(event: ModelEvent) -> dict[str, Any]:
+    """An event as a chunk of the real wire format."""
+    delta: dict[str, Any] = {}
+    finish = None
+    match event:
+        case TextDelta(text=text):
+            delta = {"content": text}
+        case CallDelta():
+            function = {"arguments": event.arguments, **({"name": event.tool} if event.tool else {})}
+            call = {"index": event.index, "function": function}
+            delta = {"tool_calls": [{**call, "id": event.id, "type": "function"} if event.id else call]}
+        case Finished(reason=reason):
+            finish = reason
+        case UsageReported(usage=usage):
+            return {"object": "chat.completion.chunk", "choices": [], "usage": _usage(usage)}
+    return {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+
+def _usage(usage: Usage) -> dict[str, int]:
+    total = usage.input_tokens + usage.output_tokens
+    return {"prompt_tokens": usage.input_tokens, "completion_tokens": usage.output_tokens, "total_tokens": total}
+
+
+def _error(status: int, message: str, retry_after: str | None = None) -> bytes:
+    body = msgspec.json.encode({"error": {"message": message}})
+    wait = f"retry-after: {retry_after}\r\n" if retry_after else ""
+    head = f"HTTP/1.1 {status} Error\r\ncontent-type: application/json\r\nconnection: close\r\n{wait}"
+    return f"{head}content-length: {len(body)}\r\n\r\n".encode() + body
+
+
+async def _main(path: Path) -> None:
+    async with FakeProvider(load_script(path)) as provider:
+        sys.stdout.write(provider.base_url + "\n")
+        sys.stdout.flush()
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(_main(Path(sys.argv[1])))

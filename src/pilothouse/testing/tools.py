@@ -1,0 +1,54 @@
+"""Tools for tests: they leave a trace of every run, and can be held back until the test lets them go."""
+
+import asyncio
+from collections.abc import Callable
+
+from pilothouse.domain.calls import Effect
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import ToolError
+from pilothouse.sandbox.workspace import Workspace
+from pilothouse.tools.base import Arguments, Category, Job, Prepared
+
+
+class NoteArguments(Arguments):
+    text: str = ""
+
+
+class NoteTool:
+    """Notes each run in `ran`. With `hold`, a run waits for `release`; `fails` makes it fail."""
+
+    category: Category = "external"
+    parameters = NoteArguments
+    description = "Note a text."
+
+    def __init__(
+        self,
+        name: str,
+        effect: Effect,
+        *,
+        hold: bool = False,
+        fails: bool = False,
+        on_run: Callable[[str], None] | None = None,
+    ) -> None:
+        self.name = name
+        self.effect: Effect = effect
+        self.ran: list[str] = []
+        self.started = asyncio.Event()
+        self.release = asyncio.Event()
+        self._fails = fails
+        self._on_run = on_run
+        if not hold:
+            self.release.set()
+
+    async def prepare(self, arguments: NoteArguments, workspace: Workspace) -> Prepared:  # noqa: ARG002
+        return Prepared(effect=self.effect, preview=arguments.text)
+
+    async def run(self, arguments: NoteArguments, job: Job) -> str:  # noqa: ARG002
+        self.ran.append(arguments.text)
+        if self._on_run is not None:
+            self._on_run(arguments.text)
+        self.started.set()
+        await self.release.wait()
+        if self._fails:
+            raise ToolError(Code.TOOL_FAILED, tool=self.name, detail="as it was told to")
+        return f"noted {arguments.text}"

@@ -1,0 +1,1 @@
+"""Tools: what the model can ask for. `base` is the contract."""

@@ -1,0 +1,81 @@
+"""A tool's contract. A tool says what a call would do before it is decided, and does it when the gate has let it."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Literal, Protocol, TypeVar
+
+import msgspec
+
+from pilothouse.domain.calls import Effect
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.errors import ToolError
+from pilothouse.domain.values import CallId, Value
+from pilothouse.sandbox.workspace import Workspace
+
+Category = Literal["file_system", "code_analysis", "system_control", "external", "mcp", "interaction"]
+A = TypeVar("A", bound=msgspec.Struct, contravariant=True)
+
+
+class Arguments(msgspec.Struct, forbid_unknown_fields=True):
+    """Base of a tool's parameters: the model's JSON is checked against it."""
+
+
+class Prepared(Value):
+    """What a call would do. `touches` is None where it cannot be known; `limit` is a hard limit that it breaks."""
+
+    effect: Effect
+    touches: tuple[str, ...] | None = None
+    dangerous: tuple[str, ...] = ()
+    preview: str | None = None
+    basis: str | None = None
+    limit: Reason | None = None
+
+
+class Job(Value):
+    """What a running call may use. `basis` is what its preview was made from."""
+
+    call_id: CallId
+    workspace: Workspace
+    basis: str | None = None
+    seconds: float = 120
+
+
+class Tool(Protocol[A]):
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def category(self) -> Category: ...
+    @property
+    def effect(self) -> Effect: ...
+    @property
+    def parameters(self) -> type[Any]: ...
+
+    async def prepare(self, arguments: A, workspace: Workspace) -> Prepared:
+        """Look, change nothing. Raises: ToolError for a call that cannot work."""
+
+    async def run(self, arguments: A, job: Job) -> str:
+        """Do it; the text is the result. Raises: ToolError. Must end soon after it is cancelled."""
+
+
+def schema_of(parameters: type[Any]) -> Mapping[str, Any]:
+    """The JSON schema of a tool's parameters, in one piece."""
+    (schema,), components = msgspec.json.schema_components([parameters], ref_template="#/$defs/{name}")
+    definitions = dict(components)
+    top = dict(definitions.pop(parameters.__name__, schema))
+    top.pop("title", None)
+    return {**top, "$defs": definitions} if definitions else top
+
+
+def parse_arguments(tool: str, parameters: type[Any], data: Any) -> Any:
+    """Raises: ToolError, saying what is wrong."""
+    try:
+        return msgspec.convert(data, parameters)
+    except msgspec.ValidationError as error:
+        raise ToolError(Code.INVALID_ARGUMENTS, tool=tool, detail=str(error)) from error
+
+
+async def in_thread(function: Any, *args: Any) -> Any:
+    """File work off the event loop."""
+    return await asyncio.to_thread(function, *args)
