@@ -1,0 +1,1 @@
+"""The terminal: a plain conversation, line by line, and a run for scripts."""

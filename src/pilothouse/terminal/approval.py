@@ -1,0 +1,105 @@
+"""Approvals and questions in the terminal: what would run is shown whole, then the person decides."""
+
+from typing import Any, Literal
+
+import msgspec
+
+from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.codes import Language, say
+from pilothouse.domain.errors import RequestError
+from pilothouse.runtime.calls import PersonsDecision
+from pilothouse.runtime.runtime import Runtime
+from pilothouse.terminal.clean import visible
+from pilothouse.terminal.lines import Lines
+from pilothouse.terminal.words import tell
+
+
+async def decide_pending(runtime: Runtime, context_id: str, lines: Lines, language: Language) -> bool:
+    """Put the pending calls before the person. False when they leave it for later."""
+    pending = await runtime.pending_calls(context_id)
+    decisions: list[PersonsDecision] = []
+    for number, call in enumerate(pending):
+        print(shown(call, language))
+        decision = await _one(call, lines, language)
+        if decision is None:
+            return False
+        if isinstance(decision, str):  # all of them
+            rest = pending[number:]
+            decisions += [PersonsDecision(id=each.id, verdict="approve", digest=each.digest) for each in rest]
+            break
+        decisions.append(decision)
+    try:
+        await runtime.decide(context_id, decisions)
+    except RequestError as error:
+        print(visible(say(error.reason, language)))
+    return True
+
+
+def shown(call: CallRecord, language: Language) -> str:
+    """Everything that would happen, with nothing left out or hidden."""
+    parts = [f"\n▸ {call.display_name}"]
+    if call.preview and call.tool != "execute":
+        parts.append(call.preview)
+    elif call.tool == "execute":
+        parts.append(f"  $ {call.arguments['command']}")
+    else:
+        parts.append("  " + msgspec.json.encode(call.arguments).decode())
+    if call.dangerous:
+        parts.append(tell("dangerous", language, what=", ".join(call.dangerous)))
+    if call.reason is not None:
+        parts.append(say(call.reason, language))
+    return visible("\n".join(parts))
+
+
+async def _one(call: CallRecord, lines: Lines, language: Language) -> PersonsDecision | Literal["all"] | None:
+    while True:
+        line = await lines.ask(tell("approve", language))
+        if line is None or line.strip() == "q":
+            return None
+        word, _, rest = line.strip().partition(" ")
+        match word.lower():
+            case "y" | "yes":
+                return PersonsDecision(id=call.id, verdict="approve", digest=call.digest)
+            case "n" | "no":
+                return PersonsDecision(id=call.id, verdict="reject", digest=call.digest, reason=rest or None)
+            case "a" | "all":
+                return "all"
+            case "e" | "edit":
+                arguments = await _edited(call, lines, language)
+                if arguments is not None:
+                    return PersonsDecision(id=call.id, verdict="approve", digest=call.digest, arguments=arguments)
+
+
+async def _edited(call: CallRecord, lines: Lines, language: Language) -> dict[str, Any] | None:
+    print(visible(msgspec.json.encode(call.arguments).decode()))
+    line = await lines.ask(tell("edit", language))
+    try:
+        arguments: dict[str, Any] = msgspec.json.decode(line or "", type=dict[str, Any])
+    except msgspec.MsgspecError as error:
+        print(tell("not_json", language, detail=error))
+        return None
+    return arguments
+
+
+async def answer_questions(runtime: Runtime, context_id: str, lines: Lines) -> bool:
+    """False when the person leaves it for later."""
+    for call in await runtime.open_questions(context_id):
+        answers = []
+        for question in call.arguments["questions"]:
+            options = question.get("options") or []
+            print(visible(f"\n? {question['question']}"))
+            for number, option in enumerate(options, start=1):
+                print(visible(f"  {number}. {option}"))
+            line = await lines.ask("> ")
+            if line is None:
+                return False
+            answers.append(_chosen(line.strip(), options))
+        await runtime.answer(context_id, answers)
+    return True
+
+
+def _chosen(line: str, options: list[str]) -> str:
+    """A number stands for its option; anything else is the person's own answer."""
+    if line.isdecimal() and 1 <= int(line) <= len(options):
+        return options[int(line) - 1]
+    return line

@@ -1,0 +1,84 @@
+"""Following a turn: signals say that something changed, pulls say what. Right again after any number of losses."""
+
+from collections.abc import AsyncIterator
+
+from pilothouse.domain.messages import Message, pieces
+from pilothouse.domain.signals import ContentDelta, MessageCompleted
+from pilothouse.domain.states import State, is_resting
+from pilothouse.domain.values import MessageId, Value
+from pilothouse.runtime.runtime import Runtime
+
+
+class Piece(Value):
+    """New text of an answer that is being written."""
+
+    message_id: MessageId
+    text: str
+
+
+class Seen(Value):
+    """A message is complete. Its text, if it was streamed, has been given in pieces before."""
+
+    message: Message
+    streamed: bool
+
+
+class At(Value):
+    state: State
+
+
+Event = Piece | Seen | At
+
+
+async def follow(runtime: Runtime, context_id: str, *, position: int) -> AsyncIterator[Event]:
+    """Everything behind `position` of the active branch, as it comes, until the context rests."""
+    follower = _Follower(runtime, context_id, position)
+    with runtime.signals([context_id]) as signals:
+        while True:
+            live = await runtime.context(context_id)
+            state = live.state
+            async for event in follower.pull():
+                yield event
+            yield At(state=state)
+            if is_resting(state):
+                return
+            signal = await anext(signals)
+            if isinstance(signal, ContentDelta | MessageCompleted):
+                async for event in follower.stream(signal.message_id):
+                    yield event
+
+
+class _Follower:
+    def __init__(self, runtime: Runtime, context_id: str, position: int) -> None:
+        self._runtime = runtime
+        self._context_id = context_id
+        self._position = position
+        self._sequences: dict[MessageId, int] = {}
+        self._complete: set[MessageId] = set()
+
+    async def stream(self, message_id: MessageId) -> AsyncIterator[Event]:
+        if message_id in self._complete or not await self._is_streaming(message_id):
+            return
+        known = self._sequences.get(message_id, 0)
+        for sequence, text in await self._runtime.read_content(self._context_id, message_id, known):
+            self._sequences[message_id] = sequence
+            yield Piece(message_id=message_id, text=text)
+
+    async def _is_streaming(self, message_id: MessageId) -> bool:
+        outlet = (await self._runtime.context(self._context_id)).outlet
+        return outlet is not None and outlet.message_id == message_id
+
+    async def pull(self) -> AsyncIterator[Event]:
+        live = await self._runtime.context(self._context_id)
+        length = live.branches[live.core.active_branch].length
+        count = length - self._position
+        if count <= 0:
+            return
+        self._position = length
+        for message in await self._runtime.read_messages(self._context_id, before=length, limit=count):
+            self._complete.add(message.id)
+            known = self._sequences.pop(message.id, None)
+            rest = pieces(message)[known:] if known is not None else []
+            for text in rest:
+                yield Piece(message_id=message.id, text=text)
+            yield Seen(message=message, streamed=known is not None)

@@ -1,0 +1,171 @@
+"""`pilothouse run`: one turn for a script. Nothing is approved by itself; the exit code says how it ended."""
+
+import sys
+from enum import IntEnum
+from typing import Literal, TextIO
+
+import msgspec
+
+from pilothouse.domain.codes import Code, Language, Reason, say
+from pilothouse.domain.contexts import TurnEnd
+from pilothouse.domain.messages import ErrorMessage, Text, ToolRequest, ToolResult
+from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Idle
+from pilothouse.domain.values import Value
+from pilothouse.runtime.live import Live
+from pilothouse.runtime.runtime import Runtime
+from pilothouse.terminal.clean import visible
+from pilothouse.terminal.follow import At, Event, Piece, Seen, follow
+
+OutputFormat = Literal["text", "json", "stream-json"]
+
+
+class Exit(IntEnum):
+    DONE = 0
+    ERROR = 1
+    USAGE = 2
+    NOT_ALLOWED = 3
+    CONFIGURATION = 4
+    LIMIT = 53
+    TRY_LATER = 75
+    INTERRUPTED = 130
+
+
+_ENDS: dict[TurnEnd, Exit] = {
+    "complete": Exit.DONE,
+    "rejected": Exit.NOT_ALLOWED,
+    "denied": Exit.NOT_ALLOWED,
+    "limit": Exit.LIMIT,
+    "cancelled": Exit.INTERRUPTED,
+    "interrupted": Exit.ERROR,
+    "error": Exit.ERROR,
+}
+_LATER = frozenset(
+    {Code.MODEL_CONNECT, Code.MODEL_TIMEOUT, Code.MODEL_CUT, Code.MODEL_RATE_LIMITED, Code.MODEL_OVERLOADED}
+)
+
+
+class Result(Value, tag_field="type", tag="result", omit_defaults=False):
+    """What `--output-format json` prints, and the last line of `stream-json`."""
+
+    context_id: str
+    state: str
+    mode: str
+    text: str
+    exit_code: int
+    pending: tuple[str, ...] = ()
+    error: str | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+async def run(
+    runtime: Runtime,
+    context_id: str,
+    prompt: str,
+    *,
+    mode: str | None,
+    output: OutputFormat,
+    language: Language,
+    out: TextIO = sys.stdout,
+    err: TextIO = sys.stderr,
+) -> Exit:
+    """Raises: PilothouseError when the message is refused."""
+    live = await runtime.context(context_id)
+    position = live.branches[live.core.active_branch].length
+    await runtime.send(context_id, prompt, mode=mode)
+    record = _Record()
+    async for event in follow(runtime, context_id, position=position):
+        record.take(event)
+        if output == "text":
+            _print_text(event, out, err)
+        elif output == "stream-json":
+            _print_line(_as_line(event), out)
+    result = await _result(runtime, live, record, language)
+    if output == "text":
+        out.write("\n" if record.text and not record.text.endswith("\n") else "")
+        _explain(result, err)
+    else:
+        _print_line(result, out)
+    return Exit(result.exit_code)
+
+
+class _Record:
+    """The last text of the turn, and the last error."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.error: Reason | None = None
+
+    def take(self, event: Event) -> None:
+        match event:
+            case Seen(message=Text(role="assistant") as message):
+                self.text = message.content
+            case Seen(message=ErrorMessage() as message):
+                self.error = message.reason
+
+
+async def _result(runtime: Runtime, live: Live, record: _Record, language: Language) -> Result:
+    pending = await runtime.pending_calls(live.id)
+    return Result(
+        context_id=live.id,
+        state=str(live.state.__struct_config__.tag),
+        mode=live.core.mode,
+        text=record.text,
+        exit_code=_exit_code(live, record.error),
+        pending=tuple(f"{call.display_name} {msgspec.json.encode(call.arguments).decode()}" for call in pending),
+        error=say(record.error, language) if record.error is not None else None,
+        input_tokens=live.core.usage.input_tokens,
+        output_tokens=live.core.usage.output_tokens,
+    )
+
+
+def _exit_code(live: Live, error: Reason | None) -> Exit:
+    if isinstance(live.state, AwaitingToolApproval | AwaitingUserAnswer):
+        return Exit.NOT_ALLOWED
+    if not isinstance(live.state, Idle):
+        return Exit.ERROR
+    if live.core.last_turn == "error" and error is not None:
+        if error.code in _LATER:
+            return Exit.TRY_LATER
+        if error.code is Code.MODEL_AUTH:
+            return Exit.CONFIGURATION
+    return _ENDS[live.core.last_turn]
+
+
+def _print_text(event: Event, out: TextIO, err: TextIO) -> None:
+    match event:
+        case Piece(text=text):
+            out.write(visible(text))
+            out.flush()
+        case Seen(message=Text(role="assistant") as message, streamed=False):
+            out.write(visible(message.content))
+        case Seen(message=ToolRequest() as message):
+            out.write("\n" if message.content else "")
+            for call in message.calls:
+                err.write(visible(f"· {call.tool} {call.arguments}\n"))
+        case Seen(message=ToolResult(status=status) as message) if status != "executed":
+            err.write(visible(f"· {message.tool}: {message.content}\n"))
+
+
+def _explain(result: Result, err: TextIO) -> None:
+    if result.error is not None:
+        err.write(visible(result.error) + "\n")
+    for call in result.pending:
+        err.write(visible(f"waits for approval: {call}\n"))
+    if result.pending:
+        err.write(f"Decide with: pilothouse --context {result.context_id}\n")
+
+
+def _as_line(event: Event) -> dict[str, object]:
+    match event:
+        case Piece():
+            return {"type": "delta", "message_id": event.message_id, "text": event.text}
+        case Seen():
+            return {"type": "message", "message": event.message}
+        case At():
+            return {"type": "state", "state": event.state}
+
+
+def _print_line(value: object, out: TextIO) -> None:
+    out.write(msgspec.json.encode(value).decode() + "\n")
+    out.flush()
