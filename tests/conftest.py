@@ -16,8 +16,11 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     names = pyfuncitem._fixtureinfo.argnames
     arguments: dict[str, Any] = {name: pyfuncitem.funcargs[name] for name in names}
 
+    marker = pyfuncitem.get_closest_marker("seconds")
+    seconds = marker.args[0] if marker is not None else SECONDS_AT_MOST
+
     async def bounded() -> None:
-        async with asyncio.timeout(SECONDS_AT_MOST):
+        async with asyncio.timeout(seconds):
             await pyfuncitem.obj(**arguments)
 
     asyncio.run(bounded())

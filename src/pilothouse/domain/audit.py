@@ -83,4 +83,4 @@ def first_break(entries: Iterable[AuditEntry]) -> int | None:
 
 
 def _digest(sequence: int, draft: AuditDraft, previous: str) -> str:
-    return hashlib.sha256(msgspec.json.encode([sequence, draft, previous], order="deterministic")).hexdigest()
+    return hashlib.sha256(msgspec.json.encode([sequence, draft, previous], order="sorted")).hexdigest()

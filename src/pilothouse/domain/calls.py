@@ -66,7 +66,7 @@ class CallRecord(Value, kw_only=True):
 
 def fingerprint_of(tool: str, arguments: Any) -> str:
     """The same for the same tool with the same arguments, whatever their order."""
-    return hashlib.sha256(msgspec.json.encode([tool, arguments], order="deterministic")).hexdigest()
+    return hashlib.sha256(msgspec.json.encode([tool, arguments], order="sorted")).hexdigest()
 
 
 def digest_of(context: ContextId, call: CallId, workspace: str | None, fingerprint: str) -> str:

@@ -65,7 +65,7 @@ class Draft:
         return [call for call in self.all_calls() if call.turn == turn.id and call.round == turn.round]
 
     def note(self, kind: Kind, by: str, **detail: Any) -> None:
-        self.audit.append(AuditDraft(kind=kind, at=self._live.parts.now(), by=by, detail=detail))
+        self.audit.append(AuditDraft(kind=kind, at=self._live.parts.now(), by=by, detail=msgspec.to_builtins(detail)))
 
     def without_starts(self) -> "Draft":
         """The same, but nothing starts: what is kept when the store refuses it."""

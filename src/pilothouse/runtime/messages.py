@@ -36,7 +36,7 @@ from pilothouse.runtime.contexts import Contexts, turn_of
 from pilothouse.runtime.deciding import next_state
 from pilothouse.runtime.live import Draft, Live
 from pilothouse.runtime.modes import note_switch
-from pilothouse.runtime.recovery import ask_again
+from pilothouse.runtime.recovery import after_break
 from pilothouse.runtime.results import close_open_calls
 from pilothouse.runtime.turn import Turn
 
@@ -168,7 +168,7 @@ async def _resume_writing(live: Live) -> None:
         live.enter(SavingMessage())
         target: State = Idle()
     else:
-        ask_again(draft)
+        after_break(live, draft)
         waiting = any(call.is_open for call in draft.round_calls())
         target = next_state(draft) if waiting else EnhancingSystemPrompt()
     try:
@@ -192,7 +192,6 @@ async def cancel(contexts: Contexts, context_id: str, *, by: str = "local") -> N
         first = turn.cancelled_by is None
         turn.cancelled_by = by
         if live.task is None:
-            turn.closing, live.unsaved = live.unsaved, None
             live.enter(Cancelling())
             contexts.drive(live)
         elif first:

@@ -25,9 +25,7 @@ async def recover(live: Live) -> tuple[Draft, State] | None:
     if live.core.turn is None:
         return draft, Idle()
     _complete_partials(live, draft)
-    for call in executing:
-        end_call(draft, live, call.id, "interrupted", reason=may_have_run(call))
-    ask_again(draft)
+    after_break(live, draft)
     if any(call.is_open for call in draft.round_calls()):
         return draft, next_state(draft)
     draft.append(_interrupted(live), open_turn(live).branch)
@@ -35,10 +33,12 @@ async def recover(live: Live) -> tuple[Draft, State] | None:
     return draft, Idle()
 
 
-def ask_again(draft: Draft) -> None:
-    """Approved but not started: nothing starts after a break without a decision."""
+def after_break(live: Live, draft: Draft) -> None:
+    """What had started has no result to wait for; what had not starts only by a new decision."""
     for call in draft.round_calls():
-        if call.status == "approved":
+        if call.status == "executing":
+            end_call(draft, live, call.id, "interrupted", reason=may_have_run(call))
+        elif call.status == "approved":
             draft.change_call(call.id, status="pending", approval=None, decided_at=None, decided_by=None)
 
 

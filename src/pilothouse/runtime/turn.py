@@ -73,8 +73,9 @@ class Turn:
         return SavingMessage(message_id=message.id)
 
     def closing_draft(self) -> Draft:
-        """What the commit that ends the turn begins with."""
-        draft, self.closing = self.closing or self.live.draft(), None
+        """What the commit that ends the turn begins with: also what the store has refused before."""
+        draft = self.closing or self.live.unsaved or self.live.draft()
+        self.closing = self.live.unsaved = None
         return draft
 
     async def commit(self, draft: Draft, state: State | None = None) -> None:

@@ -4,7 +4,7 @@ import asyncio
 
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason, say
-from pilothouse.domain.errors import PilothouseError
+from pilothouse.domain.errors import PilothouseError, StoreError
 from pilothouse.domain.states import ExecutingTool, State
 from pilothouse.domain.values import CallId
 from pilothouse.runtime.deciding import next_state, start_calls
@@ -21,29 +21,48 @@ Running = dict[CallId, asyncio.Task[tuple[Outcome, int]]]
 
 
 async def execute(turn: Turn) -> State:
-    live = turn.live
     running: Running = {}
     try:
         while True:
-            live.wake.clear()
-            for call in live.calls.values():
+            turn.live.wake.clear()
+            for call in turn.live.calls.values():
                 if call.status == "executing" and call.id not in running:
                     running[call.id] = asyncio.create_task(_run(turn, call))
             await _something_happens(turn, running)
-            async with live.lock:
-                draft = live.draft()
-                for call_id in [call_id for call_id, task in running.items() if task.done()]:
-                    _end(turn, draft, call_id, *running.pop(call_id).result())
-                start_calls(turn, draft)
-                state = next_state(draft)
-                if draft.calls:
-                    await turn.commit(draft, state)
-                else:
-                    turn.enter(state)
-                if not isinstance(state, ExecutingTool):
-                    return state
+            state = await _take_results(turn, running)
+            if not isinstance(state, ExecutingTool):
+                return state
+    except StoreError:
+        await _keep_results(turn, running)
+        raise
     finally:
         await _end_all(running)
+
+
+async def _take_results(turn: Turn, running: Running) -> State:
+    """Commit what has ended together with the starts of what comes next."""
+    live = turn.live
+    async with live.lock:
+        draft = live.draft()
+        for call_id in [call_id for call_id, task in running.items() if task.done()]:
+            _end(turn, draft, call_id, *running.pop(call_id).result())
+        start_calls(turn, draft)
+        state = next_state(draft)
+        if draft.calls:
+            await turn.commit(draft, state)
+        else:
+            turn.enter(state)
+        return state
+
+
+async def _keep_results(turn: Turn, running: Running) -> None:
+    """The store refuses: what still runs may finish, and its results are kept in memory with the others."""
+    if running:
+        await asyncio.wait(running.values())
+    kept = turn.live.unsaved
+    assert kept is not None
+    for call_id in list(running):
+        _end(turn, kept, call_id, *running.pop(call_id).result())
 
 
 async def _something_happens(turn: Turn, running: Running) -> None:

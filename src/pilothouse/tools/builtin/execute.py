@@ -16,7 +16,7 @@ from pilothouse.tools.base import Arguments, Category, Job, Prepared
 
 HEAD = 20_000
 TAIL = 20_000
-_LOOK_EVERY = 0.1
+_LOOK_EVERY = 0.02
 _HAS_PROC = Path("/proc/self/fd").is_dir()
 
 

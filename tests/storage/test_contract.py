@@ -1,0 +1,235 @@
+"""The store's contract, on every store."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from pilothouse.domain.audit import AuditDraft, chain
+from pilothouse.domain.branches import MAIN, Branch
+from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.contexts import Change, ContextCore, OpenTurn
+from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StaleWrite
+from pilothouse.domain.messages import ErrorMessage, Text
+from pilothouse.domain.states import Idle, ProcessingUserMessage
+from pilothouse.domain.values import CallId, ContextId, MessageId, TurnId
+from pilothouse.storage.base import Store
+from pilothouse.storage.files.store import FileStore
+from pilothouse.storage.memory import MemoryStore
+
+AT = "2026-01-01T00:00:00.000Z"
+ID = ContextId("ctx-1")
+TURN = TurnId("turn-1")
+
+
+def message_id(number: int) -> MessageId:
+    return MessageId(f"01900000-0000-7000-8000-{number:012x}")
+
+
+def text(number: int, content: str = "hello") -> Text:
+    return Text(id=message_id(number), timestamp=AT, role="user", content=content)
+
+
+def core(**fields: object) -> ContextCore:
+    return ContextCore(**{"context_id": ID, "created_at": AT, "updated_at": AT, "mode": "agent", **fields})
+
+
+def first() -> Change:
+    return Change(core=core(), branches={MAIN: Branch(name=MAIN, key="k-main", created_at=AT)})
+
+
+def append(*messages: Text, **fields: object) -> Change:
+    return Change(core=core(**fields), messages=messages, appended={MAIN: tuple(m.id for m in messages)})
+
+
+def call(status: str = "pending") -> CallRecord:
+    return CallRecord(
+        id=CallId("01900000-0000-7000-8000-0000000000ff"),
+        provider_id="p",
+        message_id=message_id(1),
+        turn=TURN,
+        round=1,
+        tool="look",
+        display_name="Look",
+        arguments={"path": "a"},
+        digest="d",
+        fingerprint="f",
+        effect="read_only",
+        status=status,
+        requested_at=AT,
+    )
+
+
+Make = Callable[[], Store]
+Reopen = Callable[[Store], Awaitable[Store]]
+
+
+@pytest.fixture(params=["memory", "files", "files, reopened"])
+def stores(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Make, Reopen]:
+    """How to make a store, and how to come back to it later: as it is, or from disk."""
+
+    def make() -> Store:
+        return MemoryStore() if request.param == "memory" else FileStore(tmp_path, now=lambda: AT)
+
+    async def reopen(store: Store) -> Store:
+        if request.param != "files, reopened":
+            return store
+        await store.close()
+        return make()
+
+    return make, reopen
+
+
+async def test_what_was_committed_is_what_is_opened(stores: tuple[Make, Reopen]) -> None:
+    make, reopen = stores
+    store = make()
+    assert await store.create(first()) == 1
+    assert await store.commit(ID, append(text(1), text(2), mode="plan", state=Idle()), expected=1) == 2
+    store = await reopen(store)
+    opened = await store.open(ID)
+    assert (opened.version, opened.core.mode, opened.branches[MAIN].length) == (2, "plan", 2)
+    assert await store.branch_ids(ID, MAIN) == [message_id(1), message_id(2)]
+    assert await store.messages(ID, [message_id(2), message_id(1)]) == [text(2), text(1)]
+    await store.close()
+
+
+async def test_a_stale_version_or_fence_changes_nothing(stores: tuple[Make, Reopen]) -> None:
+    make, reopen = stores
+    store = make()
+    await store.create(first())
+    await store.commit(ID, append(text(1)), expected=1)
+    with pytest.raises(StaleWrite):
+        await store.commit(ID, append(text(2)), expected=1)
+    with pytest.raises(StaleWrite):
+        await store.commit(ID, append(text(2)), expected=2, fence=99)
+    store = await reopen(store)
+    assert await store.branch_ids(ID, MAIN) == [message_id(1)]
+    await store.close()
+
+
+async def test_what_is_not_there_is_said_so(stores: tuple[Make, Reopen]) -> None:
+    store = stores[0]()
+    with pytest.raises(NotFound):
+        await store.open(ContextId("nobody"))
+    await store.create(first())
+    with pytest.raises(Conflict):
+        await store.create(first())
+    with pytest.raises(NotFound):
+        await store.branch_ids(ID, "nowhere")
+    with pytest.raises(NotFound):
+        await store.call(ID, CallId("nobody"))
+    (missing,) = await store.messages(ID, [message_id(7)])
+    assert isinstance(missing, ErrorMessage)
+    await store.close()
+
+
+async def test_calls_of_the_open_turn_come_with_the_context_and_others_are_found_by_id(
+    stores: tuple[Make, Reopen],
+) -> None:
+    make, reopen = stores
+    store = make()
+    await store.create(first())
+    turn = OpenTurn(id=TURN, branch=MAIN, started_at=AT)
+    working = core(turn=turn, state=ProcessingUserMessage())
+    await store.commit(ID, Change(core=working, calls=(call(),)), expected=1)
+    await store.commit(ID, Change(core=working, calls=(call("executing"),)), expected=2)
+    store = await reopen(store)
+    assert [kept.status for kept in (await store.open(ID)).calls.values()] == ["executing"]
+    await store.commit(ID, Change(core=core(), calls=(call("executed"),)), expected=3)
+    store = await reopen(store)
+    assert (await store.open(ID)).calls == {}
+    assert (await store.call(ID, call().id)).status == "executed"
+    await store.close()
+
+
+async def test_a_message_can_be_put_again_and_large_ones_come_back_whole(stores: tuple[Make, Reopen]) -> None:
+    make, reopen = stores
+    store = make()
+    await store.create(first())
+    large = text(1, "x" * 300_000)
+    await store.commit(ID, append(text(1, "draft")), expected=1)
+    await store.commit(ID, Change(core=core(), messages=(large,)), expected=2)
+    store = await reopen(store)
+    assert await store.messages(ID, [large.id]) == [large]
+    assert await store.branch_ids(ID, MAIN) == [large.id]
+    await store.close()
+
+
+async def test_long_branches_read_by_stretches_and_a_fork_shares_the_messages(stores: tuple[Make, Reopen]) -> None:
+    make, reopen = stores
+    store = make()
+    await store.create(first())
+    version = 1
+    for start in range(0, 200, 50):
+        version = await store.commit(ID, append(*(text(n) for n in range(start, start + 50))), expected=version)
+        store = await reopen(store)
+    fork = Branch(name="other ünd / odd", key="k2", created_at=AT, parent_branch=MAIN)
+    ids = await store.branch_ids(ID, MAIN, 0, 100)
+    await store.commit(
+        ID, Change(core=core(), branches={fork.name: fork}, appended={fork.name: tuple(ids)}), expected=version
+    )
+    store = await reopen(store)
+    everything = [message_id(n) for n in range(200)]
+    assert await store.branch_ids(ID, MAIN) == everything
+    assert await store.branch_ids(ID, MAIN, 60, 70) == everything[60:70]
+    assert await store.branch_ids(ID, MAIN, 195) == everything[195:]
+    assert await store.branch_ids(ID, fork.name) == everything[:100]
+    await store.close()
+
+
+async def test_the_audit_is_kept_in_order(stores: tuple[Make, Reopen]) -> None:
+    make, reopen = stores
+    store = make()
+    await store.create(first())
+    head = core().audit
+    entries = []
+    for version in range(1, 4):
+        drafts = [AuditDraft(kind="mode_switched", at=AT, by="me", detail={"n": version})]
+        head, new = chain(head, drafts)
+        entries += new
+        await store.commit(ID, Change(core=core(audit=head), audit=new), expected=version)
+        store = await reopen(store)
+    assert await store.audit(ID) == entries
+    assert await store.audit(ID, after=1, limit=1) == entries[1:2]
+    await store.close()
+
+
+async def test_pieces_of_an_answer_survive_until_its_message_is_committed(stores: tuple[Make, Reopen]) -> None:
+    make, reopen = stores
+    store = make()
+    await store.create(first())
+    turn = OpenTurn(id=TURN, branch=MAIN, started_at=AT)
+    await store.commit(ID, Change(core=core(turn=turn, state=ProcessingUserMessage())), expected=1)
+    store.append_deltas(ID, message_id(9), TURN, ["one ", "two"])
+    store.append_deltas(ID, message_id(9), TURN, ["\nthree"])
+    store = await reopen(store)
+    opened = await store.open(ID)
+    if opened.partials:
+        assert opened.partials[0].deltas == ("one ", "two", "\nthree")
+    await store.commit(ID, append(text(9)), expected=opened.version)
+    store = await reopen(store)
+    assert (await store.open(ID)).partials == ()
+    await store.close()
+
+
+async def test_listing_and_deleting(stores: tuple[Make, Reopen]) -> None:
+    make, reopen = stores
+    store = make()
+    await store.create(first())
+    newer = Change(core=core(context_id="b", updated_at="2026-02-01T00:00:00.000Z", title="B"))
+    await store.create(newer)
+    store = await reopen(store)
+    assert [summary.context_id for summary in await store.contexts()] == ["b", ID]
+    await store.delete(ID)
+    assert [summary.title for summary in await store.contexts()] == ["B"]
+    with pytest.raises(NotFound):
+        await store.open(ID)
+    await store.close()
+
+
+@pytest.mark.parametrize("bad", ["../up", "a/b", "", ".", "x" * 65, "nul\0", "ümlaut"])
+async def test_an_id_that_is_no_folders_name_is_refused(tmp_path: Path, bad: str) -> None:
+    store = FileStore(tmp_path, now=lambda: AT)
+    with pytest.raises(InvalidInput):
+        await store.create(Change(core=core(context_id=bad)))
+    await store.close()

@@ -1,0 +1,140 @@
+"""The n-th operation on the disk fails, for every n: the caller is told, nothing is damaged, it goes on."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from pilothouse.domain.branches import MAIN
+from pilothouse.domain.errors import PilothouseError, StoreError
+from pilothouse.domain.messages import Text, ToolRequest, ToolResult
+from pilothouse.domain.states import AwaitingToolApproval, Failed, Idle, WaitingForRecovery
+from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.storage.files.store import FileStore
+from pilothouse.testing.disk import Fault, FaultyDisk
+from pilothouse.testing.world import World
+from tests.scale import LONG
+
+CALLS = (
+    ScriptedCall(tool="change", arguments={"text": "a"}),
+    ScriptedCall(tool="change", arguments={"text": "b"}),
+    ScriptedCall(tool="look", arguments={"text": "c"}),
+)
+# More answers than a clean run needs: a round that could not be stored is asked again.
+ANSWERS = [
+    Answer(
+        text="some text, so that pieces are written " * 3,
+        calls=tuple(ScriptedCall(tool=call.tool, arguments={"text": f"{n}{call.arguments['text']}"}) for call in CALLS)
+        if n % 2 == 0
+        else (),
+    )
+    for n in range(40)
+]
+
+
+class Trial:
+    """One conversation on a disk that fails; every acknowledgement is noted."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.disk = FaultyDisk()
+        self.store = FileStore(path / "data", now=lambda: "2026-01-01T00:00:00.000Z", disk=self.disk)
+        self.world = World(path, *ANSWERS, store=self.store)
+        self.acknowledged: list[str] = []
+        self.told = 0
+        self.modes = ["agent"]
+
+    async def run(self) -> str:
+        """The whole scenario; whatever is refused is noted, and tried again when the disk works."""
+        runtime = self.world.runtime
+        context_id = await self._insist(lambda: self.world.start())
+        for mode in ("agent", "supervised"):
+            await self._insist(lambda mode=mode: runtime.switch_mode(context_id, mode))
+            self.modes.append(mode)
+            sent = await self._insist(lambda: runtime.send(context_id, "go"))
+            self.acknowledged.append(sent.message_id)
+            await self._settle(context_id)
+        await self._insist(lambda: runtime.create_branch(context_id, "other"))
+        await self._insist(lambda: runtime.switch_branch(context_id, "other"))
+        await self.store._checkpoint(context_id)
+        return context_id
+
+    async def _insist(self, command):
+        try:
+            return await command()
+        except StoreError:
+            self.told += 1
+            self.disk.disarm()
+        try:
+            return await command()
+        except StoreError:  # read-only after a failed sync: opening again verifies and heals
+            for context_id in list(self.store._open):
+                await self.store.open(context_id)
+            return await command()
+
+    async def _settle(self, context_id: str) -> None:
+        runtime = self.world.runtime
+        while True:
+            live = await runtime.rested(context_id)
+            match live.state:
+                case Idle() if live.core.last_turn in ("complete", "rejected", "denied"):
+                    return
+                case WaitingForRecovery():
+                    self.told += 1
+                    self.disk.disarm()
+                    await runtime.resume(context_id)
+                case AwaitingToolApproval():
+                    await self._insist(lambda: runtime.approve_all(context_id))
+                case Failed():
+                    raise AssertionError(live.state)
+                case _:
+                    await self._insist(lambda: runtime.resume(context_id))
+
+    async def check(self, context_id: str) -> None:
+        """What a fresh process finds."""
+        self.disk.disarm()
+        await self.world.runtime.close()
+        store = FileStore(self.path / "data", now=lambda: "2026-01-01T00:00:00.000Z")
+        world = World(self.path, Answer(text="still here"), store=store)
+        messages = await world.runtime.read_messages(context_id, branch=MAIN, limit=1000)
+        users = [message.id for message in messages if isinstance(message, Text) and message.role == "user"]
+        assert users == self.acknowledged
+        calls = [call.id for message in messages if isinstance(message, ToolRequest) for call in message.calls]
+        results = Counter(message.call_id for message in messages if isinstance(message, ToolResult))
+        assert results == Counter(calls)
+        assert max(Counter(self.world.change.ran).values()) == 1
+        live = await world.runtime.context(context_id)
+        assert live.core.mode == self.modes[-1]
+        assert live.core.active_branch == "other"
+        assert await world.runtime.audit_break(context_id) is None
+        await world.turn(context_id)
+        assert (await world.runtime.read_messages(context_id))[-1].content == "still here"
+        await world.runtime.close()
+
+
+async def operations(path: Path) -> int:
+    trial = Trial(path)
+    context_id = await trial.run()
+    count = trial.disk.count
+    await trial.check(context_id)
+    return count
+
+
+@pytest.mark.seconds(1800)
+@pytest.mark.parametrize("lasting", [False, True], ids=["once", "lasting"])
+@pytest.mark.parametrize("fault", ["ENOSPC", "EIO", "short"])
+async def test_the_nth_operation_fails(tmp_path: Path, fault: Fault, lasting: bool) -> None:
+    total = await operations(tmp_path / "clean")
+    fired = told = 0
+    for number in range(1, total + 1, 1 if LONG else 2):
+        trial = Trial(tmp_path / str(number))
+        trial.disk.arm(number, fault, lasting=lasting)
+        try:
+            context_id = await trial.run()
+        except PilothouseError as error:
+            raise AssertionError(f"operation {number} of {total}: {error!r}") from error
+        fired += trial.disk.fired > 0
+        told += trial.told > 0
+        await trial.check(context_id)
+    print(f"{fired} of {total} operations failed with {fault}, {told} were told to the caller")
+    assert fired > total // 3

@@ -1,0 +1,206 @@
+"""The file store: its layout, its lock, and what it does with damage."""
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from pilothouse.domain.branches import MAIN
+from pilothouse.domain.contexts import Change
+from pilothouse.domain.errors import PilothouseError, StoreDamaged, StoreLocked
+from pilothouse.domain.messages import ErrorMessage
+from pilothouse.domain.values import ContextId
+from pilothouse.storage.files.store import FileStore
+from tests.storage.test_contract import AT, ID, append, core, first, message_id, text
+
+
+async def filled(path: Path, count: int = 3, *, checkpoint: bool) -> FileStore:
+    """A store with some messages, one a commit; closed properly only if it is to be checkpointed."""
+    store = FileStore(path, now=lambda: AT)
+    await store.create(first())
+    for number in range(1, count + 1):
+        await store.commit(ID, append(text(number, f"message {number}")), expected=number)
+    if checkpoint:
+        await store.close()
+        store = FileStore(path, now=lambda: AT)
+    return store
+
+
+def abandon(store: FileStore) -> None:
+    """Leave a store as a killed process would: nothing is written out, only the lock is gone."""
+    store._closed = True
+    for handle in store._checkpoints.values():
+        handle.cancel()
+    store._threads.shutdown()
+    os.close(store._lock_fd)
+
+
+async def test_the_folder_reads_as_documented(tmp_path: Path) -> None:
+    store = await filled(tmp_path, checkpoint=True)
+    folder = tmp_path / "contexts" / ID
+    metadata = msgspec.json.decode((folder / "metadata.json").read_bytes())
+    assert metadata["mode"] == "agent"
+    assert metadata["branches"]["main"]["message_ids"] == [message_id(n) for n in (1, 2, 3)]
+    kept = msgspec.json.decode((folder / "messages_pool" / f"{message_id(1)}.json").read_bytes())
+    assert (kept["type"], kept["content"]) == ("text", "message 1")
+    assert not list((folder / "journal").iterdir())
+    await store.close()
+
+
+async def test_everything_is_private_to_the_user(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        data = tmp_path / "data"
+        store = await filled(data, checkpoint=True)
+        await store.commit(ID, append(text(4, "y" * 100_000)), expected=4)
+        store.append_deltas(ID, message_id(5), "t", ["x"])
+        modes = {stat.S_IMODE(path.stat().st_mode) for path in data.rglob("*") if path.is_file()}
+        folders = {stat.S_IMODE(path.stat().st_mode) for path in [data, *data.rglob("*")] if path.is_dir()}
+        await store.close()
+    finally:
+        os.umask(before)
+    assert (modes, folders) == ({0o600}, {0o700})
+
+
+async def test_a_copied_folder_opens_in_another_data_directory(tmp_path: Path) -> None:
+    store = await filled(tmp_path / "a", checkpoint=True)
+    await store.commit(ID, append(text(4)), expected=4)
+    abandon(store)
+    shutil.copytree(tmp_path / "a" / "contexts" / ID, tmp_path / "b" / "contexts" / ID)
+    other = FileStore(tmp_path / "b", now=lambda: AT)
+    assert len(await other.branch_ids(ID, MAIN)) == 4
+    await other.close()
+
+
+async def test_a_second_process_is_refused_and_a_dead_ones_lock_never_blocks(tmp_path: Path) -> None:
+    code = (
+        "import sys, os; from pathlib import Path; from pilothouse.storage.files.store import FileStore;"
+        "FileStore(Path(sys.argv[1]), now=str); print('up', flush=True); sys.stdin.read(1); os._exit(9)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"up\n"
+        with pytest.raises(StoreLocked, match=f"process {holder.pid}"):
+            FileStore(tmp_path, now=lambda: AT)
+        holder.kill()
+    store = FileStore(tmp_path, now=lambda: AT)
+    await store.close()
+
+
+async def test_a_newer_format_is_left_alone(tmp_path: Path) -> None:
+    store = await filled(tmp_path, checkpoint=True)
+    await store.close()
+    path = tmp_path / "contexts" / ID / "metadata.json"
+    path.write_bytes(path.read_bytes().replace(b'"version"', b'"format": 99,\n "version"'))
+    before = path.read_bytes()
+    store = FileStore(tmp_path, now=lambda: AT)
+    with pytest.raises(StoreDamaged, match="newer version"):
+        await store.open(ID)
+    (summary,) = await store.contexts()
+    assert summary.damage is not None
+    await store.close()
+    assert path.read_bytes() == before
+
+
+async def test_one_damaged_context_never_hides_the_others(tmp_path: Path) -> None:
+    store = await filled(tmp_path, checkpoint=True)
+    for number in range(9):
+        await store.create(Change(core=core(context_id=f"c{number}", title=str(number))))
+    await store.close()
+    for path in (tmp_path / "contexts" / ID).rglob("*"):
+        if path.is_file():
+            path.write_bytes(b"\0" * path.stat().st_size)
+    store = FileStore(tmp_path, now=lambda: AT)
+    assert len(await store.contexts()) == 10
+    for number in range(9):
+        assert (await store.open(ContextId(f"c{number}"))).core.title == str(number)
+    await store.close()
+
+
+async def test_a_missing_message_is_a_gap_and_the_rest_loads(tmp_path: Path) -> None:
+    store = await filled(tmp_path, checkpoint=True)
+    (tmp_path / "contexts" / ID / "messages_pool" / f"{message_id(2)}.json").unlink()
+    found = await store.messages(ID, await store.branch_ids(ID, MAIN))
+    assert [isinstance(message, ErrorMessage) for message in found] == [False, True, False]
+    await store.close()
+
+
+async def test_a_torn_tail_is_cut_kept_and_told_and_appending_goes_on_three_times(tmp_path: Path) -> None:
+    store = await filled(tmp_path, checkpoint=False)
+    abandon(store)
+    folder = tmp_path / "contexts" / ID
+    for round_ in range(3):
+        (segment, *_) = sorted((folder / "journal").iterdir(), reverse=True)
+        with segment.open("ab") as file:
+            file.write(b"0badc0de {torn" + str(round_).encode())
+        store = FileStore(tmp_path, now=lambda: AT)
+        opened = await store.open(ID)
+        assert [reason.code for reason in opened.damage] == ["tail_cut"]
+        await store.commit(ID, append(text(10 + round_)), expected=opened.version)
+        abandon(store)
+    store = FileStore(tmp_path, now=lambda: AT)
+    assert len(await store.branch_ids(ID, MAIN)) == 6
+    assert sorted(path.read_bytes()[-1:] for path in (folder / "aside").iterdir()) == [b"0", b"1", b"2"]
+    await store.close()
+
+
+def files_of(folder: Path) -> list[Path]:
+    return sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("checkpointed", [False, True])
+async def test_every_file_cut_at_every_offset_still_loads_the_rest_and_keeps_the_bytes(
+    tmp_path: Path, checkpointed: bool
+) -> None:
+    """Counts are printed: each is one damaged copy that was opened, read, written to and opened again."""
+    store = await filled(tmp_path / "good", checkpoint=checkpointed)
+    if checkpointed:
+        await store.commit(ID, append(text(4, "message 4")), expected=4)
+    abandon(store)
+    good = tmp_path / "good" / "contexts" / ID
+    tried = 0
+    for name in files_of(good):
+        data = (good / name).read_bytes()
+        step = max(1, len(data) // 60)
+        for offset in range(0, len(data), step):
+            for damaged in (data[:offset], data[:offset] + b"\0" * (len(data) - offset)):
+                await _check_damaged(tmp_path / "try", good, name, damaged)
+                tried += 1
+    print(f"{tried} damaged folders")
+    assert tried > 100
+
+
+async def _check_damaged(where: Path, good: Path, name: Path, damaged: bytes) -> None:
+    folder = where / "contexts" / ID
+    shutil.rmtree(where, ignore_errors=True)
+    shutil.copytree(good, folder)
+    (folder / name).write_bytes(damaged)
+    store = FileStore(where, now=lambda: AT)
+    try:
+        opened = await store.open(ID)
+    except PilothouseError:
+        assert not damaged.strip(b"\0") or name.parts[0] == "journal", f"{name} with {len(damaged)} bytes"
+        abandon(store)
+        return
+    found = await store.messages(ID, await store.branch_ids(ID, MAIN))
+    readable = {message.content for message in found if not isinstance(message, ErrorMessage)}
+    # Every message whose own file is whole is still there; only the damaged file's content may be missing.
+    lost = 4 if name.parts[0] == "journal" else 1 if name.parts[0] == "messages_pool" else 0
+    total = 4 if (good / "metadata.json").exists() else 3
+    assert len(readable) >= total - lost, f"{name} with {len(damaged)} bytes: {readable}"
+    await store.commit(ID, append(text(77, "after")), expected=opened.version)
+    await store.close()
+    again = FileStore(where, now=lambda: AT)
+    found = await again.messages(ID, await again.branch_ids(ID, MAIN))
+    assert found[-1] == text(77, "after")
+    await again.close()
+    kept = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    tail = damaged.rstrip(b"\0").rpartition(b"\n")[2][-20:]
+    assert tail in kept, f"the bytes of {name} cut to {len(damaged)} are gone"
