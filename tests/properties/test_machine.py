@@ -7,6 +7,7 @@ The oracle reads the audit, which is in the order of the commits, and knows noth
 import asyncio
 import tempfile
 from collections import Counter
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from pilothouse.domain.errors import Conflict
 from pilothouse.domain.messages import ToolRequest, ToolResult
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Failed, Idle, is_resting
-from pilothouse.llm.script import Answer, ScriptedCall, ScriptedError
+from pilothouse.llm.base import Finished, ModelEvent, ModelRequest
+from pilothouse.llm.script import Answer, Script, ScriptedCall, ScriptedError
+from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.runtime.calls import PersonsDecision
 from pilothouse.runtime.parts import Limits
 from pilothouse.runtime.runtime import Runtime
@@ -45,7 +48,9 @@ EFFECTS = {"look": "read_only", "change": "mutating", "held_look": "read_only", 
 
 call_kinds = st.sampled_from([*EFFECTS, "ask_user", "nonsense", "broken"])
 answer_plans = st.lists(
-    st.tuples(st.lists(call_kinds, max_size=4), st.sampled_from(["", "", "", "cut", "error"])), min_size=15, max_size=30
+    st.tuples(st.lists(call_kinds, max_size=4), st.sampled_from(["", "", "held", "cut", "error"])),
+    min_size=15,
+    max_size=30,
 )
 
 
@@ -57,7 +62,10 @@ def scripted(plans: list[tuple[list[str], str]]) -> list[Answer]:
         if fate == "error":
             answers.append(Answer(error=ScriptedError(status=503)))
         else:
-            answers.append(Answer(text=f"answer {number}", calls=calls, cut=2 if fate == "cut" else None))
+            finish = "held" if fate == "held" else None
+            answers.append(
+                Answer(text=f"answer {number}", calls=calls, cut=2 if fate == "cut" else None, finish=finish)
+            )
     return answers
 
 
@@ -69,6 +77,20 @@ def _call(kind: str, text: str) -> ScriptedCall:
     return ScriptedCall(tool=kind, arguments={"text": text})
 
 
+class HeldModel(ScriptedAdapter):
+    """Stops in the middle of an answer that says so, until it is let go on."""
+
+    def __init__(self, answers: list[Answer]) -> None:
+        super().__init__(Script(turn=tuple(answers)))
+        self.release = asyncio.Event()
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        async for event in super().stream(request):
+            if isinstance(event, Finished) and event.reason == "held":
+                await self.release.wait()
+            yield event
+
+
 class Machine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
@@ -78,6 +100,7 @@ class Machine(RuleBasedStateMachine):
         self.ran: Counter[str] = Counter()
         self.context_id = ""
         self.worlds: list[World] = []
+        self.models: list[HeldModel] = []
 
     @initialize(plans=answer_plans, mode=st.sampled_from(MODES))
     def begin(self, plans: list[tuple[list[str], str]], mode: str) -> None:
@@ -87,14 +110,15 @@ class Machine(RuleBasedStateMachine):
         self.context_id = self.do(self.world.start(mode))
 
     def open_world(self) -> None:
-        used = sum(len(world.model.requests) for world in self.worlds)
+        used = sum(len(model.requests) for model in self.models)
+        self.models.append(HeldModel(self.answers[used:]))
         self.held = {
             name: NoteTool(name, EFFECTS[name], hold=True, on_run=lambda text: self.ran.update([text]))  # type: ignore[arg-type]
             for name in ("held_look", "held_change")
         }
         self.world = World(
             Path(self.folder.name),
-            *self.answers[used:],
+            adapter=self.models[-1],
             store=self.store,
             tools=list(self.held.values()),
             limits=Limits(rounds=4, retries=1),
@@ -176,6 +200,15 @@ class Machine(RuleBasedStateMachine):
         self.do(once())
 
     @rule()
+    def let_the_model_go_on(self) -> None:
+        async def once() -> None:
+            self.models[-1].release.set()
+            await asyncio.sleep(0)
+            self.models[-1].release.clear()
+
+        self.do(once())
+
+    @rule()
     def cancel(self) -> None:
         self.try_(self.runtime.cancel(self.context_id))
         assert isinstance(self.live().state, Idle)
@@ -238,8 +271,8 @@ class Machine(RuleBasedStateMachine):
 
     @invariant()
     def every_request_was_valid(self) -> None:
-        for world in self.worlds:
-            for request in world.model.requests:
+        for model in self.models:
+            for request in model.requests:
                 assert_valid_window(request.messages)
                 if "'ask'" in request.system:
                     assert request.tools == ()
@@ -258,7 +291,7 @@ class Machine(RuleBasedStateMachine):
 
 TestMachine = Machine.TestCase
 TestMachine.settings = settings(
-    max_examples=2000 if LONG else 60,
+    max_examples=3000 if LONG else 150,
     stateful_step_count=50 if LONG else 30,
     deadline=None,
     suppress_health_check=list(HealthCheck),

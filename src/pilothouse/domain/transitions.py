@@ -109,7 +109,7 @@ STEP_OF: Mapping[type[BaseState], str] = {
     ProcessingUserMessage: "receive",
     ResolvingFileReferences: "receive",
     EnhancingSystemPrompt: "prepare",
-    OptimizingContext: "fit",
+    OptimizingContext: "prepare",
     CompressingMessages: "fit",
     GeneratingSummary: "fit",
     PreparingLLMRequest: "request",

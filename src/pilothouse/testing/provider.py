@@ -17,6 +17,7 @@ from pilothouse.domain.messages import Usage
 from pilothouse.llm.base import CallDelta, Finished, ModelEvent, TextDelta, UsageReported
 from pilothouse.llm.script import Answer, Player, Script, load_script
 
+DATE = "Thu, 01 Jan 2026 00:00:00 GMT"  # what the provider's clock says in its errors
 _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
 
 
@@ -26,6 +27,7 @@ class FakeProvider:
     def __init__(self, script: Script) -> None:
         self._player = Player(script)
         self._server: asyncio.Server | None = None
+        self._serving: set[asyncio.Task[None]] = set()
         self.requests: list[dict[str, Any]] = []
         self.headers: list[bytes] = []
 
@@ -39,8 +41,13 @@ class FakeProvider:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
 
     async def stop(self) -> None:
+        """Also those who are still being answered are left in the middle."""
         if self._server is not None:
             self._server.close()
+        for task in self._serving:
+            task.cancel()
+        if self._serving:
+            await asyncio.wait(self._serving)
 
     async def __aenter__(self) -> "FakeProvider":
         await self.start()
@@ -50,10 +57,16 @@ class FakeProvider:
         await self.stop()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
-            body = await self._read(reader)
-            await self._answer(body, writer)
-        writer.close()
+        task = asyncio.current_task()
+        assert task is not None
+        self._serving.add(task)
+        try:
+            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+                body = await self._read(reader)
+                await self._answer(body, writer)
+        finally:
+            writer.close()
+            self._serving.discard(task)
 
     async def _read(self, reader: asyncio.StreamReader) -> bytes:
         head = await reader.readuntil(b"\r\n\r\n")
@@ -119,6 +132,7 @@ def _usage(usage: Usage) -> dict[str, int]:
 def _error(status: int, message: str, retry_after: str | None = None) -> bytes:
     body = msgspec.json.encode({"error": {"message": message}})
     wait = f"retry-after: {retry_after}\r\n" if retry_after else ""
+    wait += f"date: {DATE}\r\n"
     head = f"HTTP/1.1 {status} Error\r\ncontent-type: application/json\r\nconnection: close\r\n{wait}"
     return f"{head}content-length: {len(body)}\r\n\r\n".encode() + body
 

@@ -1,0 +1,204 @@
+"""After a crash: the table of the specification, row by row. The process is gone; another opens what is stored."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from pilothouse.domain.messages import ErrorMessage, Text, ToolRequest, ToolResult
+from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Idle
+from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.storage.files.store import FileStore
+from pilothouse.testing.tools import NoteTool
+from pilothouse.testing.world import World
+from tests.windows import assert_valid_window
+
+SLOW_CHANGES = tuple(ScriptedCall(tool="slow", arguments={"text": str(n)}) for n in range(2))
+QUESTION = ScriptedCall(tool="ask_user", arguments={"questions": [{"question": "Which?"}]})
+
+
+def store_at(path: Path) -> FileStore:
+    return FileStore(path / "data", now=lambda: "2026-01-01T00:00:00.000Z")
+
+
+async def crash(world: World) -> None:
+    """What a killed process leaves: no step goes on, nothing is written out."""
+    store = world.parts.store
+    assert isinstance(store, FileStore)
+    for live in world.runtime._live.values():
+        if live.task is not None:
+            live.task.cancel()
+            await asyncio.wait({live.task})
+    store._checkpoint = None  # type: ignore[method-assign, assignment]
+    for handle in store._checkpoints.values():
+        handle.cancel()
+    store._threads.shutdown()
+    import os
+
+    os.close(store._lock_fd)
+
+
+async def until(world: World, state: str) -> None:
+    while state not in world.states:
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("mode", ["supervised", "review"])
+async def test_a_resting_state_is_unchanged_and_the_pending_call_still_works(tmp_path: Path, mode: str) -> None:
+    call = ScriptedCall(tool="change", arguments={"text": "x"})
+    world = World(tmp_path, Answer(calls=(call,)), store=store_at(tmp_path))
+    context_id = await world.start(mode)
+    await world.turn(context_id)
+    before = (await world.runtime.context(context_id)).state
+    await crash(world)
+    again = World(tmp_path, Answer(text="done"), store=store_at(tmp_path))
+    live = await again.runtime.context(context_id)
+    assert live.state == before
+    assert again.entered == []
+    await again.runtime.approve_all(context_id)
+    await again.runtime.rested(context_id)
+    assert again.change.ran == ["x"]
+    await again.runtime.close()
+
+
+async def test_an_open_question_survives(tmp_path: Path) -> None:
+    world = World(tmp_path, Answer(calls=(QUESTION,)), store=store_at(tmp_path))
+    context_id = await world.start()
+    await world.turn(context_id)
+    await crash(world)
+    again = World(tmp_path, Answer(text="done"), store=store_at(tmp_path))
+    assert isinstance((await again.runtime.context(context_id)).state, AwaitingUserAnswer)
+    await again.runtime.answer(context_id, ["that one"])
+    await again.runtime.rested(context_id)
+    assert b"that one" in again.model.requests[0].messages[-1]
+    await again.runtime.close()
+
+
+async def test_working_with_no_call_started_becomes_idle_and_continue_repeats_the_round(tmp_path: Path) -> None:
+    world = World(tmp_path, Answer(text="x", delay=1000), store=store_at(tmp_path))
+    context_id = await world.start()
+    await world.runtime.send(context_id, "hello")
+    await until(world, "connecting_to_llm")
+    await crash(world)
+    again = World(tmp_path, Answer(text="here"), store=store_at(tmp_path))
+    live = await again.runtime.context(context_id)
+    assert isinstance(live.state, Idle)
+    user, error = await again.runtime.read_messages(context_id)
+    assert isinstance(error, ErrorMessage)
+    assert (user.content, error.reason.code) == ("hello", "interrupted")
+    await again.runtime.resume(context_id)
+    await again.runtime.rested(context_id)
+    assert (await again.runtime.read_messages(context_id))[-1].content == "here"
+    await again.runtime.close()
+
+
+async def test_streaming_keeps_the_partial_text_and_drops_fragments_of_calls(tmp_path: Path) -> None:
+    call = ScriptedCall(tool="change", arguments={"text": "x"})
+    world = World(tmp_path, Answer(deltas=("one ", "two "), calls=(call,), silence=3), store=store_at(tmp_path))
+    context_id = await world.start()
+    await world.runtime.send(context_id, "hello")
+    live = await world.runtime.context(context_id)
+    while live.outlet is None or live.outlet.flushed < 2:
+        await asyncio.sleep(0.01)
+    message_id = live.outlet.message_id
+    assert await world.runtime.read_content(context_id, message_id, 1) == [(2, "two ")]
+    await crash(world)
+    again = World(tmp_path, Answer(text="on"), store=store_at(tmp_path))
+    assert isinstance((await again.runtime.context(context_id)).state, Idle)
+    _, partial, error = await again.runtime.read_messages(context_id)
+    assert isinstance(partial, Text)
+    assert (partial.id, partial.content, partial.ended) == (message_id, "one two ", "interrupted")
+    assert await again.runtime.read_content(context_id, message_id, 1) == [(2, "two ")]
+    assert again.change.ran == []
+    await again.runtime.resume(context_id)
+    await again.runtime.rested(context_id)
+    assert any(b"one two" in fragment for fragment in again.model.requests[0].messages)
+    await again.runtime.close()
+
+
+@pytest.mark.parametrize(("effect", "code"), [("mutating", "may_have_run"), ("read_only", "interrupted_call")])
+async def test_a_call_with_an_intent_and_no_result_is_told_as_such(tmp_path: Path, effect: str, code: str) -> None:
+    slow = NoteTool("slow", effect, hold=True)  # type: ignore[arg-type]
+    world = World(tmp_path, Answer(calls=SLOW_CHANGES[:1]), tools=[slow], store=store_at(tmp_path))
+    context_id = await world.start()
+    await world.runtime.send(context_id, "go")
+    await slow.started.wait()
+    await crash(world)
+    again = World(tmp_path, Answer(text="on"), tools=[slow], store=store_at(tmp_path))
+    assert isinstance((await again.runtime.context(context_id)).state, Idle)
+    results = [m for m in await again.runtime.read_messages(context_id) if isinstance(m, ToolResult)]
+    assert [(result.status, result.error.code) for result in results if result.error] == [("interrupted", code)]
+    await again.runtime.resume(context_id)
+    await again.runtime.rested(context_id)
+    assert slow.ran == ["0"]
+    assert_valid_window(again.model.requests[0].messages)
+    await again.runtime.close()
+
+
+async def test_approved_and_not_started_is_pending_again_even_in_agent(tmp_path: Path) -> None:
+    slow = NoteTool("slow", "mutating", hold=True)
+    world = World(tmp_path, Answer(calls=SLOW_CHANGES), tools=[slow], store=store_at(tmp_path))
+    context_id = await world.start("agent")
+    await world.runtime.send(context_id, "go")
+    await slow.started.wait()
+    await crash(world)
+    free = NoteTool("slow", "mutating")
+    again = World(tmp_path, Answer(text="on"), tools=[free], store=store_at(tmp_path))
+    live = await again.runtime.context(context_id)
+    assert isinstance(live.state, AwaitingToolApproval)
+    (pending,) = await again.runtime.pending_calls(context_id)
+    assert pending.arguments == {"text": "1"}
+    assert free.ran == []
+    await again.runtime.approve_all(context_id)
+    await again.runtime.rested(context_id)
+    assert free.ran == ["1"]
+    await again.runtime.close()
+
+
+async def test_a_switch_while_the_model_speaks_decides_the_calls_that_it_then_asks_for(tmp_path: Path) -> None:
+    change = ScriptedCall(tool="change", arguments={"text": "x"})
+    world = World(tmp_path, Answer(deltas=("a", "b"), calls=(change,), delta_delay=0.01))
+    context_id = await world.start("agent")
+    await world.runtime.send(context_id, "go")
+    await until(world, "streaming_llm_response")
+    await world.runtime.switch_mode(context_id, "plan")
+    await world.runtime.rested(context_id)
+    assert world.change.ran == []
+    last = (await world.runtime.read_messages(context_id))[-1]
+    assert isinstance(last, ErrorMessage)
+    assert last.reason.code == "mode_denied"
+
+
+async def test_recovery_is_stored_once_and_restarting_fifty_times_changes_nothing_more(tmp_path: Path) -> None:
+    world = World(tmp_path, Answer(text="x", delay=1000), store=store_at(tmp_path))
+    context_id = await world.start()
+    await world.runtime.send(context_id, "hello")
+    await until(world, "connecting_to_llm")
+    await crash(world)
+    for _ in range(50):
+        again = World(tmp_path, store=store_at(tmp_path))
+        assert len(await again.runtime.contexts()) == 1
+        messages = await again.runtime.read_messages(context_id)
+        assert [type(message) for message in messages] == [Text, ErrorMessage]
+        await crash(again)
+
+
+async def test_a_fork_never_parts_a_call_from_its_result_and_a_switch_shows_the_other_branch(tmp_path: Path) -> None:
+    call = ScriptedCall(tool="look", arguments={"text": "x"})
+    world = World(tmp_path, Answer(calls=(call, call)), Answer(text="done"), Answer(text="other"))
+    context_id = await world.start()
+    await world.turn(context_id)
+    user, request, first, second, answer = await world.runtime.read_messages(context_id)
+    assert isinstance(request, ToolRequest)
+    fork = await world.runtime.fork(context_id, "at the call", at=request.id)
+    assert fork.length == 4
+    assert (await world.runtime.fork(context_id, "at a result", at=first.id)).length == 4
+    assert (await world.runtime.fork(context_id, "at the question", at=user.id)).length == 1
+    await world.runtime.switch_branch(context_id, "at the question")
+    assert world.states[-3:] == ["switching_branch", "saving_context", "idle"]
+    await world.turn(context_id, "differently")
+    assert len(world.model.requests[-1].messages) == 2
+    assert_valid_window(world.model.requests[-1].messages)
+    await world.runtime.switch_branch(context_id, "main")
+    assert (await world.runtime.read_messages(context_id))[-1].id == answer.id
+    assert second.call_id == request.calls[1].id
