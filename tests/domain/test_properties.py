@@ -83,11 +83,9 @@ def test_3_in_supervised_no_call_runs_before_its_approval(kinds: list[str]) -> N
     async def story(world: World) -> None:
         context_id = await world.start("supervised")
         await world.turn(context_id)
-        approved = 0
-        for call in await world.runtime.pending_calls(context_id):
+        for approved, call in enumerate(await world.runtime.pending_calls(context_id)):
             assert len(world.look.ran) + len(world.change.ran) <= approved
             await world.runtime.decide(context_id, [PersonsDecision(id=call.id, verdict="approve")])
-            approved += 1
         await world.runtime.rested(context_id)
         assert len(world.look.ran) + len(world.change.ran) == len(kinds)
 

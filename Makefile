@@ -1,0 +1,58 @@
+# Each target does its own set-up. What people need: install, run, test. What makers need: the rest.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: help install run test test-long check bench docs lock clean
+
+help: ## show this
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: $(VENV)/.run ## make .venv with the command .venv/bin/pilothouse
+
+run: install ## a conversation in the terminal; needs no key
+	@$(BIN)/pilothouse
+
+test: check ## lint, types and all tests, the long ones as a sample; about five minutes
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+test-long: $(VENV)/.dev ## the same with the full counts of kills, faults and generated cases
+	PILOTHOUSE_LONG=1 $(BIN)/python -m pytest -n 2 --dist worksteal -rP
+
+check: $(VENV)/.dev ## lint and types only
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: install .bench-venv/.done ## the figures of the README, beside a floor and a peer measured in the same run
+	$(BIN)/python -m benchmarks
+
+docs: install ## write the generated parts of the documentation
+	$(BIN)/python docs/generate.py
+
+lock: $(VENV)/.dev ## pin and hash the requirements anew
+	$(PIP) install pip-tools
+	for set in run dev bench; do \
+		case $$set in run) more="requirements/build.in";; dev) more="--extra dev requirements/build.in";; bench) more="--extra bench";; esac; \
+		$(BIN)/pip-compile -q --upgrade --strip-extras --generate-hashes --no-emit-index-url --no-emit-find-links \
+			--no-emit-trusted-host --no-header --no-annotate -o requirements/$$set.txt pyproject.toml $$more; \
+	done
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) .bench-venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(VENV)/.run: requirements/run.txt pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install --require-hashes -r requirements/run.txt
+	$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run requirements/dev.txt
+	$(PIP) install --require-hashes -r requirements/dev.txt
+	@touch $@
+
+.bench-venv/.done: requirements/bench.txt
+	test -x .bench-venv/bin/python || $(PYTHON) -m venv .bench-venv
+	.bench-venv/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements/bench.txt
+	@touch $@

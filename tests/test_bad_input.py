@@ -1,0 +1,125 @@
+"""Bad input of every kind gets a typed error that says what is allowed, and changes nothing."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
+from pilothouse.llm.script import Answer, parse_script
+from pilothouse.settings import read_settings
+from pilothouse.testing.world import World
+
+
+@pytest.mark.parametrize(
+    ("payloads", "told"),
+    [
+        ("", "empty"),
+        ("  \n\t ", "empty"),
+        ([], "at least one payload"),
+        ("x" * 1_000_001, "at most 1000000"),
+        ("ü" * 600_000, "1200000 bytes"),
+        ("lone \ud800 surrogate", "not valid Unicode"),
+        ([{"type": "text"}], "missing required field `content`"),
+        ([{"type": "tex", "content": "x"}], "text, file_reference, image, workflow, tool_result"),
+        ([{"type": "text", "content": 5}], "Expected `str`"),
+        ([{"type": "text", "content": "x", "contnet": "y"}], "unknown field"),
+        ([{"content": "x"}], "missing required field `type`"),
+        (["text"], "Expected `object`"),
+        ([{"type": "image", "url": "x"}], "not supported yet"),
+        ([{"type": "workflow", "workflow": "x"}], "Supported: text, file_reference, tool_result"),
+        ([{"type": "tool_result", "tool_name": "x", "result": {"k": "x" * 1_000_001}}], "at most 1000000"),
+    ],
+)
+async def test_a_message_that_cannot_be(tmp_path: Path, payloads: Any, told: str) -> None:
+    world = World(tmp_path, Answer(text="x"))
+    context_id = await world.start()
+    with pytest.raises(InvalidInput, match=told):
+        await world.runtime.send(context_id, payloads)
+    live = await world.runtime.context(context_id)
+    assert (live.version, live.branches["main"].length, world.entered) == (1, 0, [])
+
+
+async def test_an_unknown_mode_refuses_the_message_and_changes_nothing(tmp_path: Path) -> None:
+    world = World(tmp_path, Answer(text="x"))
+    context_id = await world.start("review")
+    for attempt in (
+        world.runtime.send(context_id, "hi", mode="yolo"),
+        world.runtime.switch_mode(context_id, "yolo"),
+        world.runtime.create_context(tmp_path, mode="yolo"),
+    ):
+        with pytest.raises(InvalidInput, match="agent, supervised, review, plan, ask"):
+            await attempt
+    live = await world.runtime.context(context_id)
+    assert (live.core.mode, live.version) == ("review", 1)
+
+
+@pytest.mark.parametrize("context_id", ["nobody", "../../etc", "", "a/b", "x" * 100, "nul\0", "."])
+async def test_an_unknown_context_is_not_found_whatever_its_id(tmp_path: Path, context_id: str) -> None:
+    world = World(tmp_path)
+    with pytest.raises(NotFound):
+        await world.runtime.send(context_id, "hi")
+
+
+async def test_a_workspace_that_is_not_there_and_an_id_that_is_taken(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    with pytest.raises(InvalidInput, match="not a directory"):
+        await world.runtime.create_context(tmp_path / "gone")
+    await world.runtime.create_context(tmp_path, context_id="mine")
+    with pytest.raises(Conflict, match="already"):
+        await world.runtime.create_context(tmp_path, context_id="mine")
+    with pytest.raises(InvalidInput, match="letters, digits"):
+        await world.runtime.create_context(tmp_path, context_id="../mine")
+
+
+@pytest.mark.parametrize("name", ["", " ", "x" * 101, "new\nline", "bell\x07", "main"])
+async def test_a_branch_name_that_cannot_be(tmp_path: Path, name: str) -> None:
+    world = World(tmp_path)
+    context_id = await world.start()
+    with pytest.raises((InvalidInput, Conflict)):
+        await world.runtime.create_branch(context_id, name)
+    with pytest.raises(NotFound, match="There are: main"):
+        await world.runtime.switch_branch(context_id, "nowhere")
+
+
+async def test_nothing_to_answer_decide_cancel_or_retry(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    context_id = await world.start()
+    for attempt in (
+        world.runtime.answer(context_id, ["x"]),
+        world.runtime.cancel(context_id),
+        world.runtime.resume(context_id),
+        world.runtime.retry_now(context_id),
+    ):
+        with pytest.raises(Conflict):
+            await attempt
+    with pytest.raises(NotFound):
+        await world.runtime.call(context_id, "nobody")
+
+
+def test_a_script_that_is_wrong_says_where() -> None:
+    with pytest.raises(InvalidInput, match=r"turn\[0\]"):
+        parse_script('{"turn": [{"txt": "x"}]}')
+    with pytest.raises(InvalidInput, match="not valid"):
+        parse_script("nonsense")
+
+
+@pytest.mark.parametrize(
+    ("environment", "told"),
+    [
+        ({"PILOTHOUSE_MODEL": "gpt"}, "openai:NAME"),
+        ({"PILOTHOUSE_MODEL": "openai:"}, "openai:NAME"),
+        ({"PILOTHOUSE_MODEL": "openai:gpt-x"}, "OPENAI_API_KEY"),
+        ({"PILOTHOUSE_MODE": "yolo"}, "agent, supervised"),
+    ],
+)
+def test_settings_that_are_wrong_say_what_is_allowed(environment: dict[str, str], told: str) -> None:
+    with pytest.raises(InvalidInput, match=told):
+        read_settings(environment)
+
+
+def test_without_a_key_it_is_the_demo_model() -> None:
+    assert read_settings({}).provider == "demo"
+    assert read_settings({"OPENAI_API_KEY": "k"}).provider == "openai"
+    assert read_settings({"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}, model="openai:llama").key is None
+    assert read_settings({"LANG": "zh_CN.UTF-8"}).language == "zh"

@@ -1,0 +1,213 @@
+"""The built-in tools, run as the gate would run them."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import ToolError
+from pilothouse.domain.values import CallId
+from pilothouse.sandbox.workspace import Workspace
+from pilothouse.tools.base import Job, parse_arguments, schema_of
+from pilothouse.tools.builtin import builtin_tools
+from pilothouse.tools.executor import execute
+from pilothouse.tools.registry import Registry
+
+TOOLS = Registry(builtin_tools({**os.environ, "OPENAI_API_KEY": "sk-planted", "PILOTHOUSE_TOKEN": "planted"}))
+
+
+async def use(root: Path, name: str, seconds: float = 30, **arguments: Any) -> str:
+    """Prepare, then run on what was prepared. Raises: ToolError."""
+    tool = TOOLS.tools[name]
+    workspace = Workspace(root)
+    parsed = parse_arguments(name, tool.parameters, arguments)
+    prepared = await tool.prepare(parsed, workspace)
+    if prepared.limit is not None:
+        raise ToolError(prepared.limit.code, **prepared.limit.params)
+    job = Job(
+        call_id=CallId(f"call-{os.getpid()}-{time.monotonic_ns()}"),
+        workspace=workspace,
+        basis=prepared.basis,
+        seconds=seconds,
+    )
+    outcome = await execute(tool, parsed, job)
+    if outcome.error is not None:
+        raise ToolError(outcome.error.code, **outcome.error.params)
+    return outcome.content
+
+
+async def test_reading_whole_and_by_lines(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("1\n2\n3\n4\n")
+    assert await use(tmp_path, "read_file", path="a") == "1\n2\n3\n4\n"
+    assert await use(tmp_path, "read_file", path="a", start_line=2, end_line=3) == "2\n3\n"
+    assert await use(tmp_path, "read_file", path="a", start_line=3) == "3\n4\n"
+    (tmp_path / "empty").touch()
+    assert await use(tmp_path, "read_file", path="empty") == ""
+    with pytest.raises(ToolError, match="no range"):
+        await use(tmp_path, "read_file", path="a", start_line=9)
+
+
+async def test_reading_a_long_file_says_what_it_holds(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("x" * 99 + "\n" + ("y" * 99 + "\n") * 5000)
+    text = await use(tmp_path, "read_file", path="a")
+    assert len(text) < 101_000
+    assert "of 5001]" in text
+
+
+async def test_what_is_not_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"\xff\xfe\x00binary")
+    with pytest.raises(ToolError, match="not a UTF-8 text file"):
+        await use(tmp_path, "read_file", path="a")
+
+
+async def test_listing(tmp_path: Path) -> None:
+    (tmp_path / "b" / "c").mkdir(parents=True)
+    (tmp_path / "a.txt").touch()
+    (tmp_path / "out").symlink_to("/etc")
+    (tmp_path / "b" / "in.txt").touch()
+    os.close(os.open(os.fsencode(tmp_path) + b"/bad\xff", os.O_CREAT))
+    assert await use(tmp_path, "list_directory") == "a.txt\nb/\nbad\\xff\nout@"
+    assert "b/in.txt" in await use(tmp_path, "list_directory", depth=2)
+    assert "passwd" not in await use(tmp_path, "list_directory", depth=3)
+    assert await use(tmp_path, "list_directory", path="b/c") == "[empty]"
+
+
+async def test_edits_are_exact_all_or_none(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("one two two\n")
+    await use(tmp_path, "edit_file", path="a", edits=[{"old_text": "one", "new_text": "1"}])
+    assert (tmp_path / "a").read_text() == "1 two two\n"
+    with pytest.raises(ToolError, match="stands 2 times"):
+        await use(tmp_path, "edit_file", path="a", edits=[{"old_text": "two", "new_text": "2"}])
+    with pytest.raises(ToolError, match="Edit 2"):
+        await use(
+            tmp_path,
+            "edit_file",
+            path="a",
+            edits=[{"old_text": "1", "new_text": "x"}, {"old_text": "gone", "new_text": ""}],
+        )
+    assert (tmp_path / "a").read_text() == "1 two two\n"
+    await use(tmp_path, "edit_file", path="a", edits=[{"old_text": "two", "new_text": "2", "replace_all": True}])
+    assert (tmp_path / "a").read_text() == "1 2 2\n"
+
+
+async def test_an_edit_keeps_windows_line_ends(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"one\r\ntwo\r\n")
+    await use(tmp_path, "edit_file", path="a", edits=[{"old_text": "one\ntwo", "new_text": "1\n2"}])
+    assert (tmp_path / "a").read_bytes() == b"1\r\n2\r\n"
+
+
+async def test_a_write_shows_its_diff_first(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("old\n")
+    tool = TOOLS.tools["write_file"]
+    arguments = parse_arguments("write_file", tool.parameters, {"path": "a", "content": "new\n"})
+    prepared = await tool.prepare(arguments, Workspace(tmp_path))
+    assert prepared.preview is not None
+    assert "-old" in prepared.preview
+    assert "+new" in prepared.preview
+    assert prepared.dangerous == ("overwrites",)
+
+
+async def test_a_command_runs_and_its_failure_is_told(tmp_path: Path) -> None:
+    assert await use(tmp_path, "execute", command="echo hello; pwd") == f"hello\n{tmp_path}\n"
+    (tmp_path / "sub").mkdir()
+    assert await use(tmp_path, "execute", command="pwd", cwd="sub") == f"{tmp_path}/sub\n"
+    assert "[exit status 3]" in await use(tmp_path, "execute", command="echo no >&2; exit 3")
+    assert "[exit status 0]" in await use(tmp_path, "execute", command="true")
+    with pytest.raises(ToolError) as caught:
+        await use(tmp_path, "execute", command="pwd", cwd="/")
+    assert caught.value.reason.code is Code.OUTSIDE_WORKSPACE
+
+
+async def test_a_command_has_no_secrets_and_no_input(tmp_path: Path) -> None:
+    output = await use(tmp_path, "execute", command="env; cat; cat /proc/$PPID/environ 2>/dev/null | tr '\\0' '\\n'")
+    assert "planted" not in output
+    assert "PATH=" in output
+
+
+async def test_output_is_bounded_and_keeps_head_and_tail(tmp_path: Path) -> None:
+    output = await use(tmp_path, "execute", command="echo first; yes | head -c 200000000; echo last")
+    assert len(output) < 50_000
+    assert output.startswith("first")
+    assert output.endswith("last\n")
+    assert "bytes left out" in output
+
+
+async def test_a_command_ends_at_its_time_limit_and_tells_what_it_printed(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match="before") as caught:
+        await use(tmp_path, "execute", command="echo before; sleep 60", timeout=0.3)
+    assert "ended after 0.3 seconds" in str(caught.value)
+    with pytest.raises(ToolError):
+        await use(tmp_path, "execute", command="trap '' TERM INT; sleep 60", seconds=0.3)
+
+
+async def gone(path: Path) -> bool:
+    """Whether the process that wrote its number into a file is dead, within two seconds."""
+    for _ in range(100):
+        try:
+            os.kill(int(path.read_text()), 0)
+            stat = Path(f"/proc/{path.read_text().strip()}/stat").read_text()
+            if stat.rsplit(")", 1)[1].split()[0] == "Z":
+                return True
+        except (ProcessLookupError, FileNotFoundError):
+            return True
+        await asyncio.sleep(0.02)
+    return False
+
+
+DAEMONS = [
+    "sleep 1000 & echo $! > pid",
+    "setsid sleep 1000 & echo $! > pid",
+    "nohup setsid sh -c 'echo $$ > pid; exec sleep 1000' >/dev/null 2>&1 & sleep 0.2",
+]
+
+
+@pytest.mark.parametrize("command", DAEMONS)
+async def test_nothing_outlives_its_call(tmp_path: Path, command: str) -> None:
+    await use(tmp_path, "execute", command=command)
+    assert await gone(tmp_path / "pid")
+
+
+async def test_cancelling_ends_the_whole_group_at_once(tmp_path: Path) -> None:
+    task = asyncio.create_task(
+        use(tmp_path, "execute", command="sh -c 'echo $$ > pid; sleep 1000'; echo never > after")
+    )
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+        await asyncio.sleep(0.01)
+    task.cancel()
+    async with asyncio.timeout(1):
+        await asyncio.wait({task})
+    assert await gone(tmp_path / "pid")
+    assert not (tmp_path / "after").exists()
+
+
+async def test_a_command_dies_with_a_runtime_that_is_killed(tmp_path: Path) -> None:
+    code = (
+        "import asyncio, os, sys; from pathlib import Path\n"
+        "from pilothouse.sandbox.workspace import Workspace; from pilothouse.tools.base import Job\n"
+        "from pilothouse.tools.builtin.execute import Execute, ExecuteArguments\n"
+        "job = Job(call_id='c', workspace=Workspace(Path(sys.argv[1])))\n"
+        "asyncio.run(Execute(os.environ).run(ExecuteArguments('echo $$ > pid; sleep 1000'), job))"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)]) as runtime:
+        while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+            await asyncio.sleep(0.01)
+        runtime.send_signal(signal.SIGKILL)
+        runtime.wait()
+    assert await gone(tmp_path / "pid")
+
+
+def test_schemas_stand_on_their_own() -> None:
+    for tool in TOOLS.tools.values():
+        schema = schema_of(tool.parameters)
+        assert schema["type"] == "object"
+        assert schema["additionalProperties"] is False
+    edits = schema_of(TOOLS.tools["edit_file"].parameters)
+    assert edits["properties"]["edits"]["items"]["$ref"] == "#/$defs/Edit"
+    assert "Edit" in edits["$defs"]

@@ -1,0 +1,124 @@
+"""The one rule of the window: whatever stands on a branch, every call has exactly one result."""
+
+from typing import Any
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.messages import ErrorMessage, Message, SystemControl, Text, ToolCall, ToolRequest, ToolResult
+from pilothouse.domain.values import CallId, MessageId
+from pilothouse.llm.base import ModelMessage
+from pilothouse.window.history import RESULT_LIMIT, History
+from tests.windows import assert_valid_window
+
+AT = ""
+
+
+def encode(message: ModelMessage) -> bytes:
+    return msgspec.json.encode({"kind": type(message).__name__, **msgspec.structs.asdict(message)})
+
+
+def text(content: str, role: Any = "user", ended: Any = "complete") -> Text:
+    return Text(id=MessageId("m"), timestamp=AT, role=role, content=content, ended=ended)
+
+
+def request(*ids: str) -> ToolRequest:
+    calls = tuple(ToolCall(id=CallId(call_id), provider_id="", tool="t", arguments="{}") for call_id in ids)
+    return ToolRequest(id=MessageId("r"), timestamp=AT, role="assistant", calls=calls)
+
+
+def result(call_id: str, content: str = "ok") -> ToolResult:
+    return ToolResult(
+        id=MessageId("x"),
+        timestamp=AT,
+        role="tool",
+        call_id=CallId(call_id),
+        tool="t",
+        content=content,
+        status="executed",
+    )
+
+
+ids = st.sampled_from("abcdef")
+
+
+@st.composite
+def branches(draw: st.DrawFn) -> list[Message]:
+    """Any order of texts, errors, requests with fresh calls, and results: with, without and far from their calls."""
+    found: list[Message] = []
+    count = 0
+    for kind in draw(st.lists(st.sampled_from(["text", "error", "request", "result", "control"]), max_size=20)):
+        if kind == "text":
+            found.append(
+                text("hello", draw(st.sampled_from(["user", "assistant"])), draw(st.sampled_from(["cut", "complete"])))
+            )
+        elif kind == "error":
+            found.append(
+                ErrorMessage(id=MessageId("e"), timestamp=AT, role="assistant", reason=Reason(Code.INTERRUPTED))
+            )
+        elif kind == "control":
+            found.append(SystemControl(id=MessageId("c"), timestamp=AT, role="system", kind="mode_switch"))
+        elif kind == "request":
+            size = draw(st.integers(1, 3))
+            found.append(request(*(str(count + n) for n in range(size))))
+            count += size
+        else:
+            found.append(result(str(draw(st.integers(0, count + 1)))))
+    return found
+
+
+@given(messages=branches(), data=st.data())
+def test_every_window_is_valid_at_every_length_and_however_it_was_folded(
+    messages: list[Message], data: st.DataObject
+) -> None:
+    whole = History(encode, with_tools=True)
+    whole.extend(messages)
+    assert_valid_window(whole.fragments())
+    stepwise = History(encode, with_tools=True)
+    for message in messages:
+        stepwise.extend([message])
+        assert_valid_window(stepwise.fragments())
+    assert stepwise.fragments() == whole.fragments()
+
+
+@given(messages=branches())
+def test_without_tools_calls_and_results_are_told_as_text(messages: list[Message]) -> None:
+    history = History(encode, with_tools=False)
+    history.extend(messages)
+    kinds = {msgspec.json.decode(fragment)["kind"] for fragment in history.fragments()}
+    assert kinds <= {"UserText", "AssistantText"}
+
+
+def shown(*messages: Message) -> list[str]:
+    history = History(encode, with_tools=True)
+    history.extend(messages)
+    return [msgspec.json.decode(fragment).get("content", "") for fragment in history.fragments()]
+
+
+def test_a_call_without_a_result_was_not_run() -> None:
+    assert shown(request("a", "b"), result("b"), text("next")) == ["", "Not run.", "ok", "next"]
+
+
+def test_a_second_result_of_the_same_call_is_left_out() -> None:
+    assert shown(request("a", "b"), result("a", "first"), result("a", "second"), result("b")) == ["", "first", "ok"]
+
+
+def test_a_result_without_its_call_is_left_out() -> None:
+    assert shown(text("hi"), result("a")) == ["hi"]
+
+
+def test_a_cut_answer_an_error_and_an_empty_text_are_left_out() -> None:
+    assert shown(text("hi"), text("half", "assistant", "cut"), text("", "assistant")) == ["hi"]
+
+
+def test_an_error_between_a_call_and_its_result_parts_nothing() -> None:
+    error = ErrorMessage(id=MessageId("e"), timestamp=AT, role="assistant", reason=Reason(Code.INTERRUPTED))
+    assert shown(request("a"), error, result("a", "late")) == ["", "late"]
+
+
+def test_a_long_result_is_cut_in_the_middle() -> None:
+    (_, cut) = shown(request("a"), result("a", "x" * RESULT_LIMIT + "end"))
+    assert len(cut) < RESULT_LIMIT + 100
+    assert cut.endswith("end")
