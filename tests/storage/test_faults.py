@@ -56,7 +56,7 @@ class Trial:
             await self._settle(context_id)
         await self._insist(lambda: runtime.create_branch(context_id, "other"))
         await self._insist(lambda: runtime.switch_branch(context_id, "other"))
-        await self.store._checkpoint(context_id)
+        await self.store.checkpoint(context_id)
         return context_id
 
     async def _insist(self, command):

@@ -29,7 +29,6 @@ async def crash(world: World) -> None:
         if live.task is not None:
             live.task.cancel()
             await asyncio.wait({live.task})
-    store._checkpoint = None  # type: ignore[method-assign, assignment]
     for handle in store._checkpoints.values():
         handle.cancel()
     store._threads.shutdown()

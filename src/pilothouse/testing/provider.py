@@ -74,10 +74,14 @@ class FakeProvider:
         fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n") if b": " in line)
         return await reader.readexactly(int(fields.get(b"content-length", 0)))
 
-    async def _answer(self, body: bytes, writer: asyncio.StreamWriter) -> None:
+    def choose(self, body: bytes) -> Answer:
+        """The next answer of the script. Raises: ModelRefused when it is exhausted."""
         self.requests.append(msgspec.json.decode(body))
+        return self._player.answer("turn")
+
+    async def _answer(self, body: bytes, writer: asyncio.StreamWriter) -> None:
         try:
-            answer = self._player.answer("turn")
+            answer = self.choose(body)
         except ModelRefused as error:
             writer.write(_error(400, str(error)))
             return

@@ -123,7 +123,7 @@ class FileStore:
             return
         self._closed = True
         for context_id in list(self._open):
-            await self._checkpoint(context_id)
+            await self.checkpoint(context_id)
             self._open.pop(context_id).close()
         self._threads.shutdown()
         os.close(self._lock_fd)
@@ -171,9 +171,10 @@ class FileStore:
 
     def _start_checkpoint(self, context_id: ContextId) -> None:
         if not self._closed:
-            self._checkpoints[context_id] = asyncio.create_task(self._checkpoint(context_id))
+            self._checkpoints[context_id] = asyncio.create_task(self.checkpoint(context_id))
 
-    async def _checkpoint(self, context_id: ContextId) -> None:
+    async def checkpoint(self, context_id: ContextId) -> None:
+        """Write the journal out into the layout now. What fails is tried again at the next rest."""
         async with self._lock_of(context_id):
             self._forget_checkpoint(context_id)
             context = self._open.get(context_id)

@@ -1,0 +1,38 @@
+"""Prints every figure as a ratio beside what was measured in the same run. Machines are noisy: under 1.5 is a tie."""
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from benchmarks import figures
+
+Figure = Callable[[Path], Awaitable[figures.Row]]
+
+ALL: list[Figure] = [
+    figures.delta,
+    figures.first_token,
+    figures.tool_round,
+    figures.approval,
+    figures.history_warm,
+    figures.history_cold,
+    figures.bytes_per_turn,
+    figures.hundred_streams,
+    figures.start_up,
+    figures.idle_memory,
+]
+
+
+async def main(wanted: list[str]) -> None:
+    print(f"{'figure':<44}{'ours':>14}{'floor':>14}{'x floor':>9}{'LangGraph':>14}{'ahead':>9}  goal")
+    for figure in ALL:
+        if wanted and figure.__name__ not in wanted:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            row = await figure(Path(folder))
+        print(row.line(), flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1:]))

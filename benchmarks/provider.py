@@ -1,0 +1,37 @@
+"""The provider that all are measured against: stateless, so that every system can ask it in any order.
+
+A user's text that begins with "tool" is answered with one call, everything else with `deltas` pieces of text.
+"""
+
+import asyncio
+import sys
+
+from pilothouse.llm.script import Answer, Script, ScriptedCall
+from pilothouse.testing.provider import FakeProvider
+
+PIECE = "twenty characters ok"
+
+
+class StatelessProvider(FakeProvider):
+    def __init__(self, deltas: int, delta_delay: float) -> None:
+        super().__init__(Script())
+        self._text = Answer(deltas=(PIECE,) * deltas, delta_delay=delta_delay)
+        self._call = Answer(calls=(ScriptedCall(tool="noop", arguments={"text": "1"}),))
+        self._done = Answer(text="done")
+
+    def choose(self, body: bytes) -> Answer:
+        end = body[body.rfind(b'"role"') :]
+        if end.startswith((b'"role":"tool"', b'"role": "tool"')):
+            return self._done
+        # A message may be encoded with its content before its role.
+        return self._call if b'"tool please' in body[-2000:] or b'"tool please' in end else self._text
+
+
+async def main() -> None:
+    async with StatelessProvider(int(sys.argv[1]), float(sys.argv[2])) as provider:
+        print(provider.base_url, flush=True)
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,96 @@
+"""What is measured: Pilothouse, a bare client that does the least, and a peer in an environment of its own."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+
+from pilothouse.ambient import SystemAmbient, timestamp
+from pilothouse.llm.openai import OpenAIAdapter
+from pilothouse.runtime.parts import Parts
+from pilothouse.runtime.runtime import Runtime
+from pilothouse.storage.files.store import FileStore
+from pilothouse.testing.tools import NoteTool
+from pilothouse.tools.registry import Registry
+
+ROOT = Path(__file__).parent.parent
+PEER_PYTHON = ROOT / ".bench-venv" / "bin" / "python"
+
+
+@contextmanager
+def provider(deltas: int = 1000, delta_delay: float = 0) -> Iterator[str]:
+    """A provider in a process of its own; gives its address."""
+    command = [sys.executable, "-m", "benchmarks.provider", str(deltas), str(delta_delay)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.kill()
+
+
+def pilothouse(data: Path, address: str) -> Runtime:
+    ambient = SystemAmbient()
+    return Runtime(
+        Parts(
+            store=FileStore(data, now=lambda: timestamp(ambient.now())),
+            adapter=OpenAIAdapter(address, "unused"),
+            model="fake",
+            registry=Registry([NoteTool("noop", "mutating")]),
+            ambient=ambient,
+        )
+    )
+
+
+class Bare:
+    """The floor: an HTTP client that reads lines and decodes them, and one durable append for each message."""
+
+    def __init__(self, address: str, log: Path) -> None:
+        self._client = httpx.AsyncClient(timeout=60)
+        self._url = address + "/chat/completions"
+        self._fd = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+    def append(self, size: int = 1000) -> None:
+        os.write(self._fd, b"x" * size)
+        os.fdatasync(self._fd)
+
+    async def ask(self, messages: list[dict[str, Any]] | bytes) -> tuple[float, int]:
+        """One request, read to its end. Gives the seconds to the first piece and the number of pieces."""
+        body = messages if isinstance(messages, bytes) else json.dumps({"model": "fake", "messages": messages}).encode()
+        began, first, count = time.perf_counter(), 0.0, 0
+        async with self._client.stream("POST", self._url, content=body) as response:
+            async for line in response.aiter_lines():
+                if line.startswith("data: {") and json.loads(line[6:])["choices"][0]["delta"].get("content"):
+                    first = first or time.perf_counter() - began
+                    count += 1
+        return first, count
+
+    async def close(self) -> None:
+        await self._client.aclose()
+        os.close(self._fd)
+
+
+async def peer(address: str, measure: str, *more: str) -> dict[str, Any] | None:
+    """LangGraph with its SQLite checkpointer; None where it is not installed."""
+    if not PEER_PYTHON.exists():
+        return None
+    process = await asyncio.create_subprocess_exec(
+        str(PEER_PYTHON),
+        str(ROOT / "benchmarks" / "peer.py"),
+        address,
+        measure,
+        *more,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    output, _ = await process.communicate()
+    found: dict[str, Any] = json.loads(output)
+    return found

@@ -1,0 +1,50 @@
+"""Long histories, made fast: for tests and figures about growth."""
+
+from pathlib import Path
+
+from pilothouse.ambient import SystemAmbient, timestamp
+from pilothouse.domain.branches import MAIN, Branch
+from pilothouse.domain.contexts import Change, ContextCore
+from pilothouse.domain.messages import Text
+from pilothouse.domain.values import ContextId, MessageId
+from pilothouse.storage.files.disk import Disk
+from pilothouse.storage.files.store import FileStore
+
+AT_ONCE = 2000
+
+
+class HastyDisk(Disk):
+    """Syncs nothing: for filling a folder that nobody will miss."""
+
+    def sync(self, fd: int) -> None:
+        pass
+
+
+async def make_history(data: Path, workspace: Path, count: int, *, size: int = 200) -> ContextId:
+    """A context with `count` messages of `size` characters, written out and closed."""
+    ambient = SystemAmbient()
+    at = timestamp(ambient.now())
+    context_id = ContextId(ambient.new_id())
+    core = ContextCore(
+        context_id=context_id, created_at=at, updated_at=at, mode="agent", workspace=str(workspace), title="long"
+    )
+    store = FileStore(data, now=lambda: at, disk=HastyDisk())
+    version = await store.create(
+        Change(core=core, branches={MAIN: Branch(name=MAIN, key=ambient.new_id(), created_at=at)})
+    )
+    for start in range(0, count, AT_ONCE):
+        numbers = range(start, min(count, start + AT_ONCE))
+        texts = tuple(
+            Text(
+                id=MessageId(ambient.new_id()),
+                timestamp=at,
+                role="assistant" if number % 2 else "user",
+                content=f"{number} ".ljust(size, "x"),
+            )
+            for number in numbers
+        )
+        change = Change(core=core, messages=texts, appended={MAIN: tuple(text.id for text in texts)})
+        version = await store.commit(context_id, change, expected=version)
+        await store.checkpoint(context_id)
+    await store.close()
+    return context_id
