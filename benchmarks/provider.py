@@ -20,11 +20,11 @@ class StatelessProvider(FakeProvider):
         self._done = Answer(text="done")
 
     def choose(self, body: bytes) -> Answer:
-        end = body[body.rfind(b'"role"') :]
-        if end.startswith((b'"role":"tool"', b'"role": "tool"')):
-            return self._done
-        # A message may be encoded with its content before its role.
-        return self._call if b'"tool please' in body[-2000:] or b'"tool please' in end else self._text
+        # Only the last message counts; its content may be encoded before or behind its role.
+        end = body[max(0, body.rfind(b'"role"') - 40) :]
+        if b'"tool please"' in end:
+            return self._call
+        return self._done if b'"tool"' in end[40:60] else self._text
 
 
 async def main() -> None:

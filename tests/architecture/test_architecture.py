@@ -24,7 +24,8 @@ LAYERS: dict[str, set[str]] = {
     "settings": {"domain"},
     "testing": {"domain", "ambient", "window", "llm", "tools", "sandbox", "storage", "runtime"},
     "app": {"domain", "ambient", "llm", "tools", "storage", "runtime", "settings"},
-    "cli": {"domain", "app", "runtime", "settings", "terminal"},
+    "commands": {"domain", "app", "runtime", "settings", "terminal"},
+    "cli": {"commands"},
 }
 AMBIENT = {"time", "random", "uuid", "secrets", "datetime"}
 

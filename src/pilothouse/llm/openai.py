@@ -1,10 +1,11 @@
 """The adapter for OpenAI chat completions, and everything compatible with it."""
 
+import io
 from collections.abc import AsyncIterator, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-import httpx2 as httpx
+import aiohttp
 import msgspec
 
 from pilothouse.domain.codes import Code
@@ -81,29 +82,26 @@ class OpenAIAdapter:
     ) -> None:
         self._url = base_url.rstrip("/") + "/chat/completions"
         self._silence = silence_seconds
-        headers = {"content-type": "application/json", "accept": "text/event-stream"}
+        self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=connect_seconds, sock_read=silence_seconds)
+        self._headers = {"content-type": "application/json", "accept": "text/event-stream"}
         if key:
-            headers["authorization"] = f"Bearer {key}"
-        self._client = httpx.AsyncClient(
-            headers=headers,
-            timeout=httpx.Timeout(silence_seconds, connect=connect_seconds),
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=32),
-            trust_env=False,
-        )
+            self._headers["authorization"] = f"Bearer {key}"
+        self._session: aiohttp.ClientSession | None = None
 
     def encode(self, message: ModelMessage) -> bytes:
         return msgspec.json.encode(_plain(message))
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         try:
-            async with self._client.stream("POST", self._url, content=self._body(request)) as response:
-                if response.status_code != 200:
+            # Given as a file: the client sends it in parts, and a long history does not hold up other streams.
+            async with self._client().post(self._url, data=io.BytesIO(self._body(request))) as response:
+                if response.status != 200:
                     raise _refusal(response, await _start_of_body(response))
                 yield Connected()
-                if not response.headers.get("content-type", "text/event-stream").startswith("text/event-stream"):
+                if response.headers.get("content-type", "text/event-stream").startswith("application/json"):
                     raise _not_a_stream(await _start_of_body(response))
                 finished = False
-                async for line in data_lines(response.aiter_bytes()):
+                async for line in data_lines(response.content.iter_any()):
                     if line == b"[DONE]":
                         break
                     for event in _events(line):
@@ -113,15 +111,26 @@ class OpenAIAdapter:
                     return  # no end mark: what is missing decides the turn
                 if not finished:
                     yield Finished(reason="stop")
-        except httpx.TimeoutException as error:
+        except TimeoutError as error:
             raise ModelUnavailable(Code.MODEL_TIMEOUT, seconds=self._silence) from error
-        except httpx.RemoteProtocolError as error:
+        except (aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError, ConnectionResetError) as error:
             raise ModelUnavailable(Code.MODEL_CUT) from error
-        except httpx.HTTPError as error:
+        except (aiohttp.ClientError, OSError) as error:
             raise ModelUnavailable(Code.MODEL_CONNECT, address=self._url, detail=str(error) or repr(error)) from error
 
+    def _client(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                headers=self._headers,
+                timeout=self._timeout,
+                connector=aiohttp.TCPConnector(limit=0),
+                trust_env=True,
+            )
+        return self._session
+
     async def close(self) -> None:
-        await self._client.aclose()
+        if self._session is not None:
+            await self._session.close()
 
     def _body(self, request: ModelRequest) -> bytes:
         system = msgspec.json.encode({"role": "system", "content": request.system})
@@ -189,18 +198,18 @@ def _call_delta(call: _Call, position: int) -> CallDelta:
     )
 
 
-async def _start_of_body(response: httpx.Response) -> bytes:
+async def _start_of_body(response: aiohttp.ClientResponse) -> bytes:
     """Enough of an error's body to say what it says, however much there is."""
     body = b""
-    async for part in response.aiter_bytes():
+    async for part in response.content.iter_any():
         body += part
         if len(body) >= _ERROR_BODY:
             break
     return body[:_ERROR_BODY]
 
 
-def _refusal(response: httpx.Response, body: bytes) -> ModelError:
-    status, detail = response.status_code, _detail(body)
+def _refusal(response: aiohttp.ClientResponse, body: bytes) -> ModelError:
+    status, detail = response.status, _detail(body)
     retry_after = _retry_after(response.headers)
     if status == 429:
         return ModelUnavailable(Code.MODEL_RATE_LIMITED, retry_after=retry_after, detail=detail)
