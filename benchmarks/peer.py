@@ -80,6 +80,9 @@ async def measure(peer: Peer, name: str) -> dict[str, float]:
         if name == "bytes":
             await peer.log_bytes()
         milliseconds, pieces = await peer.turn(config, PROMPTS.get(name, "words please"))
+        if name == "tool_round":
+            plain, _ = await peer.turn(await peer.thread(), "words please")
+            milliseconds -= plain
         if name == "approval":
             milliseconds, pieces = await peer.turn(config, Command(resume="yes"))
         if name == "bytes":

@@ -30,6 +30,7 @@ from pilothouse.llm.sse import data_lines
 CONNECT_SECONDS = 10.0
 SILENCE_SECONDS = 120.0
 _ERROR_BODY = 4000
+_SENT_AT_ONCE = 512 * 1024
 
 
 class _Function(msgspec.Struct):
@@ -93,8 +94,7 @@ class OpenAIAdapter:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         try:
-            # Given as a file: the client sends it in parts, and a long history does not hold up other streams.
-            async with self._client().post(self._url, data=io.BytesIO(self._body(request))) as response:
+            async with self._client().post(self._url, data=self._body(request)) as response:
                 if response.status != 200:
                     raise _refusal(response, await _start_of_body(response))
                 yield Connected()
@@ -132,7 +132,7 @@ class OpenAIAdapter:
         if self._session is not None:
             await self._session.close()
 
-    def _body(self, request: ModelRequest) -> bytes:
+    def _body(self, request: ModelRequest) -> bytes | io.BytesIO:
         system = msgspec.json.encode({"role": "system", "content": request.system})
         parts = [
             b'{"model":',
@@ -147,7 +147,9 @@ class OpenAIAdapter:
                 msgspec.json.encode([{"type": "function", "function": tool} for tool in request.tools]),
             ]
         parts.append(b"}")
-        return b"".join(parts)
+        body = b"".join(parts)
+        # A large one goes as a file: it is sent in parts, and does not hold up the other streams.
+        return body if len(body) < _SENT_AT_ONCE else io.BytesIO(body)
 
 
 def _plain(message: ModelMessage) -> Mapping[str, Any]:

@@ -96,6 +96,7 @@ class Live:
         self.unsaved: Draft | None = None
         self.outlet: Outlet | None = None
         self.windows = Windows()
+        self._workspace: Workspace | None = None
 
     @property
     def id(self) -> ContextId:
@@ -107,10 +108,12 @@ class Live:
 
     def workspace(self) -> Workspace:
         """Raises: ToolError when the context has none, or it is gone."""
-        path = self.core.workspace
-        if path is None or not Path(path).is_dir():
-            raise ToolError(Code.INVALID_WORKSPACE, path=path)
-        return Workspace(Path(path), self.parts.private)
+        if self._workspace is None:
+            path = self.core.workspace
+            if path is None or not Path(path).is_dir():
+                raise ToolError(Code.INVALID_WORKSPACE, path=path)
+            self._workspace = Workspace(Path(path), self.parts.private)
+        return self._workspace
 
     def is_executing(self, call_id: CallId) -> bool:
         call = self.calls.get(call_id)
@@ -172,9 +175,15 @@ class Live:
     def _apply(self, change: Change) -> None:
         self.core = change.core
         self.branches.update(change.branches)
+        written = {message.id: message for message in change.messages}
         for name, ids in change.appended.items():
             branch = self.branches[name]
+            new = [written.pop(message_id) for message_id in ids if message_id in written]
+            if len(new) == len(ids):
+                self.windows.grow(branch, new)
             self.branches[name] = msgspec.structs.replace(branch, length=branch.length + len(ids))
+        if written:
+            self.windows.forget()  # a message was put again: what was folded from it is no longer true
         self.calls.update((call.id, call) for call in change.calls)
         if change.core.turn is None:
             self.calls.clear()

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 
 from pilothouse.domain.branches import Branch
+from pilothouse.domain.messages import Message
 from pilothouse.domain.values import ContextId
 from pilothouse.llm.base import Adapter
 from pilothouse.storage.base import Store
@@ -44,6 +45,14 @@ class Windows:
             if stop < branch.length:
                 await loading(stop - start, branch.length - start)
         return kept.history.fragments()
+
+    def grow(self, branch: Branch, messages: Sequence[Message]) -> None:
+        """New messages stand behind the end of `branch` as it was: what is kept up to there need not read them."""
+        for with_tools in (True, False):
+            kept = self._kept.get((branch.key, with_tools))
+            if kept is not None and kept.position == branch.length:
+                kept.history.extend(messages)
+                kept.position += len(messages)
 
     def forget(self) -> None:
         self._kept.clear()

@@ -62,6 +62,11 @@ class FaultyDisk(Disk):
             self._raise()
         super().sync(fd)
 
+    def sync_file_system(self, path: Path) -> bool:
+        if self._fails() and self.fault != "short":
+            self._raise()
+        return super().sync_file_system(path)
+
     def truncate(self, fd: int, size: int) -> None:
         if self._fails() and self.fault != "short":
             self._raise()

@@ -19,6 +19,9 @@ class HastyDisk(Disk):
     def sync(self, fd: int) -> None:
         pass
 
+    def sync_file_system(self, path: Path) -> bool:  # noqa: ARG002
+        return True
+
 
 async def make_history(data: Path, workspace: Path, count: int, *, size: int = 200) -> ContextId:
     """A context with `count` messages of `size` characters, written out and closed."""

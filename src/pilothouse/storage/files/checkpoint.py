@@ -5,7 +5,6 @@ atomically: it is the last to be written, and says how much of the others counts
 """
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import msgspec
 
@@ -68,8 +67,8 @@ class Tail:
 
 def write_checkpoint(folder: Folder, disk: Disk, core: ContextCore, version: int, tail: Tail) -> None:
     """Raises: OSError; the tail is then as before, and the journal still has everything."""
-    _write_all(disk, {folder.message(message_id): data for message_id, data in tail.messages.items()})
-    _write_all(disk, {folder.call(call_id): data for call_id, data in tail.calls.items()})
+    disk.write_files({folder.message(message_id): data for message_id, data in tail.messages.items()})
+    disk.write_files({folder.call(call_id): data for call_id, data in tail.calls.items()})
     audit = b"".join(line + b"\n" for line in tail.audit)
     if audit:
         disk.append_file(folder.audit, tail.audit_bytes, audit)
@@ -83,16 +82,6 @@ def write_checkpoint(folder: Folder, disk: Disk, core: ContextCore, version: int
     )
     disk.replace_file(folder.metadata, msgspec.json.format(msgspec.json.encode(metadata), indent=1))
     _settle(tail, version, in_file, len(audit))
-
-
-def _write_all(disk: Disk, files: dict[Path, bytes]) -> None:
-    if not files:
-        return
-    parent = next(iter(files)).parent
-    disk.make_dir(parent)
-    for path, data in files.items():
-        disk.write_file(path, data)
-    disk.sync_dir(parent)
 
 
 def _write_ids(folder: Folder, disk: Disk, name: str, tail: Tail) -> int:

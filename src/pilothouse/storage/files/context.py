@@ -9,7 +9,7 @@ from pilothouse.domain.audit import AuditEntry
 from pilothouse.domain.branches import Branch
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.contexts import Change, ContextCore, PartialAnswer, StoredContext
+from pilothouse.domain.contexts import Change, ContextCore, StoredContext
 from pilothouse.domain.errors import NotFound, StaleWrite, StoreReadOnly, StoreRefused
 from pilothouse.domain.messages import Message
 from pilothouse.domain.values import CallId, MessageId
@@ -28,7 +28,7 @@ from pilothouse.storage.files.layout import (
     decode_ids,
     digest_of,
 )
-from pilothouse.storage.files.streams import Streams
+from pilothouse.storage.files.stream import StreamFile
 
 _MESSAGE: msgspec.json.Decoder[Message] = msgspec.json.Decoder(Message)
 _CALL = msgspec.json.Decoder(CallRecord)
@@ -47,7 +47,7 @@ class ContextOnDisk:
         self.version = base.version if base else 0
         self.tail = Tail.on(base)
         self.damage = tuple(damage)
-        self.streams = Streams(folder, disk, known=self._has_message)
+        self.stream = StreamFile(folder, disk, known=self._has_message)
         self._disk = disk
         self._journal = JournalWriter(folder.journal, disk)
         self._cannot_write: str | None = None
@@ -116,7 +116,7 @@ class ContextOnDisk:
         self._journal.append(entry.version, msgspec.json.encode(entry))
         self._apply(entry)
         for message in change.messages:
-            self.streams.forget(message.id)
+            self.stream.forget(message.id)
         return self.version
 
     def _encode(self, change: Change) -> Entry:
@@ -171,7 +171,7 @@ class ContextOnDisk:
 
     def close(self) -> None:
         self._journal.rotate()
-        self.streams.close()
+        self.stream.close()
 
     # reading
 
@@ -182,12 +182,9 @@ class ContextOnDisk:
             version=self.version,
             branches=dict(self.tail.branches),
             calls={call.id: call for call in calls if call is not None},
-            partials=self.partials(),
+            partials=self.stream.unfinished(),
             damage=self.damage,
         )
-
-    def partials(self) -> tuple[PartialAnswer, ...]:
-        return self.streams.unfinished()
 
     def messages(self, ids: Sequence[MessageId]) -> list[Message]:
         return [self._message(message_id) for message_id in ids]

@@ -3,7 +3,10 @@
 The primitives (`_write`, `sync`, …) are thin; what is built on them never trusts a single call.
 """
 
+import ctypes
 import os
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 
 PRIVATE_FILE = 0o600
@@ -34,6 +37,19 @@ class Disk:
     def make_dir(self, path: Path) -> None:
         path.mkdir(mode=PRIVATE_DIR, exist_ok=True)
 
+    def sync_file_system(self, path: Path) -> bool:
+        """Sync everything on the file system that `path` lies on; False where the system cannot do that."""
+        call = _syncfs()
+        if call is None:
+            return False
+        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            if call(fd) != 0:
+                raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+        finally:
+            os.close(fd)
+        return True
+
     # built on them
 
     def write_all(self, fd: int, data: bytes) -> None:
@@ -52,14 +68,33 @@ class Disk:
         finally:
             os.close(fd)
 
-    def write_file(self, path: Path, data: bytes) -> None:
-        """Write a file anew and sync it. Not atomic: for files that the journal can write again."""
+    def write_file(self, path: Path, data: bytes, *, sync: bool = True) -> None:
+        """Write a file anew. Not atomic: for files that the journal can write again."""
         fd = self.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         try:
             self.write_all(fd, data)
-            self.sync(fd)
+            if sync:
+                self.sync(fd)
         finally:
             os.close(fd)
+
+    def write_files(self, files: Mapping[Path, bytes]) -> None:
+        """Write many files of one folder and sync them together: one by one, each would cost as much as all."""
+        if not files:
+            return
+        folder = next(iter(files)).parent
+        self.make_dir(folder)
+        for path, data in files.items():
+            self.write_file(path, data, sync=False)
+        if self.sync_file_system(folder):
+            return
+        for path in files:
+            fd = self.open(path, os.O_WRONLY)
+            try:
+                self.sync(fd)
+            finally:
+                os.close(fd)
+        self.sync_dir(folder)
 
     def replace_file(self, path: Path, data: bytes) -> None:
         """Put a file in place as a whole: the old one or the new one, never a part."""
@@ -86,3 +121,12 @@ class Disk:
             self.sync(fd)
         finally:
             os.close(fd)
+
+
+@cache
+def _syncfs() -> Callable[[int], int] | None:
+    try:
+        found: Callable[[int], int] = ctypes.CDLL(None, use_errno=True).syncfs
+    except (OSError, AttributeError):
+        return None
+    return found

@@ -7,7 +7,7 @@ branches/<key>.ids       the ids of a long branch, one a line, append-only
 audit.jsonl              one entry a line, append-only
 blobs/<digest>           contents over 64 KB
 journal/                 commits since the checkpoint
-streaming/<id>.log       pieces of an answer that is not complete
+streaming.log            pieces of an answer that is not complete
 aside/                   bytes that could not be read: kept, never used
 """
 
@@ -73,7 +73,7 @@ class Folder:
         self.audit = path / "audit.jsonl"
         self.blobs = path / "blobs"
         self.journal = path / "journal"
-        self.streaming = path / "streaming"
+        self.streaming = path / "streaming.log"
         self.aside = path / "aside"
 
     def message(self, message_id: str) -> Path:

@@ -116,7 +116,7 @@ class FileStore:
         del self._locks[context_id]
 
     def append_deltas(self, context_id: ContextId, message_id: MessageId, turn: TurnId, deltas: Sequence[str]) -> None:
-        self._open[context_id].streams.append(message_id, turn, deltas)
+        self._open[context_id].stream.append(message_id, turn, deltas)
 
     async def close(self) -> None:
         if self._closed:
@@ -184,6 +184,7 @@ class FileStore:
                 await self._run(context.checkpoint)
             except StoreRefused:
                 pass  # the journal still has everything; the next rest tries again
+            context.stream.close_if_idle()
 
     def _forget_checkpoint(self, context_id: ContextId) -> None:
         planned = self._checkpoints.pop(context_id, None)

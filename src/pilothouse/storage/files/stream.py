@@ -1,0 +1,91 @@
+"""The answer that is being streamed: its pieces, written as they come, forgotten when the message is committed.
+
+One file a context, since one answer is streamed at a time: a first line with the message and its turn, then a
+line for each write. It is emptied and used again; making and removing files would cost more than the writing.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from pilothouse.domain.codes import Code
+from pilothouse.domain.contexts import PartialAnswer
+from pilothouse.domain.errors import StoreRefused
+from pilothouse.domain.values import MessageId, TurnId
+from pilothouse.storage.files.disk import Disk
+from pilothouse.storage.files.layout import Folder
+
+
+class StreamFile:
+    def __init__(self, folder: Folder, disk: Disk, *, known: Callable[[MessageId], bool]) -> None:
+        self._path = folder.streaming
+        self._disk = disk
+        self._known = known
+        self._fd: int | None = None
+        self._message: MessageId | None = None
+
+    def append(self, message_id: MessageId, turn: TurnId, deltas: Sequence[str]) -> None:
+        """Raises: StoreRefused."""
+        data = msgspec.json.encode(deltas) + b"\n"
+        try:
+            if message_id != self._message:
+                self._empty()
+                data = msgspec.json.encode([message_id, turn]) + b"\n" + data
+            self._disk.write_all(self._open(), data)
+        except OSError as error:
+            raise StoreRefused(Code.STORE_REFUSED, detail=error.strerror) from error
+        self._message = message_id
+
+    def forget(self, message_id: MessageId) -> None:
+        """The message is committed whole; its pieces are no longer needed. Leftovers do no harm."""
+        if message_id == self._message:
+            try:
+                self._empty()
+            except OSError:
+                pass  # whoever reads them will find that the message is known
+
+    def unfinished(self) -> tuple[PartialAnswer, ...]:
+        """The answer whose message was never committed, if there is one."""
+        try:
+            lines = _read(self._path.read_bytes())
+        except OSError:
+            return ()
+        if not lines or len(lines[0]) != 2:
+            return ()
+        message_id, turn = MessageId(lines[0][0]), TurnId(lines[0][1])
+        if self._known(message_id):
+            return ()
+        self._message = message_id  # from now on it is as if we had written it
+        deltas = tuple(delta for line in lines[1:] for delta in line)
+        return (PartialAnswer(message_id=message_id, turn=turn, deltas=deltas),)
+
+    def close_if_idle(self) -> None:
+        """A resting context holds no file open. Called where `append` is: they must not meet."""
+        if self._message is None:
+            self.close()
+
+    def close(self) -> None:
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+    def _open(self) -> int:
+        if self._fd is None:
+            self._fd = self._disk.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        return self._fd
+
+    def _empty(self) -> None:
+        self._message = None
+        self._disk.truncate(self._open(), 0)
+
+
+def _read(data: bytes) -> list[list[str]]:
+    """The lines up to the first that is torn."""
+    lines: list[list[str]] = []
+    for line in data.split(b"\n")[:-1]:
+        try:
+            lines.append(msgspec.json.decode(line, type=list[str]))
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            break
+    return lines
