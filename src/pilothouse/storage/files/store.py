@@ -1,7 +1,6 @@
 """The file store: a data directory of contexts, owned by one process, each context in a folder of its own."""
 
 import asyncio
-import fcntl
 import os
 import shutil
 from collections.abc import Callable, Sequence
@@ -13,7 +12,7 @@ from pilothouse.domain.audit import AuditEntry
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.contexts import Change, StoredContext, check_context_id
-from pilothouse.domain.errors import Conflict, PilothouseError, StoreLocked, StoreRefused
+from pilothouse.domain.errors import Conflict, PilothouseError, StoreRefused
 from pilothouse.domain.messages import Message
 from pilothouse.domain.states import is_resting
 from pilothouse.domain.values import CallId, ContextId, MessageId, TurnId
@@ -22,6 +21,7 @@ from pilothouse.storage.files import recovery
 from pilothouse.storage.files.context import ContextOnDisk
 from pilothouse.storage.files.disk import PRIVATE_DIR, Disk
 from pilothouse.storage.files.layout import Folder
+from pilothouse.storage.files.lock import lock_directory
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -40,7 +40,7 @@ class FileStore:
         self._disk = disk or Disk()
         data.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
         self._root.mkdir(mode=PRIVATE_DIR, exist_ok=True)
-        self._lock_fd = _lock(data)
+        self._lock_fd = lock_directory(data)
         self._threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="store")
         self._open: dict[ContextId, ContextOnDisk] = {}
         self._locks: dict[ContextId, asyncio.Lock] = {}
@@ -212,17 +212,3 @@ def _glance(folder: Folder) -> ContextSummary | None:
         return summary_of(found.metadata)
     detail = {"context_id": folder.path.name, "detail": found.metadata_error}
     return ContextSummary(context_id=ContextId(folder.path.name), damage=Reason(Code.CONTEXT_DAMAGED, detail))
-
-
-def _lock(data: Path) -> int:
-    """The lock is on the open file, not on its existence: one that a dead process left never blocks."""
-    fd = os.open(data / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        holder = os.read(fd, 100).decode(errors="replace").strip() or "unknown"
-        os.close(fd)
-        raise StoreLocked(Code.STORE_LOCKED, path=str(data), holder=holder) from error
-    os.ftruncate(fd, 0)
-    os.write(fd, f"process {os.getpid()}\n".encode())
-    return fd

@@ -1,0 +1,235 @@
+"""The command as a person or a script uses it: real processes, scripted models, exit codes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+LOOK = {"tool": "read_file", "arguments": {"path": "a.txt"}}
+WRITE = {"tool": "write_file", "arguments": {"path": "b.txt", "content": "written"}}
+
+
+class Command:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.workspace = folder / "work"
+        self.workspace.mkdir()
+        (self.workspace / "a.txt").write_text("content of a")
+        self.environment = {**os.environ, "PILOTHOUSE_DATA_DIR": str(folder / "data"), "LANG": "C.UTF-8"}
+
+    def script(self, *answers: dict[str, Any]) -> str:
+        path = self.folder / "script.json"
+        path.write_text(json.dumps({"turn": answers}))
+        return f"scripted:{path}"
+
+    def start(self, *arguments: str, **options: Any) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [sys.executable, "-m", "pilothouse.cli", *arguments],
+            cwd=self.workspace,
+            env=self.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **options,
+        )
+
+    def run(self, *arguments: str, given: str = "") -> tuple[int, str, str]:
+        with self.start(*arguments) as process:
+            output, errors = process.communicate(given, timeout=30)
+        return process.returncode, output, errors
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Command:
+    return Command(tmp_path)
+
+
+def test_a_turn_that_is_done_is_zero_and_prints_the_answer(command: Command) -> None:
+    model = command.script({"calls": [WRITE]}, {"text": "All done."})
+    code, output, errors = command.run("run", "please", "--model", model)
+    assert (code, output) == (0, "All done.\n")
+    assert "write_file" in errors
+    assert (command.workspace / "b.txt").read_text() == "written"
+
+
+def test_text_with_calls_is_printed_once(command: Command) -> None:
+    model = command.script({"text": "I will look.", "calls": [LOOK]}, {"text": "It says so."})
+    assert command.run("-p", "x", "--model", model)[1] == "I will look.\nIt says so.\n"
+
+
+def test_standard_input_is_added_to_the_prompt(command: Command) -> None:
+    model = command.script({"text": "ok"})
+    code, output, _ = command.run(
+        "run", "sum up", "--model", model, "--output-format", "stream-json", given="the notes"
+    )
+    lines = [json.loads(line) for line in output.splitlines()]
+    first = next(line for line in lines if line["type"] == "message")
+    assert (code, first["message"]["content"]) == (0, "sum up\n\nthe notes")
+    assert [line["text"] for line in lines if line["type"] == "delta"] == ["ok"]
+    assert lines[-1]["type"] == "result"
+    assert lines[-1]["text"] == "ok"
+
+
+def test_json_is_one_object(command: Command) -> None:
+    code, output, _ = command.run("run", "x", "--model", command.script({"text": "ok"}), "--output-format", "json")
+    result = json.loads(output)
+    assert (code, result["text"], result["state"], result["exit_code"]) == (0, "ok", "idle", 0)
+
+
+def test_a_call_that_needs_approval_is_three_and_can_be_decided_later(command: Command) -> None:
+    code, output, _ = command.run(
+        "run", "x", "--mode", "supervised", "--model", command.script({"calls": [WRITE]}), "--output-format", "json"
+    )
+    result = json.loads(output)
+    assert (code, result["state"]) == (3, "awaiting_tool_approval")
+    assert not (command.workspace / "b.txt").exists()
+    model = command.script({"text": "thanks"})
+    code, output, _ = command.run("--context", result["context_id"], "--model", model, given="y\n")
+    assert code == 0
+    assert "thanks" in output
+    assert (command.workspace / "b.txt").read_text() == "written"
+
+
+@pytest.mark.parametrize("mode", ["plan", "ask"])
+def test_a_denial_by_the_mode_is_three(command: Command, mode: str) -> None:
+    code, _, errors = command.run("run", "x", "--mode", mode, "--model", command.script({"calls": [WRITE]}))
+    assert code == 3
+    assert f"Mode {mode} does not allow write_file" in errors
+    assert not (command.workspace / "b.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [
+        ([{"error": {"status": 400}}], 1),
+        ([{"error": {"status": 401}}], 4),
+        ([{"calls": [LOOK]}] * 3, 53),
+        ([], 1),
+    ],
+    ids=["error", "key", "limit", "script exhausted"],
+)
+def test_every_other_end_has_its_code(command: Command, answers: list[dict[str, Any]], expected: int) -> None:
+    assert command.run("run", "x", "--model", command.script(*answers))[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected", "told"),
+    [
+        (["run"], 2, "required"),
+        (["run", "x", "--mode", "yolo"], 2, "agent, supervised, review, plan, ask"),
+        (["run", "x", "--model", "gpt"], 4, "openai:NAME"),
+        (["run", "x", "--model", "openai:gpt-x"], 4, "OPENAI_API_KEY"),
+        (["run", "x", "--model", "scripted:/nowhere"], 4, "nowhere"),
+        (["run", "   ", "--model", "demo"], 1, "empty"),
+        (["run", "x", "--context", "nobody"], 1, "no context"),
+        (["run", "x", "--workspace", "/nowhere"], 1, "/nowhere"),
+        (["--nonsense"], 2, "nonsense"),
+    ],
+)
+def test_wrong_use_is_told(command: Command, arguments: list[str], expected: int, told: str) -> None:
+    code, _, errors = command.run(*arguments)
+    assert code == expected
+    assert told in errors
+
+
+def test_a_data_directory_in_use_says_to_try_later(command: Command) -> None:
+    with command.start("--model", command.script()) as first:
+        assert first.stdout is not None
+        first.stdout.readline()
+        code, _, errors = command.run("run", "x", "--model", "demo")
+        first.kill()
+    assert code == 75
+    assert f"process {first.pid}" in errors
+
+
+def test_the_version_is_one_line(command: Command) -> None:
+    code, output, _ = command.run("--version")
+    assert code == 0
+    assert output.startswith("pilothouse 0.")
+
+
+def test_a_conversation_line_by_line(command: Command) -> None:
+    model = command.script(
+        {"text": "Hello."},
+        {"calls": [WRITE]},
+        {"text": "Written."},
+        {"calls": [{"tool": "ask_user", "arguments": {"questions": [{"question": "Which?", "options": ["a", "b"]}]}}]},
+        {"text": "I see."},
+    )
+    typed = "hi\n/mode supervised\nwrite it\ny\nask me\n2\n/nonsense\n/mode\n/fork try\n/branch\n/audit\n/help\n/quit\n"
+    code, output, errors = command.run("--model", model, given=typed)
+    assert (code, errors) == (0, "")
+    for expected in (
+        "Hello.",
+        "🛡️",
+        "+written",
+        "Written.",
+        "? Which?",
+        "I see.",
+        "no command /nonsense",
+        "Only talks",
+        "Active branch: try",
+        "call_started",
+        "/continue",
+        "Kept. Come back with",
+    ):
+        assert expected in output, f"{expected!r} is missing in:\n{output}"
+    assert (command.workspace / "b.txt").read_text() == "written"
+
+
+def test_no_control_sequence_of_a_model_or_tool_reaches_the_terminal(command: Command) -> None:
+    evil = "\x1b]52;c;ZXZpbA==\x07 \x1b[2J \u202e reversed \x9b31m \r\b over"
+    (command.workspace / "a.txt").write_text(evil)
+    call = {"tool": "execute", "arguments": {"command": f"echo '{evil}'"}}
+    model = command.script({"text": evil, "calls": [LOOK]}, {"calls": [call]}, {"text": evil})
+    _, output, errors = command.run("--mode", "review", "--model", model, given="go\nn\n/quit\n")
+    for text in (output, errors):
+        assert not set(text) & {"\x1b", "\x07", "\u202e", "\x9b", "\b", "\r"}
+    assert "\\u{1b}" in output
+    _, output, errors = command.run("run", "go", "--model", command.script({"text": evil}))
+    assert not set(output + errors) & {"\x1b", "\x07", "\u202e", "\x9b", "\b", "\r"}
+
+
+def test_ctrl_c_cancels_the_turn_and_the_conversation_goes_on(command: Command) -> None:
+    model = command.script({"deltas": ["one ", "two"], "silence": 1}, {"text": "again"})
+    with command.start("--model", model) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        seen = ""
+        while "one" not in seen:
+            seen += process.stdout.read(1)
+        process.send_signal(signal.SIGINT)
+        while "Cancelled" not in seen:
+            seen += process.stdout.read(1)
+        output, errors = process.communicate("/continue\n/quit\n", timeout=30)
+    assert process.returncode == 0
+    assert "again" in output
+    assert errors == ""
+
+
+def test_ctrl_c_ends_a_run_with_130(command: Command) -> None:
+    with command.start("run", "x", "--model", command.script({"text": "x" * 40, "silence": 1})) as process:
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.stdout is not None
+        process.stdout.read(1)
+        time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 130
+
+
+def test_chinese_when_the_locale_says_so(command: Command) -> None:
+    command.environment["LANG"] = "zh_CN.UTF-8"
+    code, output, _ = command.run("--model", "demo", given="列出\n/quit\n")
+    assert code == 0
+    assert "演示模型" in output
+    assert "a.txt" in output
