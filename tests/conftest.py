@@ -9,6 +9,14 @@ import pytest
 SECONDS_AT_MOST = 60
 
 
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Counts that a test wants to be seen (kills, faults, rounds), also when it runs in another process."""
+    reports = terminalreporter.stats.get("passed", [])
+    lines = [text for report in reports for name, text in report.user_properties if name == "figure"]
+    for line in sorted(set(lines)):
+        terminalreporter.write_line(line)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if not inspect.iscoroutinefunction(pyfuncitem.obj):

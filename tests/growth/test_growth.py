@@ -10,6 +10,7 @@ from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.history import make_history
 from pilothouse.testing.world import World
+from tests.scale import Record
 
 AT = "2026-01-01T00:00:00.000Z"
 
@@ -48,10 +49,12 @@ async def turn_after(tmp_path: Path, count: int) -> tuple[int, int]:
 
 
 @pytest.mark.seconds(600)
-async def test_a_turn_writes_the_same_at_10_1_000_and_100_000_messages(tmp_path: Path) -> None:
+async def test_a_turn_writes_the_same_at_10_1_000_and_100_000_messages(tmp_path: Path, record_property: Record) -> None:
     found = {count: await turn_after(tmp_path / str(count), count) for count in (10, 1_000, 100_000)}
     for count, (opened, written) in found.items():
-        print(f"{count} messages: {opened} bytes read for opening, {written} bytes written for a turn")
+        record_property(
+            "figure", f"{count} messages: {opened} bytes read for opening, {written} bytes written for a turn"
+        )
     small, middle, large = found.values()
     # A short branch lists its ids in metadata.json; from then on, only the digits of counts differ.
     assert abs(middle[1] - large[1]) < 100

@@ -21,7 +21,7 @@ from pilothouse.llm.script import Script
 from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.runtime.runtime import Runtime
 from tests.kill.child import CONTEXT, MODES, runtime_of
-from tests.scale import LONG
+from tests.scale import LONG, Record
 
 KILLS = 1000 if LONG else 200
 SEED = random.randrange(2**32)
@@ -149,7 +149,7 @@ class Victim:
 
 
 @pytest.mark.seconds(3600)
-async def test_killed_at_every_store_write(tmp_path: Path, zygote: Zygote) -> None:
+async def test_killed_at_every_store_write(tmp_path: Path, zygote: Zygote, record_property: Record) -> None:
     """The n-th operation on the disk is never finished: for every n of a whole scenario, or for every other one."""
     step = 1 if LONG else 2
     number = 1 + SEED % step
@@ -163,11 +163,11 @@ async def test_killed_at_every_store_write(tmp_path: Path, zygote: Zygote) -> No
         killed += status == 9
         victim.kills += status == 9
         await victim.check()
-    print(f"{killed} kills at store writes, seed {SEED}")
+    record_property("figure", f"{killed} kills at store writes, seed {SEED}")
 
 
 @pytest.mark.seconds(3600)
-async def test_killed_at_random_instants(tmp_path: Path, zygote: Zygote) -> None:
+async def test_killed_at_random_instants(tmp_path: Path, zygote: Zygote, record_property: Record) -> None:
     chance = random.Random(SEED)
     victim = Victim(tmp_path)
     killed = 0
@@ -178,5 +178,5 @@ async def test_killed_at_random_instants(tmp_path: Path, zygote: Zygote) -> None
         killed += status == 9
         victim.kills += status == 9
         await victim.check()
-    print(f"{killed} kills at random instants, seed {SEED}")
+    record_property("figure", f"{killed} kills at random instants, seed {SEED}")
     assert killed > KILLS // 16

@@ -13,7 +13,7 @@ from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.disk import Fault, FaultyDisk
 from pilothouse.testing.world import World
-from tests.scale import LONG
+from tests.scale import LONG, Record
 
 CALLS = (
     ScriptedCall(tool="change", arguments={"text": "a"}),
@@ -123,7 +123,7 @@ async def operations(path: Path) -> int:
 @pytest.mark.seconds(1800)
 @pytest.mark.parametrize("lasting", [False, True], ids=["once", "lasting"])
 @pytest.mark.parametrize("fault", ["ENOSPC", "EIO", "short"])
-async def test_the_nth_operation_fails(tmp_path: Path, fault: Fault, lasting: bool) -> None:
+async def test_the_nth_operation_fails(tmp_path: Path, fault: Fault, lasting: bool, record_property: Record) -> None:
     total = await operations(tmp_path / "clean")
     fired = told = 0
     for number in range(1, total + 1, 1 if LONG else 2):
@@ -136,5 +136,5 @@ async def test_the_nth_operation_fails(tmp_path: Path, fault: Fault, lasting: bo
         fired += trial.disk.fired > 0
         told += trial.told > 0
         await trial.check(context_id)
-    print(f"{fired} of {total} operations failed with {fault}, {told} were told to the caller")
+    record_property("figure", f"{fired} of {total} operations failed with {fault}, {told} were told to the caller")
     assert fired > total // 3

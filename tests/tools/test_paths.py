@@ -11,7 +11,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox import beneath
 from pilothouse.sandbox.workspace import ABSENT, Workspace
-from tests.scale import LONG
+from tests.scale import LONG, Record
 
 SECRET = "the secret"
 
@@ -146,7 +146,9 @@ def test_a_file_that_changed_since_it_was_shown_is_not_overwritten(workspace: Wo
     refused(lambda: workspace.write("new.txt", b"x", basis=absent), Code.FILE_CHANGED)
 
 
-def test_a_folder_swapped_for_a_link_in_a_race_never_lets_anything_out(workspace: Workspace, tmp_path: Path) -> None:
+def test_a_folder_swapped_for_a_link_in_a_race_never_lets_anything_out(
+    workspace: Workspace, tmp_path: Path, record_property: Record
+) -> None:
     rounds = 10_000 if LONG else 1_000
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -183,4 +185,4 @@ def test_a_folder_swapped_for_a_link_in_a_race_never_lets_anything_out(workspace
         racer.join()
     assert (outside / "f").read_text() == SECRET
     assert [path.name for path in outside.iterdir()] == ["f"]
-    print(f"{rounds} rounds, {read} reads inside, 0 outside")
+    record_property("figure", f"{rounds} rounds, {read} reads inside, 0 outside")

@@ -7,7 +7,7 @@ from pilothouse.domain.codes import Code
 WORDS: Mapping[Code, tuple[str, str]] = {
     Code.UNKNOWN_MODE: (
         "There is no mode {mode!r}. Allowed: {allowed}.",
-        "没有模式 {mode!r}。可用:{allowed}。",
+        "没有模式 {mode!r}。可用：{allowed}。",
     ),
     Code.UNKNOWN_CONTEXT: ("There is no context {context_id!r}.", "没有对话 {context_id!r}。"),
     Code.UNKNOWN_MESSAGE: (
@@ -20,39 +20,39 @@ WORDS: Mapping[Code, tuple[str, str]] = {
     ),
     Code.UNKNOWN_BRANCH: (
         "There is no branch {branch!r}. There are: {allowed}.",
-        "没有分支 {branch!r}。现有:{allowed}。",
+        "没有分支 {branch!r}。现有：{allowed}。",
     ),
     Code.UNKNOWN_MODEL: (
         "There is no model {model!r}. Allowed: {allowed}.",
-        "没有模型 {model!r}。可用:{allowed}。",
+        "没有模型 {model!r}。可用：{allowed}。",
     ),
     Code.INVALID_ID: (
         "{value!r} is no valid id: letters, digits, '-' and '_' only, 1 to 64 of them.",
-        "{value!r} 不是有效的编号:只允许字母、数字、“-”和“_”,1 到 64 个字符。",
+        "{value!r} 不是有效的编号：只允许字母、数字、“-”和“_”，1 到 64 个字符。",
     ),
     Code.INVALID_NAME: (
         "{value!r} is no valid name: 1 to 100 characters, no control characters.",
-        "{value!r} 不是有效的名称:1 到 100 个字符,不含控制字符。",
+        "{value!r} 不是有效的名称：1 到 100 个字符，不含控制字符。",
     ),
     Code.INVALID_PAYLOAD: (
         "The payload was not understood: {detail}. Allowed types: {allowed}.",
-        "无法理解消息内容:{detail}。可用类型:{allowed}。",
+        "无法理解消息内容：{detail}。可用类型：{allowed}。",
     ),
     Code.EMPTY_MESSAGE: (
         "The message is empty: send at least one payload, and a text that is not blank.",
-        "消息为空:请至少发送一项内容,文本不能只有空白。",
+        "消息为空：请至少发送一项内容，文本不能只有空白。",
     ),
     Code.TEXT_TOO_LARGE: (
         "The text has {size} bytes; at most {limit} are allowed.",
-        "文本有 {size} 字节;最多允许 {limit} 字节。",
+        "文本有 {size} 字节；最多允许 {limit} 字节。",
     ),
     Code.NOT_TEXT: (
         "The text is not valid Unicode ({detail}); it must be encodable as UTF-8.",
-        "文本不是有效的 Unicode({detail});必须能编码为 UTF-8。",
+        "文本不是有效的 Unicode（{detail}）；必须能编码为 UTF-8。",
     ),
     Code.UNSUPPORTED_PAYLOAD: (
         "A payload of type {type!r} is not supported yet. Supported: {allowed}.",
-        "尚不支持 {type!r} 类型的内容。支持:{allowed}。",
+        "尚不支持 {type!r} 类型的内容。支持：{allowed}。",
     ),
     Code.INVALID_WORKSPACE: (
         "The workspace {path!r} is not a directory that can be opened.",
@@ -60,60 +60,60 @@ WORDS: Mapping[Code, tuple[str, str]] = {
     ),
     Code.INVALID_ANSWERS: (
         "{given} answers were given to {asked} questions: one answer for each is needed.",
-        "有 {asked} 个问题,却给出了 {given} 个回答:每个问题需要一个回答。",
+        "有 {asked} 个问题，却给出了 {given} 个回答：每个问题需要一个回答。",
     ),
     Code.INVALID_SETTING: (
         "{name} cannot be {value!r}. Allowed: {allowed}.",
-        "{name} 不能是 {value!r}。可用:{allowed}。",
+        "{name} 不能是 {value!r}。可用：{allowed}。",
     ),
     Code.MISSING_KEY: (
         "The model {model!r} needs a key: set {variable}. Without a key, use the model 'demo'.",
-        "模型 {model!r} 需要密钥:请设置 {variable}。没有密钥时可使用模型 'demo'。",
+        "模型 {model!r} 需要密钥：请设置 {variable}。没有密钥时可使用模型 'demo'。",
     ),
     Code.TURN_ACTIVE: (
         "A turn is still open (state {state}): wait for it, decide what it asks, or cancel it.",
-        "当前回合尚未结束(状态 {state}):请等待、作出决定或取消。",
+        "当前回合尚未结束（状态 {state}）：请等待、作出决定或取消。",
     ),
     Code.NOT_CONTINUABLE: (
         "There is nothing to continue (state {state}): the last turn came to its end.",
-        "没有可以继续的内容(状态 {state}):上一回合已经完成。",
+        "没有可以继续的内容（状态 {state}）：上一回合已经完成。",
     ),
     Code.NOTHING_TO_CANCEL: ("There is no open turn to cancel.", "没有可以取消的回合。"),
-    Code.NOTHING_TO_RETRY: ("Nothing is waiting for a retry (state {state}).", "没有等待重试的请求(状态 {state})。"),
+    Code.NOTHING_TO_RETRY: ("Nothing is waiting for a retry (state {state}).", "没有等待重试的请求（状态 {state}）。"),
     Code.NO_QUESTION: ("No question is waiting for an answer.", "没有等待回答的问题。"),
     Code.CALL_DECIDED: (
         "The call {call_id} is already {status}: nothing was run by this decision.",
-        "调用 {call_id} 已经是 {status}:此决定没有执行任何操作。",
+        "调用 {call_id} 已经是 {status}：此决定没有执行任何操作。",
     ),
     Code.DIGEST_CHANGED: (
         "The call {call_id} is not the one that was shown (its digest differs): look again and decide anew.",
-        "调用 {call_id} 与所显示的不同(摘要不一致):请重新查看并决定。",
+        "调用 {call_id} 与所显示的不同（摘要不一致）：请重新查看并决定。",
     ),
     Code.BRANCH_EXISTS: ("There is already a branch {branch!r}.", "分支 {branch!r} 已经存在。"),
     Code.CONTEXT_EXISTS: ("There is already a context {context_id!r}.", "对话 {context_id!r} 已经存在。"),
     Code.MESSAGE_INCOMPLETE: (
         "The message {message_id!r} is still being written: fork at a complete one.",
-        "消息 {message_id!r} 仍在写入:请在完整的消息处分叉。",
+        "消息 {message_id!r} 仍在写入：请在完整的消息处分叉。",
     ),
     Code.RUNTIME_CLOSED: ("The runtime is closed.", "运行时已经关闭。"),
     Code.MODE_RUNS: ("Mode {mode} lets this call run.", "模式 {mode} 允许此调用运行。"),
     Code.MODE_WAITS: ("Mode {mode} lets a person decide this call.", "模式 {mode} 由人来决定此调用。"),
     Code.MODE_DENIED: (
         "Mode {mode} does not allow {tool}. Switch to {hint} to let it run.",
-        "当前为 {mode} 模式,不允许 {tool}。请切换到 {hint} 模式执行操作。",
+        "当前为 {mode} 模式，不允许 {tool}。请切换到 {hint} 模式执行操作。",
     ),
     Code.ELEVATION_OFFERED: (
         "Mode {mode} only reads. Run this one call as in agent mode?",
-        "模式 {mode} 只读。是否像 agent 模式那样运行这一次调用?",
+        "模式 {mode} 只读。是否像 agent 模式那样运行这一次调用？",
     ),
     Code.APPROVED: ("Approved by {by}.", "由 {by} 批准。"),
     Code.ELEVATED: ("Elevated for this one call by {by}.", "由 {by} 为这一次调用提升权限。"),
     Code.QUESTION: ("A question to the person.", "向人提出的问题。"),
-    Code.UNKNOWN_TOOL: ("There is no tool {tool!r}. There are: {allowed}.", "没有工具 {tool!r}。现有:{allowed}。"),
+    Code.UNKNOWN_TOOL: ("There is no tool {tool!r}. There are: {allowed}.", "没有工具 {tool!r}。现有：{allowed}。"),
     Code.TOOL_DISABLED: ("The tool {tool!r} is disabled.", "工具 {tool!r} 已停用。"),
     Code.INVALID_ARGUMENTS: (
         "The arguments of {tool} are not valid: {detail}. Nothing was run.",
-        "{tool} 的参数无效:{detail}。没有执行任何操作。",
+        "{tool} 的参数无效：{detail}。没有执行任何操作。",
     ),
     Code.OUTSIDE_WORKSPACE: (
         "{path!r} is outside the workspace. Only paths inside it can be used.",
@@ -121,7 +121,7 @@ WORDS: Mapping[Code, tuple[str, str]] = {
     ),
     Code.PROTECTED_PATH: (
         "{path!r} is protected: the agent can never touch it.",
-        "{path!r} 受保护:代理永远不能触碰它。",
+        "{path!r} 受保护：代理永远不能触碰它。",
     ),
     Code.REJECTED: (
         "The person rejected this call{because}. Do not try the same call again.",
@@ -129,52 +129,52 @@ WORDS: Mapping[Code, tuple[str, str]] = {
     ),
     Code.REJECTED_BY_SWITCH: (
         "Not run: the person switched to mode {mode}, which does not allow this call.",
-        "未运行:已切换到 {mode} 模式,该模式不允许此调用。",
+        "未运行：已切换到 {mode} 模式，该模式不允许此调用。",
     ),
     Code.ROUND_DENIED: (
         "Not run: another call of the same round was denied by mode {mode}.",
-        "未运行:同一轮中的另一调用被 {mode} 模式拒绝。",
+        "未运行：同一轮中的另一调用被 {mode} 模式拒绝。",
     ),
     Code.NOT_RUN: ("Not run.", "未运行。"),
     Code.CANCELLED: ("Cancelled by the person.", "已被取消。"),
     Code.INTERRUPTED_CALL: ("Interrupted before it had a result.", "在得到结果之前被中断。"),
     Code.MAY_HAVE_RUN: (
         "Interrupted, may have run: check before repeating it.",
-        "被中断,可能已经运行:重复之前请先检查。",
+        "被中断，可能已经运行：重复之前请先检查。",
     ),
     Code.ARGUMENTS_EDITED: (
         "The person changed the arguments before approving. It ran with: {arguments}",
-        "批准前参数被修改。实际运行的参数:{arguments}",
+        "批准前参数被修改。实际运行的参数：{arguments}",
     ),
-    Code.TOOL_FAILED: ("{tool} failed: {detail}", "{tool} 失败:{detail}"),
+    Code.TOOL_FAILED: ("{tool} failed: {detail}", "{tool} 失败：{detail}"),
     Code.TOOL_TIMED_OUT: (
         "{tool} was ended after its time limit of {seconds} seconds.",
-        "{tool} 超过 {seconds} 秒时限,已被终止。",
+        "{tool} 超过 {seconds} 秒时限，已被终止。",
     ),
     Code.FILE_MISSING: ("{path!r} does not exist.", "{path!r} 不存在。"),
     Code.FILE_NOT_TEXT: ("{path!r} is not a UTF-8 text file.", "{path!r} 不是 UTF-8 文本文件。"),
     Code.FILE_TOO_LARGE: (
         "{path!r} has {size} bytes; at most {limit} can be handled at once.",
-        "{path!r} 有 {size} 字节;一次最多处理 {limit} 字节。",
+        "{path!r} 有 {size} 字节；一次最多处理 {limit} 字节。",
     ),
     Code.NOT_A_FILE: ("{path!r} is not a regular file.", "{path!r} 不是普通文件。"),
     Code.NOT_A_DIRECTORY: ("{path!r} is not a directory.", "{path!r} 不是目录。"),
-    Code.FILE_UNREADABLE: ("{path!r} cannot be used: {detail}.", "无法使用 {path!r}:{detail}。"),
+    Code.FILE_UNREADABLE: ("{path!r} cannot be used: {detail}.", "无法使用 {path!r}：{detail}。"),
     Code.FILE_CHANGED: (
         "{path!r} has changed since this call was shown. Read it again.",
         "{path!r} 在此调用显示之后已被修改。请重新读取。",
     ),
     Code.TEXT_NOT_FOUND: (
         "Edit {number}: the old text was not found in {path!r}. It must match exactly.",
-        "第 {number} 处修改:在 {path!r} 中找不到原文。必须完全一致。",
+        "第 {number} 处修改：在 {path!r} 中找不到原文。必须完全一致。",
     ),
     Code.TEXT_NOT_UNIQUE: (
         "Edit {number}: the old text stands {count} times in {path!r}. Give more of it, or set replace_all.",
-        "第 {number} 处修改:原文在 {path!r} 中出现 {count} 次。请给出更多上下文或设置 replace_all。",
+        "第 {number} 处修改：原文在 {path!r} 中出现 {count} 次。请给出更多上下文或设置 replace_all。",
     ),
     Code.BAD_LINE_RANGE: (
         "Lines {start} to {end} are no range of {path!r}, which has {lines} lines.",
-        "{path!r} 共 {lines} 行,没有第 {start} 到 {end} 行。",
+        "{path!r} 共 {lines} 行，没有第 {start} 到 {end} 行。",
     ),
     Code.INTERRUPTED: (
         "The runtime stopped before this turn had ended. Continue to go on from here.",
@@ -182,81 +182,87 @@ WORDS: Mapping[Code, tuple[str, str]] = {
     ),
     Code.LIMIT_ROUNDS: (
         "Stopped: the limit of {limit} rounds in a turn was reached. Continue to go on.",
-        "已停止:达到每回合 {limit} 轮的上限。可以继续。",
+        "已停止：达到每回合 {limit} 轮的上限。可以继续。",
     ),
     Code.LIMIT_REPEATED_CALL: (
         "Stopped: {tool} was called {count} times in a row with the same arguments.",
-        "已停止:{tool} 以相同参数连续调用了 {count} 次。",
+        "已停止：{tool} 以相同参数连续调用了 {count} 次。",
     ),
     Code.LIMIT_TURN_TIME: (
         "Stopped: the turn took longer than its limit of {seconds} seconds.",
-        "已停止:回合超过了 {seconds} 秒的时限。",
+        "已停止：回合超过了 {seconds} 秒的时限。",
     ),
     Code.LIMIT_TOKENS: (
         "Stopped: the turn used {used} tokens; its limit is {limit}.",
-        "已停止:回合使用了 {used} 个令牌;上限为 {limit}。",
+        "已停止：回合使用了 {used} 个令牌；上限为 {limit}。",
     ),
     Code.EMPTY_ANSWER: ("The model gave an empty answer.", "模型给出了空回答。"),
-    Code.MODEL_CONNECT: ("The model at {address} cannot be reached: {detail}.", "无法连接 {address} 的模型:{detail}。"),
+    Code.MODEL_CONNECT: (
+        "The model at {address} cannot be reached: {detail}.",
+        "无法连接 {address} 的模型：{detail}。",
+    ),
     Code.MODEL_TIMEOUT: ("The model did not answer within {seconds} seconds.", "模型在 {seconds} 秒内没有回应。"),
     Code.MODEL_CUT: ("The connection was lost in the middle of the answer.", "回答途中连接中断。"),
-    Code.MODEL_RATE_LIMITED: ("The model's provider asks to slow down: {detail}", "模型服务要求降低频率:{detail}"),
-    Code.MODEL_OVERLOADED: ("The model's provider failed ({status}): {detail}", "模型服务出错({status}):{detail}"),
+    Code.MODEL_RATE_LIMITED: ("The model's provider asks to slow down: {detail}", "模型服务要求降低频率：{detail}"),
+    Code.MODEL_OVERLOADED: ("The model's provider failed ({status}): {detail}", "模型服务出错（{status}）：{detail}"),
     Code.MODEL_REFUSED: (
         "The model's provider refused the request ({status}): {detail}",
-        "模型服务拒绝了请求({status}):{detail}",
+        "模型服务拒绝了请求（{status}）：{detail}",
     ),
     Code.MODEL_AUTH: (
         "The model's provider refused the key ({status}): {detail}",
-        "模型服务拒绝了密钥({status}):{detail}",
+        "模型服务拒绝了密钥（{status}）：{detail}",
     ),
     Code.MODEL_GARBLED: (
         "The model's provider sent something that is not its protocol: {detail}",
-        "模型服务发来不合协议的内容:{detail}",
+        "模型服务发来不合协议的内容：{detail}",
     ),
     Code.SCRIPT_EXHAUSTED: (
         "The script has no answer left for purpose {purpose!r} (it had {count}).",
-        "脚本中用途 {purpose!r} 的回答已用完(共 {count} 个)。",
+        "脚本中用途 {purpose!r} 的回答已用完（共 {count} 个）。",
     ),
-    Code.SCRIPT_INVALID: ("The script is not valid: {detail}", "脚本无效:{detail}"),
+    Code.SCRIPT_INVALID: ("The script is not valid: {detail}", "脚本无效：{detail}"),
     Code.STORE_REFUSED: (
         "The store could not write: {detail}. Nothing was changed.",
-        "存储无法写入:{detail}。没有任何更改。",
+        "存储无法写入：{detail}。没有任何更改。",
     ),
     Code.STORE_READ_ONLY: (
         "The context is read-only since a failed sync ({detail}). Continue to check it and write again.",
-        "同步失败({detail})后该对话为只读。继续将检查并恢复写入。",
+        "同步失败（{detail}）后该对话为只读。继续将检查并恢复写入。",
     ),
     Code.STORE_LOCKED: (
         "The data directory {path!r} is in use by another process ({holder}). Stop it, or choose another directory.",
-        "数据目录 {path!r} 正被另一进程({holder})使用。请停止它,或选择其他目录。",
+        "数据目录 {path!r} 正被另一进程（{holder}）使用。请停止它，或选择其他目录。",
     ),
     Code.STALE_VERSION: (
         "Another writer was first: expected version {expected}, found {found}.",
-        "已有其他写入:期望版本 {expected},实际为 {found}。",
+        "已有其他写入：期望版本 {expected}，实际为 {found}。",
     ),
     Code.STALE_FENCE: ("This writer no longer owns the context.", "此写入者不再拥有该对话。"),
-    Code.CONTEXT_DAMAGED: ("The context {context_id!r} is damaged: {detail}.", "对话 {context_id!r} 已损坏:{detail}。"),
+    Code.CONTEXT_DAMAGED: (
+        "The context {context_id!r} is damaged: {detail}.",
+        "对话 {context_id!r} 已损坏：{detail}。",
+    ),
     Code.FORMAT_TOO_NEW: (
         "The context {context_id!r} was written by a newer version (format {format}, known up to {known}).",
-        "对话 {context_id!r} 由更新的版本写入(格式 {format},已知最高 {known})。",
+        "对话 {context_id!r} 由更新的版本写入（格式 {format}，已知最高 {known}）。",
     ),
     Code.TAIL_CUT: (
         "An unfinished write of {size} bytes was cut off and kept as {kept}.",
-        "一次未完成的写入({size} 字节)已被截断并保存为 {kept}。",
+        "一次未完成的写入（{size} 字节）已被截断并保存为 {kept}。",
     ),
     Code.JOURNAL_GAP: (
         "{size} unreadable bytes in the journal were passed over and kept as {kept}.",
-        "日志中 {size} 字节无法读取,已跳过并保存为 {kept}。",
+        "日志中 {size} 字节无法读取，已跳过并保存为 {kept}。",
     ),
     Code.METADATA_REBUILT: (
         "The metadata could not be read ({detail}); it was rebuilt from the messages, the old file is kept as {kept}.",
-        "元数据无法读取({detail});已根据消息重建,旧文件保存为 {kept}。",
+        "元数据无法读取（{detail}）；已根据消息重建，旧文件保存为 {kept}。",
     ),
-    Code.MESSAGE_DAMAGED: ("This message cannot be read: {detail}.", "此消息无法读取:{detail}。"),
+    Code.MESSAGE_DAMAGED: ("This message cannot be read: {detail}.", "此消息无法读取：{detail}。"),
     Code.AUDIT_BROKEN: ("The audit chain is broken at entry {sequence}.", "审计链在第 {sequence} 条处断裂。"),
     Code.INTERNAL: (
         "An error of ours: {detail}. Nothing that was acknowledged is lost.",
-        "内部错误:{detail}。已确认的内容没有丢失。",
+        "内部错误：{detail}。已确认的内容没有丢失。",
     ),
 }

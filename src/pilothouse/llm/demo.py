@@ -60,12 +60,12 @@ _HELP = (
     "then switch the mode (/plan, /supervised, /review, /ask, /agent) and try the same again."
 )
 _HELP_ZH = (
-    "我是演示模型:只有几条规则,没有智能,也不需要密钥。周围的运行时是真实的。试试:\n"
+    "我是演示模型：只有几条规则，没有智能，也不需要密钥。周围的运行时是真实的。试试：\n"
     "  列出 · 读取 README.md · 写入 notes.txt: 你好 · 运行 date · 问我\n"
-    "然后切换模式(/plan、/supervised、/review、/ask、/agent)再试一次。"
+    "然后切换模式（/plan、/supervised、/review、/ask、/agent）再试一次。"
 )
 _NO_TOOLS = "In this mode I have no tools, so I can only talk. Switch with /agent, /review or /plan to let me look."
-_NO_TOOLS_ZH = "这个模式下我没有工具,只能对话。用 /agent、/review 或 /plan 切换后我就可以查看。"
+_NO_TOOLS_ZH = "这个模式下我没有工具，只能对话。用 /agent、/review 或 /plan 切换后我就可以查看。"
 
 
 class DemoAdapter:

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from pilothouse.domain.codes import Language, Reason, say
+from pilothouse.domain.codes import Code, Language, Reason, say
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.clean import visible
 from pilothouse.terminal.words import tell
@@ -62,8 +62,13 @@ async def _audit(runtime: Runtime, context_id: str, _: str, language: Language) 
         why = ""
         if isinstance(detail.get("reason"), dict):
             why = say(Reason(**detail["reason"]), language)
-        words = [entry.at, entry.kind, str(detail.get("tool", "")), str(detail.get("verdict", "")), entry.by, why]
+        switch = f"{detail['source']} → {detail['target']}" if entry.kind == "mode_switched" else ""
+        outcome = str(detail.get("verdict") or detail.get("status") or switch)
+        words = [entry.at, entry.kind, str(detail.get("tool", "")), outcome, f"({entry.by})", why]
         print(visible("  ".join(word for word in words if word)))
+    broken = await runtime.audit_break(context_id)
+    if broken is not None:
+        print(say(Reason(Code.AUDIT_BROKEN, {"sequence": broken}), language))
 
 
 async def _help(_: Runtime, __: str, ___: str, language: Language) -> None:
