@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import pilothouse
+from pilothouse.runtime.runtime import Runtime
 
 SOURCE = Path(pilothouse.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -87,3 +88,14 @@ def test_a_module_says_what_it_owns(path: Path) -> None:
 
 def test_the_driver_fits_on_a_screen() -> None:
     assert len((SOURCE / "runtime" / "driver.py").read_text().splitlines()) <= 90
+
+
+def test_the_commands_of_the_runtime_are_these_and_no_others() -> None:
+    """All that a client can do. A change here is a change of the public interface: it goes into the changelog."""
+    commands = {name for name in dir(Runtime) if not name.startswith("_")}
+    assert commands == {
+        *("answer", "approve_all", "audit", "audit_break", "call", "cancel", "close", "context", "contexts"),
+        *("create_branch", "create_context", "decide", "delete_context", "drive", "find", "forget", "fork", "keep"),
+        *("locked", "open_questions", "pending_calls", "read_content", "read_messages", "reject_all", "rested"),
+        *("resume", "retry_now", "send", "signals", "switch_branch", "switch_mode"),
+    }

@@ -1,6 +1,7 @@
 """Stories of whole turns: the exact states passed through, with the scripted model."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -372,3 +373,28 @@ async def test_a_file_that_is_named_is_read_and_one_that_is_missing_is_told(tmp_
     assert b"does not exist" in sent
     assert b"outside the workspace" in sent
     assert world.states[:3] == ["processing_user_message", "resolving_file_references", "enhancing_system_prompt"]
+
+
+async def test_the_same_call_decided_twice_in_one_batch_is_refused_whole(tmp_path: Path) -> None:
+    world = World(tmp_path, Answer(calls=(CHANGE,)))
+    context_id = await world.start("supervised")
+    await world.turn(context_id)
+    (call,) = await world.runtime.pending_calls(context_id)
+    with pytest.raises(Conflict, match="in the same request"):
+        await world.runtime.decide(
+            context_id, [PersonsDecision(id=call.id, verdict="approve"), PersonsDecision(id=call.id, verdict="reject")]
+        )
+    assert world.change.ran == []
+
+
+async def test_contexts_that_rest_are_forgotten_and_come_back_as_they_were(tmp_path: Path) -> None:
+    world = World(tmp_path, *[Answer(calls=(LOOK,))] * 30, Answer(text="x"))
+    world.runtime.parts = replace(world.parts, contexts_kept=5)
+    contexts = [await world.start("supervised") for _ in range(30)]
+    for context_id in contexts:
+        await world.turn(context_id)
+    assert len(world.runtime._live) <= 6
+    (call,) = await world.runtime.pending_calls(contexts[0])
+    await world.runtime.decide(contexts[0], [PersonsDecision(id=call.id, verdict="approve", digest=call.digest)])
+    await world.runtime.rested(contexts[0])
+    assert world.look.ran == ["a"]

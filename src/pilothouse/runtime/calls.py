@@ -38,9 +38,10 @@ async def decide(
     async with contexts.locked(context_id) as live:
         for decision in decisions:
             _check(live, decision)
+        _check_once_each(decisions)
         check_decidable(live)
         draft = live.draft()
-        for decision in {decision.id: decision for decision in decisions}.values():
+        for decision in decisions:
             if decision.verdict == "approve":
                 await _approve(live, draft, decision, by)
             else:
@@ -99,6 +100,14 @@ def _check(live: Live, decision: PersonsDecision) -> None:
     if decision.digest is not None and decision.digest != known.digest:
         raise Conflict(Code.DIGEST_CHANGED, call_id=decision.id)
     check_text(decision.reason or "")
+
+
+def _check_once_each(decisions: Sequence[PersonsDecision]) -> None:
+    seen: dict[str, str] = {}
+    for decision in decisions:
+        if decision.id in seen:
+            raise Conflict(Code.CALL_DECIDED, call_id=decision.id, status=f"{seen[decision.id]}d in the same request")
+        seen[decision.id] = decision.verdict
 
 
 async def _approve(live: Live, draft: Draft, decision: PersonsDecision, by: str) -> None:

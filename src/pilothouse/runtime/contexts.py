@@ -29,8 +29,12 @@ class Contexts:
     async def locked(self, context_id: str) -> AsyncIterator[Live]:
         """The context, held. Raises: NotFound, InvalidInput, StoreError."""
         live = await self.find(context_id)
-        async with live.lock:
-            yield live
+        live.users += 1
+        try:
+            async with live.lock:
+                yield live
+        finally:
+            live.users -= 1
 
     async def find(self, context_id: str) -> Live:
         """Raises: NotFound for any id that no context has, also for one that could never be an id."""
@@ -42,9 +46,11 @@ class Contexts:
             raise NotFound(Code.UNKNOWN_CONTEXT, context_id=context_id) from error
         live = self._live.get(checked)
         if live is None:
-            async with self._opening.setdefault(checked, asyncio.Lock()):
-                live = self._live.get(checked) or await self._open(checked)
-            self._opening.pop(checked, None)
+            try:
+                async with self._opening.setdefault(checked, asyncio.Lock()):
+                    live = self._live.get(checked) or await self._open(checked)
+            finally:
+                self._opening.pop(checked, None)
         self._live[checked] = self._live.pop(checked)  # the most recently used is the last
         return live
 
@@ -69,10 +75,10 @@ class Contexts:
 
     def keep(self, live: Live) -> None:
         self._live[live.id] = live
-        resting = [kept for kept in self._live.values() if kept.task is None and kept.is_resting and not kept.unsaved]
-        for surplus in resting[: max(0, len(self._live) - self.parts.contexts_kept)]:
-            if surplus is not live and not surplus.lock.locked():
-                del self._live[surplus.id]
+        surplus = len(self._live) - self.parts.contexts_kept
+        unused = [kept for kept in self._live.values() if kept.can_be_forgotten and kept is not live]
+        for kept in unused[: max(0, surplus)]:
+            del self._live[kept.id]
 
     def forget(self, live: Live) -> None:
         self._live.pop(live.id, None)

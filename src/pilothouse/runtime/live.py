@@ -90,6 +90,7 @@ class Live:
         self.partials = stored.partials
         self.state: State = stored.core.state
         self.lock = asyncio.Lock()
+        self.users = 0
         self.turn: Turn | None = None
         self.task: asyncio.Task[None] | None = None
         self.wake = asyncio.Event()
@@ -105,6 +106,11 @@ class Live:
     @property
     def is_resting(self) -> bool:
         return is_resting(self.state)
+
+    @property
+    def can_be_forgotten(self) -> bool:
+        """Nothing is in memory only, and nobody holds it or waits for it."""
+        return self.is_resting and self.task is None and self.unsaved is None and self.users == 0
 
     def workspace(self) -> Workspace:
         """Raises: ToolError when the context has none, or it is gone."""

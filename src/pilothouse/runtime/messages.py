@@ -68,8 +68,6 @@ async def send(
         if not isinstance(live.state, Idle | Failed):
             raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
         draft = live.draft()
-        if live.core.turn is not None:  # a failed turn that the store would not close then
-            close_open_calls(draft, live, Reason(Code.NOT_RUN))
         if chosen is not None and chosen != live.core.mode:
             note_switch(draft, live, chosen, by)
         turn = _open_turn(live, draft)
@@ -92,6 +90,8 @@ def _parsed(payloads: Sequence[Payload | dict[str, Any]] | str) -> list[Payload]
 
 
 def _open_turn(live: Live, draft: Draft) -> OpenTurn:
+    if live.core.turn is not None:  # a failed turn that the store would not close then
+        close_open_calls(draft, live, Reason(Code.NOT_RUN))
     turn = OpenTurn(id=TurnId(live.parts.ambient.new_id()), branch=live.core.active_branch, started_at=live.parts.now())
     draft.core["turn"] = turn
     return turn

@@ -48,7 +48,7 @@ class Parts:
     private: Sequence[Path] = ()
     hub: Hub = field(default_factory=Hub)
     trace: Trace | None = None
-    contexts_kept: int = 256
+    contexts_kept: int = 100
 
     def now(self) -> Timestamp:
         return timestamp(self.ambient.now())
