@@ -65,12 +65,7 @@ class Trial:
         except StoreError:
             self.told += 1
             self.disk.disarm()
-        try:
-            return await command()
-        except StoreError:  # read-only after a failed sync: opening again verifies and heals
-            for context_id in list(self.store._open):
-                await self.store.open(context_id)
-            return await command()
+        return await command()
 
     async def _settle(self, context_id: str) -> None:
         runtime = self.world.runtime

@@ -398,3 +398,18 @@ async def test_contexts_that_rest_are_forgotten_and_come_back_as_they_were(tmp_p
     await world.runtime.decide(contexts[0], [PersonsDecision(id=call.id, verdict="approve", digest=call.digest)])
     await world.runtime.rested(contexts[0])
     assert world.look.ran == ["a"]
+
+
+async def test_the_time_of_a_turn_ends_it_also_while_a_tool_runs(tmp_path: Path) -> None:
+    slow = NoteTool("slow", "mutating", hold=True)
+    calls = (ScriptedCall(tool="slow", arguments={"text": "x"}),)
+    world = World(tmp_path, Answer(calls=calls), Answer(text="on"), tools=[slow], limits=Limits(turn_seconds=0.2))
+    context_id = await world.start()
+    await world.turn(context_id)
+    assert world.states[-3:] == ["executing_tool", "cancelling", "idle"]
+    result, error = (await world.runtime.read_messages(context_id))[-2:]
+    assert isinstance(result, ToolResult)
+    assert (result.error.code, error.reason.code) == ("may_have_run", "limit_turn_time")
+    await world.runtime.resume(context_id)
+    await world.runtime.rested(context_id)
+    assert (await world.runtime.read_messages(context_id))[-1].content == "on"

@@ -22,14 +22,24 @@ async def drive(turn: Turn) -> None:
 
 async def _guarded(step: Step, turn: Turn) -> State:
     try:
-        return await step(turn)
+        async with asyncio.timeout(turn.seconds_left()) as limit:
+            return await step(turn)
     except asyncio.CancelledError:
         return _cancelled(turn)
+    except TimeoutError as error:
+        if not limit.expired():
+            return _failed(turn, error)
+        turn.out_of_time = True
+        return Cancelling()
     except StoreError as error:
         return WaitingForRecovery(reason=_told(turn, error.reason))
     except Exception as error:  # a bug of ours must not leave the context in a state that nobody drives
-        turn.parts.report(error)
-        return Failed(error_message=_told(turn, _reason_of(error)), failed_at=turn.parts.now())
+        return _failed(turn, error)
+
+
+def _failed(turn: Turn, error: Exception) -> Failed:
+    turn.parts.report(error)
+    return Failed(error_message=_told(turn, _reason_of(error)), failed_at=turn.parts.now())
 
 
 def _cancelled(turn: Turn) -> State:

@@ -12,7 +12,7 @@ from pilothouse.domain.branches import Branch
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import Change, ContextCore, StoredContext
-from pilothouse.domain.errors import ToolError
+from pilothouse.domain.errors import StoreReadOnly, ToolError
 from pilothouse.domain.messages import Message, pieces
 from pilothouse.domain.signals import ContextChanged, MessageChanged, MessageCompleted, MessageCreated, StateChanged
 from pilothouse.domain.states import State, is_resting
@@ -98,6 +98,7 @@ class Live:
         self.outlet: Outlet | None = None
         self.windows = Windows()
         self._workspace: Workspace | None = None
+        self._in_doubt = False
 
     @property
     def id(self) -> ContextId:
@@ -154,11 +155,22 @@ class Live:
         change = self._change(draft, state)
         if state is not None:
             check(self.state, state)
-        self.version = await self.parts.store.commit(self.id, change, expected=self.version)
+        self.version = await self._store(change)
         self._apply(change)
         if state is not None:
             self.enter(state)
         self._publish(draft, change)
+
+    async def _store(self, change: Change) -> int:
+        store = self.parts.store
+        if self._in_doubt:
+            await store.open(self.id)  # reads back what is on disk, and begins a new file
+            self._in_doubt = False
+        try:
+            return await store.commit(self.id, change, expected=self.version)
+        except StoreReadOnly:
+            self._in_doubt = True
+            raise
 
     def _change(self, draft: Draft, state: State | None) -> Change:
         head, entries = chain(self.core.audit, draft.audit)

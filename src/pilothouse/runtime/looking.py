@@ -82,3 +82,6 @@ async def prepare(live: Live, name: str, arguments: Any) -> Prepared:
         return await tool.prepare(parsed, live.workspace())
     except ToolError as error:
         return Prepared(effect=tool.effect, limit=error.reason)
+    except Exception as error:  # a tool is foreign code: what it raises is the call's failure, not the turn's
+        detail = f"{type(error).__name__}: {error}"
+        return Prepared(effect=tool.effect, limit=Reason(Code.TOOL_FAILED, {"tool": name, "detail": detail}))

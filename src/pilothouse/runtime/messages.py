@@ -8,7 +8,7 @@ import msgspec
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.contexts import CONTINUABLE, OpenTurn
-from pilothouse.domain.errors import Conflict, NotFound, StoreError
+from pilothouse.domain.errors import Conflict, NotFound, StoreError, StoreRefused
 from pilothouse.domain.messages import ErrorMessage, FileReference, Message, Metadata, Text, pieces
 from pilothouse.domain.payloads import (
     ClientMetadata,
@@ -161,7 +161,6 @@ async def _resume_turn(live: Live) -> None:
 
 async def _resume_writing(live: Live) -> None:
     """First commit what was kept in memory when the store refused; then go on from there."""
-    await live.parts.store.open(live.id)  # after a failed sync this verifies what is on disk
     draft = live.unsaved or live.draft()
     closes = "turn" in draft.core and draft.core["turn"] is None
     if closes:
@@ -200,7 +199,7 @@ async def cancel(contexts: Contexts, context_id: str, *, by: str = "local") -> N
     if task is not None:
         await asyncio.wait({task})
     if isinstance(live.state, WaitingForRecovery):
-        raise Conflict(live.state.reason.code, **live.state.reason.params)
+        raise StoreRefused(live.state.reason.code, **live.state.reason.params)
 
 
 async def retry_now(contexts: Contexts, context_id: str) -> None:

@@ -9,7 +9,7 @@ from pilothouse.domain.errors import StoreError
 from pilothouse.domain.messages import ErrorMessage, FileReference, Message, Metadata
 from pilothouse.domain.modes import Mode
 from pilothouse.domain.offers import ToolOffer
-from pilothouse.domain.states import SavingMessage, State
+from pilothouse.domain.states import Cancelling, SavingMessage, State
 from pilothouse.domain.values import MessageId
 from pilothouse.llm.base import ModelRequest
 from pilothouse.runtime.answer import Answer
@@ -36,6 +36,7 @@ class Turn:
         self.closing: Draft | None = None
         self.end: TurnEnd = "complete"
         self.cancelled_by: str | None = None
+        self.out_of_time = False
 
     @property
     def parts(self) -> Parts:
@@ -45,6 +46,13 @@ class Turn:
     def open(self) -> OpenTurn:
         assert self.live.core.turn is not None
         return self.live.core.turn
+
+    def seconds_left(self) -> float | None:
+        """What is left of the turn's time; ending it takes what it takes."""
+        limit = self.parts.limits.turn_seconds
+        if limit is None or isinstance(self.live.state, SavingMessage | Cancelling):
+            return None
+        return max(0.0, limit - (self.parts.ambient.monotonic() - self.started))
 
     def enter(self, state: State) -> None:
         if state is not self.live.state:

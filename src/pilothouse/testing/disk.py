@@ -13,7 +13,8 @@ Fault = Literal["ENOSPC", "EIO", "short", "kill"]
 class FaultyDisk(Disk):
     """Counts its operations. The one numbered `at` fails with `fault`; with `lasting`, all later ones too.
 
-    "short" writes half and reports that; "kill" ends the process before the operation, half-way through a write.
+    "short" writes half and reports that, "kill" ends the process half-way through a write or before anything
+    else. A full disk refuses what needs room, and lets things be cut and removed.
     """
 
     def __init__(self) -> None:
@@ -68,7 +69,7 @@ class FaultyDisk(Disk):
         return super().sync_file_system(path)
 
     def truncate(self, fd: int, size: int) -> None:
-        if self._fails() and self.fault != "short":
+        if self._fails() and self.fault == "EIO":
             self._raise()
         super().truncate(fd, size)
 
@@ -78,7 +79,7 @@ class FaultyDisk(Disk):
         super().rename(source, target)
 
     def unlink(self, path: Path) -> None:
-        if self._fails() and self.fault != "short":
+        if self._fails() and self.fault == "EIO":
             self._raise()
         super().unlink(path)
 

@@ -19,7 +19,7 @@ async def finish(turn: Turn) -> State:
 
 
 async def stop(turn: Turn) -> State:
-    """Cancelled: the partial text is kept and marked, every open call gets its result."""
+    """Cancelled, or out of time: the partial text is kept and marked, every open call gets its result."""
     if turn.live.outlet is not None:
         turn.live.outlet.close()
     await keep_partial(turn, "cancelled")
@@ -28,8 +28,12 @@ async def stop(turn: Turn) -> State:
         draft = turn.closing_draft()
         by = turn.cancelled_by or "runtime"
         close_open_calls(draft, live, Reason(Code.CANCELLED))
-        draft.note("turn_cancelled", by)
-        draft.core.update(turn=None, last_turn="cancelled")
+        if turn.out_of_time:
+            reason = Reason(Code.LIMIT_TURN_TIME, {"seconds": turn.parts.limits.turn_seconds})
+            draft.append(turn.error(reason), turn.open.branch)
+        else:
+            draft.note("turn_cancelled", by)
+        draft.core.update(turn=None, last_turn="limit" if turn.out_of_time else "cancelled")
         idle = Idle()
         await turn.commit(draft, idle)
         return idle

@@ -36,6 +36,4 @@ def _over_limit(turn: Turn) -> Reason | None:
     used = usage.input_tokens + usage.output_tokens
     if limits.turn_tokens is not None and used >= limits.turn_tokens:
         return Reason(Code.LIMIT_TOKENS, {"used": used, "limit": limits.turn_tokens})
-    if limits.turn_seconds is not None and turn.parts.ambient.monotonic() - turn.started >= limits.turn_seconds:
-        return Reason(Code.LIMIT_TURN_TIME, {"seconds": limits.turn_seconds})
     return None

@@ -72,6 +72,8 @@ class JournalWriter:
             self._disk.write_all(fd, line)
         except OSError as error:
             self._cut_back(fd, error)
+            if self._broken is not None:
+                raise StoreReadOnly(Code.STORE_READ_ONLY, detail=self._broken) from error
             raise StoreRefused(Code.STORE_REFUSED, detail=_words(error)) from error
         try:
             self._disk.sync(fd)

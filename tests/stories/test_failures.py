@@ -1,0 +1,159 @@
+"""When something of ours or of others breaks: the context says so, loses nothing, and can go on."""
+
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilothouse.domain.errors import StoreRefused
+from pilothouse.domain.messages import ToolResult
+from pilothouse.domain.states import Failed, Idle, WaitingForRecovery
+from pilothouse.llm.base import ModelEvent, ModelRequest
+from pilothouse.llm.script import Answer, Script, ScriptedCall
+from pilothouse.llm.scripted import ScriptedAdapter
+from pilothouse.storage.files.store import FileStore
+from pilothouse.testing.disk import FaultyDisk
+from pilothouse.testing.tools import NoteTool
+from pilothouse.testing.world import World
+
+CHANGE = ScriptedCall(tool="change", arguments={"text": "x"})
+
+
+class Buggy(ScriptedAdapter):
+    """Raises, in its first answer, what no adapter may."""
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        first = not self.requests
+        async for event in super().stream(request):
+            yield event
+            if first:
+                raise RuntimeError("a bug")
+
+
+async def test_a_bug_fails_the_turn_visibly_and_a_message_or_continue_goes_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    model = Buggy(Script(turn=(Answer(text="never"), Answer(text="fine"), Answer(text="again"))))
+    world = World(tmp_path, adapter=model)
+    context_id = await world.start()
+    with caplog.at_level(logging.CRITICAL):
+        await world.turn(context_id)
+    live = await world.runtime.context(context_id)
+    assert isinstance(live.state, Failed)
+    assert "a bug" in live.state.error_message.params["detail"]
+    assert (await world.parts.store.open(context_id)).core.state == live.state
+    await world.runtime.resume(context_id)
+    await world.runtime.rested(context_id)
+    assert (await world.runtime.read_messages(context_id))[-1].content == "fine"
+    await world.turn(context_id)
+    assert (await world.runtime.read_messages(context_id))[-1].content == "again"
+
+
+class Clumsy(NoteTool):
+    async def prepare(self, arguments: Any, workspace: Any) -> Any:
+        raise ZeroDivisionError("while looking")
+
+
+async def test_a_tool_that_breaks_while_it_is_looked_at_or_run_fails_its_call_only(tmp_path: Path) -> None:
+    def explode(_: str) -> None:
+        raise KeyError("while running")
+
+    tools = [Clumsy("clumsy", "mutating"), NoteTool("bomb", "mutating", on_run=explode)]
+    calls = (ScriptedCall(tool="clumsy"), ScriptedCall(tool="bomb"), CHANGE)
+    world = World(tmp_path, Answer(calls=calls), Answer(text="I see"), tools=tools)
+    context_id = await world.start()
+    await world.turn(context_id)
+    results = [m for m in await world.runtime.read_messages(context_id) if isinstance(m, ToolResult)]
+    assert {result.tool: result.status for result in results} == {
+        "clumsy": "failed",
+        "bomb": "failed",
+        "change": "executed",
+    }
+    assert isinstance((await world.runtime.context(context_id)).state, Idle)
+
+
+async def test_a_refused_command_changes_nothing_and_works_when_there_is_room(tmp_path: Path) -> None:
+    disk = FaultyDisk()
+    store = FileStore(tmp_path / "data", now=lambda: "", disk=disk)
+    world = World(tmp_path, Answer(calls=(CHANGE,)), Answer(text="done"), store=store)
+    context_id = await world.start("supervised")
+    disk.arm(1, "ENOSPC", lasting=True)
+    for _ in range(3):
+        with pytest.raises(StoreRefused, match="No space left"):
+            await world.runtime.send(context_id, "hi")
+        with pytest.raises(StoreRefused):
+            await world.runtime.switch_mode(context_id, "agent")
+    live = await world.runtime.context(context_id)
+    assert (live.state, live.core.mode, live.branches["main"].length) == (Idle(), "supervised", 0)
+    disk.disarm()
+    await world.turn(context_id)
+    disk.arm(1, "ENOSPC", lasting=True)
+    with pytest.raises(StoreRefused):
+        await world.runtime.approve_all(context_id)
+    assert len(await world.runtime.pending_calls(context_id)) == 1
+    assert world.change.ran == []
+    disk.disarm()
+    await world.runtime.approve_all(context_id)
+    await world.runtime.rested(context_id)
+    assert world.change.ran == ["x"]
+    await world.runtime.close()
+
+
+async def test_a_full_disk_in_a_turn_waits_for_recovery_and_continue_stores_what_was_kept(tmp_path: Path) -> None:
+    disk = FaultyDisk()
+    slow = NoteTool("slow", "mutating", hold=True)
+    store = FileStore(tmp_path / "data", now=lambda: "", disk=disk)
+    calls = (ScriptedCall(tool="slow", arguments={"text": "x"}),)
+    world = World(tmp_path, Answer(calls=calls), Answer(text="done"), store=store, tools=[slow])
+    context_id = await world.start()
+    await world.runtime.send(context_id, "hi")
+    await slow.started.wait()
+    disk.arm(1, "ENOSPC", lasting=True)
+    slow.release.set()
+    live = await world.runtime.rested(context_id)
+    assert isinstance(live.state, WaitingForRecovery)
+    with pytest.raises(StoreRefused):
+        await world.runtime.resume(context_id)
+    assert isinstance(live.state, WaitingForRecovery)
+    disk.disarm()
+    await world.runtime.resume(context_id)
+    await world.runtime.rested(context_id)
+    assert slow.ran == ["x"]
+    assert b"noted x" in world.model.requests[-1].messages[-1]
+    await world.runtime.close()
+
+
+async def test_a_full_disk_can_be_cancelled_out_of(tmp_path: Path) -> None:
+    disk = FaultyDisk()
+    slow = NoteTool("slow", "mutating", hold=True)
+    store = FileStore(tmp_path / "data", now=lambda: "", disk=disk)
+    calls = (ScriptedCall(tool="slow", arguments={"text": "x"}),)
+    world = World(tmp_path, Answer(calls=calls), store=store, tools=[slow])
+    context_id = await world.start()
+    await world.runtime.send(context_id, "hi")
+    await slow.started.wait()
+    disk.arm(1, "ENOSPC", lasting=True)
+    slow.release.set()
+    await world.runtime.rested(context_id)
+    disk.disarm()
+    await world.runtime.cancel(context_id)
+    assert isinstance((await world.runtime.context(context_id)).state, Idle)
+    results = [m for m in await world.runtime.read_messages(context_id) if isinstance(m, ToolResult)]
+    assert [result.content for result in results] == ["noted x"]
+    await world.runtime.close()
+
+
+async def test_the_history_can_be_read_without_the_workspace_and_calls_say_that_it_is_gone(tmp_path: Path) -> None:
+    workspace = tmp_path / "work"
+    workspace.mkdir()
+    world = World(workspace, Answer(text="one"), Answer(calls=(CHANGE,)), Answer(text="I see"))
+    context_id = await world.start()
+    await world.turn(context_id)
+    workspace.rmdir()
+    again = World(workspace, Answer(calls=(CHANGE,)), Answer(text="I see"), store=world.parts.store)
+    assert (await again.runtime.read_messages(context_id))[-1].content == "one"
+    await again.turn(context_id)
+    assert b"not a directory" in again.model.requests[-1].messages[-1]
+    assert again.change.ran == []
