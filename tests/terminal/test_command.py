@@ -233,3 +233,53 @@ def test_chinese_when_the_locale_says_so(command: Command) -> None:
     assert code == 0
     assert "演示模型" in output
     assert "a.txt" in output
+
+
+def test_input_from_a_plain_file_and_a_last_line_without_an_end(command: Command) -> None:
+    typed = command.folder / "typed"
+    typed.write_text("hello\n/mode")
+    with typed.open() as given:
+        found = subprocess.run(
+            [sys.executable, "-m", "pilothouse.cli", "--model", command.script({"text": "Hello back."})],
+            cwd=command.workspace,
+            env=command.environment,
+            stdin=given,
+            capture_output=True,
+            text=True,
+            timeout=30,
+        )
+    assert found.returncode == 0, found.stderr
+    assert "Hello back." in found.stdout
+    assert "Only talks" in found.stdout
+
+
+def test_a_terminal_gets_all_of_a_long_output(command: Command) -> None:
+    """A terminal shares its descriptor between input and output: reading must not make writing lossy."""
+    import pty
+
+    long = "".join(f"line {number}\n" for number in range(20_000))
+    controller, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pilothouse.cli", "--model", command.script({"text": long})],
+        cwd=command.workspace,
+        env=command.environment,
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+    )
+    os.close(terminal)
+    os.write(controller, b"go\n")
+    seen = b""
+    while b"line 19999" not in seen:
+        time.sleep(0.001)  # a slow reader
+        seen += os.read(controller, 4096)
+    os.write(controller, b"/quit\n")
+    try:
+        while True:
+            seen += os.read(controller, 65536)
+    except OSError:
+        pass
+    assert process.wait(10) == 0
+    os.close(controller)
+    assert b"BlockingIOError" not in seen
+    assert seen.count(b"line ") >= 20_000

@@ -240,7 +240,7 @@ async def read_content(
         found = outlet.pieces_after(from_sequence)
     else:
         (message,) = await contexts.parts.store.messages(live.id, [message_id])
-        if isinstance(message, ErrorMessage):
+        if isinstance(message, ErrorMessage) and message.reason.code is Code.MESSAGE_DAMAGED:
             raise NotFound(Code.UNKNOWN_MESSAGE, message_id=message_id, branch=live.core.active_branch)
         found = pieces(message)[from_sequence:]
     return list(enumerate(found, start=from_sequence + 1))

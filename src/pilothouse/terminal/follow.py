@@ -33,13 +33,16 @@ Event = Piece | Seen | At
 async def follow(runtime: Runtime, context_id: str, *, position: int) -> AsyncIterator[Event]:
     """Everything behind `position` of the active branch, as it comes, until the context rests."""
     follower = _Follower(runtime, context_id, position)
+    known: State | None = None
     with runtime.signals([context_id]) as signals:
         while True:
             live = await runtime.context(context_id)
             state = live.state
             async for event in follower.pull():
                 yield event
-            yield At(state=state)
+            if state != known:
+                yield At(state=state)
+            known = state
             if is_resting(state):
                 return
             signal = await anext(signals)

@@ -1,42 +1,63 @@
 """Reading lines from the person without a thread that nobody can stop, and Ctrl-C as an event."""
 
 import asyncio
+import os
 import signal
 import sys
+from collections import deque
 from collections.abc import Callable
 
 
 class Lines:
-    """Lines of standard input. `interrupt` is called on Ctrl-C; without one, reading ends."""
+    """Lines of standard input. `interrupt` is called on Ctrl-C; without one, asking ends.
+
+    The descriptor stays blocking: a terminal shares it with standard output, which must not lose what it prints.
+    """
 
     def __init__(self) -> None:
-        self._reader = asyncio.StreamReader(limit=2**21)
         self.interrupt: Callable[[], None] | None = None
-        self._reading: asyncio.Task[bytes] | None = None
+        self._fd = sys.stdin.fileno()
+        self._rest = b""
+        self._lines: deque[bytes] = deque()
+        self._at_end = False
+        self._changed = asyncio.Event()
+        self._interrupted = False
 
     async def start(self) -> None:
         loop = asyncio.get_running_loop()
-        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(self._reader), sys.stdin)
         loop.add_signal_handler(signal.SIGINT, self._on_interrupt)
+        try:
+            loop.add_reader(self._fd, self._read)
+        except PermissionError:  # a plain file: it never waits, so it is read at once
+            while not self._at_end:
+                self._read()
+
+    def _read(self) -> None:
+        data = os.read(self._fd, 65536)
+        if not data:
+            self._at_end = True
+            asyncio.get_running_loop().remove_reader(self._fd)
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        self._lines += lines
+        if self._at_end and self._rest:
+            self._lines.append(self._rest)
+        self._changed.set()
 
     def _on_interrupt(self) -> None:
         if self.interrupt is not None:
             self.interrupt()
-        elif self._reading is not None:
-            self._reading.cancel()
+        else:
+            self._interrupted = True
+            self._changed.set()
 
     async def ask(self, prompt: str) -> str | None:
         """A line without its end, or None when the person has left (end of input, Ctrl-C)."""
         sys.stdout.write(prompt)
         sys.stdout.flush()
-        self._reading = asyncio.ensure_future(self._reader.readline())
-        try:
-            line = await self._reading
-        except asyncio.CancelledError:
-            sys.stdout.write("\n")
-            return None
-        except ValueError:
-            return ""  # a line beyond all limits; the reader has dropped it
-        finally:
-            self._reading = None
-        return line.decode(errors="replace").rstrip("\r\n") if line else None
+        while not self._lines:
+            if self._at_end or self._interrupted:
+                sys.stdout.write("\n")
+                return None
+            self._changed.clear()
+            await self._changed.wait()
+        return self._lines.popleft().decode(errors="replace").rstrip("\r")
