@@ -12,7 +12,15 @@ from pilothouse.domain.branches import Branch
 from pilothouse.domain.contexts import ContextCore
 from pilothouse.domain.values import CallId, MessageId
 from pilothouse.storage.files.disk import Disk
-from pilothouse.storage.files.layout import ID_LINE, SHORT_BRANCH, Folder, Metadata, StoredBranch, encode_ids
+from pilothouse.storage.files.layout import (
+    ID_LINE,
+    SHORT_BRANCH,
+    Folder,
+    Metadata,
+    StoredBranch,
+    digest_of,
+    encode_ids,
+)
 
 
 class Tail:
@@ -53,9 +61,16 @@ class Tail:
         self.branches[name] = msgspec.structs.replace(branch, length=length)
 
     def append_ids(self, name: str, ids: Sequence[MessageId]) -> None:
+        self.require_branch(name)
         self.recent_ids[name].extend(ids)
         branch = self.branches[name]
         self.branches[name] = msgspec.structs.replace(branch, length=branch.length + len(ids))
+
+    def require_branch(self, name: str) -> None:
+        """A branch whose making cannot be read any more is still a branch, with what is known of it."""
+        if name not in self.branches:
+            key = f"rebuilt-{digest_of(name.encode())[:24]}"
+            self.put_branch(name, Branch(name=name, key=key, created_at=""))
 
     def note_turn(self, core: ContextCore, calls: Iterable[CallId]) -> None:
         """Remember which calls belong to the open turn: they are loaded with the context."""
@@ -73,6 +88,7 @@ def write_checkpoint(folder: Folder, disk: Disk, core: ContextCore, version: int
     if audit:
         disk.append_file(folder.audit, tail.audit_bytes, audit)
     in_file = {name: _write_ids(folder, disk, name, tail) for name in tail.branches}
+    disk.sync_dir(folder.path)  # the names of what was just made, before anything counts on them
     metadata = Metadata(
         **{name: getattr(core, name) for name in ContextCore.__struct_fields__},
         version=version,

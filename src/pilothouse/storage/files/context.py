@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -69,6 +70,9 @@ class ContextOnDisk:
         for entry in found.entries:
             if acknowledged is None or entry.version <= acknowledged:
                 loaded._apply(entry)
+        loaded.tail.require_branch(loaded.core.active_branch)
+        if loaded.core.turn is not None:
+            loaded.tail.require_branch(loaded.core.turn.branch)
         return loaded
 
     @classmethod
@@ -80,7 +84,11 @@ class ContextOnDisk:
         except OSError as error:
             raise StoreRefused(Code.STORE_REFUSED, detail=error.strerror) from error
         made = cls(folder, disk, change.core)
-        made.commit(change, expected=0, fence=FENCE)
+        try:
+            made.commit(change, expected=0, fence=FENCE)
+        except BaseException:
+            made.close()
+            raise
         return made
 
     def _put_aside(self, found: recovery.Found) -> None:
@@ -135,12 +143,18 @@ class ContextOnDisk:
         if len(data) < BLOB_FROM:
             return msgspec.Raw(data)
         digest = digest_of(data)
-        path = self.folder.blob(digest)
-        self._disk.make_dir(self.folder.blobs)
-        self._disk.write_file(path, data)
-        self._disk.sync_dir(self.folder.blobs)
+        self._write_blob(self.folder.blob(digest), data)
         stub = _STUB.decode(data)
         return msgspec.Raw(msgspec.json.encode({id_field: getattr(stub, id_field), "blob": digest}))
+
+    def _write_blob(self, path: Path, data: bytes) -> None:
+        """Never over one that is there: something acknowledged may point to it."""
+        if path.exists() and path.stat().st_size == len(data):
+            return
+        if not self.folder.blobs.exists():
+            self._disk.make_dir(self.folder.blobs)
+            self._disk.sync_dir(self.folder.path)
+        self._disk.replace_file(path, data)
 
     def _apply(self, entry: Entry) -> None:
         self.core = entry.core
@@ -160,9 +174,9 @@ class ContextOnDisk:
         """Write the tail into the layout and forget the journal. Raises: StoreRefused; then all is as before."""
         if self.needs_reopening or self.version == self.tail.checkpointed:
             return
-        old = segments(self.folder.journal)
-        self._journal.rotate()
         try:
+            old = segments(self.folder.journal)
+            self._journal.rotate()
             write_checkpoint(self.folder, self._disk, self.core, self.version, self.tail)
             for path in old:
                 self._disk.unlink(path)
@@ -192,11 +206,14 @@ class ContextOnDisk:
     def _message(self, message_id: MessageId) -> Message:
         try:
             return _MESSAGE.decode(self._bytes(self.tail.messages.get(message_id), self.folder.message(message_id)))
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        except (OSError, ValueError, msgspec.MsgspecError) as error:
             return gap(message_id, str(error))
 
     def _has_message(self, message_id: MessageId) -> bool:
-        return message_id in self.tail.messages or self.folder.message(message_id).exists()
+        try:
+            return message_id in self.tail.messages or self.folder.message(message_id).exists()
+        except (OSError, ValueError):
+            return False
 
     def call(self, call_id: CallId) -> CallRecord:
         """Raises: NotFound."""
@@ -208,7 +225,7 @@ class ContextOnDisk:
     def _call_or_none(self, call_id: CallId) -> CallRecord | None:
         try:
             return _CALL.decode(self._bytes(self.tail.calls.get(call_id), self.folder.call(call_id)))
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        except (OSError, ValueError, msgspec.MsgspecError):
             return None
 
     def _bytes(self, in_tail: bytes | None, path: "os.PathLike[str]") -> bytes:
@@ -239,7 +256,7 @@ class ContextOnDisk:
             with open(self.folder.ids(branch), "rb") as file:
                 file.seek(start * ID_LINE)
                 found = decode_ids(file.read(wanted * ID_LINE))
-        except OSError:
+        except (OSError, ValueError):
             found = []
         return found + [MessageId("damaged")] * (wanted - len(found))
 

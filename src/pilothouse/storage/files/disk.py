@@ -11,6 +11,7 @@ from pathlib import Path
 
 PRIVATE_FILE = 0o600
 PRIVATE_DIR = 0o700
+_sync_data = getattr(os, "fdatasync", os.fsync)  # not every system has the cheaper one
 
 
 class Disk:
@@ -23,7 +24,7 @@ class Disk:
         return os.write(fd, data)
 
     def sync(self, fd: int) -> None:
-        os.fdatasync(fd)
+        _sync_data(fd)
 
     def truncate(self, fd: int, size: int) -> None:
         os.ftruncate(fd, size)

@@ -26,6 +26,7 @@ BLOB_FROM = 64 * 1024
 SHORT_BRANCH = 64
 ID_LINE = 37
 _ID = re.compile(rb"[0-9a-f-]{36}\n")
+_SAFE = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class StoredBranch(Branch):
@@ -77,16 +78,23 @@ class Folder:
         self.aside = path / "aside"
 
     def message(self, message_id: str) -> Path:
-        return self.pool / f"{message_id}.json"
+        return self.pool / f"{_safe(message_id)}.json"
 
     def call(self, call_id: str) -> Path:
-        return self.calls / f"{call_id}.json"
+        return self.calls / f"{_safe(call_id)}.json"
 
     def blob(self, digest: str) -> Path:
-        return self.blobs / digest
+        return self.blobs / _safe(digest)
 
     def ids(self, branch: Branch) -> Path:
-        return self.branches / f"{branch.key}.ids"
+        return self.branches / f"{_safe(branch.key)}.ids"
+
+
+def _safe(name: str) -> str:
+    """Names come from callers and from files: none of them may lead out of its folder. Raises: ValueError."""
+    if not _SAFE.fullmatch(name):
+        raise ValueError(f"{name!r} is no id")
+    return name
 
 
 def digest_of(data: bytes) -> str:

@@ -1,5 +1,6 @@
 """Reading a folder that may be torn or damaged, without changing it; and putting damaged bytes aside."""
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -14,10 +15,12 @@ from pilothouse.domain.states import Failed
 from pilothouse.domain.values import ContextId, MessageId
 from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.journal import read_lines, segments
-from pilothouse.storage.files.layout import Entry, Folder, Metadata, StoredBranch
+from pilothouse.storage.files.layout import Entry, Folder, Metadata, StoredBranch, Stub
 
 _METADATA = msgspec.json.Decoder(Metadata)
 _ENTRY = msgspec.json.Decoder(Entry)
+_STUB = msgspec.json.Decoder(Stub)
+_UNFINISHED = re.compile(rb"[0-9a-f]{0,8}( (\{[^\0\n]*)?)?")
 
 
 class BadStretch(msgspec.Struct):
@@ -63,11 +66,17 @@ def scan(folder: Folder) -> Found:
         by_version.update((entry.version, entry) for entry in entries)
     base = found.metadata.version if found.metadata else 0
     found.entries = [by_version[version] for version in sorted(by_version) if version > base]
-    if found.metadata is None and found.metadata_error is None and found.entries and found.entries[0].version > 1:
+    if found.metadata is None and found.metadata_error is None and _beginning_is_missing(folder, found):
         found.metadata_error = "it is missing"
-    if found.metadata is None and not found.entries and folder.pool.is_dir() and any(folder.pool.iterdir()):
-        found.metadata_error = found.metadata_error or "it is missing"
     return found
+
+
+def _beginning_is_missing(folder: Folder, found: Found) -> bool:
+    """Whether there was more than is left. A first line that was never finished was never acknowledged."""
+    if found.entries:
+        return found.entries[0].version > 1
+    unfinished = len(found.bad) == 1 and _UNFINISHED.fullmatch(found.bad[0].data) is not None
+    return (bool(found.bad) and not unfinished) or (folder.pool.is_dir() and any(folder.pool.iterdir()))
 
 
 def _read_metadata(folder: Folder, found: Found) -> None:
@@ -88,11 +97,15 @@ def _read_metadata(folder: Folder, found: Found) -> None:
 
 
 def _read_segment(path: Path, bad: list[BadStretch]) -> list[Entry]:
-    data = path.read_bytes()
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        context_id = path.parent.parent.name
+        raise StoreDamaged(Code.CONTEXT_DAMAGED, context_id=context_id, detail=str(error)) from error
     entries: list[Entry] = []
     stretch: tuple[int, int] | None = None
     for start, end, payload in read_lines(data):
-        entry = _entry(payload)
+        entry = None if payload is None else _entry(path, payload)
         if entry is None:
             stretch = (stretch[0] if stretch else start, end)
             continue
@@ -105,13 +118,13 @@ def _read_segment(path: Path, bad: list[BadStretch]) -> list[Entry]:
     return entries
 
 
-def _entry(payload: bytes | None) -> Entry | None:
-    if payload is None:
-        return None
+def _entry(path: Path, payload: bytes) -> Entry:
+    """A line whose checksum is right but that we do not understand was written by someone newer."""
     try:
         return _ENTRY.decode(payload)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        context_id = path.parent.parent.name
+        raise StoreDamaged(Code.FORMAT_TOO_NEW, context_id=context_id, format=str(error), known=FORMAT) from error
 
 
 def put_aside(folder: Folder, found: Found, disk: Disk) -> list[Reason]:
@@ -144,12 +157,16 @@ def _keep(folder: Folder, disk: Disk, name: str, data: bytes) -> str:
             break
         if path.read_bytes() == data:
             break
+    else:
+        raise OSError(f"there are too many damaged copies of {name}")
     return f"aside/{path.name}"
 
 
 def rebuild(folder: Folder, found: Found, at: str) -> Metadata:
     """A checkpoint made from the messages alone, when its file cannot be read."""
-    ids = sorted(path.stem for path in folder.pool.glob("*.json")) if folder.pool.is_dir() else []
+    in_journal = {_STUB.decode(raw).message_id for entry in found.entries for raw in entry.messages}
+    in_pool = {path.stem for path in folder.pool.glob("*.json")} if folder.pool.is_dir() else set()
+    ids = sorted(in_pool - in_journal)
     reason = Reason(Code.CONTEXT_DAMAGED, {"context_id": folder.path.name, "detail": found.metadata_error})
     core = ContextCore(
         context_id=ContextId(folder.path.name),
@@ -163,8 +180,29 @@ def rebuild(folder: Folder, found: Found, at: str) -> Metadata:
         **{name: getattr(core, name) for name in core.__struct_fields__},
         version=found.entries[0].version - 1 if found.entries else len(ids) + 1,
         branches={MAIN: branch},
-        audit_bytes=folder.audit.stat().st_size if folder.audit.exists() else 0,
+        audit_bytes=_audit_before(folder, found),
     )
+
+
+def _audit_before(folder: Folder, found: Found) -> int:
+    """How much of the audit's file comes before what the journal holds."""
+    in_journal = [_SEQUENCE.decode(raw).sequence for entry in found.entries for raw in entry.audit]
+    size = 0
+    for line in folder.audit.read_bytes().splitlines(keepends=True) if folder.audit.exists() else []:
+        try:
+            if in_journal and _SEQUENCE.decode(line).sequence >= in_journal[0]:
+                break
+        except msgspec.MsgspecError:
+            pass
+        size += len(line)
+    return size
+
+
+class _SequenceOnly(msgspec.Struct):
+    sequence: int = 0
+
+
+_SEQUENCE = msgspec.json.Decoder(_SequenceOnly)
 
 
 class _ModeOnly(msgspec.Struct):

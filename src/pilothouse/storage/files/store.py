@@ -12,7 +12,7 @@ from pilothouse.domain.audit import AuditEntry
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.contexts import Change, StoredContext, check_context_id
-from pilothouse.domain.errors import Conflict, PilothouseError, StoreRefused
+from pilothouse.domain.errors import Conflict, NotFound, PilothouseError, StoreRefused
 from pilothouse.domain.messages import Message
 from pilothouse.domain.states import is_resting
 from pilothouse.domain.values import CallId, ContextId, MessageId, TurnId
@@ -28,6 +28,7 @@ T = TypeVar("T")
 
 CHECKPOINT_DELAY = 1.0
 CHECKPOINT_FROM = 1024 * 1024
+_GRAVE = ".deleted-"
 
 
 class FileStore:
@@ -41,6 +42,9 @@ class FileStore:
         data.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
         self._root.mkdir(mode=PRIVATE_DIR, exist_ok=True)
         self._lock_fd = lock_directory(data)
+        self._disk.sync_dir(data)
+        for grave in self._root.glob(f"{_GRAVE}*"):
+            shutil.rmtree(grave, ignore_errors=True)
         self._threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="store")
         self._open: dict[ContextId, ContextOnDisk] = {}
         self._locks: dict[ContextId, asyncio.Lock] = {}
@@ -63,11 +67,8 @@ class FileStore:
         async with self._lock_of(context_id):
             known = self._open.get(context_id)
             if known is not None and known.needs_reopening:
-                acknowledged = known.version
+                self._open[context_id] = await self._run(self._load, context_id, known.version)
                 known.close()
-                del self._open[context_id]
-                fresh = await self._run(self._load, context_id, acknowledged)
-                self._open[context_id] = fresh
             context = await self._context(context_id)
             return await self._run(context.stored)
 
@@ -112,8 +113,7 @@ class FileStore:
             self._forget_checkpoint(context_id)
             context.close()
             del self._open[context_id]
-            await self._run(shutil.rmtree, self._folder(context_id).path)
-        del self._locks[context_id]
+            await self._run(self._remove, self._folder(context_id).path)
 
     def append_deltas(self, context_id: ContextId, message_id: MessageId, turn: TurnId, deltas: Sequence[str]) -> None:
         self._open[context_id].stream.append(message_id, turn, deltas)
@@ -133,10 +133,22 @@ class FileStore:
     async def _context(self, context_id: ContextId) -> ContextOnDisk:
         context = self._open.get(context_id)
         if context is None:
-            check_context_id(context_id)
-            context = await self._run(self._load, context_id, None)
+            try:
+                check_context_id(context_id)
+                context = await self._run(self._load, context_id, None)
+            except NotFound:
+                self._locks.pop(context_id, None)
+                raise
             self._open[context_id] = context
         return context
+
+    def _remove(self, path: Path) -> None:
+        """First out of sight as a whole, then away: a half-removed context must not come back."""
+        grave = path.with_name(_GRAVE + path.name)
+        shutil.rmtree(grave, ignore_errors=True)
+        self._disk.rename(path, grave)
+        self._disk.sync_dir(path.parent)
+        shutil.rmtree(grave, ignore_errors=True)
 
     def _load(self, context_id: ContextId, acknowledged: int | None) -> ContextOnDisk:
         return ContextOnDisk.load(self._folder(context_id), self._disk, at=self._now(), acknowledged=acknowledged)
@@ -155,7 +167,7 @@ class FileStore:
         found = dict(known)
         for path in self._root.iterdir():
             context_id = ContextId(path.name)
-            if context_id not in found and path.is_dir():
+            if context_id not in found and path.is_dir() and not path.name.startswith(_GRAVE):
                 summary = _glance(Folder(path))
                 if summary is not None:
                     found[context_id] = summary
