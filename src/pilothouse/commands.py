@@ -11,7 +11,9 @@ from pilothouse.app import build_runtime
 from pilothouse.domain.codes import Code, say
 from pilothouse.domain.errors import InvalidInput, PilothouseError, StoreLocked
 from pilothouse.runtime.runtime import Runtime
+from pilothouse.sandbox.processes import hide_environment
 from pilothouse.settings import Settings, read_settings
+from pilothouse.terminal.clean import visible
 from pilothouse.terminal.repl import Conversation
 from pilothouse.terminal.run import Exit, run
 
@@ -21,10 +23,14 @@ def run_command_line(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     if options.prompt_short is not None:
         options.command, options.prompt = "run", options.prompt_short
+    hide_environment()
     try:
         return asyncio.run(_start(options))
     except KeyboardInterrupt:
         return int(Exit.INTERRUPTED)
+    except BrokenPipeError:  # nobody reads any more; the interpreter must not try to flush either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(Exit.ERROR)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -82,7 +88,9 @@ async def _start(options: argparse.Namespace) -> int:
 async def _dispatch(options: argparse.Namespace, runtime: Runtime, settings: Settings) -> int:
     if options.command == "contexts":
         for summary in await runtime.contexts():
-            print(f"{summary.context_id}  {summary.updated_at:<24}  {summary.mode or '-':<10}  {summary.title or ''}")
+            damage = say(summary.damage, settings.language) if summary.damage is not None else ""
+            told = summary.title or damage
+            print(visible(f"{summary.context_id}  {summary.updated_at:<24}  {summary.mode or '-':<10}  {told}"))
         return 0
     context_id = options.context
     if context_id is None:
@@ -111,5 +119,5 @@ def _piped() -> str:
 
 
 def _complain(text: str, code: int) -> int:
-    print(text, file=sys.stderr)
+    print(visible(text), file=sys.stderr)
     return int(code)

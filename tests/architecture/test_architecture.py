@@ -25,7 +25,7 @@ LAYERS: dict[str, set[str]] = {
     "settings": {"domain"},
     "testing": {"domain", "ambient", "window", "llm", "tools", "sandbox", "storage", "runtime"},
     "app": {"domain", "ambient", "llm", "tools", "storage", "runtime", "settings"},
-    "commands": {"domain", "app", "runtime", "settings", "terminal"},
+    "commands": {"domain", "app", "runtime", "sandbox", "settings", "terminal"},
     "cli": {"commands"},
 }
 AMBIENT = {"time", "random", "uuid", "secrets", "datetime"}

@@ -1,7 +1,8 @@
 """The adapter for OpenAI chat completions, and everything compatible with it."""
 
 import io
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -35,12 +36,12 @@ _SENT_AT_ONCE = 512 * 1024
 
 class _Function(msgspec.Struct):
     name: str | None = None
-    arguments: str | None = None
+    arguments: str | dict[str, Any] | None = None
 
 
 class _Call(msgspec.Struct):
     index: int | None = None
-    id: str | None = None
+    id: str | int | None = None
     function: _Function | None = None
 
 
@@ -55,12 +56,12 @@ class _Choice(msgspec.Struct):
 
 
 class _Usage(msgspec.Struct):
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    prompt_tokens: float | None = None
+    completion_tokens: float | None = None
 
 
 class _Chunk(msgspec.Struct):
-    choices: list[_Choice] = []
+    choices: list[_Choice] | None = None
     usage: _Usage | None = None
     error: Any = None
 
@@ -93,7 +94,7 @@ class OpenAIAdapter:
         return msgspec.json.encode(_plain(message))
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        try:
+        with self._as_model_errors():
             async with self._client().post(self._url, data=self._body(request)) as response:
                 if response.status != 200:
                     raise _refusal(response, await _start_of_body(response))
@@ -111,6 +112,13 @@ class OpenAIAdapter:
                     return  # no end mark: what is missing decides the turn
                 if not finished:
                     yield Finished(reason="stop")
+
+    @contextmanager
+    def _as_model_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except aiohttp.ConnectionTimeoutError as error:
+            raise ModelUnavailable(Code.MODEL_CONNECT, address=self._url, detail="it did not answer") from error
         except TimeoutError as error:
             raise ModelUnavailable(Code.MODEL_TIMEOUT, seconds=self._silence) from error
         except (aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError, ConnectionResetError) as error:
@@ -176,7 +184,7 @@ def _events(line: bytes) -> list[ModelEvent]:
     if chunk.error is not None:
         raise ModelUnavailable(Code.MODEL_OVERLOADED, status="in the stream", detail=_message_of(chunk.error))
     events: list[ModelEvent] = []
-    for choice in chunk.choices:
+    for choice in chunk.choices or ():
         if choice.delta is not None:
             if choice.delta.content:
                 events.append(TextDelta(text=choice.delta.content))
@@ -185,18 +193,19 @@ def _events(line: bytes) -> list[ModelEvent]:
         if choice.finish_reason:
             events.append(Finished(reason=choice.finish_reason))
     if chunk.usage is not None:
-        usage = Usage(input_tokens=chunk.usage.prompt_tokens, output_tokens=chunk.usage.completion_tokens)
-        events.append(UsageReported(usage=usage))
+        given, made = chunk.usage.prompt_tokens, chunk.usage.completion_tokens
+        events.append(UsageReported(usage=Usage(input_tokens=int(given or 0), output_tokens=int(made or 0))))
     return events
 
 
 def _call_delta(call: _Call, position: int) -> CallDelta:
     function = call.function or _Function()
+    arguments = function.arguments or ""
     return CallDelta(
         index=position if call.index is None else call.index,
-        id=call.id or "",
+        id="" if call.id is None else str(call.id),
         tool=function.name or "",
-        arguments=function.arguments or "",
+        arguments=arguments if isinstance(arguments, str) else msgspec.json.encode(arguments).decode(),
     )
 
 

@@ -2,6 +2,8 @@
 
 import asyncio
 
+import msgspec
+
 from pilothouse.domain.errors import StoreError
 from pilothouse.domain.messages import Usage
 from pilothouse.domain.signals import ContentDelta, MessageCreated
@@ -53,8 +55,7 @@ class Answer:
 
     def _take_call(self, delta: CallDelta) -> None:
         call = self._by_index.get(delta.index)
-        # Some providers give every call the same index: a name where one stands already begins another call.
-        if call is None or (delta.tool and call.tool and (delta.id != call.id or call.arguments)):
+        if call is None or _begins_another(call, delta):
             call = CallInProgress()
             self._by_index[delta.index] = call
             self.calls.append(call)
@@ -62,6 +63,23 @@ class Answer:
         call.tool = call.tool or delta.tool
         if delta.arguments:
             call.arguments.append(delta.arguments)
+
+
+def _begins_another(call: CallInProgress, delta: CallDelta) -> bool:
+    """Some providers give every call the same index, some repeat the name with each part."""
+    if not delta.tool or not call.tool:
+        return False
+    if delta.id != call.id:
+        return True
+    return _is_whole("".join(call.arguments)) if delta.id else bool(call.arguments)
+
+
+def _is_whole(arguments: str) -> bool:
+    try:
+        msgspec.json.decode(arguments)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return False
+    return True
 
 
 class Outlet:

@@ -35,6 +35,8 @@ async def decide(
 
     Raises: NotFound, Conflict (decided or changed meanwhile), InvalidInput (edited arguments), StoreError.
     """
+    # A tool may take its time to look at edited arguments: that must not hold up a cancel.
+    edited = await _look_at_edits(await contexts.find(context_id), decisions)
     async with contexts.locked(context_id) as live:
         for decision in decisions:
             _check(live, decision)
@@ -43,14 +45,23 @@ async def decide(
         draft = live.draft()
         for decision in decisions:
             if decision.verdict == "approve":
-                await _approve(live, draft, decision, by)
+                _approve(live, draft, edited.get(decision.id) or live.calls[CallId(decision.id)], by)
             else:
                 _reject(live, draft, decision, by)
-        start_calls(turn_of(live), draft)
-        await live.commit(draft, after_decisions(turn_of(live), draft))
-        decided = [live.calls[CallId(decision.id)] for decision in decisions]
-        contexts.drive(live)
-        return decided
+        turn = turn_of(live)
+        start_calls(turn, draft)
+        await live.commit(draft, after_decisions(turn, draft), then=lambda: contexts.drive(live))
+        return [draft.call(CallId(decision.id)) for decision in decisions]
+
+
+async def _look_at_edits(live: Live, decisions: Sequence[PersonsDecision]) -> dict[str, CallRecord]:
+    """The calls that the person approves with other arguments, as they would then be."""
+    edited = {}
+    for decision in decisions:
+        known = live.calls.get(CallId(decision.id))
+        if known is not None and decision.arguments is not None and decision.arguments != known.arguments:
+            edited[decision.id] = await look_again(live, known, decision.arguments)
+    return edited
 
 
 async def approve_all(contexts: Contexts, context_id: str, *, by: str = "local") -> list[CallRecord]:
@@ -76,12 +87,12 @@ async def _all_pending(
 async def pending_calls(contexts: Contexts, context_id: str) -> list[CallRecord]:
     """The calls that wait for a decision, in the order asked. Questions are not among them."""
     live = await contexts.find(context_id)
-    return [call for call in live.calls.values() if call.status == "pending" and not call.is_question]
+    return [call for call in live.draft().round_calls() if call.status == "pending" and not call.is_question]
 
 
 async def open_questions(contexts: Contexts, context_id: str) -> list[CallRecord]:
     live = await contexts.find(context_id)
-    return [call for call in live.calls.values() if call.status == "pending" and call.is_question]
+    return [call for call in live.draft().round_calls() if call.status == "pending" and call.is_question]
 
 
 async def call(contexts: Contexts, context_id: str, call_id: str) -> CallRecord:
@@ -110,10 +121,7 @@ def _check_once_each(decisions: Sequence[PersonsDecision]) -> None:
         seen[decision.id] = decision.verdict
 
 
-async def _approve(live: Live, draft: Draft, decision: PersonsDecision, by: str) -> None:
-    record = live.calls[CallId(decision.id)]
-    if decision.arguments is not None and decision.arguments != record.arguments:
-        record = await look_again(live, record, decision.arguments)
+def _approve(live: Live, draft: Draft, record: CallRecord, by: str) -> None:
     mode = live.parts.modes.named(live.core.mode)
     at = live.parts.now()
     record = msgspec.structs.replace(record, approval=Approval(by=by, at=at, digest=record.digest, mode=mode.name))
@@ -172,5 +180,4 @@ async def answer(contexts: Contexts, context_id: str, answers: Sequence[str], *,
         draft.change_call(asked[0].id, decided_at=live.parts.now(), decided_by=by)
         draft.note("question_answered", by, call=asked[0].id)
         end_call(draft, live, asked[0].id, "executed", content="\n\n".join(lines), by=by)
-        await live.commit(draft, after_decisions(turn_of(live), draft))
-        contexts.drive(live)
+        await live.commit(draft, after_decisions(turn_of(live), draft), then=lambda: contexts.drive(live))

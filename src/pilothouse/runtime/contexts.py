@@ -13,6 +13,7 @@ from pilothouse.runtime.driver import drive
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.parts import Parts
 from pilothouse.runtime.recovery import recover
+from pilothouse.runtime.steps import STEPS
 from pilothouse.runtime.turn import Turn
 
 
@@ -83,8 +84,9 @@ class Contexts:
     def forget(self, live: Live) -> None:
         self._live.pop(live.id, None)
 
-    def drive(self, live: Live) -> None:
-        """See to it that the context's working state is driven; the caller holds the lock."""
+    def drive(self, live: Live, turn: Turn | None = None) -> None:
+        """See to it that the context's working state is driven, by `turn` where a new one begins."""
+        live.turn = turn or live.turn
         live.wake.set()
         if live.task is None:
             live.task = asyncio.create_task(self._drive(live, turn_of(live)), name=f"turn of {live.id}")
@@ -92,6 +94,8 @@ class Contexts:
     async def _drive(self, live: Live, turn: Turn) -> None:
         try:
             await drive(turn)
+            while type(live.state) in STEPS:  # a message was taken while a failed turn was being closed
+                await drive(turn_of(live))
         finally:
             # No await between the driver's last look at the state and this line: nobody is left undriven.
             live.task = None

@@ -77,15 +77,20 @@ def after_decisions(turn: Turn, draft: Draft) -> State | None:
         return None
     calls = draft.round_calls()
     if calls and all(_rejected_without_reason(call) for call in calls):
-        turn.end = "rejected"
         return SavingMessage()
     return next_state(draft)
 
 
 def check_decidable(live: Live) -> None:
     """Raises: Conflict where a decision could start nothing."""
-    if not isinstance(live.state, AwaitingToolApproval | AwaitingUserAnswer | ExecutingTool):
+    if not can_start(live):
         raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
+
+
+def can_start(live: Live) -> bool:
+    """Whether a call that is started now would run."""
+    cancelled = live.turn is not None and live.turn.cancelled_by is not None
+    return isinstance(live.state, AwaitingToolApproval | AwaitingUserAnswer | ExecutingTool) and not cancelled
 
 
 def _rejected_without_reason(call: CallRecord) -> bool:

@@ -7,15 +7,16 @@ from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import PilothouseError, StoreError
 from pilothouse.domain.signals import ErrorRaised
 from pilothouse.domain.states import Cancelling, Failed, Idle, State, WaitingForRecovery
-from pilothouse.runtime.results import close_open_calls
+from pilothouse.runtime.results import close_open_calls, close_unseen_calls
 from pilothouse.runtime.steps import STEPS, Step
 from pilothouse.runtime.turn import Turn
 
 
 async def drive(turn: Turn) -> None:
     """Run steps until the context rests."""
+    turn.begun = True
     while step := STEPS.get(type(turn.live.state)):
-        turn.enter(await _guarded(step, turn))
+        turn.enter(Cancelling() if turn.must_stop else await _guarded(step, turn))
     if isinstance(turn.live.state, Failed):
         await _store_failure(turn)
 
@@ -43,13 +44,15 @@ def _failed(turn: Turn, error: Exception) -> Failed:
 
 
 def _cancelled(turn: Turn) -> State:
-    if turn.cancelled_by is None:
-        raise asyncio.CancelledError  # not the person: the runtime is closing, and recovery will tidy up
     task = asyncio.current_task()
     assert task is not None
+    if turn.cancelled_by is None:
+        if task.cancelling():
+            raise asyncio.CancelledError  # the runtime is closing; recovery will tidy up
+        return _failed(turn, RuntimeError("a step was cancelled from inside"))
     task.uncancel()
     # The step may have reached the end of the turn in the commit that the cancellation had to wait for.
-    return turn.live.state if isinstance(turn.live.state, Idle) else Cancelling()
+    return turn.live.state if isinstance(turn.live.state, Idle | Cancelling) else Cancelling()
 
 
 def _reason_of(error: Exception) -> Reason:
@@ -72,6 +75,7 @@ async def _store_failure(turn: Turn) -> None:
             if live.core.turn is None or not isinstance(live.state, Failed):
                 return
             draft = live.draft()
+            close_unseen_calls(draft, live, turn.outbox, Reason(Code.NOT_RUN))
             close_open_calls(draft, live, Reason(Code.NOT_RUN))
             draft.core.update(turn=None, last_turn="error")
             await turn.commit(draft)

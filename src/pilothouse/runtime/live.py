@@ -1,7 +1,7 @@
 """One context in memory: its present value, its lock, and the one way to change it: a committed draft."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,11 +67,19 @@ class Draft:
     def note(self, kind: Kind, by: str, **detail: Any) -> None:
         self.audit.append(AuditDraft(kind=kind, at=self._live.parts.now(), by=by, detail=msgspec.to_builtins(detail)))
 
+    def copy(self) -> "Draft":
+        made = Draft(self._live)
+        made.core = dict(self.core)
+        made.messages = list(self.messages)
+        made.appended = {branch: list(ids) for branch, ids in self.appended.items()}
+        made.branches = dict(self.branches)
+        made.calls = dict(self.calls)
+        made.audit = list(self.audit)
+        return made
+
     def without_starts(self) -> "Draft":
         """The same, but nothing starts: what is kept when the store refuses it."""
-        kept = Draft(self._live)
-        kept.core = {name: value for name, value in self.core.items() if name != "state"}
-        kept.messages, kept.appended, kept.branches = self.messages, self.appended, self.branches
+        kept = self.copy()
         for call in self.calls.values():
             starts = call.status == "executing" and not self._live.is_executing(call.id)
             kept.calls[call.id] = msgspec.structs.replace(call, status="pending", started_at=None) if starts else call
@@ -127,7 +135,8 @@ class Live:
         return call is not None and call.status == "executing"
 
     def draft(self) -> Draft:
-        return Draft(self)
+        """A new draft. What the store has refused before comes first: whoever commits next commits it too."""
+        return Draft(self) if self.unsaved is None else self.unsaved.copy()
 
     def enter(self, state: State, *, signal: bool = True) -> None:
         """Go to a state. Raises: IllegalTransition for one that the table does not allow."""
@@ -143,22 +152,26 @@ class Live:
         if hub.has_listeners(self.id):
             hub.publish(StateChanged(context_id=self.id, version=self.version, state=self.state))
 
-    async def commit(self, draft: Draft, state: State | None = None) -> None:
+    async def commit(self, draft: Draft, state: State | None = None, *, then: Callable[[], None] | None = None) -> None:
         """Make a draft durable, then present, then known; `state` is entered with it.
 
-        The caller holds the lock. Cancelling the caller does not cut a commit: it waits for its end.
+        The caller holds the lock. Cancelling the caller does not cut a commit: it waits for its end, and `then`
+        is done with it whatever becomes of the caller.
         Raises: StoreError; then nothing has changed.
         """
-        await finish(self._commit(draft, state))
+        await finish(self._commit(draft, state, then))
 
-    async def _commit(self, draft: Draft, state: State | None) -> None:
+    async def _commit(self, draft: Draft, state: State | None, then: Callable[[], None] | None) -> None:
         change = self._change(draft, state)
         if state is not None:
             check(self.state, state)
         self.version = await self._store(change)
+        self.unsaved = None
         self._apply(change)
         if state is not None:
             self.enter(state)
+        if then is not None:
+            then()
         self._publish(draft, change)
 
     async def _store(self, change: Change) -> int:

@@ -1,5 +1,6 @@
 """Looking at a call before it is decided: what it would do, what it would touch, which hard limit it breaks."""
 
+import asyncio
 from typing import Any
 
 import msgspec
@@ -82,6 +83,12 @@ async def prepare(live: Live, name: str, arguments: Any) -> Prepared:
         return await tool.prepare(parsed, live.workspace())
     except ToolError as error:
         return Prepared(effect=tool.effect, limit=error.reason)
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        limit = Reason(Code.TOOL_FAILED, {"tool": name, "detail": "it was cancelled from inside"})
+        return Prepared(effect=tool.effect, limit=limit)
     except Exception as error:  # a tool is foreign code: what it raises is the call's failure, not the turn's
         detail = f"{type(error).__name__}: {error}"
         return Prepared(effect=tool.effect, limit=Reason(Code.TOOL_FAILED, {"tool": name, "detail": detail}))

@@ -41,6 +41,7 @@ from pilothouse.runtime.results import close_open_calls
 from pilothouse.runtime.turn import Turn
 
 TITLE_LENGTH = 60
+_LOOKED_BACK = 50
 
 
 class Sent(Value):
@@ -77,9 +78,8 @@ async def send(
             draft.append(message, turn.branch)
         if live.core.title is None:
             draft.core["title"] = _title(messages)
-        await live.commit(draft, ProcessingUserMessage())
-        live.turn = Turn(live, [message for message in messages if isinstance(message, FileReference)])
-        contexts.drive(live)
+        references = [message for message in messages if isinstance(message, FileReference)]
+        await live.commit(draft, ProcessingUserMessage(), then=lambda: contexts.drive(live, Turn(live, references)))
         return Sent(message_id=messages[0].id, turn_id=turn.id)
 
 
@@ -142,27 +142,31 @@ async def resume(contexts: Contexts, context_id: str) -> None:
     async with contexts.locked(context_id) as live:
         match live.state:
             case WaitingForRecovery():
-                await _resume_writing(live)
+                await _resume_writing(contexts, live)
             case Failed():
-                await _resume_turn(live)
+                await _resume_turn(contexts, live)
             case Idle() if live.core.last_turn in CONTINUABLE:
-                await _resume_turn(live)
+                await _resume_turn(contexts, live)
             case _:
                 raise Conflict(Code.NOT_CONTINUABLE, state=name_of(live.state))
-        contexts.drive(live)
 
 
-async def _resume_turn(live: Live) -> None:
+async def _resume_turn(contexts: Contexts, live: Live) -> None:
+    """A new turn without a new message. Files that the last one named and nobody has read are read first."""
     draft = live.draft()
-    _open_turn(live, draft)
-    await live.commit(draft, EnhancingSystemPrompt())
-    live.turn = Turn(live)
+    turn = _open_turn(live, draft)
+    end = live.branches[turn.branch].length
+    ids = await live.parts.store.branch_ids(live.id, turn.branch, max(0, end - _LOOKED_BACK), end)
+    recent = await live.parts.store.messages(live.id, ids)
+    unread = [message for message in recent if isinstance(message, FileReference) and message.resolved_at is None]
+    state = ProcessingUserMessage() if unread else EnhancingSystemPrompt()
+    await live.commit(draft, state, then=lambda: contexts.drive(live, Turn(live, unread)))
 
 
-async def _resume_writing(live: Live) -> None:
+async def _resume_writing(contexts: Contexts, live: Live) -> None:
     """First commit what was kept in memory when the store refused; then go on from there."""
-    draft = live.unsaved or live.draft()
-    closes = "turn" in draft.core and draft.core["turn"] is None
+    draft = live.draft()
+    closes = draft.core.get("turn", live.core.turn) is None
     if closes:
         live.enter(SavingMessage())
         target: State = Idle()
@@ -171,12 +175,10 @@ async def _resume_writing(live: Live) -> None:
         waiting = any(call.is_open for call in draft.round_calls())
         target = next_state(draft) if waiting else EnhancingSystemPrompt()
     try:
-        await live.commit(draft, target)
+        await live.commit(draft, target, then=lambda: contexts.drive(live, Turn(live)))
     except StoreError as error:
         live.enter(WaitingForRecovery(reason=error.reason))
         raise
-    live.unsaved = None
-    live.turn = None
 
 
 async def cancel(contexts: Contexts, context_id: str, *, by: str = "local") -> None:
@@ -193,7 +195,7 @@ async def cancel(contexts: Contexts, context_id: str, *, by: str = "local") -> N
         if live.task is None:
             live.enter(Cancelling())
             contexts.drive(live)
-        elif first:
+        elif first and turn.begun:
             live.task.cancel()
         task = live.task
     if task is not None:

@@ -3,10 +3,9 @@
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.messages import Metadata, SystemControl
 from pilothouse.domain.modes import Verdict
-from pilothouse.domain.states import WaitingForRecovery
 from pilothouse.domain.values import CallId, MessageId, Value
 from pilothouse.runtime.contexts import Contexts, turn_of
-from pilothouse.runtime.deciding import after_decisions, decide_call, start_calls
+from pilothouse.runtime.deciding import after_decisions, can_start, decide_call, start_calls
 from pilothouse.runtime.live import Draft, Live
 from pilothouse.runtime.results import end_call
 
@@ -36,10 +35,9 @@ async def switch_mode(contexts: Contexts, context_id: str, mode: str, *, by: str
         not_started = [call.id for call in draft.round_calls() if call.status in ("pending", "approved")]
         _decide_anew(live, draft, chosen.name, by)
         turn = turn_of(live)
-        if not isinstance(live.state, WaitingForRecovery):
+        if can_start(live):
             start_calls(turn, draft, mode=chosen)
-        await live.commit(draft, after_decisions(turn, draft))
-        contexts.drive(live)
+        await live.commit(draft, after_decisions(turn, draft), then=lambda: contexts.drive(live))
         return _told(chosen.name, live, not_started)
 
 

@@ -55,7 +55,7 @@ class Runtime(Contexts):
         by: str = "local",
     ) -> ContextId:
         """Raises: InvalidInput, Conflict (the id is taken), StoreError."""
-        if not workspace.is_dir():
+        if not workspace.is_dir() or not _is_text(str(workspace)):
             raise InvalidInput(Code.INVALID_WORKSPACE, path=str(workspace))
         chosen = self.parts.modes.named(mode or DEFAULT_MODE).name
         new_id = check_context_id(context_id if context_id is not None else self.parts.ambient.new_id())
@@ -87,7 +87,7 @@ class Runtime(Contexts):
     async def delete_context(self, context_id: str) -> None:
         """Raises: NotFound, Conflict while a turn is open."""
         async with self.locked(context_id) as live:
-            if not live.is_resting:
+            if not live.is_resting or live.core.turn is not None:
                 raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
             await self.parts.store.delete(live.id)
             self.forget(live)
@@ -113,3 +113,8 @@ class Runtime(Contexts):
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+
+def _is_text(path: str) -> bool:
+    """Whether a path can be stored and shown: one may also hold bytes that are no UTF-8."""
+    return path == path.encode("utf-8", "replace").decode()

@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Sequence
 
+import msgspec
+
 from pilothouse.domain.codes import Reason
 from pilothouse.domain.contexts import OpenTurn, TurnEnd
 from pilothouse.domain.errors import StoreError
-from pilothouse.domain.messages import ErrorMessage, FileReference, Message, Metadata
+from pilothouse.domain.messages import ErrorMessage, FileReference, Message, Metadata, Usage
 from pilothouse.domain.modes import Mode
 from pilothouse.domain.offers import ToolOffer
 from pilothouse.domain.states import Cancelling, SavingMessage, State
@@ -35,8 +37,10 @@ class Turn:
         self.outbox: list[Message] = []
         self.closing: Draft | None = None
         self.end: TurnEnd = "complete"
+        self.begun = False
         self.cancelled_by: str | None = None
         self.out_of_time = False
+        self.used: Usage | None = None
 
     @property
     def parts(self) -> Parts:
@@ -82,22 +86,36 @@ class Turn:
 
     def closing_draft(self) -> Draft:
         """What the commit that ends the turn begins with: also what the store has refused before."""
-        draft = self.closing or self.live.unsaved or self.live.draft()
-        self.closing = self.live.unsaved = None
+        draft, self.closing = self.closing or self.live.draft(), None
         return draft
+
+    @property
+    def must_stop(self) -> bool:
+        """Cancelled, and not on its way out yet: nothing more may start."""
+        return self.cancelled_by is not None and not isinstance(self.live.state, Cancelling)
 
     async def commit(self, draft: Draft, state: State | None = None) -> None:
         """Commit with everything in the outbox before it. The caller holds the lock.
 
         Raises: StoreError; the draft is then kept, and `continue` commits it first.
         """
-        for message in reversed(self.outbox):
-            draft.messages.insert(0, message)
-            draft.appended.setdefault(self.open.branch, []).insert(0, message.id)
+        outbox, self.outbox = self.outbox, []
+        if outbox:
+            draft.messages[:0] = outbox
+            draft.appended.setdefault(self.open.branch, [])[:0] = [message.id for message in outbox]
+        self._add_usage(draft)
         try:
             await self.live.commit(draft, state)
         except StoreError:
             self.live.unsaved = draft.without_starts()
-            self.outbox = []
             raise
-        self.outbox = []
+
+    def _add_usage(self, draft: Draft) -> None:
+        """What the model reported goes into the totals of the context and of the turn."""
+        used, self.used = self.used, None
+        if used is None:
+            return
+        draft.core["usage"] = self.live.core.usage.plus(used)
+        opened: OpenTurn | None = draft.core.get("turn", self.live.core.turn)
+        if opened is not None:
+            draft.core["turn"] = msgspec.structs.replace(opened, usage=opened.usage.plus(used))

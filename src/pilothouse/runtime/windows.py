@@ -51,8 +51,8 @@ class Windows:
         for with_tools in (True, False):
             kept = self._kept.get((branch.key, with_tools))
             if kept is not None and kept.position == branch.length:
-                kept.history.extend(messages)
                 kept.position += len(messages)
+                kept.history.extend(messages)
 
     def forget(self) -> None:
         self._kept.clear()

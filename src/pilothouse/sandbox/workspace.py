@@ -19,14 +19,17 @@ from pilothouse.sandbox.beneath import open_beneath
 READ_LIMIT = 10 * 1024 * 1024
 ABSENT = "absent"
 
-_SHELL_FILES = frozenset(
+# Who can write these can run code as the person, the next time they open a shell, use git or log in.
+_START_UP = frozenset(
     {
-        *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".inputrc", "config.fish"),
+        *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".inputrc"),
         *(".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login"),
+        *(".gitconfig", ".envrc", "config.fish"),
     }
 )
+_START_UP_FOLDERS = ((".ssh",), (".config", "git"), (".config", "fish"))
 _OWN_NAMES = frozenset({".pilothouse", "pilothouse.toml"})
-_GIT_FILES = frozenset({"config", "config.worktree", "hooks"})
+_GIT_SECRETS = frozenset({"config", "config.worktree", "hooks"})
 
 
 class Workspace:
@@ -34,6 +37,8 @@ class Workspace:
 
     def __init__(self, root: Path, private: Sequence[Path] = ()) -> None:
         self.root = Path(os.path.realpath(root))
+        status = self.root.stat()
+        self._identity = (status.st_dev, status.st_ino)
         self._private = [Path(os.path.realpath(path)) for path in private]
 
     # before a call: what it would touch, and whether a hard limit forbids it
@@ -45,7 +50,7 @@ class Workspace:
             raise ToolError(Code.OUTSIDE_WORKSPACE, path=path)
         return os.path.relpath(plain, self.root)
 
-    def limit(self, path: str) -> Reason | None:
+    def limit(self, path: str, *, writing: bool = False) -> Reason | None:
         """The hard limit that touching this path would break now. What is opened later is checked again."""
         try:
             relative = self.relative(path)
@@ -54,17 +59,22 @@ class Workspace:
         real = os.path.realpath(self.root / relative)
         if not _is_within(real, str(self.root)):
             return Reason(Code.OUTSIDE_WORKSPACE, {"path": path})
-        if self._is_protected(str(self.root / relative)) or self._is_protected(real):
+        if self._is_protected(str(self.root / relative), writing) or self._is_protected(real, writing):
             return Reason(Code.PROTECTED_PATH, {"path": path})
         return None
 
-    def _is_protected(self, absolute: str) -> bool:
-        if any(_is_within(absolute, str(private)) for private in self._private):
-            return True
+    def is_private(self, absolute: str) -> bool:
+        """Whether it belongs to the runtime itself."""
+        return any(_is_within(absolute, str(private)) for private in self._private)
+
+    def _is_protected(self, absolute: str, writing: bool) -> bool:
         parts = [part.casefold() for part in Path(absolute).parts[len(self.root.parts) :]]
-        if not _OWN_NAMES.isdisjoint(parts) or (parts and parts[-1] in _SHELL_FILES):
+        if self.is_private(absolute) or not _OWN_NAMES.isdisjoint(parts):
             return True
-        return ".git" in parts and not _GIT_FILES.isdisjoint(parts[parts.index(".git") :])
+        if ".git" in parts:
+            # Anything in there can lead git to another configuration; what may hold keys is not read either.
+            return writing or not _GIT_SECRETS.isdisjoint(parts[parts.index(".git") :])
+        return (bool(parts) and parts[-1] in _START_UP) or any(_holds(parts, folder) for folder in _START_UP_FOLDERS)
 
     # doing it
 
@@ -96,16 +106,16 @@ class Workspace:
         with self._parent(path) as (dir_fd, name):
             if basis is not None and basis != self.basis(path):
                 raise ToolError(Code.FILE_CHANGED, path=path)
-            mode = _mode_of(name, dir_fd, path)
-            draft = f".{name[:100]}.{secrets.token_hex(6)}.new"
-            fd = os.open(
-                draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=dir_fd
-            )
+            before = _status_of(name, dir_fd, path)
+            draft = f".draft-{secrets.token_hex(8)}"
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            fd = os.open(draft, flags, 0o666 if before is None else 0o600, dir_fd=dir_fd)
             try:
                 with open(fd, "wb") as file:
                     file.write(data)
                     file.flush()
-                    os.fchmod(fd, mode)
+                    if before is not None:
+                        _make_alike(fd, before)
                     os.fsync(fd)
                 os.replace(draft, name, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
             except BaseException:
@@ -124,7 +134,7 @@ class Workspace:
         with _as_tool_errors(path), self._root_fd() as root_fd:
             fd = open_beneath(root_fd, self.relative(path), flags)
             try:
-                self._refuse_protected(fd, "", path)
+                self._refuse_protected(fd, "", path, writing=False)
                 yield fd
             finally:
                 os.close(fd)
@@ -143,7 +153,7 @@ class Workspace:
                     raise ToolError(Code.NOT_A_FILE, path=path)
                 dir_fd = _make_dirs(root_fd, head)
                 try:
-                    self._refuse_protected(dir_fd, name, path)
+                    self._refuse_protected(dir_fd, name, path, writing=True)
                     target = _link(name, dir_fd)
                     if target is None:
                         yield dir_fd, name
@@ -159,23 +169,31 @@ class Workspace:
     def _root_fd(self) -> Iterator[int]:
         fd = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
+            status = os.fstat(fd)
+            if (status.st_dev, status.st_ino) != self._identity:
+                raise ToolError(Code.INVALID_WORKSPACE, path=str(self.root))
             yield fd
         finally:
             os.close(fd)
 
-    def _refuse_protected(self, fd: int, name: str, path: str) -> None:
+    def _refuse_protected(self, fd: int, name: str, path: str, *, writing: bool) -> None:
         """What was opened is judged by where it really lies, not by the path that led to it."""
         try:
             real = os.readlink(f"/proc/self/fd/{fd}")
         except OSError:
             real = os.path.realpath(self.root / self.relative(path))
             name = ""
-        if self._is_protected(os.path.join(real, name) if name else real):
+        if self._is_protected(os.path.join(real, name) if name else real, writing):
             raise ToolError(Code.PROTECTED_PATH, path=path)
 
 
 def _is_within(path: str, root: str) -> bool:
     return path == root or path.startswith(root.rstrip("/") + "/")
+
+
+def _holds(parts: list[str], folder: tuple[str, ...]) -> bool:
+    size = len(folder)
+    return any(tuple(parts[start : start + size]) == folder for start in range(len(parts) - size + 1))
 
 
 def _make_dirs(root_fd: int, head: str) -> int:
@@ -199,14 +217,21 @@ def _link(name: str, dir_fd: int) -> str | None:
         return None
 
 
-def _mode_of(name: str, dir_fd: int, path: str) -> int:
+def _status_of(name: str, dir_fd: int, path: str) -> os.stat_result | None:
     try:
         status = os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
     except FileNotFoundError:
-        return 0o644
+        return None
     if not stat.S_ISREG(status.st_mode):
         raise ToolError(Code.NOT_A_FILE, path=path)
-    return stat.S_IMODE(status.st_mode)
+    return status
+
+
+def _make_alike(fd: int, before: os.stat_result) -> None:
+    """The new file gets the mode of the old one, and its owner where that is allowed."""
+    with contextlib.suppress(OSError):
+        os.fchown(fd, before.st_uid, before.st_gid)
+    os.fchmod(fd, stat.S_IMODE(before.st_mode))
 
 
 @contextlib.contextmanager

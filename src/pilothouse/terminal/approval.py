@@ -42,6 +42,7 @@ def shown(call: CallRecord, language: Language) -> str:
         parts.append(call.preview)
     elif call.tool == "execute":
         parts.append(f"  $ {call.arguments['command']}")
+        parts += [f"  {name}: {call.arguments[name]}" for name in ("cwd", "timeout") if name in call.arguments]
     else:
         parts.append("  " + msgspec.json.encode(call.arguments).decode())
     if call.dangerous:

@@ -43,6 +43,11 @@ async def _continue(runtime: Runtime, context_id: str, _: str, __: Language) -> 
     await runtime.resume(context_id)
 
 
+async def _cancel(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
+    await runtime.cancel(context_id)
+    print(tell("cancelled", language))
+
+
 async def _branch(runtime: Runtime, context_id: str, name: str, language: Language) -> None:
     if name:
         await runtime.switch_branch(context_id, name)
@@ -79,6 +84,7 @@ _COMMANDS: dict[str, Command] = {
     "/mode": _mode,
     "/m": _mode,
     "/continue": _continue,
+    "/cancel": _cancel,
     "/branch": _branch,
     "/fork": _fork,
     "/audit": _audit,

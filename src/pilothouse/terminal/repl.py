@@ -1,6 +1,8 @@
 """The conversation in the terminal, line by line. The full terminal comes later; this one is plain and complete."""
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Any
 
 from pilothouse.domain.codes import Language, say
 from pilothouse.domain.errors import PilothouseError
@@ -33,12 +35,12 @@ class Conversation:
         """Until the person leaves."""
         await self.lines.start()
         live = await self.runtime.context(self.context_id)
-        print(tell("welcome", self.language, workspace=live.core.workspace))
+        print(visible(tell("welcome", self.language, workspace=live.core.workspace)))
         if is_demo:
             print(tell("demo", self.language))
         for reason in live.damage:
             print(visible(say(reason, self.language)))
-        await self._settle(position=live.branches[live.core.active_branch].length)
+        await self._guarded(self._settle(position=live.branches[live.core.active_branch].length))
         while (line := await self.lines.ask(await self._prompt())) is not None:
             if line.strip() in ("/quit", "/exit"):
                 break
@@ -54,14 +56,21 @@ class Conversation:
     async def _handle(self, line: str) -> None:
         live = await self.runtime.context(self.context_id)
         position = live.branches[live.core.active_branch].length
+        if line.startswith("/"):
+            command: Coroutine[Any, Any, Any] = run_command(self.runtime, self.context_id, line, self.language)
+        else:
+            command = self.runtime.send(self.context_id, line)
+        if await self._guarded(command):
+            await self._guarded(self._settle(position=position))
+
+    async def _guarded(self, work: Coroutine[Any, Any, Any]) -> bool:
+        """Do something that may be refused; what is refused is told."""
         try:
-            if line.startswith("/"):
-                await run_command(self.runtime, self.context_id, line, self.language)
-            else:
-                await self.runtime.send(self.context_id, line)
-            await self._settle(position=position)
+            await work
         except PilothouseError as error:
             print(visible(say(error.reason, self.language)))
+            return False
+        return True
 
     async def _settle(self, *, position: int) -> None:
         """Show what happens until the context is Idle, or the person leaves something for later."""
@@ -98,11 +107,8 @@ class Conversation:
         self._cancelling = asyncio.ensure_future(self._cancel_turn())
 
     async def _cancel_turn(self) -> None:
-        try:
-            await self.runtime.cancel(self.context_id)
+        if await self._guarded(self.runtime.cancel(self.context_id)):
             print("\n" + tell("cancelled", self.language))
-        except PilothouseError as error:
-            print(visible(say(error.reason, self.language)))
 
     def _print(self, event: Event) -> None:
         match event:

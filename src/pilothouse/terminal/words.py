@@ -14,12 +14,14 @@ _WORDS: dict[str, tuple[str, str]] = {
     "help": (
         "/mode [name]   show or switch the mode (also /agent /supervised /review /plan /ask)\n"
         "/continue      go on after a cancel, a limit or an error\n"
+        "/cancel        end a turn that waits\n"
         "/branch [name] show or switch branches\n"
         "/fork NAME     a new branch from here\n"
         "/audit         what was decided, by whom and why\n"
         "/quit          leave",
         "/mode [名称]   显示或切换模式（也可用 /agent /supervised /review /plan /ask）\n"
         "/continue      在取消、达到上限或出错后继续\n"
+        "/cancel        结束等待中的回合\n"
         "/branch [名称] 显示或切换分支\n"
         "/fork 名称     从这里新建分支\n"
         "/audit         决定了什么、由谁、为什么\n"

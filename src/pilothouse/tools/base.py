@@ -13,6 +13,7 @@ from pilothouse.domain.values import CallId, Value
 from pilothouse.sandbox.workspace import Workspace
 
 Category = Literal["file_system", "code_analysis", "system_control", "external", "mcp", "interaction"]
+_WAIT_FOR_THREAD = 0.5
 A = TypeVar("A", bound=msgspec.Struct, contravariant=True)
 
 
@@ -77,5 +78,11 @@ def parse_arguments(tool: str, parameters: type[Any], data: Any) -> Any:
 
 
 async def in_thread(function: Any, *args: Any) -> Any:
-    """File work off the event loop."""
-    return await asyncio.to_thread(function, *args)
+    """File work off the event loop. A thread cannot be stopped: who is cancelled waits for it, briefly, so that
+    nothing is written after the call has ended."""
+    work = asyncio.ensure_future(asyncio.to_thread(function, *args))
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        await asyncio.wait({work}, timeout=_WAIT_FOR_THREAD)
+        raise

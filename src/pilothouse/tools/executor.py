@@ -8,6 +8,8 @@ from pilothouse.domain.errors import ToolError
 from pilothouse.domain.values import Value
 from pilothouse.tools.base import Job, Tool
 
+_GRACE = 2.0
+
 
 class Outcome(Value):
     status: Literal["executed", "failed"]
@@ -18,7 +20,8 @@ class Outcome(Value):
 async def execute(tool: Tool[Any], arguments: Any, job: Job) -> Outcome:
     """Run a call to its end. Only cancellation passes through."""
     try:
-        async with asyncio.timeout(job.seconds):
+        # A tool that knows its limit may end by itself and tell more: this is for the others.
+        async with asyncio.timeout(job.seconds + _GRACE):
             content = await tool.run(arguments, job)
     except ToolError as error:
         return failed(error.reason)
@@ -26,8 +29,18 @@ async def execute(tool: Tool[Any], arguments: Any, job: Job) -> Outcome:
         return failed(Reason(Code.TOOL_TIMED_OUT, {"tool": tool.name, "seconds": job.seconds}))
     except Exception as error:  # a tool is foreign code: whatever it raises, the conversation goes on
         return failed(Reason(Code.TOOL_FAILED, {"tool": tool.name, "detail": f"{type(error).__name__}: {error}"}))
-    return Outcome(status="executed", content=content)
+    if not isinstance(content, str):
+        detail = f"it gave {type(content).__name__} instead of text"
+        return failed(Reason(Code.TOOL_FAILED, {"tool": tool.name, "detail": detail}))
+    return Outcome(status="executed", content=_storable(content))
 
 
 def failed(reason: Reason) -> Outcome:
-    return Outcome(status="failed", content=say(reason), error=reason)
+    params = {name: _storable(value) if isinstance(value, str) else value for name, value in reason.params.items()}
+    cleaned = Reason(reason.code, params)
+    return Outcome(status="failed", content=say(cleaned), error=cleaned)
+
+
+def _storable(text: str) -> str:
+    """A name of a file may hold what is no Unicode; a message may not."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -25,7 +25,7 @@ async def execute(turn: Turn) -> State:
     try:
         while True:
             turn.live.wake.clear()
-            for call in turn.live.calls.values():
+            for call in turn.live.draft().round_calls():
                 if call.status == "executing" and call.id not in running:
                     running[call.id] = asyncio.create_task(_run(turn, call))
             await _something_happens(turn, running)
@@ -45,7 +45,7 @@ async def _take_results(turn: Turn, running: Running) -> State:
     async with live.lock:
         draft = live.draft()
         for call_id in [call_id for call_id, task in running.items() if task.done()]:
-            _end(turn, draft, call_id, *running.pop(call_id).result())
+            _end(turn, draft, call_id, running.pop(call_id))
         start_calls(turn, draft)
         state = next_state(draft)
         if draft.calls:
@@ -59,10 +59,10 @@ async def _keep_results(turn: Turn, running: Running) -> None:
     """The store refuses: what still runs may finish, and its results are kept in memory with the others."""
     if running:
         await asyncio.wait(running.values())
-    kept = turn.live.unsaved
-    assert kept is not None
+    kept = turn.live.draft()
     for call_id in list(running):
-        _end(turn, kept, call_id, *running.pop(call_id).result())
+        _end(turn, kept, call_id, running.pop(call_id))
+    turn.live.unsaved = kept
 
 
 async def _something_happens(turn: Turn, running: Running) -> None:
@@ -97,8 +97,13 @@ async def _outcome(turn: Turn, call: CallRecord) -> Outcome:
     return await execute_tool(tool, arguments, job)
 
 
-def _end(turn: Turn, draft: Draft, call_id: CallId, outcome: Outcome, duration_ms: int) -> None:
+def _end(turn: Turn, draft: Draft, call_id: CallId, task: asyncio.Task[tuple[Outcome, int]]) -> None:
     call = draft.call(call_id)
+    if task.cancelled():  # not by us: by the time we cancel, nobody asks for results
+        detail = "it was cancelled from inside"
+        outcome, duration_ms = failed(Reason(Code.TOOL_FAILED, {"tool": call.tool, "detail": detail})), 0
+    else:
+        outcome, duration_ms = task.result()
     content = outcome.content
     if call.edited:
         told = say(Reason(Code.ARGUMENTS_EDITED, {"arguments": call.arguments}))

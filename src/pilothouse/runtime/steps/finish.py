@@ -1,8 +1,8 @@
 """finish and stop: the two ends of a turn. Commit (d)."""
 
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.states import Idle, State
-from pilothouse.runtime.results import close_open_calls
+from pilothouse.domain.states import Idle, SavingMessage, State
+from pilothouse.runtime.results import close_open_calls, close_unseen_calls
 from pilothouse.runtime.steps.stream import keep_partial
 from pilothouse.runtime.turn import Turn
 
@@ -12,7 +12,9 @@ async def finish(turn: Turn) -> State:
     live = turn.live
     async with live.lock:
         draft = turn.closing_draft()
-        draft.core.update(turn=None, last_turn=turn.end)
+        # Only rejections end a turn with nothing to say.
+        silent = isinstance(live.state, SavingMessage) and live.state.message_id is None
+        draft.core.update(turn=None, last_turn="rejected" if silent else turn.end)
         idle = Idle()
         await turn.commit(draft, idle)
         return idle
@@ -27,6 +29,7 @@ async def stop(turn: Turn) -> State:
     async with live.lock:
         draft = turn.closing_draft()
         by = turn.cancelled_by or "runtime"
+        close_unseen_calls(draft, live, turn.outbox, Reason(Code.CANCELLED))
         close_open_calls(draft, live, Reason(Code.CANCELLED))
         if turn.out_of_time:
             reason = Reason(Code.LIMIT_TURN_TIME, {"seconds": turn.parts.limits.turn_seconds})

@@ -43,7 +43,9 @@ def _calls(turn: Turn, answer: Answer) -> tuple[ToolCall, ...]:
             continue
         seen.add(key)
         call_id = CallId(turn.parts.ambient.new_id())
-        kept.append(ToolCall(id=call_id, provider_id=call.id, tool=call.tool, arguments=key[2]))
+        # Cut off by the length limit before its arguments came: no arguments is not the same as none needed.
+        arguments = key[2] or ("(cut off)" if answer.finish_reason == "length" else "")
+        kept.append(ToolCall(id=call_id, provider_id=call.id, tool=call.tool, arguments=arguments))
     return tuple(kept)
 
 

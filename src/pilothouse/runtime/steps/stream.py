@@ -2,12 +2,10 @@
 
 from contextlib import aclosing
 
-import msgspec
-
 from pilothouse.ambient import timestamp
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ModelError, ModelRefused, ModelUnavailable, StoreError
-from pilothouse.domain.messages import Ended, Text
+from pilothouse.domain.messages import Ended, Text, Usage
 from pilothouse.domain.states import (
     AwaitingLLMFirstChunk,
     ConnectingToLLM,
@@ -36,8 +34,9 @@ async def stream(turn: Turn) -> State:
     except StoreError:
         # The pieces could not be written: the text is kept in memory, and the round will be asked again.
         if (partial := _partial(turn, "cut")) is not None:
-            turn.live.unsaved = turn.live.draft()
-            turn.live.unsaved.append(partial, turn.open.branch)
+            kept = turn.live.draft()
+            kept.append(partial, turn.open.branch)
+            turn.live.unsaved = kept
         raise
     outlet.close()
     _count(turn, answer)
@@ -66,11 +65,9 @@ def _progress(answer: Answer) -> StreamingLLMResponse:
 
 
 def _count(turn: Turn, answer: Answer) -> None:
-    """Usage goes into the context's totals and into the turn's own; it is stored with the next commit."""
+    """Usage is stored with the next commit of the turn."""
     if answer.usage is not None:
-        core = turn.live.core
-        opened = msgspec.structs.replace(turn.open, usage=turn.open.usage.plus(answer.usage))
-        turn.live.core = msgspec.structs.replace(core, usage=core.usage.plus(answer.usage), turn=opened)
+        turn.used = answer.usage.plus(turn.used or Usage())
 
 
 async def _after_error(turn: Turn, answer: Answer, error: ModelError) -> State:

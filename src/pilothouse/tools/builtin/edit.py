@@ -6,12 +6,13 @@ import hashlib
 from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
-from pilothouse.sandbox.workspace import ABSENT, Workspace
+from pilothouse.sandbox.workspace import ABSENT, READ_LIMIT, Workspace
 from pilothouse.tools.base import Arguments, Category, Job, Prepared, in_thread
 from pilothouse.tools.builtin.files import read_text
 
+NOT_WHOLE = "not shown whole"
 _PREVIEW = 20_000
-_DIFF_FROM = 200_000
+_COMPARED_AT_MOST = 4_000_000
 
 
 class WriteFileArguments(Arguments):
@@ -36,7 +37,7 @@ class WriteFile:
 
 
 def _prepare_write(arguments: WriteFileArguments, workspace: Workspace) -> Prepared:
-    limit = workspace.limit(arguments.path)
+    limit = workspace.limit(arguments.path, writing=True)
     if limit is not None:
         return Prepared(effect="mutating", touches=(arguments.path,), limit=limit)
     basis = workspace.basis(arguments.path)
@@ -44,9 +45,12 @@ def _prepare_write(arguments: WriteFileArguments, workspace: Workspace) -> Prepa
         before = "" if basis == ABSENT else read_text(workspace, arguments.path)
     except ToolError:
         before = ""  # not text: the diff shows what will stand there
-    dangerous = () if basis == ABSENT else ("overwrites",)
-    preview = _diff(arguments.path, before, arguments.content)
-    return Prepared(effect="mutating", touches=(arguments.path,), dangerous=dangerous, preview=preview, basis=basis)
+    preview, is_whole = _diff(arguments.path, before, arguments.content)
+    dangerous = [] if basis == ABSENT else ["overwrites"]
+    dangerous += [] if is_whole else [NOT_WHOLE]
+    return Prepared(
+        effect="mutating", touches=(arguments.path,), dangerous=tuple(dangerous), preview=preview, basis=basis
+    )
 
 
 class Edit(Arguments):
@@ -81,14 +85,15 @@ class EditFile:
 
 
 def _prepare_edit(arguments: EditFileArguments, workspace: Workspace) -> Prepared:
-    limit = workspace.limit(arguments.path)
+    limit = workspace.limit(arguments.path, writing=True)
     if limit is not None:
         return Prepared(effect="mutating", touches=(arguments.path,), limit=limit)
     before = read_text(workspace, arguments.path)
     after = edited(before, arguments)
     basis = hashlib.sha256(before.encode()).hexdigest()
-    preview = _diff(arguments.path, before, after)
-    return Prepared(effect="mutating", touches=(arguments.path,), preview=preview, basis=basis)
+    preview, is_whole = _diff(arguments.path, before, after)
+    dangerous = () if is_whole else (NOT_WHOLE,)
+    return Prepared(effect="mutating", touches=(arguments.path,), dangerous=dangerous, preview=preview, basis=basis)
 
 
 def _edit(arguments: EditFileArguments, job: Job) -> None:
@@ -104,14 +109,17 @@ def edited(text: str, arguments: EditFileArguments) -> str:
     windows = "\r\n" in text
     for number, edit in enumerate(arguments.edits, start=1):
         old, new = edit.old_text, edit.new_text
-        if windows and "\r\n" not in old:
+        if windows and old not in text:
             # The model sees and writes plain line ends; the file keeps its own.
-            old, new = old.replace("\n", "\r\n"), new.replace("\r\n", "\n").replace("\n", "\r\n")
+            old, new = (part.replace("\r\n", "\n").replace("\n", "\r\n") for part in (old, new))
         count = text.count(old) if old else 0
         if count == 0:
             raise ToolError(Code.TEXT_NOT_FOUND, number=number, path=arguments.path)
         if count > 1 and not edit.replace_all:
             raise ToolError(Code.TEXT_NOT_UNIQUE, number=number, path=arguments.path, count=count)
+        size = len(text) + count * (len(new) - len(old))
+        if size > READ_LIMIT:
+            raise ToolError(Code.FILE_TOO_LARGE, path=arguments.path, size=size, limit=READ_LIMIT)
         text = text.replace(old, new)
     return text
 
@@ -124,9 +132,15 @@ def _write(workspace: Workspace, path: str, content: str, basis: str | None) -> 
     workspace.write(path, data, basis=basis)
 
 
-def _diff(path: str, before: str, after: str) -> str:
-    if len(before) + len(after) > _DIFF_FROM:
-        return f"{path}: {len(before)} characters become {len(after)} (too large for a diff)"
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), fromfile=path, tofile=path, lineterm="", n=3)
+def _diff(path: str, before: str, after: str) -> tuple[str, bool]:
+    """What would change, and whether that is all of it: a long one keeps its head and its tail."""
+    old, new = before.splitlines(), after.splitlines()
+    if len(old) * len(new) > _COMPARED_AT_MOST:
+        lines = [f"{path}: {len(old)} lines become {len(new)}, too many to compare. They will be:", *new]
+    else:
+        lines = list(difflib.unified_diff(old, new, fromfile=path, tofile=path, lineterm="", n=3))
     text = "\n".join(lines)
-    return text if len(text) <= _PREVIEW else text[:_PREVIEW] + "\n[the diff is cut here]"
+    if len(text) <= _PREVIEW:
+        return text, True
+    half = _PREVIEW // 2
+    return f"{text[:half]}\n[… {len(text) - 2 * half} characters are not shown …]\n{text[-half:]}", False

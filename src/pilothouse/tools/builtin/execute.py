@@ -17,6 +17,7 @@ from pilothouse.tools.base import Arguments, Category, Job, Prepared
 HEAD = 20_000
 TAIL = 20_000
 _LOOK_EVERY = 0.02
+_READS_AFTER_THE_END = 16
 _HAS_PROC = Path("/proc/self/fd").is_dir()
 
 
@@ -86,7 +87,9 @@ class _Output:
     async def read_from(self, process: asyncio.subprocess.Process) -> None:
         """Read until the pipe is closed, or the command is over: a daemon may hold the pipe open."""
         assert process.stdout is not None
-        while True:
+        left = _READS_AFTER_THE_END
+        while left:
+            left -= process.returncode is not None
             reading = asyncio.ensure_future(process.stdout.read(65536))
             try:
                 while not reading.done():

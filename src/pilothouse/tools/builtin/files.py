@@ -1,5 +1,6 @@
 """Reading: read_file and list_directory."""
 
+import io
 import os
 from collections.abc import Iterator
 from typing import Annotated
@@ -57,7 +58,7 @@ def read_lines(workspace: Workspace, path: str, start: int | None, end: int | No
     text = read_text(workspace, path)
     if start is None and end is None and len(text) <= _CHARACTERS:
         return text
-    lines = text.splitlines(keepends=True)
+    lines = list(io.StringIO(text))  # by line feeds alone, as editors count
     first, last = start or 1, min(end or len(lines), len(lines))
     if first > max(last, 1):
         raise ToolError(Code.BAD_LINE_RANGE, path=path, start=start, end=end, lines=len(lines))
@@ -90,8 +91,11 @@ class ListDirectory:
 
 def _listing(workspace: Workspace, path: str, depth: int) -> str:
     lines: list[str] = []
+    base = os.path.realpath(workspace.root / path)
     with workspace.directory(path) as fd:
         for line in _entries(fd, "", depth):
+            if workspace.is_private(os.path.join(base, line.rstrip("/@"))):
+                continue
             if len(lines) == _ENTRIES:
                 lines.append(f"[cut: only the first {_ENTRIES} entries are shown]")
                 break

@@ -1,0 +1,274 @@
+"""Commands that meet: callers that give up, cancels in the wrong moment, tools that misbehave at every step."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilothouse.domain.codes import Code
+from pilothouse.domain.contexts import Change
+from pilothouse.domain.errors import Conflict, StoreRefused
+from pilothouse.domain.messages import FileReference, ToolRequest, ToolResult, Usage
+from pilothouse.domain.states import AwaitingToolApproval, Idle, WaitingForRecovery
+from pilothouse.domain.values import ContextId
+from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.runtime.calls import PersonsDecision
+from pilothouse.storage.memory import MemoryStore
+from pilothouse.testing.tools import NoteTool
+from pilothouse.testing.world import World
+
+CHANGE = ScriptedCall(tool="change", arguments={"text": "b"})
+OTHER = ScriptedCall(tool="change", arguments={"text": "c"})
+
+
+class SlowStore(MemoryStore):
+    """Takes its time to commit, or refuses what it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seconds = 0.0
+        self.refuses: Callable[[Change], bool] = lambda _: False
+
+    async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int = 1) -> int:
+        if self.refuses(change):
+            raise StoreRefused(Code.STORE_REFUSED, detail="as it was told to")
+        await asyncio.sleep(self.seconds)
+        return await super().commit(context_id, change, expected=expected, fence=fence)
+
+
+async def results(world: World, context_id: str) -> list[ToolResult]:
+    return [m for m in await world.runtime.read_messages(context_id) if isinstance(m, ToolResult)]
+
+
+async def test_a_cancel_right_behind_a_message_ends_the_turn_before_it_began(tmp_path: Path) -> None:
+    world = World(tmp_path, *[Answer(text="x")] * 40)
+    context_id = await world.start()
+    for yields in range(20):  # at every instant of its beginning
+        await world.runtime.send(context_id, "x")
+        for _ in range(yields):
+            await asyncio.sleep(0)
+        try:
+            await world.runtime.cancel(context_id)
+        except Conflict:
+            pass
+        assert isinstance((await world.runtime.context(context_id)).state, Idle)
+    await world.turn(context_id)
+    assert (await world.runtime.read_messages(context_id))[-1].content == "x"
+
+
+async def test_a_cancel_right_behind_an_approval_leaves_no_call_without_a_result(tmp_path: Path) -> None:
+    world = World(tmp_path, Answer(calls=(CHANGE,)))
+    context_id = await world.start("supervised")
+    await world.turn(context_id)
+    await world.runtime.approve_all(context_id)
+    await world.runtime.cancel(context_id)
+    assert isinstance((await world.runtime.context(context_id)).state, Idle)
+    assert len(await results(world, context_id)) == 1
+
+
+@pytest.mark.parametrize("command", ["send", "approve", "switch", "answer"])
+async def test_a_caller_that_gives_up_during_the_commit_leaves_nothing_undriven(tmp_path: Path, command: str) -> None:
+    store = SlowStore()
+    question = ScriptedCall(tool="ask_user", arguments={"questions": [{"question": "?"}]})
+    first = Answer(calls=(question,)) if command == "answer" else Answer(calls=(CHANGE,))
+    answers = [Answer(text="done")] if command == "send" else [first, Answer(text="done")]
+    world = World(tmp_path, *answers, store=store)
+    context_id = await world.start("agent" if command == "send" else "supervised")
+    if command != "send":
+        await world.turn(context_id)
+    store.seconds = 0.1
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.02):
+            match command:
+                case "send":
+                    await world.runtime.send(context_id, "x")
+                case "approve":
+                    await world.runtime.approve_all(context_id)
+                case "switch":
+                    await world.runtime.switch_mode(context_id, "agent")
+                case "answer":
+                    await world.runtime.answer(context_id, ["yes"])
+    store.seconds = 0
+    await world.runtime.rested(context_id)
+    assert (await world.runtime.read_messages(context_id))[-1].content == "done"
+
+
+async def test_a_call_rejected_while_the_store_was_full_never_comes_back(tmp_path: Path) -> None:
+    store = SlowStore()
+    world = World(tmp_path, Answer(calls=(CHANGE, OTHER)), Answer(text="x"), store=store)
+    context_id = await world.start()
+    store.refuses = lambda change: any(isinstance(message, ToolResult) for message in change.messages)
+    await world.turn(context_id)
+    live = await world.runtime.context(context_id)
+    assert isinstance(live.state, WaitingForRecovery)
+    store.refuses = lambda _: False
+    switch = await world.runtime.switch_mode(context_id, "plan")
+    assert len(switch.rejected) == 1
+    assert isinstance(live.state, WaitingForRecovery)
+    await world.runtime.resume(context_id)
+    await world.runtime.rested(context_id)
+    await world.runtime.switch_mode(context_id, "agent")
+    await world.runtime.rested(context_id)
+    assert world.change.ran == ["b"]
+    assert [result.status for result in await results(world, context_id)] == ["executed", "rejected"]
+
+
+class Odd(NoteTool):
+    """Does what it was made to do, at the step that it was made for."""
+
+    def __init__(self, *, prepare: Any = None, run: Any = None) -> None:
+        super().__init__("odd", "mutating")
+        self._prepare, self._run = prepare, run
+
+    async def prepare(self, arguments: Any, workspace: Any) -> Any:
+        if self._prepare is not None:
+            return await self._prepare()
+        return await super().prepare(arguments, workspace)
+
+    async def run(self, arguments: Any, job: Any) -> Any:
+        return await self._run() if self._run is not None else await super().run(arguments, job)
+
+
+async def cancelled_inside() -> None:
+    raise asyncio.CancelledError
+
+
+async def a_number() -> int:
+    return 7
+
+
+async def nothing() -> None:
+    pass
+
+
+async def no_unicode() -> str:
+    return "a\udcffb"
+
+
+async def raises_no_unicode() -> str:
+    raise ValueError("a\udcffb")
+
+
+@pytest.mark.parametrize(
+    ("odd", "status"),
+    [
+        ({"run": cancelled_inside}, "failed"),
+        ({"prepare": cancelled_inside}, "failed"),
+        ({"run": a_number}, "failed"),
+        ({"run": nothing}, "failed"),
+        ({"run": no_unicode}, "executed"),
+        ({"run": raises_no_unicode}, "failed"),
+    ],
+)
+async def test_whatever_a_tool_does_the_turn_goes_on(tmp_path: Path, odd: dict[str, Any], status: str) -> None:
+    world = World(tmp_path, Answer(calls=(ScriptedCall(tool="odd"), CHANGE)), Answer(text="on"), tools=[Odd(**odd)])
+    context_id = await world.start()
+    await world.turn(context_id)
+    assert {result.tool: result.status for result in await results(world, context_id)} == {
+        "odd": status,
+        "change": "executed",
+    }
+    assert (await world.runtime.read_messages(context_id))[-1].content == "on"
+
+
+async def test_a_tool_that_takes_long_to_look_never_holds_up_a_cancel(tmp_path: Path) -> None:
+    looks = 0
+
+    async def slow_the_second_time() -> Any:
+        nonlocal looks
+        looks += 1
+        if looks > 1:
+            await asyncio.sleep(30)
+        return await NoteTool("odd", "mutating").prepare(NoteTool.parameters(), None)  # type: ignore[arg-type]
+
+    world = World(tmp_path, Answer(calls=(ScriptedCall(tool="odd"),)), tools=[Odd(prepare=slow_the_second_time)])
+    context_id = await world.start("supervised")
+    await world.turn(context_id)
+    (call,) = await world.runtime.pending_calls(context_id)
+    edit = PersonsDecision(id=call.id, verdict="approve", arguments={"text": "z"})
+    deciding = asyncio.create_task(world.runtime.decide(context_id, [edit]))
+    await asyncio.sleep(0.05)
+    async with asyncio.timeout(1):
+        await world.runtime.cancel(context_id)
+    deciding.cancel()
+    assert isinstance((await world.runtime.context(context_id)).state, Idle)
+
+
+async def test_a_cancel_while_the_gate_looks_gives_every_call_its_result(tmp_path: Path) -> None:
+    hanging = asyncio.Event()
+
+    async def hang() -> None:
+        hanging.set()
+        await asyncio.sleep(30)
+
+    calls = (ScriptedCall(tool="odd"), CHANGE)
+    world = World(tmp_path, Answer(calls=calls), tools=[Odd(prepare=hang)])
+    context_id = await world.start()
+    await world.runtime.send(context_id, "go")
+    await hanging.wait()
+    await world.runtime.cancel(context_id)
+    (request,) = [m for m in await world.runtime.read_messages(context_id) if isinstance(m, ToolRequest)]
+    assert [result.call_id for result in await results(world, context_id)] == [call.id for call in request.calls]
+    assert (await world.runtime.call(context_id, request.calls[0].id)).status == "cancelled"
+
+
+async def test_a_switch_beside_a_cancel_starts_nothing_that_will_not_run(tmp_path: Path) -> None:
+    world = World(tmp_path, Answer(calls=(CHANGE,)))
+    context_id = await world.start("supervised")
+    await world.turn(context_id)
+    await asyncio.gather(world.runtime.cancel(context_id), world.runtime.switch_mode(context_id, "agent"))
+    started = [entry for entry in await world.runtime.audit(context_id) if entry.kind == "call_started"]
+    assert len(started) == len(world.change.ran) == 0
+
+
+async def test_usage_is_counted_also_when_a_command_commits_meanwhile(tmp_path: Path) -> None:
+    store = SlowStore()
+    answer = Answer(deltas=("a", "b"), delta_delay=0.02, usage=Usage(input_tokens=100, output_tokens=10))
+    world = World(tmp_path, answer, store=store)
+    context_id = await world.start()
+    await world.runtime.send(context_id, "x")
+    store.seconds = 0.06
+    await world.runtime.create_branch(context_id, "other")
+    await world.runtime.rested(context_id)
+    assert (await world.runtime.context(context_id)).core.usage.input_tokens == 100
+
+
+async def test_a_reject_that_was_refused_leaves_no_trace_in_how_the_turn_ends(tmp_path: Path) -> None:
+    store = SlowStore()
+    world = World(tmp_path, Answer(calls=(CHANGE,)), Answer(text="x"), store=store)
+    context_id = await world.start("supervised")
+    await world.turn(context_id)
+    store.refuses = lambda _: True
+    with pytest.raises(StoreRefused):
+        await world.runtime.reject_all(context_id)
+    store.refuses = lambda _: False
+    await world.runtime.approve_all(context_id)
+    await world.runtime.rested(context_id)
+    assert (await world.runtime.context(context_id)).core.last_turn == "complete"
+
+
+async def test_a_file_that_was_not_read_before_the_cancel_is_read_by_continue(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("the content")
+    world = World(tmp_path, Answer(text="x"))
+    context_id = await world.start()
+    await world.runtime.send(context_id, [{"type": "file_reference", "path": "a.txt"}])
+    await world.runtime.cancel(context_id)
+    await world.runtime.resume(context_id)
+    await world.runtime.rested(context_id)
+    (file,) = [m for m in await world.runtime.read_messages(context_id) if isinstance(m, FileReference)]
+    assert file.content == "the content"
+    assert b"the content" in world.model.requests[0].messages[0]
+
+
+async def test_a_waiting_turn_cannot_be_deleted_with_its_context(tmp_path: Path) -> None:
+    world = World(tmp_path, Answer(calls=(CHANGE,)))
+    context_id = await world.start("supervised")
+    await world.turn(context_id)
+    assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
+    with pytest.raises(Conflict):
+        await world.runtime.delete_context(context_id)
+    await world.runtime.cancel(context_id)
+    await world.runtime.delete_context(context_id)
+    assert await world.runtime.contexts() == []
