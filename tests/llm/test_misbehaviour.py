@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -192,8 +193,9 @@ DONE = 'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\
         tuple(f"data: {chunk('good')}\n\n{DONE}"),
         (f"data: {chunk('good')}\n\n", 'data: {"unknown": {"shape": []}, "choices": []}\n\n', DONE),
         (f"data: {chunk('good')}\n\n", "data: [DONE]\n\n"),
+        (f"data: {chunk('good')}\n\n", 'data: {"choices": null, "usage": {"prompt_tokens": 1.5}}\n\n', DONE),
     ],
-    ids=["byte order mark", "CRLF", "comments and fields", "byte by byte", "unknown fields", "no finish reason"],
+    ids=["byte order mark", "CRLF", "comments", "byte by byte", "unknown fields", "no finish reason", "nulls"],
 )
 async def test_odd_but_valid_streams_are_understood(tmp_path: Path, raw: tuple[str, ...]) -> None:
     async with provided(tmp_path, Answer(raw=raw)) as (world, _):
@@ -337,3 +339,39 @@ async def test_a_tool_result_beyond_all_bounds_is_cut_for_the_model_and_kept_who
         assert len(provider.requests[1]["messages"][-1]["content"]) < 61_000
         results = [m for m in await world.runtime.read_messages(context_id) if isinstance(m, ToolResult)]
         assert len(results[0].content) > 500_000
+
+
+def call_chunk(**call: Any) -> str:
+    return "data: " + json.dumps({"choices": [{"delta": {"tool_calls": [call]}}]}) + "\n\n"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        (call_chunk(index=0, id=7, function={"name": "change", "arguments": {"text": "x"}}),),
+        tuple(call_chunk(index=0, id="a", function={"name": "change", "arguments": p}) for p in ('{"text":', '"x"}')),
+        (call_chunk(id="a", function={"name": "change", "arguments": '{"text":"x"}'}),),
+    ],
+    ids=["arguments as an object, a number as id", "the name repeated in every part", "no index"],
+)
+async def test_calls_in_odd_shapes_run_as_they_should(tmp_path: Path, raw: tuple[str, ...]) -> None:
+    async with provided(tmp_path, Answer(raw=(*raw, DONE)), FINE) as (world, _):
+        context_id = await world.start()
+        await world.turn(context_id)
+        assert world.change.ran == ["x"]
+
+
+async def test_two_calls_under_one_index_are_two(tmp_path: Path) -> None:
+    parts = [call_chunk(index=0, id=n, function={"name": "change", "arguments": f'{{"text":"{n}"}}'}) for n in "ab"]
+    async with provided(tmp_path, Answer(raw=(*parts, DONE)), FINE) as (world, _):
+        context_id = await world.start()
+        await world.turn(context_id)
+        assert world.change.ran == ["a", "b"]
+
+
+async def test_a_call_cut_off_by_the_length_limit_is_not_run_without_arguments(tmp_path: Path) -> None:
+    answer = Answer(calls=(ScriptedCall(tool="change", arguments=""),), finish="length")
+    async with provided(tmp_path, answer, FINE) as (world, _):
+        context_id = await world.start()
+        await world.turn(context_id)
+        assert world.change.ran == []

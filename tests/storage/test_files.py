@@ -10,12 +10,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from pilothouse.domain.branches import MAIN
+from pilothouse.domain.branches import MAIN, Branch
 from pilothouse.domain.contexts import Change
-from pilothouse.domain.errors import PilothouseError, StoreDamaged, StoreLocked
+from pilothouse.domain.errors import Conflict, NotFound, PilothouseError, StoreDamaged, StoreError, StoreLocked
 from pilothouse.domain.messages import ErrorMessage
-from pilothouse.domain.values import ContextId
+from pilothouse.domain.states import Failed
+from pilothouse.domain.values import CallId, ContextId, MessageId
+from pilothouse.storage.files.journal import line_of
 from pilothouse.storage.files.store import FileStore
+from pilothouse.testing.disk import FaultyDisk
 from tests.scale import LONG, Record
 from tests.storage.test_contract import AT, ID, append, core, first, message_id, text
 
@@ -206,3 +209,123 @@ async def _check_damaged(where: Path, good: Path, name: Path, damaged: bytes) ->
     kept = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
     tail = damaged.rstrip(b"\0").rpartition(b"\n")[2][-20:]
     assert tail in kept, f"the bytes of {name} cut to {len(damaged)} are gone"
+
+
+def branch(name: str, key: str) -> Branch:
+    return Branch(name=name, key=key, created_at=AT)
+
+
+async def test_a_damaged_line_that_made_a_branch_costs_nothing_behind_it(tmp_path: Path) -> None:
+    store = FileStore(tmp_path, now=lambda: AT)
+    await store.create(first())
+    await store.commit(ID, append(text(1)), expected=1)
+    fork = Change(core=core(), branches={"other": branch("other", "k2")}, appended={"other": (message_id(1),)})
+    await store.commit(ID, fork, expected=2)
+    more = Change(core=core(active_branch="other"), messages=(text(2),), appended={"other": (message_id(2),)})
+    await store.commit(ID, more, expected=3)
+    abandon(store)
+    (segment,) = (tmp_path / "contexts" / ID / "journal").iterdir()
+    lines = segment.read_bytes().split(b"\n")
+    lines[2] = b"x" * len(lines[2])
+    segment.write_bytes(b"\n".join(lines))
+    store = FileStore(tmp_path, now=lambda: AT)
+    opened = await store.open(ID)
+    assert [reason.code for reason in opened.damage] == ["journal_gap"]
+    assert await store.branch_ids(ID, opened.core.active_branch) == [message_id(2)]
+    await store.close()
+
+
+async def test_a_blob_is_never_written_over(tmp_path: Path) -> None:
+    disk = FaultyDisk()
+    store = FileStore(tmp_path, now=lambda: AT, disk=disk)
+    await store.create(first())
+    large = text(1, "y" * 100_000)
+    await store.commit(ID, append(large), expected=1)
+    disk.arm(1, "ENOSPC", lasting=True)
+    with pytest.raises(StoreError):
+        await store.commit(ID, Change(core=core(), messages=(large,)), expected=2)
+    disk.disarm()
+    assert await store.messages(ID, [large.id]) == [large]
+    await store.close()
+
+
+async def test_a_young_context_whose_journal_is_gone_is_listed_as_damaged_and_not_made_again(tmp_path: Path) -> None:
+    store = FileStore(tmp_path, now=lambda: AT)
+    await store.create(first())
+    abandon(store)
+    (segment,) = (tmp_path / "contexts" / ID / "journal").iterdir()
+    segment.write_bytes(b"\0" * segment.stat().st_size)
+    store = FileStore(tmp_path, now=lambda: AT)
+    (summary,) = await store.contexts()
+    assert summary.damage is not None
+    with pytest.raises(Conflict):
+        await store.create(first())
+    assert isinstance((await store.open(ID)).core.state, Failed)
+    await store.close()
+
+
+async def test_a_line_of_a_newer_program_is_left_alone(tmp_path: Path) -> None:
+    store = FileStore(tmp_path, now=lambda: AT)
+    await store.create(first())
+    abandon(store)
+    (segment,) = (tmp_path / "contexts" / ID / "journal").iterdir()
+    with segment.open("ab") as file:
+        file.write(line_of(b'{"version":2,"core":{"format":2,"something":"new"}}'))
+    before = segment.read_bytes()
+    store = FileStore(tmp_path, now=lambda: AT)
+    with pytest.raises(StoreDamaged, match="newer version"):
+        await store.open(ID)
+    assert segment.read_bytes() == before
+    await store.close()
+
+
+async def test_no_id_leads_into_another_context(tmp_path: Path) -> None:
+    store = await filled(tmp_path, checkpoint=True)
+    await store.create(Change(core=core(context_id="other"), branches={MAIN: branch(MAIN, "k")}))
+    for bad in (f"../../{ID}/messages_pool/{message_id(1)}", "nul\0", "", "x" * 300):
+        (found,) = await store.messages(ContextId("other"), [MessageId(bad)])
+        assert isinstance(found, ErrorMessage)
+        with pytest.raises(NotFound):
+            await store.call(ContextId("other"), CallId(bad))
+    await store.close()
+
+
+async def test_metadata_lost_after_half_a_checkpoint_lists_no_message_twice(tmp_path: Path) -> None:
+    store = await filled(tmp_path, checkpoint=True)
+    await store.commit(ID, append(text(4, "message 4")), expected=4)
+    abandon(store)
+    folder = tmp_path / "contexts" / ID
+    journal = {path: path.read_bytes() for path in (folder / "journal").iterdir()}
+    store = FileStore(tmp_path, now=lambda: AT)
+    await store.open(ID)
+    await store.close()
+    for path, data in journal.items():
+        path.write_bytes(data)
+    (folder / "metadata.json").write_bytes(b"damaged")
+    store = FileStore(tmp_path, now=lambda: AT)
+    assert await store.branch_ids(ID, MAIN) == [message_id(number) for number in (1, 2, 3, 4)]
+    await store.close()
+
+
+async def test_a_deletion_that_was_cut_short_never_comes_back(tmp_path: Path) -> None:
+    store = await filled(tmp_path, checkpoint=True)
+    await store.close()
+    (tmp_path / "contexts" / ID).rename(tmp_path / "contexts" / f".deleted-{ID}")
+    store = FileStore(tmp_path, now=lambda: AT)
+    assert await store.contexts() == []
+    assert list((tmp_path / "contexts").iterdir()) == []
+    await store.close()
+
+
+async def test_failed_creations_leave_no_file_open(tmp_path: Path) -> None:
+    disk = FaultyDisk()
+    store = FileStore(tmp_path, now=lambda: AT, disk=disk)
+    before = len(os.listdir("/proc/self/fd"))
+    disk.fault, disk.lasting = "EIO", True
+    for number in range(20):
+        disk.arm(6, "EIO", lasting=True)
+        with pytest.raises(StoreError):
+            await store.create(Change(core=core(context_id=f"c{number}")))
+    disk.disarm()
+    assert len(os.listdir("/proc/self/fd")) <= before + 2
+    await store.close()

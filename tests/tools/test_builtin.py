@@ -211,3 +211,71 @@ def test_schemas_stand_on_their_own() -> None:
     edits = schema_of(TOOLS.tools["edit_file"].parameters)
     assert edits["properties"]["edits"]["items"]["$ref"] == "#/$defs/Edit"
     assert "Edit" in edits["$defs"]
+
+
+async def test_mixed_line_ends_stay_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"one\ntwo\nthree\r\nfour\r\n")
+    edits = [{"old_text": "one\ntwo", "new_text": "1\n2"}, {"old_text": "three\nfour", "new_text": "3\n4"}]
+    await use(tmp_path, "edit_file", path="a", edits=edits)
+    assert (tmp_path / "a").read_bytes() == b"1\n2\n3\r\n4\r\n"
+
+
+async def test_an_edit_that_would_explode_is_refused_before_it_does(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("a" * 200_000)
+    edits = [{"old_text": "a", "new_text": "b" * 5000, "replace_all": True}]
+    with pytest.raises(ToolError, match="at most"):
+        await use(tmp_path, "edit_file", path="a", edits=edits)
+
+
+async def test_a_preview_that_is_not_whole_says_so_and_shows_both_ends(tmp_path: Path) -> None:
+    tool = TOOLS.tools["write_file"]
+    content = "\n".join(f"harmless {number}" for number in range(6000)) + "\nrm -rf everything"
+    arguments = parse_arguments("write_file", tool.parameters, {"path": "a", "content": content})
+    prepared = await tool.prepare(arguments, Workspace(tmp_path))
+    assert prepared.preview is not None
+    assert "rm -rf everything" in prepared.preview
+    assert "not shown whole" in prepared.dangerous
+
+
+async def test_a_comparison_that_would_take_long_is_not_made(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("\n".join(str(n % 7) for n in range(40_000)))
+    tool = TOOLS.tools["write_file"]
+    content = "\n".join(str(n % 11) for n in range(40_000))
+    arguments = parse_arguments("write_file", tool.parameters, {"path": "a", "content": content})
+    async with asyncio.timeout(2):
+        prepared = await tool.prepare(arguments, Workspace(tmp_path))
+    assert "too many to compare" in (prepared.preview or "")
+
+
+async def test_lines_are_counted_as_editors_count_them(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("one\x0cstill one\u2028still one\ntwo\n")
+    assert await use(tmp_path, "read_file", path="a", start_line=2) == "two\n"
+
+
+async def test_a_background_process_that_prints_for_ever_does_not_hold_the_call(tmp_path: Path) -> None:
+    async with asyncio.timeout(10):
+        await use(tmp_path, "execute", command="yes & true")
+
+
+async def test_daemons_that_multiply_are_found(tmp_path: Path) -> None:
+    command = "for k in 1 2 3 4 5 6 7 8; do (setsid sh -c 'setsid sh -c \"sleep 0.5; touch canary\" &' &); done"
+    for _ in range(10):
+        await use(tmp_path, "execute", command=command)
+    await asyncio.sleep(0.8)
+    assert not (tmp_path / "canary").exists()
+
+
+async def test_at_the_time_limit_the_output_so_far_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match="so far:\nhi"):
+        await use(tmp_path, "execute", command="echo hi; sleep 60", seconds=0.3)
+
+
+async def test_a_cancelled_write_does_not_land_later(tmp_path: Path) -> None:
+    for number in range(20):
+        task = asyncio.create_task(use(tmp_path, "write_file", path=f"f{number}", content="x"))
+        await asyncio.sleep(0.0003 * number)
+        task.cancel()
+        await asyncio.wait({task})
+        there = (tmp_path / f"f{number}").exists()
+        await asyncio.sleep(0.02)
+        assert (tmp_path / f"f{number}").exists() == there

@@ -87,6 +87,15 @@ PROTECTED = [
     ".pilothouse/config.toml",
     "PILOTHOUSE.toml",
     "hidden/config",
+    ".git",
+    ".git/commondir",
+    "sub/.git",
+    "sub/.git/objects/x",
+    ".gitconfig",
+    ".ssh/authorized_keys",
+    ".config/fish/conf.d/x.fish",
+    ".config/git/config",
+    ".envrc",
 ]
 
 
@@ -95,7 +104,7 @@ def test_protected_files_are_never_touched_even_before_they_exist(workspace: Wor
     (workspace.root / ".git" / "hooks").mkdir(parents=True)
     (workspace.root / ".git" / "config").write_text("[core]")
     (workspace.root / "hidden").symlink_to(".git")
-    assert workspace.limit(path).code is Code.PROTECTED_PATH
+    assert workspace.limit(path, writing=True).code is Code.PROTECTED_PATH
     refused(lambda: workspace.write(path, b"evil", basis=None), Code.PROTECTED_PATH)
     assert (workspace.root / ".git" / "config").read_text() == "[core]"
 
@@ -186,3 +195,31 @@ def test_a_folder_swapped_for_a_link_in_a_race_never_lets_anything_out(
     assert (outside / "f").read_text() == SECRET
     assert [path.name for path in outside.iterdir()] == ["f"]
     record_property("figure", f"{rounds} rounds, {read} reads inside, 0 outside")
+
+
+def test_what_is_in_git_can_be_read_but_for_what_may_hold_keys(workspace: Workspace) -> None:
+    (workspace.root / ".git").mkdir()
+    (workspace.root / ".git" / "HEAD").write_text("ref: refs/heads/main")
+    (workspace.root / ".git" / "config").write_text("token")
+    assert workspace.read(".git/HEAD") == b"ref: refs/heads/main"
+    refused(lambda: workspace.read(".git/config"), Code.PROTECTED_PATH)
+
+
+def test_a_root_that_was_swapped_for_a_link_is_no_longer_the_workspace(workspace: Workspace, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "inside.txt").write_text(SECRET)
+    workspace.root.rename(tmp_path / "old")
+    workspace.root.symlink_to(outside)
+    refused(lambda: workspace.read("inside.txt"), Code.INVALID_WORKSPACE)
+    refused(lambda: workspace.write("inside.txt", b"x", basis=None), Code.INVALID_WORKSPACE)
+    assert (outside / "inside.txt").read_text() == SECRET
+
+
+def test_a_new_file_follows_the_umask_and_its_name_may_be_long(workspace: Workspace) -> None:
+    before = os.umask(0o077)
+    try:
+        workspace.write("你" * 80, b"x", basis=ABSENT)
+    finally:
+        os.umask(before)
+    assert (workspace.root / ("你" * 80)).stat().st_mode & 0o777 == 0o600
