@@ -14,6 +14,7 @@ ALL: list[Figure] = [
     figures.delta,
     figures.first_token,
     figures.tool_round,
+    figures.tool_round_in_process,
     figures.approval,
     figures.history_warm,
     figures.history_cold,

@@ -14,6 +14,7 @@ from typing import Any
 import httpx2 as httpx
 
 from pilothouse.ambient import SystemAmbient, timestamp
+from pilothouse.llm.base import Adapter
 from pilothouse.llm.openai import OpenAIAdapter
 from pilothouse.runtime.parts import Parts
 from pilothouse.runtime.runtime import Runtime
@@ -37,12 +38,12 @@ def provider(deltas: int = 1000, delta_delay: float = 0) -> Iterator[str]:
             process.kill()
 
 
-def pilothouse(data: Path, address: str) -> Runtime:
+def pilothouse(data: Path, address: str, adapter: Adapter | None = None) -> Runtime:
     ambient = SystemAmbient()
     return Runtime(
         Parts(
             store=FileStore(data, now=lambda: timestamp(ambient.now())),
-            adapter=OpenAIAdapter(address, "unused"),
+            adapter=adapter or OpenAIAdapter(address, "unused"),
             model="fake",
             registry=Registry([NoteTool("noop", "mutating")]),
             ambient=ambient,
