@@ -240,7 +240,7 @@ async def test_retry_now_does_not_wait(tmp_path: Path) -> None:
         async def sleep(_: float) -> None:
             await forever.wait()
 
-        world.ambient.sleep = sleep  # type: ignore[method-assign]
+        world.ambient.sleep = sleep
         context_id = await world.start()
         await world.runtime.send(context_id, "hi")
         while not isinstance((await world.runtime.context(context_id)).state, TransientError):

@@ -113,7 +113,7 @@ class Machine(RuleBasedStateMachine):
         used = sum(len(model.requests) for model in self.models)
         self.models.append(HeldModel(self.answers[used:]))
         self.held = {
-            name: NoteTool(name, EFFECTS[name], hold=True, on_run=lambda text: self.ran.update([text]))  # type: ignore[arg-type]
+            name: NoteTool(name, EFFECTS[name], hold=True, on_run=lambda text: self.ran.update([text]))
             for name in ("held_look", "held_change")
         }
         self.world = World(

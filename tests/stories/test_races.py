@@ -181,7 +181,7 @@ async def test_a_tool_that_takes_long_to_look_never_holds_up_a_cancel(tmp_path: 
         looks += 1
         if looks > 1:
             await asyncio.sleep(30)
-        return await NoteTool("odd", "mutating").prepare(NoteTool.parameters(), None)  # type: ignore[arg-type]
+        return await NoteTool("odd", "mutating").prepare(NoteTool.parameters(), None)
 
     world = World(tmp_path, Answer(calls=(ScriptedCall(tool="odd"),)), tools=[Odd(prepare=slow_the_second_time)])
     context_id = await world.start("supervised")

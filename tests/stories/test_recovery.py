@@ -117,7 +117,7 @@ async def test_streaming_keeps_the_partial_text_and_drops_fragments_of_calls(tmp
 
 @pytest.mark.parametrize(("effect", "code"), [("mutating", "may_have_run"), ("read_only", "interrupted_call")])
 async def test_a_call_with_an_intent_and_no_result_is_told_as_such(tmp_path: Path, effect: str, code: str) -> None:
-    slow = NoteTool("slow", effect, hold=True)  # type: ignore[arg-type]
+    slow = NoteTool("slow", effect, hold=True)
     world = World(tmp_path, Answer(calls=SLOW_CHANGES[:1]), tools=[slow], store=store_at(tmp_path))
     context_id = await world.start()
     await world.runtime.send(context_id, "go")

@@ -29,7 +29,6 @@ class Code(StrEnum):
     UNSUPPORTED_PAYLOAD = "unsupported_payload"
     INVALID_WORKSPACE = "invalid_workspace"
     INVALID_ANSWERS = "invalid_answers"
-    INVALID_SETTING = "invalid_setting"
     MISSING_KEY = "missing_key"
     # not now
     TURN_ACTIVE = "turn_active"

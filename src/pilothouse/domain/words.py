@@ -62,10 +62,6 @@ WORDS: Mapping[Code, tuple[str, str]] = {
         "{given} answers were given to {asked} questions: one answer for each is needed.",
         "有 {asked} 个问题，却给出了 {given} 个回答：每个问题需要一个回答。",
     ),
-    Code.INVALID_SETTING: (
-        "{name} cannot be {value!r}. Allowed: {allowed}.",
-        "{name} 不能是 {value!r}。可用：{allowed}。",
-    ),
     Code.MISSING_KEY: (
         "The model {model!r} needs a key: set {variable}. Without a key, use the model 'demo'.",
         "模型 {model!r} 需要密钥：请设置 {variable}。没有密钥时可使用模型 'demo'。",

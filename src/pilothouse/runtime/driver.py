@@ -7,7 +7,8 @@ from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import PilothouseError, StoreError
 from pilothouse.domain.signals import ErrorRaised
 from pilothouse.domain.states import Cancelling, Failed, Idle, State, WaitingForRecovery
-from pilothouse.runtime.results import close_open_calls, close_unseen_calls
+from pilothouse.runtime.looking import close_unseen_calls
+from pilothouse.runtime.results import close_open_calls
 from pilothouse.runtime.steps import STEPS, Step
 from pilothouse.runtime.turn import Turn
 

@@ -1,6 +1,7 @@
 """Looking at a call before it is decided: what it would do, what it would touch, which hard limit it breaks."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -8,16 +9,19 @@ import msgspec
 from pilothouse.domain.calls import CallRecord, digest_of, display_name, fingerprint_of
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import ToolError
-from pilothouse.domain.messages import ToolCall, ToolRequest
-from pilothouse.runtime.live import Live
-from pilothouse.runtime.results import open_turn
+from pilothouse.domain.messages import Message, ToolCall, ToolRequest
+from pilothouse.runtime.live import Draft, Live
+from pilothouse.runtime.results import end_call, open_turn
 from pilothouse.tools.base import Prepared, parse_arguments
 
 
 async def look_at(live: Live, request: ToolRequest, call: ToolCall) -> CallRecord:
     """A record of a call that was just sent: pending, with everything that a decision needs."""
     arguments, unreadable = _decoded(call)
-    prepared = unreadable or await prepare(live, call.tool, arguments)
+    return _record(live, request, call, arguments, unreadable or await prepare(live, call.tool, arguments))
+
+
+def _record(live: Live, request: ToolRequest, call: ToolCall, arguments: Any, prepared: Prepared) -> CallRecord:
     fingerprint = fingerprint_of(call.tool, arguments)
     turn = open_turn(live)
     return CallRecord(
@@ -35,6 +39,14 @@ async def look_at(live: Live, request: ToolRequest, call: ToolCall) -> CallRecor
         requested_at=live.parts.now(),
         **_seen(prepared),
     )
+
+
+def close_unseen_calls(draft: Draft, live: Live, outbox: Sequence[Message], reason: Reason) -> None:
+    """Calls that were asked for, but that nobody has looked at yet, get their record and their result too."""
+    for request in [message for message in outbox if isinstance(message, ToolRequest)]:
+        for call in request.calls:
+            draft.calls[call.id] = _record(live, request, call, call.arguments, Prepared(effect="unknown"))
+            end_call(draft, live, call.id, "cancelled", reason=reason)
 
 
 async def look_again(live: Live, record: CallRecord, arguments: Any) -> CallRecord:

@@ -1,12 +1,11 @@
 """Results: the one place where a call gets its end, as a record, a message and an audit entry in one draft."""
 
-from collections.abc import Sequence
 from typing import Literal
 
-from pilothouse.domain.calls import CallRecord, digest_of, display_name, fingerprint_of
+from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason, say
 from pilothouse.domain.contexts import OpenTurn
-from pilothouse.domain.messages import Message, Metadata, ToolRequest, ToolResult
+from pilothouse.domain.messages import Metadata, ToolResult
 from pilothouse.domain.values import CallId, MessageId
 from pilothouse.runtime.live import Draft, Live
 
@@ -52,32 +51,6 @@ def close_open_calls(draft: Draft, live: Live, not_started: Reason, *, status: E
             end_call(draft, live, call.id, status, reason=may_have_run(call))
         elif call.is_open:
             end_call(draft, live, call.id, status, reason=not_started)
-
-
-def close_unseen_calls(
-    draft: Draft, live: Live, outbox: Sequence[Message], reason: Reason, *, status: EndStatus = "cancelled"
-) -> None:
-    """Calls that were asked for, but that the gate had not looked at yet, get their record and result too."""
-    turn = open_turn(live)
-    for request in outbox:
-        for call in request.calls if isinstance(request, ToolRequest) else ():
-            fingerprint = fingerprint_of(call.tool, call.arguments)
-            draft.calls[call.id] = CallRecord(
-                id=call.id,
-                provider_id=call.provider_id,
-                message_id=request.id,
-                turn=turn.id,
-                round=turn.round,
-                tool=call.tool,
-                display_name=display_name(call.tool),
-                arguments=call.arguments,
-                digest=digest_of(live.id, call.id, live.core.workspace, fingerprint),
-                fingerprint=fingerprint,
-                effect="unknown",
-                status="pending",
-                requested_at=live.parts.now(),
-            )
-            end_call(draft, live, call.id, status, reason=reason)
 
 
 def may_have_run(call: CallRecord) -> Reason:

@@ -2,7 +2,8 @@
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.states import Idle, SavingMessage, State
-from pilothouse.runtime.results import close_open_calls, close_unseen_calls
+from pilothouse.runtime.looking import close_unseen_calls
+from pilothouse.runtime.results import close_open_calls
 from pilothouse.runtime.steps.stream import keep_partial
 from pilothouse.runtime.turn import Turn
 
