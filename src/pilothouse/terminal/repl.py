@@ -122,7 +122,8 @@ class Conversation:
                     print(visible(f"· {call.tool} {_short(call.arguments)}"))
             case Seen(message=ToolResult() as message):
                 mark = "✓" if message.status == "executed" else "✗"
-                print(visible(f"  {mark} {_short(message.content)}"))
+                told = message.content if message.error is None else say(message.error, self.language)
+                print(visible(f"  {mark} {_short(told)}"))
             case Seen(message=ErrorMessage() as message):
                 print(visible(f"! {say(message.reason, self.language)}"))
             case At(state=TransientError() as state):

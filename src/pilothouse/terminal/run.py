@@ -77,7 +77,7 @@ async def run(
     async for event in follow(runtime, context_id, position=position):
         record.take(event)
         if output == "text":
-            _print_text(event, out, err)
+            _print_text(event, out, err, language)
         elif output == "stream-json":
             _print_line(_as_line(event), out)
     result = await _result(runtime, live, record, language)
@@ -132,7 +132,7 @@ def _exit_code(live: Live, error: Reason | None) -> Exit:
     return _ENDS[live.core.last_turn]
 
 
-def _print_text(event: Event, out: TextIO, err: TextIO) -> None:
+def _print_text(event: Event, out: TextIO, err: TextIO, language: Language) -> None:
     match event:
         case Piece(text=text):
             out.write(visible(text))
@@ -144,7 +144,8 @@ def _print_text(event: Event, out: TextIO, err: TextIO) -> None:
             for call in message.calls:
                 err.write(visible(f"· {call.tool} {call.arguments}\n"))
         case Seen(message=ToolResult(status=status) as message) if status != "executed":
-            err.write(visible(f"· {message.tool}: {message.content}\n"))
+            told = message.content if message.error is None else say(message.error, language)
+            err.write(visible(f"· {message.tool}: {told}\n"))
 
 
 def _explain(result: Result, err: TextIO) -> None:
