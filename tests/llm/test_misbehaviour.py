@@ -375,3 +375,19 @@ async def test_a_call_cut_off_by_the_length_limit_is_not_run_without_arguments(t
         context_id = await world.start()
         await world.turn(context_id)
         assert world.change.ran == []
+
+
+@pytest.mark.parametrize("kind", ["text", "arguments"])
+async def test_an_answer_that_never_ends_is_cut_off(tmp_path: Path, kind: str) -> None:
+    part = "x" * 1_000_000
+    if kind == "text":
+        parts = [f"data: {chunk(part)}\n\n"] * 25
+    else:
+        parts = [call_chunk(index=0, function={"name": "change", "arguments": '{"text": "'})]
+        parts += [call_chunk(index=0, function={"arguments": part})] * 25
+    async with provided(tmp_path, Answer(raw=tuple(parts)), FINE, silence_seconds=30) as (world, _):
+        context_id = await world.start()
+        await world.turn(context_id)
+        assert (await last(world, context_id)).reason.code == "model_endless"
+        await world.turn(context_id)
+        assert (await last(world, context_id)).content == "all is well"

@@ -93,6 +93,7 @@ class Code(StrEnum):
     MODEL_REFUSED = "model_refused"
     MODEL_AUTH = "model_auth"
     MODEL_GARBLED = "model_garbled"
+    MODEL_ENDLESS = "model_endless"
     SCRIPT_EXHAUSTED = "script_exhausted"
     SCRIPT_INVALID = "script_invalid"
     # the store

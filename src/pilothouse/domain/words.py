@@ -213,6 +213,10 @@ WORDS: Mapping[Code, tuple[str, str]] = {
         "The model's provider sent something that is not its protocol: {detail}",
         "模型服务发来不合协议的内容：{detail}",
     ),
+    Code.MODEL_ENDLESS: (
+        "The answer went beyond {limit} characters and was cut off.",
+        "回答超过 {limit} 个字符，已被截断。",
+    ),
     Code.SCRIPT_EXHAUSTED: (
         "The script has no answer left for purpose {purpose!r} (it had {count}).",
         "脚本中用途 {purpose!r} 的回答已用完（共 {count} 个）。",

@@ -26,6 +26,7 @@ class Answer:
         self.message_id = message_id
         self.deltas: list[str] = []
         self.characters = 0
+        self.size = 0
         self.calls: list[CallInProgress] = []
         self._by_index: dict[int, CallInProgress] = {}
         self.usage: Usage | None = None
@@ -44,6 +45,7 @@ class Answer:
             case TextDelta(text=text):
                 self.deltas.append(text)
                 self.characters += len(text)
+                self.size += len(text)
             case CallDelta():
                 self._take_call(event)
             case UsageReported(usage=usage):
@@ -63,6 +65,7 @@ class Answer:
         call.tool = call.tool or delta.tool
         if delta.arguments:
             call.arguments.append(delta.arguments)
+            self.size += len(delta.arguments)
 
 
 def _begins_another(call: CallInProgress, delta: CallDelta) -> bool:

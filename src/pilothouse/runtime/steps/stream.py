@@ -21,6 +21,9 @@ from pilothouse.runtime.answer import Answer, Outlet
 from pilothouse.runtime.turn import Turn
 
 
+ANSWER_LIMIT = 20_000_000
+
+
 async def stream(turn: Turn) -> State:
     turn.answer = answer = Answer(turn.new_message_id())
     turn.live.outlet = outlet = Outlet(turn.live, answer.message_id, turn.open.id, answer.deltas)
@@ -49,6 +52,8 @@ async def _receive(turn: Turn, answer: Answer, outlet: Outlet) -> None:
     async with aclosing(turn.parts.adapter.stream(turn.request)) as events:  # type: ignore[type-var]
         async for event in events:
             answer.take(event)
+            if answer.size > ANSWER_LIMIT:
+                raise ModelRefused(Code.MODEL_ENDLESS, limit=ANSWER_LIMIT)
             if isinstance(event, TextDelta):
                 live.enter(_progress(answer), signal=False)
                 outlet.moved()
