@@ -20,7 +20,6 @@ from pilothouse.llm.base import CallDelta, Connected, TextDelta
 from pilothouse.runtime.answer import Answer, Outlet
 from pilothouse.runtime.turn import Turn
 
-
 ANSWER_LIMIT = 20_000_000
 
 
