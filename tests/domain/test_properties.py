@@ -127,6 +127,12 @@ def test_5_nothing_opens_a_deny_and_only_a_person_opens_a_wait(
         assert alone.verdict in (Verdict.WAIT, Verdict.DENY)
 
 
+def test_5_plan_denies_a_command_also_when_it_says_of_itself_that_it_only_reads() -> None:
+    facts = CallFacts(tool="execute", effect="read_only", digest="d")
+    assert decide(facts, mode=MODES.named("plan")).wall
+    assert decide(facts, mode=MODES.named("review")).verdict is Verdict.RUN
+
+
 @given(mode=names, tool=st.sampled_from(["execute", "other"]), effect=effects)
 def test_5_what_plan_and_ask_offer(mode: str, tool: str, effect: Any) -> None:
     offered = is_offered(tool, effect, MODES.named(mode))

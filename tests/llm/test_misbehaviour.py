@@ -351,8 +351,9 @@ def call_chunk(**call: Any) -> str:
         (call_chunk(index=0, id=7, function={"name": "change", "arguments": {"text": "x"}}),),
         tuple(call_chunk(index=0, id="a", function={"name": "change", "arguments": p}) for p in ('{"text":', '"x"}')),
         (call_chunk(id="a", function={"name": "change", "arguments": '{"text":"x"}'}),),
+        tuple(call_chunk(index=0, function={"name": "change", "arguments": p}) for p in ('{"text":', '"x"}')),
     ],
-    ids=["arguments as an object, a number as id", "the name repeated in every part", "no index"],
+    ids=["an object, a number as id", "the name in every part", "no index", "the name in every part, no id"],
 )
 async def test_calls_in_odd_shapes_run_as_they_should(tmp_path: Path, raw: tuple[str, ...]) -> None:
     async with provided(tmp_path, Answer(raw=(*raw, DONE)), FINE) as (world, _):

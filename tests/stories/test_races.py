@@ -15,9 +15,13 @@ from pilothouse.domain.states import AwaitingToolApproval, Idle, WaitingForRecov
 from pilothouse.domain.values import ContextId
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.runtime.calls import PersonsDecision
+from pilothouse.runtime.parts import Limits
+from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
+from pilothouse.tools.base import Prepared
+from pilothouse.tools.builtin.files import ReadFile
 
 CHANGE = ScriptedCall(tool="change", arguments={"text": "b"})
 OTHER = ScriptedCall(tool="change", arguments={"text": "c"})
@@ -272,3 +276,152 @@ async def test_a_waiting_turn_cannot_be_deleted_with_its_context(tmp_path: Path)
     await world.runtime.cancel(context_id)
     await world.runtime.delete_context(context_id)
     assert await world.runtime.contexts() == []
+
+
+async def test_those_who_open_a_context_at_the_same_time_share_it_whoever_gives_up(tmp_path: Path) -> None:
+    class SlowOpening(SlowStore):
+        async def open(self, context_id: ContextId) -> Any:
+            await asyncio.sleep(0.05)
+            return await super().open(context_id)
+
+    store = SlowOpening()
+    world = World(tmp_path, *[Answer(text="x")] * 3, store=store)
+    context_id = await world.start()
+    world.runtime._live.clear()
+    first = asyncio.create_task(world.runtime.context(context_id))
+    second = asyncio.create_task(world.runtime.send(context_id, "b"))
+    await asyncio.sleep(0.01)
+    first.cancel()
+    await asyncio.sleep(0)
+    with pytest.raises(Conflict):
+        await asyncio.gather(second, world.runtime.send(context_id, "c"))
+    await world.runtime.rested(context_id)
+    await world.turn(context_id)
+    assert len(await world.runtime.read_messages(context_id)) == 4
+
+
+async def test_what_is_kept_while_another_commit_is_in_flight_is_not_lost(tmp_path: Path) -> None:
+    store = SlowStore()
+    held = NoteTool("held", "read_only", hold=True)
+    calls = (ScriptedCall(tool="look", arguments={"text": "1"}), ScriptedCall(tool="held", arguments={"text": "2"}))
+    world = World(tmp_path, Answer(calls=calls), Answer(text="x"), store=store, tools=[held])
+    context_id = await world.start()
+    store.refuses = lambda change: any(isinstance(message, ToolResult) for message in change.messages)
+    await world.runtime.send(context_id, "go")
+    live = await world.runtime.context(context_id)
+    while live.unsaved is None:
+        await asyncio.sleep(0.001)
+    store.refuses = lambda _: False
+    store.seconds = 0.05
+    switching = asyncio.create_task(world.runtime.switch_mode(context_id, "review"))
+    await asyncio.sleep(0.01)
+    held.release.set()
+    await switching
+    store.seconds = 0
+    await world.runtime.rested(context_id)
+    assert isinstance(live.state, WaitingForRecovery)
+    await world.runtime.resume(context_id)
+    await world.runtime.rested(context_id)
+    assert {result.tool: result.status for result in await results(world, context_id)} == {
+        "look": "executed",
+        "held": "executed",
+    }
+
+
+async def test_nothing_is_started_while_a_refusal_is_being_settled(tmp_path: Path) -> None:
+    store = SlowStore()
+    held = NoteTool("held", "read_only", hold=True)
+    calls = (ScriptedCall(tool="look"), ScriptedCall(tool="held"), CHANGE)
+    world = World(tmp_path, Answer(calls=calls), Answer(text="x"), store=store, tools=[held])
+    context_id = await world.start("review")
+    store.refuses = lambda change: any(isinstance(message, ToolResult) for message in change.messages)
+    await world.runtime.send(context_id, "go")
+    live = await world.runtime.context(context_id)
+    while live.unsaved is None:
+        await asyncio.sleep(0.001)
+    store.refuses = lambda _: False
+    with pytest.raises(Conflict):
+        await world.runtime.approve_all(context_id)
+    held.release.set()
+    await world.runtime.rested(context_id)
+    await world.runtime.resume(context_id)
+    await world.runtime.rested(context_id)
+    await world.runtime.approve_all(context_id)
+    await world.runtime.rested(context_id)
+    assert world.change.ran == ["b"]
+    assert {result.status for result in await results(world, context_id)} == {"executed"}
+
+
+async def returns_nothing() -> None:
+    pass
+
+
+async def no_unicode_preview() -> Any:
+    return Prepared(effect="mutating", preview="a\udcffb")
+
+
+@pytest.mark.parametrize("prepare", [returns_nothing, raises_no_unicode])
+async def test_a_tool_that_says_nonsense_of_a_call_fails_that_call_only(tmp_path: Path, prepare: Any) -> None:
+    store = FileStore(tmp_path / "data", now=lambda: "")
+    calls = (ScriptedCall(tool="odd"), CHANGE)
+    world = World(
+        tmp_path, Answer(text="I do", calls=calls), Answer(text="on"), tools=[Odd(prepare=prepare)], store=store
+    )
+    context_id = await world.start()
+    await world.turn(context_id)
+    assert {result.tool: result.status for result in await results(world, context_id)} == {
+        "odd": "failed",
+        "change": "executed",
+    }
+    await world.runtime.close()
+
+
+async def test_a_preview_that_is_no_unicode_is_stored_as_what_can_be(tmp_path: Path) -> None:
+    store = FileStore(tmp_path / "data", now=lambda: "")
+    world = World(
+        tmp_path, Answer(calls=(ScriptedCall(tool="odd"),)), tools=[Odd(prepare=no_unicode_preview)], store=store
+    )
+    context_id = await world.start("supervised")
+    await world.turn(context_id)
+    (call,) = await world.runtime.pending_calls(context_id)
+    assert call.preview == "a\\udcffb"
+    await world.runtime.close()
+
+
+async def test_the_persons_own_time_is_not_the_turns(tmp_path: Path) -> None:
+    world = World(tmp_path, Answer(calls=(CHANGE,)), Answer(text="x"), limits=Limits(turn_seconds=5))
+    context_id = await world.start("supervised")
+    await world.turn(context_id)
+    world.ambient.advance(3600)
+    await world.runtime.approve_all(context_id)
+    await world.runtime.rested(context_id)
+    assert (world.change.ran, (await world.runtime.context(context_id)).core.last_turn) == (["b"], "complete")
+
+
+async def test_a_cancel_after_the_end_was_refused_keeps_how_the_turn_ended(tmp_path: Path) -> None:
+    store = SlowStore()
+    world = World(tmp_path, Answer(text="the whole answer"), store=store)
+    context_id = await world.start()
+    store.refuses = lambda change: change.core.turn is None
+    await world.turn(context_id)
+    assert isinstance((await world.runtime.context(context_id)).state, WaitingForRecovery)
+    store.refuses = lambda _: False
+    await world.runtime.cancel(context_id)
+    live = await world.runtime.context(context_id)
+    assert (live.state, live.core.last_turn) == (Idle(), "complete")
+    assert (await world.runtime.read_messages(context_id))[-1].content == "the whole answer"
+
+
+async def test_a_workspace_that_was_made_anew_is_used_by_the_next_turn(tmp_path: Path) -> None:
+    workspace = tmp_path / "work"
+    workspace.mkdir()
+    (workspace / "a").write_text("old")
+    read = ScriptedCall(tool="read_file", arguments={"path": "a"})
+    world = World(workspace, *[Answer(calls=(read,)), Answer(text="x")] * 2, tools=[ReadFile()])
+    context_id = await world.start()
+    await world.turn(context_id)
+    workspace.rename(tmp_path / "moved")
+    workspace.mkdir()
+    (workspace / "a").write_text("new")
+    await world.turn(context_id)
+    assert [result.content for result in await results(world, context_id)] == ["old", "new"]

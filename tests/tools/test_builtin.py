@@ -101,6 +101,8 @@ async def test_an_edit_keeps_windows_line_ends(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"one\r\ntwo\r\n")
     await use(tmp_path, "edit_file", path="a", edits=[{"old_text": "one\ntwo", "new_text": "1\n2"}])
     assert (tmp_path / "a").read_bytes() == b"1\r\n2\r\n"
+    await use(tmp_path, "edit_file", path="a", edits=[{"old_text": "2", "new_text": "2a\n2b"}])
+    assert (tmp_path / "a").read_bytes() == b"1\r\n2a\r\n2b\r\n"
 
 
 async def test_a_write_shows_its_diff_first(tmp_path: Path) -> None:

@@ -72,9 +72,11 @@ def _begins_another(call: CallInProgress, delta: CallDelta) -> bool:
     """Some providers give every call the same index, some repeat the name with each part."""
     if not delta.tool or not call.tool:
         return False
-    if delta.id != call.id:
+    if delta.id and delta.id != call.id:
         return True
-    return _is_whole("".join(call.arguments)) if delta.id else bool(call.arguments)
+    # Cheap to tell before it is worth parsing: one that is whole ends so, and another begins so.
+    may_begin = delta.arguments.startswith("{") and bool(call.arguments) and call.arguments[-1].endswith("}")
+    return may_begin and _is_whole("".join(call.arguments))
 
 
 def _is_whole(arguments: str) -> bool:

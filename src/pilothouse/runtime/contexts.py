@@ -23,7 +23,7 @@ class Contexts:
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
         self._live: dict[ContextId, Live] = {}
-        self._opening: dict[ContextId, asyncio.Lock] = {}
+        self._opening: dict[ContextId, asyncio.Task[Live]] = {}
         self._closed = False
 
     @asynccontextmanager
@@ -47,13 +47,17 @@ class Contexts:
             raise NotFound(Code.UNKNOWN_CONTEXT, context_id=context_id) from error
         live = self._live.get(checked)
         if live is None:
-            try:
-                async with self._opening.setdefault(checked, asyncio.Lock()):
-                    live = self._live.get(checked) or await self._open(checked)
-            finally:
-                self._opening.pop(checked, None)
-        self._live[checked] = self._live.pop(checked)  # the most recently used is the last
+            live = await asyncio.shield(self._being_opened(checked))
+        self._live[live.id] = self._live.pop(live.id, live)  # the most recently used is the last
         return live
+
+    def _being_opened(self, context_id: ContextId) -> asyncio.Task[Live]:
+        """One opening for all who ask at the same time, whoever of them gives up."""
+        task = self._opening.get(context_id)
+        if task is None:
+            task = self._opening[context_id] = asyncio.create_task(self._open(context_id))
+            task.add_done_callback(lambda done: (self._opening.pop(context_id), done.cancelled() or done.exception()))
+        return task
 
     async def _open(self, context_id: ContextId) -> Live:
         live = Live(await self.parts.store.open(context_id), self.parts)

@@ -90,7 +90,8 @@ def check_decidable(live: Live) -> None:
 def can_start(live: Live) -> bool:
     """Whether a call that is started now would run."""
     cancelled = live.turn is not None and live.turn.cancelled_by is not None
-    return isinstance(live.state, AwaitingToolApproval | AwaitingUserAnswer | ExecutingTool) and not cancelled
+    on_calls = isinstance(live.state, AwaitingToolApproval | AwaitingUserAnswer | ExecutingTool)
+    return on_calls and not cancelled and live.unsaved is None
 
 
 def _rejected_without_reason(call: CallRecord) -> bool:

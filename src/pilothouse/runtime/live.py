@@ -28,10 +28,12 @@ if TYPE_CHECKING:
 
 
 class Draft:
-    """A change that is being put together. Nothing of it counts before it is committed."""
+    """A change that is being put together. Nothing of it counts before it is committed. `base` is the refused
+    one that it began with, if any."""
 
     def __init__(self, live: "Live") -> None:
         self._live = live
+        self.base: Draft | None = None
         self.core: dict[str, Any] = {}
         self.messages: list[Message] = []
         self.appended: dict[str, list[MessageId]] = {}
@@ -121,6 +123,10 @@ class Live:
         """Nothing is in memory only, and nobody holds it or waits for it."""
         return self.is_resting and self.task is None and self.unsaved is None and self.users == 0
 
+    def forget_workspace(self) -> None:
+        """Each turn looks at the folder anew; within one, it stays the same folder or is refused."""
+        self._workspace = None
+
     def workspace(self) -> Workspace:
         """Raises: ToolError when the context has none, or it is gone."""
         if self._workspace is None:
@@ -136,7 +142,11 @@ class Live:
 
     def draft(self) -> Draft:
         """A new draft. What the store has refused before comes first: whoever commits next commits it too."""
-        return Draft(self) if self.unsaved is None else self.unsaved.copy()
+        if self.unsaved is None:
+            return Draft(self)
+        draft = self.unsaved.copy()
+        draft.base = self.unsaved
+        return draft
 
     def enter(self, state: State, *, signal: bool = True) -> None:
         """Go to a state. Raises: IllegalTransition for one that the table does not allow."""
@@ -166,7 +176,8 @@ class Live:
         if state is not None:
             check(self.state, state)
         self.version = await self._store(change)
-        self.unsaved = None
+        if self.unsaved is draft.base:  # else more was kept meanwhile
+            self.unsaved = None
         self._apply(change)
         if state is not None:
             self.enter(state)

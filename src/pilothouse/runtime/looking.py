@@ -12,7 +12,7 @@ from pilothouse.domain.errors import ToolError
 from pilothouse.domain.messages import Message, ToolCall, ToolRequest
 from pilothouse.runtime.live import Draft, Live
 from pilothouse.runtime.results import end_call, open_turn
-from pilothouse.tools.base import Prepared, parse_arguments
+from pilothouse.tools.base import Prepared, parse_arguments, storable
 
 
 async def look_at(live: Live, request: ToolRequest, call: ToolCall) -> CallRecord:
@@ -92,7 +92,8 @@ async def prepare(live: Live, name: str, arguments: Any) -> Prepared:
         return Prepared(effect=tool.effect, limit=Reason(Code.TOOL_DISABLED, {"tool": name}))
     try:
         parsed = parse_arguments(name, tool.parameters, arguments)
-        return await tool.prepare(parsed, live.workspace())
+        prepared = await tool.prepare(parsed, live.workspace())
+        return msgspec.convert(_with_texts_cleaned(prepared), Prepared)
     except ToolError as error:
         return Prepared(effect=tool.effect, limit=error.reason)
     except asyncio.CancelledError:
@@ -102,5 +103,22 @@ async def prepare(live: Live, name: str, arguments: Any) -> Prepared:
         limit = Reason(Code.TOOL_FAILED, {"tool": name, "detail": "it was cancelled from inside"})
         return Prepared(effect=tool.effect, limit=limit)
     except Exception as error:  # a tool is foreign code: what it raises is the call's failure, not the turn's
-        detail = f"{type(error).__name__}: {error}"
+        detail = storable(f"{type(error).__name__}: {error}")
         return Prepared(effect=tool.effect, limit=Reason(Code.TOOL_FAILED, {"tool": name, "detail": detail}))
+
+
+def _with_texts_cleaned(prepared: Any) -> Any:
+    """What a tool says of a call, as data to be checked: it is foreign, and it will be stored."""
+    return _cleaned(msgspec.to_builtins(prepared))
+
+
+def _cleaned(data: Any) -> Any:
+    match data:
+        case str():
+            return storable(data)
+        case dict():
+            return {key: _cleaned(value) for key, value in data.items()}
+        case list() | tuple():
+            return [_cleaned(value) for value in data]
+        case _:
+            return data

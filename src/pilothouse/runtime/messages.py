@@ -186,6 +186,9 @@ async def cancel(contexts: Contexts, context_id: str, *, by: str = "local") -> N
 
     Raises: Conflict when there is none, StoreError when the end could not be stored.
     """
+    failing = await contexts.find(context_id)
+    if isinstance(failing.state, Failed) and failing.task is not None:
+        await asyncio.wait({failing.task})  # it is being closed already; that must not be cut
     async with contexts.locked(context_id) as live:
         if isinstance(live.state, Idle):
             raise Conflict(Code.NOTHING_TO_CANCEL)

@@ -1,5 +1,6 @@
 """The command that switches the mode: every call that has not started is decided anew, in the same commit."""
 
+from pilothouse.domain.calls import Status
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.messages import Metadata, SystemControl
 from pilothouse.domain.modes import Verdict
@@ -35,10 +36,11 @@ async def switch_mode(contexts: Contexts, context_id: str, mode: str, *, by: str
         not_started = [call.id for call in draft.round_calls() if call.status in ("pending", "approved")]
         _decide_anew(live, draft, chosen.name, by)
         turn = turn_of(live)
-        if can_start(live):
+        starts = can_start(live)
+        if starts:
             start_calls(turn, draft, mode=chosen)
         await live.commit(draft, after_decisions(turn, draft), then=lambda: contexts.drive(live))
-        return _told(chosen.name, live, not_started)
+        return _told(chosen.name, live, not_started, "approved" if starts else "executing")
 
 
 def note_switch(draft: Draft, live: Live, mode: str, by: str) -> None:
@@ -83,11 +85,13 @@ def _decide_anew(live: Live, draft: Draft, mode: str, by: str) -> None:
             draft.change_call(call.id, status="pending", approval=None, reason=decision.reason)
 
 
-def _told(mode: str, live: Live, calls: list[CallId]) -> ModeSwitch:
+def _told(mode: str, live: Live, calls: list[CallId], starting: Status) -> ModeSwitch:
     found = {call_id: live.calls[call_id].status for call_id in calls}
     return ModeSwitch(
         mode=mode,
-        started=tuple(call_id for call_id, status in found.items() if status in ("executing", "approved")),
+        started=tuple(call_id for call_id, status in found.items() if status in ("executing", starting)),
         rejected=tuple(call_id for call_id, status in found.items() if status == "rejected"),
-        waiting=tuple(call_id for call_id, status in found.items() if status == "pending"),
+        waiting=tuple(
+            call_id for call_id, status in found.items() if status not in ("executing", starting, "rejected")
+        ),
     )

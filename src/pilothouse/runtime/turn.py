@@ -23,9 +23,11 @@ class Turn:
     """One turn while it is driven. What must survive a restart lies in the context's `OpenTurn` instead."""
 
     def __init__(self, live: Live, references: Sequence[FileReference] = ()) -> None:
+        live.forget_workspace()
         self.live = live
         self.references = references
-        self.started = live.parts.ambient.monotonic()
+        self.driven_seconds = 0.0
+        self.driven_since = live.parts.ambient.monotonic()
         self.mode: Mode = live.parts.modes.named(live.core.mode)
         self.offers: tuple[ToolOffer, ...] = ()
         self.system = ""
@@ -52,11 +54,12 @@ class Turn:
         return self.live.core.turn
 
     def seconds_left(self) -> float | None:
-        """What is left of the turn's time; ending it takes what it takes."""
+        """What is left of the turn's time. The person's own time does not count, and ending takes what it takes."""
         limit = self.parts.limits.turn_seconds
         if limit is None or isinstance(self.live.state, SavingMessage | Cancelling):
             return None
-        return max(0.0, limit - (self.parts.ambient.monotonic() - self.started))
+        now = self.parts.ambient.monotonic()
+        return max(0.0, limit - self.driven_seconds - (now - self.driven_since))
 
     def enter(self, state: State) -> None:
         if state is not self.live.state:

@@ -33,7 +33,10 @@ class Lines:
                 self._read()
 
     def _read(self) -> None:
-        data = os.read(self._fd, 65536)
+        try:
+            data = os.read(self._fd, 65536)
+        except OSError:
+            data = b""  # the terminal is gone
         if not data:
             self._at_end = True
             asyncio.get_running_loop().remove_reader(self._fd)

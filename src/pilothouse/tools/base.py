@@ -77,6 +77,11 @@ def parse_arguments(tool: str, parameters: type[Any], data: Any) -> Any:
         raise ToolError(Code.INVALID_ARGUMENTS, tool=tool, detail=str(error)) from error
 
 
+def storable(text: str) -> str:
+    """A name of a file may hold what is no Unicode; what is stored may not."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 async def in_thread(function: Any, *args: Any) -> Any:
     """File work off the event loop. A thread cannot be stopped: who is cancelled waits for it, briefly, so that
     nothing is written after the call has ended."""

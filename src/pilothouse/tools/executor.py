@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pilothouse.domain.codes import Code, Reason, say
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.values import Value
-from pilothouse.tools.base import Job, Tool
+from pilothouse.tools.base import Job, Tool, storable
 
 _GRACE = 2.0
 
@@ -32,15 +32,10 @@ async def execute(tool: Tool[Any], arguments: Any, job: Job) -> Outcome:
     if not isinstance(content, str):
         detail = f"it gave {type(content).__name__} instead of text"
         return failed(Reason(Code.TOOL_FAILED, {"tool": tool.name, "detail": detail}))
-    return Outcome(status="executed", content=_storable(content))
+    return Outcome(status="executed", content=storable(content))
 
 
 def failed(reason: Reason) -> Outcome:
-    params = {name: _storable(value) if isinstance(value, str) else value for name, value in reason.params.items()}
+    params = {name: storable(value) if isinstance(value, str) else value for name, value in reason.params.items()}
     cleaned = Reason(reason.code, params)
     return Outcome(status="failed", content=say(cleaned), error=cleaned)
-
-
-def _storable(text: str) -> str:
-    """A name of a file may hold what is no Unicode; a message may not."""
-    return text.encode("utf-8", "backslashreplace").decode()

@@ -59,10 +59,11 @@ async def _keep_results(turn: Turn, running: Running) -> None:
     """The store refuses: what still runs may finish, and its results are kept in memory with the others."""
     if running:
         await asyncio.wait(running.values())
-    kept = turn.live.draft()
-    for call_id in list(running):
-        _end(turn, kept, call_id, running.pop(call_id))
-    turn.live.unsaved = kept
+    async with turn.live.lock:
+        kept = turn.live.draft()
+        for call_id in list(running):
+            _end(turn, kept, call_id, running.pop(call_id))
+        turn.live.unsaved = kept
 
 
 async def _something_happens(turn: Turn, running: Running) -> None:

@@ -29,6 +29,10 @@ async def stop(turn: Turn) -> State:
     live = turn.live
     async with live.lock:
         draft = turn.closing_draft()
+        idle = Idle()
+        if draft.core.get("turn", live.core.turn) is None:  # it had ended, only the store would not take it
+            await turn.commit(draft, idle)
+            return idle
         by = turn.cancelled_by or "runtime"
         close_unseen_calls(draft, live, turn.outbox, Reason(Code.CANCELLED))
         close_open_calls(draft, live, Reason(Code.CANCELLED))
@@ -38,6 +42,5 @@ async def stop(turn: Turn) -> State:
         else:
             draft.note("turn_cancelled", by)
         draft.core.update(turn=None, last_turn="limit" if turn.out_of_time else "cancelled")
-        idle = Idle()
         await turn.commit(draft, idle)
         return idle

@@ -25,10 +25,21 @@ async def gate(turn: Turn) -> State:
     request = turn.outbox[-1]
     assert isinstance(request, ToolRequest)
     records = [await look_at(live, request, call) for call in request.calls]
+    try:
+        return await _decide_round(turn, request, records)
+    except Exception:
+        if live.unsaved is None and request not in turn.outbox:
+            turn.outbox.append(request)  # a bug of ours must not lose what the model said
+        raise
+
+
+async def _decide_round(turn: Turn, request: ToolRequest, records: list[CallRecord]) -> State:
+    live = turn.live
     async with live.lock:
         turn.mode = turn.parts.modes.named(live.core.mode)
         draft = live.draft()
-        draft.append(turn.outbox.pop(), turn.open.branch)
+        turn.outbox.remove(request)
+        draft.append(request, turn.open.branch)
         for record in records:
             draft.calls[record.id] = record
         repeated = _repeated(turn, draft, records)

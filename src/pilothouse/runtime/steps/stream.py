@@ -16,7 +16,7 @@ from pilothouse.domain.states import (
     TransientError,
     name_of,
 )
-from pilothouse.llm.base import CallDelta, Connected, TextDelta
+from pilothouse.llm.base import CallDelta, TextDelta
 from pilothouse.runtime.answer import Answer, Outlet
 from pilothouse.runtime.turn import Turn
 
@@ -36,9 +36,10 @@ async def stream(turn: Turn) -> State:
     except StoreError:
         # The pieces could not be written: the text is kept in memory, and the round will be asked again.
         if (partial := _partial(turn, "cut")) is not None:
-            kept = turn.live.draft()
-            kept.append(partial, turn.open.branch)
-            turn.live.unsaved = kept
+            async with turn.live.lock:
+                kept = turn.live.draft()
+                kept.append(partial, turn.open.branch)
+                turn.live.unsaved = kept
         raise
     outlet.close()
     _count(turn, answer)
@@ -53,13 +54,13 @@ async def _receive(turn: Turn, answer: Answer, outlet: Outlet) -> None:
             answer.take(event)
             if answer.size > ANSWER_LIMIT:
                 raise ModelRefused(Code.MODEL_ENDLESS, limit=ANSWER_LIMIT)
+            if isinstance(live.state, ConnectingToLLM):
+                turn.enter(AwaitingLLMFirstChunk())
             if isinstance(event, TextDelta):
                 live.enter(_progress(answer), signal=False)
                 outlet.moved()
             elif isinstance(event, CallDelta):
                 live.enter(_progress(answer), signal=False)
-            elif isinstance(event, Connected):
-                turn.enter(AwaitingLLMFirstChunk())
 
 
 def _progress(answer: Answer) -> StreamingLLMResponse:

@@ -150,6 +150,7 @@ class ContextOnDisk:
     def _write_blob(self, path: Path, data: bytes) -> None:
         """Never over one that is there: something acknowledged may point to it."""
         if path.exists() and path.stat().st_size == len(data):
+            self._disk.sync_dir(self.folder.blobs)
             return
         if not self.folder.blobs.exists():
             self._disk.make_dir(self.folder.blobs)

@@ -44,6 +44,10 @@ def segments(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if _NAME.fullmatch(path.name))
 
 
+def first_version(segment: Path) -> int:
+    return int(segment.name[:12])
+
+
 class JournalWriter:
     """Appends to the newest segment; a new one begins with the first line after `rotate`."""
 

@@ -90,9 +90,13 @@ class Folder:
         return self.branches / f"{_safe(branch.key)}.ids"
 
 
+def is_safe(name: str) -> bool:
+    return _SAFE.fullmatch(name) is not None
+
+
 def _safe(name: str) -> str:
     """Names come from callers and from files: none of them may lead out of its folder. Raises: ValueError."""
-    if not _SAFE.fullmatch(name):
+    if not is_safe(name):
         raise ValueError(f"{name!r} is no id")
     return name
 

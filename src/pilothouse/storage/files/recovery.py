@@ -14,8 +14,8 @@ from pilothouse.domain.modes import DEFAULT_MODE
 from pilothouse.domain.states import Failed
 from pilothouse.domain.values import ContextId, MessageId
 from pilothouse.storage.files.disk import Disk
-from pilothouse.storage.files.journal import read_lines, segments
-from pilothouse.storage.files.layout import Entry, Folder, Metadata, StoredBranch, Stub
+from pilothouse.storage.files.journal import first_version, read_lines, segments
+from pilothouse.storage.files.layout import Entry, Folder, Metadata, StoredBranch, Stub, is_safe
 
 _METADATA = msgspec.json.Decoder(Metadata)
 _ENTRY = msgspec.json.Decoder(Entry)
@@ -59,9 +59,9 @@ def scan(folder: Folder) -> Found:
     by_version: dict[int, Entry] = {}
     for path in segments(folder.journal):
         entries = _read_segment(path, found.bad)
-        if entries:
+        if first_version(path) in by_version or entries:
             # A later segment begins where the earlier one was given up: what lies beyond was never acknowledged.
-            first = entries[0].version
+            first = first_version(path)
             by_version = {version: entry for version, entry in by_version.items() if version < first}
         by_version.update((entry.version, entry) for entry in entries)
     base = found.metadata.version if found.metadata else 0
@@ -165,7 +165,9 @@ def _keep(folder: Folder, disk: Disk, name: str, data: bytes) -> str:
 def rebuild(folder: Folder, found: Found, at: str) -> Metadata:
     """A checkpoint made from the messages alone, when its file cannot be read."""
     in_journal = {_STUB.decode(raw).message_id for entry in found.entries for raw in entry.messages}
-    in_pool = {path.stem for path in folder.pool.glob("*.json")} if folder.pool.is_dir() else set()
+    in_pool = (
+        {path.stem for path in folder.pool.glob("*.json") if is_safe(path.stem)} if folder.pool.is_dir() else set()
+    )
     ids = sorted(in_pool - in_journal)
     reason = Reason(Code.CONTEXT_DAMAGED, {"context_id": folder.path.name, "detail": found.metadata_error})
     core = ContextCore(

@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import ParamSpec, TypeVar
+from weakref import WeakValueDictionary
 
 from pilothouse.domain.audit import AuditEntry
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.contexts import Change, StoredContext, check_context_id
-from pilothouse.domain.errors import Conflict, NotFound, PilothouseError, StoreRefused
+from pilothouse.domain.errors import Conflict, PilothouseError, StoreRefused
 from pilothouse.domain.messages import Message
 from pilothouse.domain.states import is_resting
 from pilothouse.domain.values import CallId, ContextId, MessageId, TurnId
@@ -47,7 +48,8 @@ class FileStore:
             shutil.rmtree(grave, ignore_errors=True)
         self._threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="store")
         self._open: dict[ContextId, ContextOnDisk] = {}
-        self._locks: dict[ContextId, asyncio.Lock] = {}
+        # Held by whoever uses one; forgotten with the last of them.
+        self._locks: WeakValueDictionary[ContextId, asyncio.Lock] = WeakValueDictionary()
         self._checkpoints: dict[ContextId, asyncio.TimerHandle | asyncio.Task[None]] = {}
         self._closed = False
 
@@ -133,12 +135,8 @@ class FileStore:
     async def _context(self, context_id: ContextId) -> ContextOnDisk:
         context = self._open.get(context_id)
         if context is None:
-            try:
-                check_context_id(context_id)
-                context = await self._run(self._load, context_id, None)
-            except NotFound:
-                self._locks.pop(context_id, None)
-                raise
+            check_context_id(context_id)
+            context = await self._run(self._load, context_id, None)
             self._open[context_id] = context
         return context
 
@@ -146,8 +144,11 @@ class FileStore:
         """First out of sight as a whole, then away: a half-removed context must not come back."""
         grave = path.with_name(_GRAVE + path.name)
         shutil.rmtree(grave, ignore_errors=True)
-        self._disk.rename(path, grave)
-        self._disk.sync_dir(path.parent)
+        try:
+            self._disk.rename(path, grave)
+            self._disk.sync_dir(path.parent)
+        except OSError as error:
+            raise StoreRefused(Code.STORE_REFUSED, detail=error.strerror) from error
         shutil.rmtree(grave, ignore_errors=True)
 
     def _load(self, context_id: ContextId, acknowledged: int | None) -> ContextOnDisk:

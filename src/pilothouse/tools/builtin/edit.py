@@ -106,12 +106,14 @@ def _edit(arguments: EditFileArguments, job: Job) -> None:
 
 def edited(text: str, arguments: EditFileArguments) -> str:
     """The text after all edits. Raises: ToolError."""
-    windows = "\r\n" in text
+    windows = text.count("\r\n") * 2 > text.count("\n")
     for number, edit in enumerate(arguments.edits, start=1):
         old, new = edit.old_text, edit.new_text
-        if windows and old not in text:
-            # The model sees and writes plain line ends; the file keeps its own.
-            old, new = (part.replace("\r\n", "\n").replace("\n", "\r\n") for part in (old, new))
+        # The model sees and writes plain line ends; the file keeps its own.
+        if old not in text:
+            old, new = _with_windows_ends(old), _with_windows_ends(new)
+        elif windows and "\n" not in old:
+            new = _with_windows_ends(new)
         count = text.count(old) if old else 0
         if count == 0:
             raise ToolError(Code.TEXT_NOT_FOUND, number=number, path=arguments.path)
@@ -122,6 +124,10 @@ def edited(text: str, arguments: EditFileArguments) -> str:
             raise ToolError(Code.FILE_TOO_LARGE, path=arguments.path, size=size, limit=READ_LIMIT)
         text = text.replace(old, new)
     return text
+
+
+def _with_windows_ends(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\n", "\r\n")
 
 
 def _write(workspace: Workspace, path: str, content: str, basis: str | None) -> None:

@@ -74,6 +74,8 @@ async def _end(process: asyncio.subprocess.Process, job: Job) -> None:
     if process.stdin is not None:
         process.stdin.close()
     await process.wait()
+    # Whoever has left the group may still hold the other end of the pipe; ours is closed all the same.
+    process._transport.close()  # type: ignore[attr-defined]
 
 
 class _Output:
