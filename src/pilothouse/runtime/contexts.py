@@ -47,8 +47,9 @@ class Contexts:
             raise NotFound(Code.UNKNOWN_CONTEXT, context_id=context_id) from error
         live = self._live.get(checked)
         if live is None:
-            live = await asyncio.shield(self._being_opened(checked))
-        self._live[live.id] = self._live.pop(live.id, live)  # the most recently used is the last
+            opened = await asyncio.shield(self._being_opened(checked))
+            live = self._live.get(checked, opened)
+        self._live[checked] = self._live.pop(checked, live)  # the most recently used is the last
         return live
 
     def _being_opened(self, context_id: ContextId) -> asyncio.Task[Live]:

@@ -16,7 +16,7 @@ from pilothouse.runtime.looking import look_at
 from pilothouse.runtime.results import EndStatus, end_call
 from pilothouse.runtime.turn import Turn
 
-# Limits that are the model's own mistake: the call failed, nobody denied it.
+# These limits deny a call. Any other is a mistake of the model: the call failed, nobody denied it.
 _DENIALS = frozenset({Code.UNKNOWN_TOOL, Code.TOOL_DISABLED, Code.OUTSIDE_WORKSPACE, Code.PROTECTED_PATH})
 
 
