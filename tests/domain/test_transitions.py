@@ -5,11 +5,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from pilothouse.domain.state_words import STATE_WORDS, say_state
 from pilothouse.domain.states import (
     RESTING,
     WORKING,
     Cancelling,
     ConnectingToLLM,
+    ExecutingTool,
     Failed,
     Idle,
     Initializing,
@@ -17,6 +19,7 @@ from pilothouse.domain.states import (
     StreamingLLMResponse,
     SwitchingBranch,
     WaitingForRecovery,
+    name_of,
 )
 from pilothouse.domain.transitions import STEP_OF, TRANSITIONS, IllegalTransition, check, diagram
 from pilothouse.runtime.steps import STEPS
@@ -79,3 +82,10 @@ def test_the_wire_form_is_stable(state: State, wire: dict[str, object]) -> None:
 
 def test_the_diagram_in_the_docs_is_the_table() -> None:
     assert diagram() in DIAGRAM.read_text(), "run: make docs"
+
+
+def test_every_state_has_its_words_in_both_languages_and_idle_says_nothing() -> None:
+    assert set(STATE_WORDS) == {name_of(state) for state in ALL}
+    for name, (english, chinese) in STATE_WORDS.items():
+        assert bool(english) == bool(chinese) == (name != "idle")
+    assert say_state(ExecutingTool(tool_name="x", running=1, done=0, total=1), "zh") == "正在运行 x"

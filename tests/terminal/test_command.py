@@ -283,3 +283,10 @@ def test_a_terminal_gets_all_of_a_long_output(command: Command) -> None:
     os.close(controller)
     assert b"BlockingIOError" not in seen
     assert seen.count(b"line ") >= 20_000
+
+
+def test_what_takes_over_a_second_says_what_it_is(command: Command) -> None:
+    call = {"tool": "execute", "arguments": {"command": "sleep 1.6"}}
+    model = command.script({"calls": [call]}, {"text": "done"})
+    _, output, _ = command.run("--model", model, given="go\n/quit\n")
+    assert output.count("… Running execute") == 1

@@ -7,6 +7,7 @@ from typing import Any
 from pilothouse.domain.codes import Language, say
 from pilothouse.domain.errors import PilothouseError
 from pilothouse.domain.messages import ErrorMessage, Text, ToolRequest, ToolResult
+from pilothouse.domain.state_words import say_state
 from pilothouse.domain.states import (
     AwaitingToolApproval,
     AwaitingUserAnswer,
@@ -23,6 +24,8 @@ from pilothouse.terminal.follow import At, Event, Piece, Seen, follow
 from pilothouse.terminal.lines import Lines
 from pilothouse.terminal.words import tell
 
+_PATIENCE = 1.0
+
 
 class Conversation:
     def __init__(self, runtime: Runtime, context_id: str, language: Language) -> None:
@@ -30,6 +33,7 @@ class Conversation:
         self.context_id = context_id
         self.language: Language = language
         self.lines = Lines()
+        self._quiet_since = 0.0
 
     async def run(self, *, is_demo: bool) -> None:
         """Until the person leaves."""
@@ -97,11 +101,25 @@ class Conversation:
 
     async def _show(self, position: int) -> None:
         self.lines.interrupt = self._cancel
+        waiting = asyncio.create_task(self._tell_what_takes_long())
         try:
             async for event in follow(self.runtime, self.context_id, position=position):
+                self._quiet_since = asyncio.get_running_loop().time()
                 self._print(event)
         finally:
+            waiting.cancel()
             self.lines.interrupt = None
+
+    async def _tell_what_takes_long(self) -> None:
+        """After a second in which nothing was to be seen: what is going on. Once for each thing."""
+        told = ""
+        while True:
+            await asyncio.sleep(_PATIENCE / 4)
+            words = say_state((await self.runtime.context(self.context_id)).state, self.language)
+            quiet = asyncio.get_running_loop().time() - self._quiet_since
+            if words and words != told and quiet >= _PATIENCE:
+                print(visible(f"… {words}"), flush=True)
+                told = words
 
     def _cancel(self) -> None:
         self._cancelling = asyncio.ensure_future(self._cancel_turn())
