@@ -18,6 +18,7 @@ ALL: list[Figure] = [
     figures.approval,
     figures.history_warm,
     figures.history_cold,
+    figures.history_huge,
     figures.bytes_per_turn,
     figures.hundred_streams,
     figures.start_up,

@@ -187,9 +187,8 @@ async def approval(folder: Path) -> Row:
     )
 
 
-async def _history(folder: Path, *, warm: bool) -> tuple[float, float]:
-    """Milliseconds of a turn that sends 5,000 messages, ours and a bare client with a body of the same size."""
-    count = 5000
+async def _history(folder: Path, count: int, *, warm: bool) -> tuple[float, float]:
+    """Milliseconds of a turn that sends so many messages, ours and a bare client with a body of the same size."""
     body = b'{"messages":[' + b",".join([b'{"role":"user","content":"' + b"x" * 200 + b'"}'] * count) + b"]}"
     ours, floor = [], []
     with provider(deltas=5) as address:
@@ -216,7 +215,7 @@ async def _history(folder: Path, *, warm: bool) -> tuple[float, float]:
 
 
 async def history_warm(folder: Path) -> Row:
-    ours, floor = await _history(folder, warm=True)
+    ours, floor = await _history(folder, 5000, warm=True)
     with provider(deltas=5) as address:
         found = await peer(address, "history", "--messages", "5000")
     return Row(
@@ -230,8 +229,13 @@ async def history_warm(folder: Path) -> Row:
 
 
 async def history_cold(folder: Path) -> Row:
-    ours, floor = await _history(folder, warm=False)
+    ours, floor = await _history(folder, 5000, warm=False)
     return Row(name="the same, cold: everything read from disk", unit="ms", ours=ours, floor=floor, goal="printed only")
+
+
+async def history_huge(folder: Path) -> Row:
+    ours, floor = await _history(folder, 100_000, warm=True)
+    return Row(name="one turn with 100,000 messages, warm", unit="ms", ours=ours, floor=floor, goal="<= 3 x floor")
 
 
 async def bytes_per_turn(folder: Path) -> Row:
