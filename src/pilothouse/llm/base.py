@@ -1,6 +1,6 @@
 """The adapter's contract: a request in neutral form, and one stream of events for every family of models."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Literal, Protocol
 
 from pilothouse.domain.messages import Usage
@@ -81,7 +81,7 @@ class Adapter(Protocol):
     def encode(self, message: ModelMessage) -> bytes:
         """One message in the form in which the request carries it. Pure."""
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Raises: ModelUnavailable, ModelRefused; nothing else. A stream that ends without `Finished` was cut."""
 
     async def close(self) -> None: ...

@@ -5,7 +5,7 @@ It is no model and says so. Tests do not use it.
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 import msgspec
@@ -74,7 +74,7 @@ class DemoAdapter:
     def encode(self, message: ModelMessage) -> bytes:
         return msgspec.json.encode({"kind": type(message).__name__, **msgspec.structs.asdict(message)})
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         yield Connected()
         last = msgspec.json.decode(request.messages[-1]) if request.messages else {}
         text, ask = _answer(last, has_tools=bool(request.tools))

@@ -1,7 +1,7 @@
 """The adapter for OpenAI chat completions, and everything compatible with it."""
 
 import io
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -93,7 +93,7 @@ class OpenAIAdapter:
     def encode(self, message: ModelMessage) -> bytes:
         return msgspec.json.encode(_plain(message))
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         with self._as_model_errors():
             async with self._client().post(self._url, data=self._body(request)) as response:
                 if response.status != 200:

@@ -1,7 +1,7 @@
 """The scripted model: plays a script in process, and remembers what it was asked."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 import msgspec
 
@@ -21,7 +21,7 @@ class ScriptedAdapter:
     def encode(self, message: ModelMessage) -> bytes:
         return msgspec.json.encode({"kind": type(message).__name__, **msgspec.structs.asdict(message)})
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         self.requests.append(request)
         answer = self._player.answer(request.purpose)
         await asyncio.sleep(answer.delay)
