@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks.systems import ROOT, Bare, peer, pilothouse, provider
+from benchmarks.systems import ROOT, Bare, peer, peer_alone, pilothouse, provider, side_by_side
 from pilothouse.domain.signals import ContentDelta
 from pilothouse.domain.values import Value
 from pilothouse.llm.script import Answer, Script, ScriptedCall
@@ -47,21 +47,17 @@ def milliseconds(began: float) -> float:
 async def delta(folder: Path) -> Row:
     pieces = 1000
     ours, floor = [], []
-    with provider(deltas=pieces) as address:
-        bare = Bare(address, folder / "log")
-        async with pilothouse(folder / "data", address) as runtime:
-            context_id = await runtime.create_context(folder)
-            for _ in range(8):
-                began = time.perf_counter()
-                await runtime.send(context_id, "words please")
-                await runtime.rested(context_id)
-                ours.append(milliseconds(began))
-                began = time.perf_counter()
-                await bare.ask(HELLO)
-                bare.append()
-                floor.append(milliseconds(began))
-        await bare.close()
-        found = await peer(address, "delta")
+    async with side_by_side(folder, deltas=pieces) as (runtime, context_id, bare):
+        for _ in range(8):
+            began = time.perf_counter()
+            await runtime.send(context_id, "words please")
+            await runtime.rested(context_id)
+            ours.append(milliseconds(began))
+            began = time.perf_counter()
+            await bare.ask(HELLO)
+            bare.append()
+            floor.append(milliseconds(began))
+    found = await peer_alone("delta", deltas=pieces)
     return Row(
         name="relay of one streamed delta, persisted",
         unit="us",
@@ -74,40 +70,32 @@ async def delta(folder: Path) -> Row:
 
 async def first_token(folder: Path) -> Row:
     ours, floor = [], []
-    with provider(deltas=5) as address:
-        bare = Bare(address, folder / "log")
-        async with pilothouse(folder / "data", address) as runtime:
-            context_id = await runtime.create_context(folder)
-            for _ in range(40):
-                with runtime.signals([context_id]) as signals:
-                    began = time.perf_counter()
-                    await runtime.send(context_id, "words please")
-                    async for signal in signals:
-                        if isinstance(signal, ContentDelta):
-                            ours.append(milliseconds(began))
-                            break
-                await runtime.rested(context_id)
-                floor.append((await bare.ask(HELLO))[0] * 1000)
-        await bare.close()
+    async with side_by_side(folder, deltas=5) as (runtime, context_id, bare):
+        for _ in range(40):
+            with runtime.signals([context_id]) as signals:
+                began = time.perf_counter()
+                await runtime.send(context_id, "words please")
+                async for signal in signals:
+                    if isinstance(signal, ContentDelta):
+                        ours.append(milliseconds(began))
+                        break
+            await runtime.rested(context_id)
+            floor.append((await bare.ask(HELLO))[0] * 1000)
     overhead = statistics.median(ours) - statistics.median(floor)
     return Row(name="time to first token, overhead", unit="ms", ours=overhead, goal="<= 3 ms")
 
 
 async def tool_round(folder: Path) -> Row:
     ours, floor = [], []
-    with provider(deltas=5) as address:
-        bare = Bare(address, folder / "log")
-        async with pilothouse(folder / "data", address) as runtime:
-            context_id = await runtime.create_context(folder)
-            for _ in range(40):
-                ours.append(await _round_of_turn(runtime, context_id))
-                began = time.perf_counter()
-                await bare.ask(TOOL)
-                bare.append()
-                bare.append()
-                floor.append(milliseconds(began))
-        await bare.close()
-        found = await peer(address, "tool_round")
+    async with side_by_side(folder, deltas=5) as (runtime, context_id, bare):
+        for _ in range(40):
+            ours.append(await _round_of_turn(runtime, context_id))
+            began = time.perf_counter()
+            await bare.ask(TOOL)
+            bare.append()
+            bare.append()
+            floor.append(milliseconds(began))
+    found = await peer_alone("tool_round", deltas=5)
     return Row(
         name="one tool round, durable",
         unit="ms",
@@ -159,24 +147,20 @@ async def _round_of_turn(runtime: Runtime, context_id: str) -> float:
 
 async def approval(folder: Path) -> Row:
     ours, floor = [], []
-    with provider(deltas=5) as address:
-        bare = Bare(address, folder / "log")
-        async with pilothouse(folder / "data", address) as runtime:
-            context_id = await runtime.create_context(folder, mode="supervised")
-            for _ in range(40):
-                await runtime.send(context_id, "tool please")
-                await runtime.rested(context_id)
-                began = time.perf_counter()
-                await runtime.approve_all(context_id)
-                await runtime.rested(context_id)
-                ours.append(milliseconds(began))
-                began = time.perf_counter()
-                for _ in range(3):
-                    bare.append()
-                await bare.ask(ANSWERED)
-                floor.append(milliseconds(began))
-        await bare.close()
-        found = await peer(address, "approval")
+    async with side_by_side(folder, deltas=5, mode="supervised") as (runtime, context_id, bare):
+        for _ in range(40):
+            await runtime.send(context_id, "tool please")
+            await runtime.rested(context_id)
+            began = time.perf_counter()
+            await runtime.approve_all(context_id)
+            await runtime.rested(context_id)
+            ours.append(milliseconds(began))
+            began = time.perf_counter()
+            for _ in range(3):
+                bare.append()
+            await bare.ask(ANSWERED)
+            floor.append(milliseconds(began))
+    found = await peer_alone("approval", deltas=5)
     return Row(
         name="one approved call, stored and resumed",
         unit="ms",
@@ -216,8 +200,7 @@ async def _history(folder: Path, count: int, *, warm: bool) -> tuple[float, floa
 
 async def history_warm(folder: Path) -> Row:
     ours, floor = await _history(folder, 5000, warm=True)
-    with provider(deltas=5) as address:
-        found = await peer(address, "history", "--messages", "5000")
+    found = await peer_alone("history", "--messages", "5000", deltas=5)
     return Row(
         name="one turn with 5,000 messages, warm",
         unit="ms",

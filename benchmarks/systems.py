@@ -6,8 +6,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +77,22 @@ class Bare:
     async def close(self) -> None:
         await self._client.aclose()
         os.close(self._fd)
+
+
+@asynccontextmanager
+async def side_by_side(folder: Path, *, deltas: int, mode: str = "agent") -> AsyncIterator[tuple[Runtime, str, Bare]]:
+    """Ours with an open context, and a bare client, both on one provider."""
+    with provider(deltas=deltas) as address:
+        bare = Bare(address, folder / "log")
+        async with pilothouse(folder / "data", address) as runtime:
+            yield runtime, await runtime.create_context(folder, mode=mode), bare
+        await bare.close()
+
+
+async def peer_alone(measure: str, *more: str, deltas: int) -> dict[str, Any] | None:
+    """The peer on a provider of its own. None where it is not installed."""
+    with provider(deltas=deltas) as address:
+        return await peer(address, measure, *more)
 
 
 async def peer(address: str, measure: str, *more: str) -> dict[str, Any] | None:
