@@ -25,7 +25,7 @@ check: $(VENV)/.dev ## lint and types only
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-bench: install .bench-venv/.done ## the figures of the README, beside a floor and a peer measured in the same run
+bench: $(VENV)/.dev .bench-venv/.done ## the figures of the README, beside a floor and a peer measured in the same run
 	$(BIN)/python -m benchmarks
 
 docs: install ## write the generated parts of the documentation
