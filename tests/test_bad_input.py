@@ -88,7 +88,7 @@ async def test_nothing_to_answer_decide_cancel_or_retry(tmp_path: Path) -> None:
     for attempt in (
         world.runtime.answer(context_id, ["x"]),
         world.runtime.cancel(context_id),
-        world.runtime.resume(context_id),
+        world.runtime.continue_turn(context_id),
         world.runtime.retry_now(context_id),
     ):
         with pytest.raises(Conflict):

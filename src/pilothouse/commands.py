@@ -87,7 +87,7 @@ async def _start(options: argparse.Namespace) -> int:
 
 async def _dispatch(options: argparse.Namespace, runtime: Runtime, settings: Settings) -> int:
     if options.command == "contexts":
-        for summary in await runtime.contexts():
+        for summary in (await runtime.contexts(limit=200)).items:
             damage = say(summary.damage, settings.language) if summary.damage is not None else ""
             told = summary.title or damage
             print(visible(f"{summary.context_id}  {summary.updated_at:<24}  {summary.mode or '-':<10}  {told}"))

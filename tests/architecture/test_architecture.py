@@ -94,8 +94,12 @@ def test_the_commands_of_the_runtime_are_these_and_no_others() -> None:
     """All that a client can do. A change here is a change of the public interface: it goes into the changelog."""
     commands = {name for name in dir(Runtime) if not name.startswith("_")}
     assert commands == {
-        *("answer", "approve_all", "audit", "audit_break", "call", "cancel", "close", "context", "contexts"),
-        *("create_branch", "create_context", "decide", "delete_context", "drive", "find", "forget", "fork", "keep"),
-        *("locked", "open_questions", "pending_calls", "read_content", "read_messages", "reject_all", "rested"),
-        *("resume", "retry_now", "send", "signals", "switch_branch", "switch_mode"),
+        *("answer", "approve_all", "archive", "audit", "audit_break", "beside", "call", "cancel", "close", "context"),
+        *("contexts", "continue_turn", "create_branch", "create_context", "decide", "delegate", "delete_branch"),
+        *("delete_context", "delete_queued", "drive", "edit_message", "edit_queued", "elevate", "elevation"),
+        *("end_elevation", "explain_call", "export_context", "find", "forget", "fork", "give_rule", "import_context"),
+        *("in_memory", "keep", "locked", "merge", "open_questions", "pause", "pending_calls", "preview_merge"),
+        *("queued", "read_content", "read_messages", "reject_all", "rested", "resume", "retry_now", "revoke_rule"),
+        *("rule_offers", "rules", "send", "set_persona", "set_policy", "set_prompt_addition", "set_title", "signals"),
+        *("switch_branch", "switch_mode", "take_queued", "usage"),
     }

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pilothouse.domain.calls import Approval, digest_of, display_name, fingerprint_of
 from pilothouse.domain.codes import Code, Reason, say
-from pilothouse.domain.decisions import CallFacts, decide, is_offered
+from pilothouse.domain.decisions import CallFacts, Standing, decide, is_offered
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.modes import Modes, Verdict
 from pilothouse.domain.values import CallId, ContextId
@@ -114,8 +114,8 @@ def test_5_nothing_opens_a_deny_and_only_a_person_opens_a_wait(
     limit = Reason(Code.PROTECTED_PATH, {"path": "x"}) if limited else None
     facts = CallFacts(tool="t", effect=effect, digest="d", limit=limit)
     approval = Approval(by="me", at="", digest="d" if same else "other", mode=given_in) if given_in else None
-    alone = decide(facts, mode=MODES.named(mode))
-    decided = decide(facts, mode=MODES.named(mode), approval=approval)
+    alone = decide(facts, Standing(mode=MODES.named(mode)))
+    decided = decide(facts, Standing(mode=MODES.named(mode)), approval)
     if alone.verdict is not Verdict.WAIT:
         assert decided == alone
     elif decided.verdict is Verdict.RUN:
@@ -129,13 +129,13 @@ def test_5_nothing_opens_a_deny_and_only_a_person_opens_a_wait(
 
 def test_5_plan_denies_a_command_also_when_it_says_of_itself_that_it_only_reads() -> None:
     facts = CallFacts(tool="execute", effect="read_only", digest="d")
-    assert decide(facts, mode=MODES.named("plan")).wall
-    assert decide(facts, mode=MODES.named("review")).verdict is Verdict.RUN
+    assert decide(facts, Standing(mode=MODES.named("plan"))).wall
+    assert decide(facts, Standing(mode=MODES.named("review"))).verdict is Verdict.RUN
 
 
 @given(mode=names, tool=st.sampled_from(["execute", "other"]), effect=effects)
 def test_5_what_plan_and_ask_offer(mode: str, tool: str, effect: Any) -> None:
-    offered = is_offered(tool, effect, MODES.named(mode))
+    offered = is_offered(tool, effect, Standing(mode=MODES.named(mode)))
     if mode == "ask":
         assert not offered
     if mode == "plan":

@@ -73,7 +73,7 @@ class Victim:
         """Open what is left, as the next process would, and look at every promise."""
         runtime = runtime_of(self.data, self.workspace, ScriptedAdapter(Script()))
         async with runtime:
-            if CONTEXT not in [summary.context_id for summary in await runtime.contexts()]:
+            if CONTEXT not in [summary.context_id for summary in (await runtime.contexts()).items]:
                 assert "message" not in self.acks.read_text()
                 return
             live = await runtime.context(CONTEXT)

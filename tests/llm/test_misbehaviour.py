@@ -79,7 +79,7 @@ async def test_what_will_not_pass_is_not_retried(tmp_path: Path, status: int) ->
         assert isinstance(message, ErrorMessage)
         assert "no luck" in message.reason.params["detail"]
         assert len(provider.requests) == 1
-        await world.runtime.resume(context_id)
+        await world.runtime.continue_turn(context_id)
         await world.runtime.rested(context_id)
         assert (await last(world, context_id)).content == "all is well"
 
@@ -109,7 +109,7 @@ async def test_after_five_retries_it_gives_up_says_so_and_can_be_continued(tmp_p
         assert len(provider.requests) == 6
         assert world.states[-2:] == ["saving_message", "idle"]
         assert (await last(world, context_id)).reason.code == "model_overloaded"
-        await world.runtime.resume(context_id)
+        await world.runtime.continue_turn(context_id)
         await world.runtime.rested(context_id)
         assert (await last(world, context_id)).content == "all is well"
 

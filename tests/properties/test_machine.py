@@ -215,7 +215,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule()
     def resume(self) -> None:
-        self.try_(self.runtime.resume(self.context_id))
+        self.try_(self.runtime.continue_turn(self.context_id))
 
     @rule()
     def restart(self) -> None:

@@ -77,13 +77,13 @@ class Trial:
                 case WaitingForRecovery():
                     self.told += 1
                     self.disk.disarm()
-                    await runtime.resume(context_id)
+                    await runtime.continue_turn(context_id)
                 case AwaitingToolApproval():
                     await self._insist(lambda: runtime.approve_all(context_id))
                 case Failed():
                     raise AssertionError(live.state)
                 case _:
-                    await self._insist(lambda: runtime.resume(context_id))
+                    await self._insist(lambda: runtime.continue_turn(context_id))
 
     async def check(self, context_id: str) -> None:
         """What a fresh process finds."""

@@ -44,7 +44,7 @@ async def test_a_bug_fails_the_turn_visibly_and_a_message_or_continue_goes_on(
     assert isinstance(live.state, Failed)
     assert "a bug" in live.state.error_message.params["detail"]
     assert (await world.parts.store.open(context_id)).core.state == live.state
-    await world.runtime.resume(context_id)
+    await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
     assert (await world.runtime.read_messages(context_id))[-1].content == "fine"
     await world.turn(context_id)
@@ -115,10 +115,10 @@ async def test_a_full_disk_in_a_turn_waits_for_recovery_and_continue_stores_what
     live = await world.runtime.rested(context_id)
     assert isinstance(live.state, WaitingForRecovery)
     with pytest.raises(StoreRefused):
-        await world.runtime.resume(context_id)
+        await world.runtime.continue_turn(context_id)
     assert isinstance(live.state, WaitingForRecovery)
     disk.disarm()
-    await world.runtime.resume(context_id)
+    await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
     assert slow.ran == ["x"]
     assert b"noted x" in world.model.requests[-1].messages[-1]

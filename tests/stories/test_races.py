@@ -111,7 +111,7 @@ async def test_a_call_rejected_while_the_store_was_full_never_comes_back(tmp_pat
     switch = await world.runtime.switch_mode(context_id, "plan")
     assert len(switch.rejected) == 1
     assert isinstance(live.state, WaitingForRecovery)
-    await world.runtime.resume(context_id)
+    await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
     await world.runtime.switch_mode(context_id, "agent")
     await world.runtime.rested(context_id)
@@ -259,7 +259,7 @@ async def test_a_file_that_was_not_read_before_the_cancel_is_read_by_continue(tm
     context_id = await world.start()
     await world.runtime.send(context_id, [{"type": "file_reference", "path": "a.txt"}])
     await world.runtime.cancel(context_id)
-    await world.runtime.resume(context_id)
+    await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
     (file,) = [m for m in await world.runtime.read_messages(context_id) if isinstance(m, FileReference)]
     assert file.content == "the content"
@@ -275,7 +275,7 @@ async def test_a_waiting_turn_cannot_be_deleted_with_its_context(tmp_path: Path)
         await world.runtime.delete_context(context_id)
     await world.runtime.cancel(context_id)
     await world.runtime.delete_context(context_id)
-    assert await world.runtime.contexts() == []
+    assert (await world.runtime.contexts()).items == ()
 
 
 async def test_those_who_open_a_context_at_the_same_time_share_it_whoever_gives_up(tmp_path: Path) -> None:
@@ -320,7 +320,7 @@ async def test_what_is_kept_while_another_commit_is_in_flight_is_not_lost(tmp_pa
     store.seconds = 0
     await world.runtime.rested(context_id)
     assert isinstance(live.state, WaitingForRecovery)
-    await world.runtime.resume(context_id)
+    await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
     assert {result.tool: result.status for result in await results(world, context_id)} == {
         "look": "executed",
@@ -344,7 +344,7 @@ async def test_nothing_is_started_while_a_refusal_is_being_settled(tmp_path: Pat
         await world.runtime.approve_all(context_id)
     held.release.set()
     await world.runtime.rested(context_id)
-    await world.runtime.resume(context_id)
+    await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
     await world.runtime.approve_all(context_id)
     await world.runtime.rested(context_id)

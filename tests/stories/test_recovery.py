@@ -85,7 +85,7 @@ async def test_working_with_no_call_started_becomes_idle_and_continue_repeats_th
     user, error = await again.runtime.read_messages(context_id)
     assert isinstance(error, ErrorMessage)
     assert (user.content, error.reason.code) == ("hello", "interrupted")
-    await again.runtime.resume(context_id)
+    await again.runtime.continue_turn(context_id)
     await again.runtime.rested(context_id)
     assert (await again.runtime.read_messages(context_id))[-1].content == "here"
     await again.runtime.close()
@@ -109,7 +109,7 @@ async def test_streaming_keeps_the_partial_text_and_drops_fragments_of_calls(tmp
     assert (partial.id, partial.content, partial.ended) == (message_id, "one two ", "interrupted")
     assert await again.runtime.read_content(context_id, message_id, 1) == [(2, "two ")]
     assert again.change.ran == []
-    await again.runtime.resume(context_id)
+    await again.runtime.continue_turn(context_id)
     await again.runtime.rested(context_id)
     assert any(b"one two" in fragment for fragment in again.model.requests[0].messages)
     await again.runtime.close()
@@ -127,7 +127,7 @@ async def test_a_call_with_an_intent_and_no_result_is_told_as_such(tmp_path: Pat
     assert isinstance((await again.runtime.context(context_id)).state, Idle)
     results = [m for m in await again.runtime.read_messages(context_id) if isinstance(m, ToolResult)]
     assert [(result.status, result.error.code) for result in results if result.error] == [("interrupted", code)]
-    await again.runtime.resume(context_id)
+    await again.runtime.continue_turn(context_id)
     await again.runtime.rested(context_id)
     assert slow.ran == ["0"]
     assert_valid_window(again.model.requests[0].messages)
@@ -176,7 +176,7 @@ async def test_recovery_is_stored_once_and_restarting_fifty_times_changes_nothin
     await crash(world)
     for _ in range(50):
         again = World(tmp_path, store=store_at(tmp_path))
-        assert len(await again.runtime.contexts()) == 1
+        assert len((await again.runtime.contexts()).items) == 1
         messages = await again.runtime.read_messages(context_id)
         assert [type(message) for message in messages] == [Text, ErrorMessage]
         await crash(again)

@@ -283,7 +283,7 @@ async def test_cancel_while_streaming_keeps_the_text_and_continue_goes_on(tmp_pa
     messages = await world.runtime.read_messages(context_id)
     assert (messages[-1].content, messages[-1].ended) == ("one two ", "cancelled")
     world.entered.clear()
-    await world.runtime.resume(context_id)
+    await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
     assert world.states == TEXT_TURN[1:]
 
@@ -305,7 +305,7 @@ async def test_a_turn_that_ended_well_cannot_be_continued(tmp_path: Path) -> Non
     context_id = await world.start()
     await world.turn(context_id)
     with pytest.raises(Conflict, match="nothing to continue"):
-        await world.runtime.resume(context_id)
+        await world.runtime.continue_turn(context_id)
 
 
 async def test_a_second_message_during_a_turn_is_refused_and_changes_nothing(tmp_path: Path) -> None:
@@ -324,7 +324,7 @@ async def test_the_round_limit_ends_the_turn_and_says_so(tmp_path: Path) -> None
     await world.turn(context_id)
     assert world.states[-3:] == ["tool_auto_loop", "saving_message", "idle"]
     assert (await world.runtime.read_messages(context_id))[-1].reason.code == "limit_rounds"
-    await world.runtime.resume(context_id)
+    await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
     assert (await world.runtime.read_messages(context_id))[-1].content == "later"
 
@@ -410,6 +410,6 @@ async def test_the_time_of_a_turn_ends_it_also_while_a_tool_runs(tmp_path: Path)
     result, error = (await world.runtime.read_messages(context_id))[-2:]
     assert isinstance(result, ToolResult)
     assert (result.error.code, error.reason.code) == ("may_have_run", "limit_turn_time")
-    await world.runtime.resume(context_id)
+    await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
     assert (await world.runtime.read_messages(context_id))[-1].content == "on"

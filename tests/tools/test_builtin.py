@@ -113,7 +113,7 @@ async def test_a_write_shows_its_diff_first(tmp_path: Path) -> None:
     assert prepared.preview is not None
     assert "-old" in prepared.preview
     assert "+new" in prepared.preview
-    assert prepared.dangerous == ("overwrites",)
+    assert prepared.dangerous == ("overwrite",)
 
 
 async def test_a_command_runs_and_its_failure_is_told(tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ Status = Literal[
     "pending", "approved", "executing", "executed", "failed", "rejected", "denied", "cancelled", "interrupted"
 ]
 OPEN: frozenset[Status] = frozenset({"pending", "approved", "executing"})
-Effect = Literal["read_only", "mutating", "question", "unknown"]
+Effect = Literal["read_only", "mutating", "question", "delegating", "unknown"]
 
 
 class Approval(Value):
-    """A person's leave to run exactly what the digest names, in the mode in which it was given."""
+    """A person's leave to run exactly what the digest names, under the modes under which it was given."""
 
     by: str
     at: Timestamp

@@ -8,21 +8,28 @@ from pilothouse.domain.audit import AuditEntry, AuditHead
 from pilothouse.domain.branches import MAIN, Branch
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.elevations import Elevation
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.messages import Message, Usage
+from pilothouse.domain.policies import Policy
+from pilothouse.domain.rules import Rule
 from pilothouse.domain.states import Idle, State
 from pilothouse.domain.values import CallId, ContextId, MessageId, Timestamp, TurnId, Value
 
-FORMAT = 1
+FORMAT = 2
+QUEUE_AT_MOST = 50
 
 TurnEnd = Literal["complete", "rejected", "denied", "cancelled", "limit", "error", "interrupted"]
 CONTINUABLE: frozenset[TurnEnd] = frozenset({"denied", "cancelled", "limit", "error", "interrupted"})
+
+TitledBy = Literal["first_line", "model", "person"]
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class OpenTurn(Value):
-    """What a turn must remember across rounds and restarts. `repeats` counts the same call in a row."""
+    """What a turn must remember across rounds and restarts. `repeats` counts the same call in a row; `decided_round` is
+    the last round in which a person approved something."""
 
     id: TurnId
     branch: str
@@ -32,6 +39,27 @@ class OpenTurn(Value):
     last_fingerprint: str | None = None
     repeats: int = 0
     usage: Usage = Usage()
+    decided_round: int = 0
+
+
+class Queued(Value, kw_only=True):
+    """A message that waits for its turn. Its parts lie in the pool, on no branch; `id` is the first of them."""
+
+    id: MessageId
+    message_ids: tuple[MessageId, ...]
+    mode: str | None = None
+    by: str
+    at: Timestamp
+
+
+class SentKey(Value, kw_only=True):
+    """A request that was taken under a client's own key: the same one again gets the same answer."""
+
+    key: str
+    body: str
+    message_id: MessageId
+    turn_id: TurnId | None = None
+    at: Timestamp
 
 
 class ContextCore(Value, kw_only=True):
@@ -43,20 +71,28 @@ class ContextCore(Value, kw_only=True):
     parent: ContextId | None = None
     workspace: str | None = None
     title: str | None = None
+    titled_by: TitledBy = "first_line"
+    archived: bool = False
     created_at: Timestamp
     updated_at: Timestamp
     state: State = Idle()
     mode: str
+    persona: str | None = None
+    policy: Policy | None = None
+    rules: tuple[Rule, ...] = ()
+    elevation: Elevation | None = None
     model: str | None = None
     active_branch: str = MAIN
     usage: Usage = Usage()
     turn: OpenTurn | None = None
     last_turn: TurnEnd = "complete"
+    queue: tuple[Queued, ...] = ()
     audit: AuditHead = AuditHead()
 
 
 class Change(Value):
-    """One atomic change. Messages and calls are put by id; ids are appended to their branches."""
+    """One atomic change. Branches that are dropped go first; messages and calls are put by id; ids are appended to
+    their branches."""
 
     core: ContextCore
     messages: tuple[Message, ...] = ()
@@ -64,6 +100,8 @@ class Change(Value):
     appended: Mapping[str, tuple[MessageId, ...]] = {}
     calls: tuple[CallRecord, ...] = ()
     audit: tuple[AuditEntry, ...] = ()
+    dropped: tuple[str, ...] = ()
+    keys: tuple[SentKey, ...] = ()
 
 
 class PartialAnswer(Value):

@@ -1,13 +1,19 @@
 """The decision about one tool call: pure, with its reason. The gate asks it at every start.
 
-The strictest vote wins; only a wait can be opened, and only by a person. Nothing opens a deny.
+The strictest vote wins. Only a wait can be opened: by a person's approval of what they were shown, by an allow rule
+(not where a mode elevates), or by an elevation (only where a mode elevates). Nothing opens a deny.
 """
 
-from collections.abc import Collection
+from collections.abc import Mapping
+
+import msgspec
 
 from pilothouse.domain.calls import Approval, Effect
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.modes import Mode, Verdict
+from pilothouse.domain.places import reaches, stays_within
+from pilothouse.domain.policies import Policy, is_left_to_the_person
+from pilothouse.domain.rules import Rule, RuleId, fits, is_narrower, rule_reason
 from pilothouse.domain.values import Value
 
 
@@ -18,61 +24,202 @@ class CallFacts(Value):
     effect: Effect
     digest: str
     limit: Reason | None = None
+    fingerprint: str = ""
+    touches: tuple[str, ...] | None = None
+    dangerous: tuple[str, ...] = ()
+
+
+class DirectoryMode(Value):
+    """A folder below the workspace in which another mode holds too."""
+
+    folder: str
+    mode: Mode
+
+
+class Standing(Value, kw_only=True):
+    """All that decides calls at one instant. `denied` are tools that are off, with the reason; `depth` counts rounds
+    since a person last decided; `above` is what stands for each ancestor of a sub-agent."""
+
+    mode: Mode
+    directories: tuple[DirectoryMode, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    policies: tuple[Policy, ...] = ()
+    depth: int = 0
+    elevated: bool = False
+    denied: Mapping[str, Reason] = {}
+    above: tuple["Standing", ...] = ()
+
+    @property
+    def modes(self) -> str:
+        """Names the modes that hold: an approval counts only under the ones it was given under."""
+        return " < ".join(standing.mode.name for standing in (self, *self.above))
 
 
 class Decision(Value):
-    """`wall` marks a denial by a mode that ends the turn."""
+    """`wall` marks a denial by a mode that ends the turn, `rule` the rule that decided, `elevated` a run that only an
+    elevation allows."""
 
     verdict: Verdict
     reason: Reason
     wall: bool = False
+    rule: RuleId | None = None
+    elevated: bool = False
 
 
-def decide(facts: CallFacts, *, mode: Mode, approval: Approval | None = None) -> Decision:
+class _Vote(Value):
+    """Whose it is decides what opens it: `own` is the mode's of the context itself, `elevates` that of a mode in which
+    only a person says yes, `ask` a rule's."""
+
+    verdict: Verdict
+    reason: Reason
+    wall: bool = False
+    own: bool = False
+    elevates: bool = False
+    ask: Rule | None = None
+
+
+def decide(facts: CallFacts, standing: Standing, approval: Approval | None = None) -> Decision:
     """What may be done with a call now."""
-    strictest = max(_votes(facts, mode), key=lambda vote: vote.verdict)
-    if strictest.verdict is Verdict.WAIT and approval is not None and _opens(approval, facts, mode):
-        code = Code.ELEVATED if mode.elevates else Code.APPROVED
+    votes = _votes(facts, standing)
+    strictest = _strictest(votes)
+    if strictest.verdict is not Verdict.WAIT or facts.effect == "question":
+        return _decision(strictest)
+    if approval is not None and approval.digest == facts.digest and approval.mode == standing.modes:
+        code = Code.ELEVATED if standing.mode.elevates else Code.APPROVED
         return Decision(verdict=Verdict.RUN, reason=Reason(code, {"by": approval.by}))
-    return strictest
+    if standing.elevated and standing.mode.elevates:
+        return _elevated(standing, votes)
+    return _opened_by_rule(facts, standing, votes) or _decision(strictest)
 
 
-def _votes(facts: CallFacts, mode: Mode) -> list[Decision]:
-    # max() keeps the first of equals: where both deny, the mode's wall is the one that is told.
-    votes = [_vote_of_mode(facts, mode)]
+def _elevated(standing: Standing, votes: list[_Vote]) -> Decision:
+    """As if the mode itself let it run; all other votes stand."""
+    runs = _Vote(verdict=Verdict.RUN, reason=Reason(Code.ELEVATION_RUNS, {"mode": standing.mode.name}))
+    strictest = _strictest([runs, *(vote for vote in votes if not vote.own)])
+    decision = _decision(strictest)
+    return msgspec.structs.replace(decision, elevated=decision.verdict is Verdict.RUN)
+
+
+def _opened_by_rule(facts: CallFacts, standing: Standing, votes: list[_Vote]) -> Decision | None:
+    allowing = sorted(
+        (rule for rule in _rules(standing) if rule.effect == "allow" and _speaks_of(rule, facts)),
+        key=lambda rule: rule.scope.width,
+    )
+    waits = [vote for vote in votes if vote.verdict is Verdict.WAIT]
+    if not allowing or not all(_opens(allowing[0], vote) for vote in waits):
+        return None
+    reason = rule_reason(Code.RULE_ALLOWS, allowing[0])
+    return Decision(verdict=Verdict.RUN, reason=reason, rule=allowing[0].id)
+
+
+def _opens(allow: Rule, vote: _Vote) -> bool:
+    # Where a mode asks for elevation only a person says yes; what a rule asks for, only a more particular one opens.
+    return not vote.elevates and (vote.ask is None or is_narrower(allow.scope, vote.ask.scope))
+
+
+def _decision(vote: _Vote) -> Decision:
+    rule = vote.reason.params.get("rule")
+    return Decision(verdict=vote.verdict, reason=vote.reason, wall=vote.wall, rule=rule)
+
+
+def _strictest(votes: list[_Vote]) -> _Vote:
+    # max() keeps the first of equals: where several deny, the mode's wall is the one that is told.
+    return max(votes, key=lambda vote: vote.verdict)
+
+
+def _votes(facts: CallFacts, standing: Standing) -> list[_Vote]:
+    votes = [_vote_of_mode(facts, standing.mode)]
+    votes += [_vote_of_ancestor(facts, above.mode) for above in standing.above]
     if facts.limit is not None:
-        votes.append(Decision(verdict=Verdict.DENY, reason=facts.limit))
+        votes.append(_Vote(verdict=Verdict.DENY, reason=facts.limit))
+    if facts.effect != "question":
+        for each in (standing, *standing.above):
+            votes += _votes_beside_the_mode(facts, each)
     return votes
 
 
-def _vote_of_mode(facts: CallFacts, mode: Mode) -> Decision:
+def _votes_beside_the_mode(facts: CallFacts, standing: Standing) -> list[_Vote]:
+    votes = []
+    if facts.tool in standing.denied:
+        votes.append(_Vote(verdict=Verdict.DENY, reason=standing.denied[facts.tool]))
+    votes += [
+        _vote_of_directory(facts, directory)
+        for directory in standing.directories
+        if reaches(facts.touches, directory.folder)
+    ]
+    votes += [_vote_of_rule(rule) for rule in standing.rules if rule.effect != "allow" and _speaks_of(rule, facts)]
+    unknown = facts.effect == "mutating" and facts.touches is None
+    for policy in standing.policies:
+        if is_left_to_the_person(
+            policy, tool=facts.tool, dangers=facts.dangerous, unknown=unknown, depth=standing.depth
+        ):
+            votes.append(_Vote(verdict=Verdict.WAIT, reason=Reason(Code.POLICY_WAITS, {"policy": policy.kind})))
+    return votes
+
+
+def _verdict_of(facts: CallFacts, mode: Mode) -> Verdict:
     # A question goes to the person by itself, and what is unknown is denied by its limit: both meet the
     # mode only where it lets nothing through at all.
     if facts.tool in mode.withholds:
-        verdict = Verdict.DENY
-    elif facts.effect == "mutating":
-        verdict = mode.mutating
-    else:
-        verdict = mode.read_only
+        return Verdict.DENY
+    if facts.effect != "mutating":
+        return mode.read_only
+    if mode.only_beneath and not stays_within(facts.touches, mode.only_beneath):
+        return Verdict.DENY
+    return mode.mutating
+
+
+def _vote_of_mode(facts: CallFacts, mode: Mode) -> _Vote:
+    verdict = _verdict_of(facts, mode)
     if verdict is Verdict.DENY:
         params = {"mode": mode.name, "tool": facts.tool, "hint": mode.denial_hint}
-        return Decision(verdict=verdict, reason=Reason(Code.MODE_DENIED, params), wall=mode.denial_ends_turn)
+        return _Vote(verdict=verdict, reason=Reason(Code.MODE_DENIED, params), wall=mode.denial_ends_turn, own=True)
     if facts.effect == "question":
-        return Decision(verdict=Verdict.WAIT, reason=Reason(Code.QUESTION))
+        return _Vote(verdict=Verdict.WAIT, reason=Reason(Code.QUESTION), own=True)
+    code = Code.MODE_RUNS
     if verdict is Verdict.WAIT:
         code = Code.ELEVATION_OFFERED if mode.elevates else Code.MODE_WAITS
-        return Decision(verdict=verdict, reason=Reason(code, {"mode": mode.name}))
-    return Decision(verdict=verdict, reason=Reason(Code.MODE_RUNS, {"mode": mode.name}))
+    return _Vote(verdict=verdict, reason=Reason(code, {"mode": mode.name}), own=True, elevates=mode.elevates)
 
 
-def _opens(approval: Approval, facts: CallFacts, mode: Mode) -> bool:
-    # An approval counts only in the mode in which it was given: leave to run under supervision is no
-    # elevation in review. A question is answered, never approved.
-    return approval.digest == facts.digest and approval.mode == mode.name and facts.effect != "question"
+def _vote_of_ancestor(facts: CallFacts, mode: Mode) -> _Vote:
+    """A sub-agent is never freer than whoever sent it."""
+    verdict = _verdict_of(facts, mode)
+    code = Code.ANCESTOR_DENIED if verdict is Verdict.DENY else Code.ANCESTOR_WAITS
+    wall = verdict is Verdict.DENY and mode.denial_ends_turn
+    reason = Reason(code, {"mode": mode.name, "tool": facts.tool})
+    return _Vote(verdict=verdict, reason=reason, wall=wall, elevates=mode.elevates)
 
 
-def is_offered(tool: str, effect: Effect, mode: Mode, *, disabled: Collection[str] = ()) -> bool:
+def _vote_of_directory(facts: CallFacts, directory: DirectoryMode) -> _Vote:
+    """What holds in a folder never ends a turn: the model is told, and goes on elsewhere."""
+    verdict = _verdict_of(facts, directory.mode)
+    params = {"folder": directory.folder, "mode": directory.mode.name, "tool": facts.tool}
+    code = Code.DIRECTORY_DENIED if verdict is Verdict.DENY else Code.DIRECTORY_WAITS
+    return _Vote(verdict=verdict, reason=Reason(code, params), elevates=directory.mode.elevates)
+
+
+def _vote_of_rule(rule: Rule) -> _Vote:
+    if rule.effect == "deny":
+        return _Vote(verdict=Verdict.DENY, reason=rule_reason(Code.RULE_DENIES, rule))
+    return _Vote(verdict=Verdict.WAIT, reason=rule_reason(Code.RULE_ASKS, rule), ask=rule)
+
+
+def _rules(standing: Standing) -> list[Rule]:
+    return [rule for each in (standing, *standing.above) for rule in each.rules]
+
+
+def _speaks_of(rule: Rule, facts: CallFacts) -> bool:
+    return fits(rule, tool=facts.tool, fingerprint=facts.fingerprint, touches=facts.touches)
+
+
+def is_offered(tool: str, effect: Effect, standing: Standing) -> bool:
     """Whether the model is told of a tool. The gate decides regardless of it."""
-    if tool in disabled or tool in mode.withholds or mode.offers == "none":
+    return all(_offers(each, tool, effect) for each in (standing, *standing.above))
+
+
+def _offers(standing: Standing, tool: str, effect: Effect) -> bool:
+    mode = standing.mode
+    if tool in standing.denied or tool in mode.withholds or mode.offers == "none":
         return False
-    return mode.offers == "all" or effect in ("read_only", "question")
+    return mode.offers == "all" or effect in ("read_only", "question", "delegating")

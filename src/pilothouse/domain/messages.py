@@ -14,7 +14,7 @@ from pilothouse.domain.payloads import LineRange
 from pilothouse.domain.values import CallId, MessageId, Timestamp, TurnId, Value
 
 Role = Literal["user", "assistant", "system", "tool"]
-Ended = Literal["complete", "cut", "interrupted", "cancelled"]
+Ended = Literal["complete", "cut", "interrupted", "cancelled", "refused"]
 
 
 class Usage(Value):

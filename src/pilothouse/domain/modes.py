@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from typing import Literal
 
+import msgspec
+
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.values import Value
@@ -18,7 +20,8 @@ class Verdict(IntEnum):
 
 
 class Mode(Value, kw_only=True):
-    """`withholds` are tools that are neither offered nor run, whatever they say of themselves."""
+    """`withholds` are tools that are neither offered nor run, whatever they say of themselves. `only_beneath` are the
+    folders outside of which nothing may be changed, where there are any."""
 
     name: str
     title: str
@@ -31,6 +34,7 @@ class Mode(Value, kw_only=True):
     read_only: Verdict
     mutating: Verdict
     withholds: frozenset[str] = frozenset()
+    only_beneath: tuple[str, ...] = ()
     elevates: bool = False
     denial_ends_turn: bool = False
     denial_hint: str = "agent"
@@ -118,11 +122,23 @@ _BUILT_IN = (
 DEFAULT_MODE = "agent"
 
 
-class Modes:
-    """The modes that there are, found by name or alias."""
+def is_looser(mode: Mode, other: Mode) -> bool:
+    """Whether a mode lets anything through, or offers anything, that another does not."""
+    ranks = {"none": 0, "read_only": 1, "all": 2}
+    return (
+        mode.read_only < other.read_only
+        or mode.mutating < other.mutating
+        or ranks[mode.offers] > ranks[other.offers]
+        or not mode.withholds >= other.withholds
+        or (bool(other.only_beneath) and mode.only_beneath != other.only_beneath)
+    )
 
-    def __init__(self, modes: Iterable[Mode] = _BUILT_IN) -> None:
-        self.all: Mapping[str, Mode] = {mode.name: mode for mode in modes}
+
+class Modes:
+    """The modes that there are, found by name or alias: the built-in ones, then a person's own."""
+
+    def __init__(self, own: Iterable[Mode] = ()) -> None:
+        self.all: Mapping[str, Mode] = {mode.name: mode for mode in (*_BUILT_IN, *own)}
         self._by_any_name = {alias: mode for mode in self.all.values() for alias in (mode.name, *mode.aliases)}
 
     def named(self, name: str) -> Mode:
@@ -131,3 +147,8 @@ class Modes:
         if mode is None:
             raise InvalidInput(Code.UNKNOWN_MODE, mode=name, allowed=", ".join(self.all))
         return mode
+
+    def stored(self, name: str) -> Mode:
+        """The mode that a context was left in. One that is no longer configured lets nothing through."""
+        known = self._by_any_name.get(name)
+        return known or msgspec.structs.replace(self.all["ask"], name=name, title=name, title_zh=name, aliases=())

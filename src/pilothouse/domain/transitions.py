@@ -64,7 +64,14 @@ _OWN: Mapping[type[BaseState], set[type[BaseState]]] = {
         CollectingToolResults,
         SavingMessage,
     },
-    Paused: {EnhancingSystemPrompt, PreparingLLMRequest, ExecutingTool, CollectingToolResults, AwaitingToolApproval},
+    Paused: {
+        EnhancingSystemPrompt,
+        ExecutingTool,
+        AwaitingToolApproval,
+        AwaitingUserAnswer,
+        CollectingToolResults,
+        SavingMessage,
+    },
     # message
     Initializing: {Idle},
     ProcessingUserMessage: {ResolvingFileReferences, EnhancingSystemPrompt, SavingMessage},

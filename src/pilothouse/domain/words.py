@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from pilothouse.domain.codes import Code
+from pilothouse.domain.steering_words import STEERING_WORDS
 
 WORDS: Mapping[Code, tuple[str, str]] = {
     Code.UNKNOWN_MODE: (
@@ -265,4 +266,5 @@ WORDS: Mapping[Code, tuple[str, str]] = {
         "An error of ours: {detail}. Nothing that was acknowledged is lost.",
         "内部错误：{detail}。已确认的内容没有丢失。",
     ),
+    **STEERING_WORDS,
 }

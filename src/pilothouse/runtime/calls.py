@@ -10,22 +10,37 @@ from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
 from pilothouse.domain.modes import Verdict
 from pilothouse.domain.payloads import check_text
+from pilothouse.domain.rules import Rule, Rung
 from pilothouse.domain.values import CallId, Value
 from pilothouse.runtime.contexts import Contexts, turn_of
-from pilothouse.runtime.deciding import after_decisions, check_decidable, decide_call, start_calls
-from pilothouse.runtime.live import Draft, Live
+from pilothouse.runtime.deciding import (
+    after_decisions,
+    can_start,
+    check_decidable,
+    decide_anew,
+    decide_call,
+    note_approved_round,
+    start_calls,
+)
+from pilothouse.runtime.draft import Draft
+from pilothouse.runtime.live import Live
 from pilothouse.runtime.looking import look_again
+from pilothouse.runtime.modes import follow
 from pilothouse.runtime.results import end_call
+from pilothouse.runtime.rules import chosen_rule, opened_by, put_rule
+from pilothouse.runtime.standing import present
 
 
 class PersonsDecision(Value):
-    """What the person decided about one call. `digest` names what they were shown."""
+    """What the person decided about one call. `digest` names what they were shown; `always` names the rung of the
+    ladder that they were shown with it, and gives that rule too."""
 
     id: str
     verdict: Literal["approve", "reject"]
     digest: str | None = None
     arguments: dict[str, Any] | None = None
     reason: str | None = None
+    always: Rung | None = None
 
 
 async def decide(
@@ -43,15 +58,45 @@ async def decide(
         _check_once_each(decisions)
         check_decidable(live)
         draft = live.draft()
+        given = _chosen_rules(live, decisions, by)
         for decision in decisions:
             if decision.verdict == "approve":
                 _approve(live, draft, edited.get(decision.id) or live.calls[CallId(decision.id)], by)
             else:
                 _reject(live, draft, decision, by)
-        turn = turn_of(live)
-        start_calls(turn, draft)
-        await live.commit(draft, after_decisions(turn, draft), then=lambda: contexts.drive(live))
-        return [draft.call(CallId(decision.id)) for decision in decisions]
+        await _give(contexts, live, draft, given, by)
+        if can_start(live):
+            start_calls(turn_of(live), draft)
+        await live.commit(draft, after_decisions(live, draft), then=lambda: contexts.drive(live))
+        decided = [draft.call(CallId(decision.id)) for decision in decisions]
+    if given:
+        await follow(contexts, contexts.in_memory(), by, opens=opened_by(given))
+    return decided
+
+
+def _chosen_rules(live: Live, decisions: Sequence[PersonsDecision], by: str) -> list[Rule]:
+    """Raises: InvalidInput for a rung that is not offered, or for one with other arguments than were shown."""
+    rules = []
+    for decision in decisions:
+        if decision.always is None:
+            continue
+        call = live.calls[CallId(decision.id)]
+        if decision.verdict != "approve" or decision.arguments not in (None, call.arguments):
+            raise InvalidInput(Code.INVALID_RULE, detail="'always' goes with approving the call as it was shown")
+        rules.append(chosen_rule(live, call, decision.always, by=by))
+    return rules
+
+
+async def _give(contexts: Contexts, live: Live, draft: Draft, rules: Sequence[Rule], by: str) -> None:
+    """Rules of this context go into the draft; those for good are durable before anything starts by them."""
+    for rule in rules:
+        if rule.lifetime.context is not None:
+            put_rule(draft, rule, by)
+        else:
+            await contexts.rulebook.give(live.core.owner, rule, by=by)
+            draft.note("rule_given", by, rule=rule)
+    if rules:
+        decide_anew(live, draft, by, opens=opened_by(rules))
 
 
 async def _look_at_edits(live: Live, decisions: Sequence[PersonsDecision]) -> dict[str, CallRecord]:
@@ -64,20 +109,34 @@ async def _look_at_edits(live: Live, decisions: Sequence[PersonsDecision]) -> di
     return edited
 
 
-async def approve_all(contexts: Contexts, context_id: str, *, by: str = "local") -> list[CallRecord]:
-    return await decide(contexts, context_id, await _all_pending(contexts, context_id, "approve"), by=by)
+async def approve_all(
+    contexts: Contexts, context_id: str, *, ids: Sequence[str] | None = None, by: str = "local"
+) -> list[CallRecord]:
+    """All that are pending, or those named."""
+    return await decide(contexts, context_id, await _pending(contexts, context_id, "approve", ids), by=by)
 
 
 async def reject_all(
-    contexts: Contexts, context_id: str, *, reason: str | None = None, by: str = "local"
+    contexts: Contexts,
+    context_id: str,
+    *,
+    ids: Sequence[str] | None = None,
+    reason: str | None = None,
+    by: str = "local",
 ) -> list[CallRecord]:
-    decisions = await _all_pending(contexts, context_id, "reject", reason)
-    return await decide(contexts, context_id, decisions, by=by)
+    """All that are pending, or those named, with one reason."""
+    return await decide(contexts, context_id, await _pending(contexts, context_id, "reject", ids, reason), by=by)
 
 
-async def _all_pending(
-    contexts: Contexts, context_id: str, verdict: Literal["approve", "reject"], reason: str | None = None
+async def _pending(
+    contexts: Contexts,
+    context_id: str,
+    verdict: Literal["approve", "reject"],
+    ids: Sequence[str] | None,
+    reason: str | None = None,
 ) -> list[PersonsDecision]:
+    if ids is not None:
+        return [PersonsDecision(id=call_id, verdict=verdict, reason=reason) for call_id in ids]
     return [
         PersonsDecision(id=call.id, verdict=verdict, digest=call.digest, reason=reason)
         for call in await pending_calls(contexts, context_id)
@@ -122,18 +181,20 @@ def _check_once_each(decisions: Sequence[PersonsDecision]) -> None:
 
 
 def _approve(live: Live, draft: Draft, record: CallRecord, by: str) -> None:
-    mode = live.parts.modes.named(live.core.mode)
+    standing = present(live, draft)
     at = live.parts.now()
-    record = msgspec.structs.replace(record, approval=Approval(by=by, at=at, digest=record.digest, mode=mode.name))
-    decided = decide_call(record, mode)
+    approval = Approval(by=by, at=at, digest=record.digest, mode=standing.modes)
+    record = msgspec.structs.replace(record, approval=approval)
+    decided = decide_call(record, standing)
     if decided.verdict is not Verdict.RUN:
-        # Only edited arguments come here: they break a limit, and the person can correct them.
+        # Edited arguments that break a limit, or something that was forbidden since it was shown.
         raise InvalidInput(decided.reason.code, **decided.reason.params)
     draft.calls[record.id] = msgspec.structs.replace(
         record, status="approved", decided_at=at, decided_by=by, reason=decided.reason
     )
-    _note(draft, record, by, mode.name, "approved", decided.reason)
-    if mode.elevates:
+    _note(draft, record, by, standing.modes, "approved", decided.reason)
+    note_approved_round(draft)
+    if standing.mode.elevates:
         draft.note("elevated", by, call=record.id, tool=record.tool, scope="this call")
 
 
@@ -180,4 +241,4 @@ async def answer(contexts: Contexts, context_id: str, answers: Sequence[str], *,
         draft.change_call(asked[0].id, decided_at=live.parts.now(), decided_by=by)
         draft.note("question_answered", by, call=asked[0].id)
         end_call(draft, live, asked[0].id, "executed", content="\n\n".join(lines), by=by)
-        await live.commit(draft, after_decisions(turn_of(live), draft), then=lambda: contexts.drive(live))
+        await live.commit(draft, after_decisions(live, draft), then=lambda: contexts.drive(live))

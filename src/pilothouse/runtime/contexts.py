@@ -1,11 +1,13 @@
 """The contexts in memory: opened when asked for, recovered before they are usable, driven while they work."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from abc import abstractmethod
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
+from typing import Any
 
 from pilothouse.domain.codes import Code
-from pilothouse.domain.contexts import check_context_id
+from pilothouse.domain.contexts import ContextCore, check_context_id
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreError
 from pilothouse.domain.states import WaitingForRecovery
 from pilothouse.domain.values import ContextId
@@ -13,8 +15,11 @@ from pilothouse.runtime.driver import drive
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.parts import Parts
 from pilothouse.runtime.recovery import recover
+from pilothouse.runtime.rulebook import Rulebook
 from pilothouse.runtime.steps import STEPS
 from pilothouse.runtime.turn import Turn
+
+_ANCESTORS_AT_MOST = 16
 
 
 class Contexts:
@@ -22,8 +27,10 @@ class Contexts:
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
+        self.rulebook = Rulebook(parts)
         self._live: dict[ContextId, Live] = {}
         self._opening: dict[ContextId, asyncio.Task[Live]] = {}
+        self._beside: set[asyncio.Task[None]] = set()
         self._closed = False
 
     @asynccontextmanager
@@ -61,10 +68,42 @@ class Contexts:
         return task
 
     async def _open(self, context_id: ContextId) -> Live:
-        live = Live(await self.parts.store.open(context_id), self.parts)
-        await self._recover(live)
+        stored = await self.parts.store.open(context_id)
+        await self.rulebook.load(stored.core.owner)
+        above = await self._above(stored.core)
+        live = Live(stored, self, above)
+        try:
+            await self._recover(live)
+        except BaseException:
+            self._let_go(live)
+            raise
         self.keep(live)
         return live
+
+    async def _above(self, core: ContextCore) -> list[Live]:
+        """Its ancestors, nearest first, held in memory. None of them where the line is broken or bites its tail."""
+        ids: list[ContextId] = []
+        parent = core.parent
+        while parent is not None:
+            if parent in (*ids, core.context_id) or len(ids) > _ANCESTORS_AT_MOST:
+                return []
+            ids.append(parent)
+            try:
+                parent = (await self.parts.store.open(parent)).core.parent
+            except (NotFound, StoreError):
+                return []
+        found = []
+        for ancestor in ids:
+            live = await self.find(ancestor)
+            live.users += 1
+            found.append(live)
+        return found
+
+    def _let_go(self, live: Live) -> None:
+        """A context leaves memory: those above it need not stay for its sake."""
+        for ancestor in live.above:
+            ancestor.users -= 1
+            ancestor.children.discard(live)
 
     async def _recover(self, live: Live) -> None:
         found = await recover(live)
@@ -81,13 +120,25 @@ class Contexts:
 
     def keep(self, live: Live) -> None:
         self._live[live.id] = live
+        if live.above:
+            live.above[0].children.add(live)
         surplus = len(self._live) - self.parts.contexts_kept
         unused = [kept for kept in self._live.values() if kept.can_be_forgotten and kept is not live]
         for kept in unused[: max(0, surplus)]:
-            del self._live[kept.id]
+            self.forget(kept)
 
     def forget(self, live: Live) -> None:
-        self._live.pop(live.id, None)
+        if self._live.pop(live.id, None) is not None:
+            self._let_go(live)
+
+    def in_memory(self) -> tuple[Live, ...]:
+        return tuple(self._live.values())
+
+    def beside(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something that nobody waits for; it ends with the runtime."""
+        task = asyncio.create_task(work)
+        self._beside.add(task)
+        task.add_done_callback(self._beside.discard)
 
     def drive(self, live: Live, turn: Turn | None = None) -> None:
         """See to it that the context's working state is driven, by `turn` where a new one begins."""
@@ -99,7 +150,8 @@ class Contexts:
     async def _drive(self, live: Live, turn: Turn) -> None:
         try:
             await drive(turn)
-            while type(live.state) in STEPS:  # a message was taken while a failed turn was being closed
+            # The next of the queue is due; or a message was taken while this turn was being closed.
+            while await self.take_queued(live) or type(live.state) in STEPS:
                 await drive(turn_of(live))
         finally:
             # No await between the driver's last look at the state and this line: nobody is left undriven.
@@ -107,6 +159,14 @@ class Contexts:
             if live.core.turn is None:
                 live.turn = None
                 live.outlet = None
+
+    @abstractmethod
+    async def take_queued(self, live: Live) -> bool:
+        """Begin the turn of the next queued message, where one is due."""
+
+    @abstractmethod
+    async def delegate(self, live: Live, task: str, mode: str | None) -> str:
+        """Let a sub-agent do a task; gives its answer."""
 
     async def rested(self, context_id: str) -> Live:
         """Wait until the context rests."""
@@ -120,12 +180,14 @@ class Contexts:
         if self._closed:
             return
         self._closed = True
-        tasks = [live.task for live in self._live.values() if live.task is not None]
+        tasks = [live.task for live in self._live.values() if live.task is not None] + list(self._beside)
         for task in tasks:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
         await self.parts.adapter.close()
+        if self.parts.titles is not None:
+            await self.parts.titles.adapter.close()
         await self.parts.store.close()
 
 

@@ -1,62 +1,159 @@
-"""What the gate, the person's commands and a mode switch share: deciding calls, starting them, what comes next."""
+"""What the gate and the person's commands share: deciding calls, starting them, and what comes next."""
+
+from collections.abc import Callable
+
+import msgspec
 
 from pilothouse.domain.calls import CallRecord
-from pilothouse.domain.codes import Code
-from pilothouse.domain.decisions import CallFacts, Decision, decide
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.decisions import CallFacts, Decision, Standing, decide
 from pilothouse.domain.errors import Conflict
-from pilothouse.domain.modes import Mode, Verdict
+from pilothouse.domain.modes import Verdict
 from pilothouse.domain.states import (
     AwaitingToolApproval,
     AwaitingUserAnswer,
     CollectingToolResults,
     ExecutingTool,
+    Paused,
     SavingMessage,
     State,
     name_of,
 )
-from pilothouse.runtime.live import Draft, Live
+from pilothouse.runtime.draft import Draft
+from pilothouse.runtime.live import Live
+from pilothouse.runtime.results import end_call
+from pilothouse.runtime.standing import present, use_elevation
 from pilothouse.runtime.turn import Turn
 
 
-def decide_call(call: CallRecord, mode: Mode) -> Decision:
-    facts = CallFacts(tool=call.tool, effect=call.effect, digest=call.digest, limit=call.limit)
-    return decide(facts, mode=mode, approval=call.approval)
+def facts_of(call: CallRecord) -> CallFacts:
+    return CallFacts(
+        tool=call.tool,
+        effect=call.effect,
+        digest=call.digest,
+        limit=call.limit,
+        fingerprint=call.fingerprint,
+        touches=call.touches,
+        dangerous=call.dangerous,
+    )
 
 
-def start_calls(turn: Turn, draft: Draft, *, mode: Mode | None = None) -> None:
+def decide_call(call: CallRecord, standing: Standing) -> Decision:
+    return decide(facts_of(call), standing, call.approval)
+
+
+def note_decision(draft: Draft, call: CallRecord, decision: Decision, standing: Standing, by: str) -> None:
+    draft.note(
+        "call_decided",
+        by,
+        call=call.id,
+        tool=call.tool,
+        mode=standing.modes,
+        verdict=decision.verdict.name.lower(),
+        reason=decision.reason,
+        rule=decision.rule,
+        digest=call.digest,
+    )
+
+
+def start_calls(turn: Turn, draft: Draft) -> None:
     """Turn decided calls into started ones: committing the draft starts them. The caller holds the lock.
 
     Read-only calls go together, mutating ones one after the other in the order asked. Each is decided once
-    more by the mode of this instant; one that may no longer run waits for the person again.
+    more by what stands at this instant; one that may no longer run waits for the person again.
     """
     live = turn.live
-    mode = mode or turn.parts.modes.named(live.core.mode)
+    if turn.paused_by is not None:
+        return
     executing = [call for call in draft.round_calls() if call.status == "executing"]
-    reads = sum(call.effect == "read_only" for call in executing)
-    writes = len(executing) - reads
+    writes = sum(call.effect == "mutating" for call in executing)
+    others = len(executing) - writes
     for call in draft.round_calls():
         if call.status != "approved":
             continue
-        decision = decide_call(call, mode)
+        standing = present(live, draft)
+        decision = decide_call(call, standing)
         if decision.verdict is not Verdict.RUN:
-            draft.change_call(call.id, status="pending", approval=None, decided_at=None, decided_by=None)
+            draft.change_call(
+                call.id, status="pending", approval=None, decided_at=None, decided_by=None, reason=decision.reason
+            )
             continue
-        if call.effect == "read_only" and reads < turn.parts.limits.parallel_reads:
-            reads += 1
-        elif call.effect != "read_only" and writes == 0:
+        if call.effect == "mutating" and writes == 0:
             writes += 1
+        elif call.effect != "mutating" and others < turn.parts.limits.parallel_reads:
+            others += 1
         else:
             continue
-        draft.change_call(call.id, status="executing", started_at=turn.parts.now())
-        draft.note("call_started", "runtime", call=call.id, tool=call.tool, mode=mode.name, digest=call.digest)
+        _start(turn, draft, call, decision, standing)
+
+
+def _start(turn: Turn, draft: Draft, call: CallRecord, decision: Decision, standing: Standing) -> None:
+    draft.change_call(call.id, status="executing", started_at=turn.parts.now())
+    draft.note(
+        "call_started",
+        "runtime",
+        call=call.id,
+        tool=call.tool,
+        mode=standing.modes,
+        reason=decision.reason,
+        rule=decision.rule,
+        digest=call.digest,
+    )
+    if decision.elevated:
+        use_elevation(turn.live, draft)
+
+
+Opener = Callable[[Decision], bool]
+
+
+def anything(_: Decision) -> bool:
+    return True
+
+
+def nothing(_: Decision) -> bool:
+    return False
+
+
+def decide_anew(live: Live, draft: Draft, by: str, *, opens: Opener = anything, denial: Reason | None = None) -> None:
+    """Every call that has not started is decided by what now stands: run, wait, or rejected (for `denial`).
+
+    What waits for the person starts only where this very change opens it (`opens`): a call that was left to them after
+    a crash is not theirs decided by something else that they do.
+    """
+    standing = present(live, draft)
+    for call in draft.round_calls():
+        if call.status not in ("pending", "approved"):
+            continue
+        decision = decide_call(call, standing)
+        waits = decision.verdict is Verdict.WAIT and decision.reason == call.reason
+        runs = decision.verdict is Verdict.RUN and not opens(decision)
+        if call.status == "pending" and (waits or runs):
+            continue
+        note_decision(draft, call, decision, standing, by)
+        at = live.parts.now()
+        if decision.verdict is Verdict.DENY:
+            end_call(draft, live, call.id, "rejected", reason=denial or decision.reason, by=by)
+        elif decision.verdict is Verdict.RUN:
+            draft.change_call(call.id, status="approved", decided_at=at, decided_by=by, reason=decision.reason)
+        else:
+            draft.change_call(call.id, status="pending", approval=None, reason=decision.reason)
+
+
+def note_approved_round(draft: Draft) -> None:
+    """A person has decided: what counts the rounds that ran by themselves begins anew."""
+    turn = draft.value("turn")
+    if turn is not None:
+        draft.core["turn"] = msgspec.structs.replace(turn, decided_round=turn.round)
 
 
 def next_state(draft: Draft) -> State:
-    """Where a round stands, told from its calls alone."""
+    """Where a round stands, told from its calls alone, and from whether the person has paused the turn."""
     calls = draft.round_calls()
     executing = [call for call in calls if call.status == "executing"]
     if executing:
         return executing_state(calls)
+    if draft.is_pausing and any(call.is_open for call in calls):
+        return Paused(resume_to=name_of(ExecutingTool))
     pending = [call for call in calls if call.status == "pending" and not call.is_question]
     if pending:
         return AwaitingToolApproval(
@@ -68,13 +165,17 @@ def next_state(draft: Draft) -> State:
     return CollectingToolResults()
 
 
-def after_decisions(turn: Turn, draft: Draft) -> State | None:
-    """Where a resting round goes after a person's decisions; None where its driver will find out by itself.
+def after_decisions(live: Live, draft: Draft) -> State | None:
+    """Where a resting round goes after a person's decisions; None where its driver, or who resumes it, will find out.
 
     With every call rejected and no word why, the turn ends.
     """
-    if not isinstance(turn.live.state, AwaitingToolApproval | AwaitingUserAnswer):
+    if not isinstance(live.state, AwaitingToolApproval | AwaitingUserAnswer):
         return None
+    return after_a_rest(draft)
+
+
+def after_a_rest(draft: Draft) -> State:
     calls = draft.round_calls()
     if calls and all(_rejected_without_reason(call) for call in calls):
         return SavingMessage()
@@ -82,16 +183,21 @@ def after_decisions(turn: Turn, draft: Draft) -> State | None:
 
 
 def check_decidable(live: Live) -> None:
-    """Raises: Conflict where a decision could start nothing."""
-    if not can_start(live):
+    """Raises: Conflict where a decision could never start anything."""
+    if not _is_decidable(live):
         raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
 
 
-def can_start(live: Live) -> bool:
-    """Whether a call that is started now would run."""
+def _is_decidable(live: Live) -> bool:
     cancelled = live.turn is not None and live.turn.cancelled_by is not None
-    on_calls = isinstance(live.state, AwaitingToolApproval | AwaitingUserAnswer | ExecutingTool)
+    on_calls = isinstance(live.state, AwaitingToolApproval | AwaitingUserAnswer | ExecutingTool | Paused)
     return on_calls and not cancelled and live.unsaved is None
+
+
+def can_start(live: Live) -> bool:
+    """Whether a call that a command starts now would run. A paused turn records what is decided and starts nothing."""
+    pausing = live.turn is not None and live.turn.paused_by is not None
+    return _is_decidable(live) and not pausing and not isinstance(live.state, Paused)
 
 
 def _rejected_without_reason(call: CallRecord) -> bool:

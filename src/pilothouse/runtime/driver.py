@@ -7,6 +7,7 @@ from pilothouse.domain.states import Cancelling, Failed, Idle, State, WaitingFor
 from pilothouse.domain.transitions import IllegalTransition
 from pilothouse.runtime.failing import failed, store_failure, told
 from pilothouse.runtime.steps import STEPS, Step
+from pilothouse.runtime.steps.hold import hold
 from pilothouse.runtime.turn import Turn
 
 
@@ -15,6 +16,7 @@ async def drive(turn: Turn) -> None:
     clock = turn.parts.ambient.monotonic
     turn.begun, turn.driven_since = True, clock()
     while step := STEPS.get(type(turn.live.state)):
+        step = hold if turn.must_pause else step
         _enter(turn, Cancelling() if turn.must_stop else await _guarded(step, turn))
     turn.driven_seconds += clock() - turn.driven_since
     if isinstance(turn.live.state, Failed):

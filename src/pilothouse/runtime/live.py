@@ -1,15 +1,13 @@
 """One context in memory: its present value, its lock, and the one way to change it: a committed draft."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from pilothouse.domain.audit import AuditDraft, Kind, chain
-from pilothouse.domain.branches import Branch
-from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.audit import chain
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import Change, ContextCore, StoredContext
 from pilothouse.domain.errors import StoreReadOnly, ToolError
@@ -17,81 +15,42 @@ from pilothouse.domain.messages import Message, pieces
 from pilothouse.domain.signals import ContextChanged, MessageChanged, MessageCompleted, MessageCreated, StateChanged
 from pilothouse.domain.states import State, is_resting
 from pilothouse.domain.transitions import check
-from pilothouse.domain.values import CallId, ContextId, MessageId
+from pilothouse.domain.values import CallId, ContextId
+from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.parts import Parts
 from pilothouse.runtime.windows import Windows
 from pilothouse.sandbox.workspace import Workspace
 
 if TYPE_CHECKING:
     from pilothouse.runtime.answer import Outlet
+    from pilothouse.runtime.rulebook import Rulebook
     from pilothouse.runtime.turn import Turn
 
+# What a client pulls again when it has changed.
+_TOLD = frozenset(
+    {"mode", "title", "active_branch", "usage", "rules", "policy", "persona", "elevation", "queue", "archived"}
+)
 
-class Draft:
-    """A change that is being put together. Nothing of it counts before it is committed. `base` is the refused
-    one that it began with, if any."""
 
-    def __init__(self, live: "Live") -> None:
-        self._live = live
-        self.base: Draft | None = None
-        self.core: dict[str, Any] = {}
-        self.messages: list[Message] = []
-        self.appended: dict[str, list[MessageId]] = {}
-        self.branches: dict[str, Branch] = {}
-        self.calls: dict[CallId, CallRecord] = {}
-        self.audit: list[AuditDraft] = []
+class Home(Protocol):
+    """What a context needs of the runtime that it lives in."""
 
-    def append(self, message: Message, branch: str) -> None:
-        """A new message at the end of a branch."""
-        self.messages.append(message)
-        self.appended.setdefault(branch, []).append(message.id)
+    parts: Parts
+    rulebook: "Rulebook"
 
-    def call(self, call_id: CallId) -> CallRecord:
-        return self.calls.get(call_id) or self._live.calls[call_id]
-
-    def change_call(self, call_id: CallId, **fields: Any) -> CallRecord:
-        changed = msgspec.structs.replace(self.call(call_id), **fields)
-        self.calls[call_id] = changed
-        return changed
-
-    def all_calls(self) -> list[CallRecord]:
-        """Every call of the open turn as it would be, in the order asked."""
-        merged = {**self._live.calls, **self.calls}
-        return list(merged.values())
-
-    def round_calls(self) -> list[CallRecord]:
-        """Those of the present round: the only ones that can be open."""
-        turn = self._live.core.turn
-        if turn is None:
-            return []
-        return [call for call in self.all_calls() if call.turn == turn.id and call.round == turn.round]
-
-    def note(self, kind: Kind, by: str, **detail: Any) -> None:
-        self.audit.append(AuditDraft(kind=kind, at=self._live.parts.now(), by=by, detail=msgspec.to_builtins(detail)))
-
-    def copy(self) -> "Draft":
-        made = Draft(self._live)
-        made.core = dict(self.core)
-        made.messages = list(self.messages)
-        made.appended = {branch: list(ids) for branch, ids in self.appended.items()}
-        made.branches = dict(self.branches)
-        made.calls = dict(self.calls)
-        made.audit = list(self.audit)
-        return made
-
-    def without_starts(self) -> "Draft":
-        """The same, but nothing starts: what is kept when the store refuses it."""
-        kept = self.copy()
-        for call in self.calls.values():
-            starts = call.status == "executing" and not self._live.is_executing(call.id)
-            kept.calls[call.id] = msgspec.structs.replace(call, status="pending", started_at=None) if starts else call
-        kept.audit = [entry for entry in self.audit if entry.kind != "call_started"]
-        return kept
+    async def delegate(self, live: "Live", task: str, mode: str | None) -> str:
+        """Let a sub-agent do a task; gives its answer. Raises: ToolError."""
 
 
 class Live:
-    def __init__(self, stored: StoredContext, parts: Parts) -> None:
-        self.parts = parts
+    """`above` are the contexts that sent this one, nearest first: they stay in memory as long as it does."""
+
+    def __init__(self, stored: StoredContext, home: Home, above: Sequence["Live"] = ()) -> None:
+        self.home = home
+        self.parts = home.parts
+        self.above = tuple(above)
+        self.is_orphan = stored.core.parent is not None and not above
+        self.children: set[Live] = set()
         self.core = stored.core
         self.branches = dict(stored.branches)
         self.calls = dict(stored.calls)
@@ -212,12 +171,19 @@ class Live:
             appended={branch: tuple(ids) for branch, ids in draft.appended.items()},
             calls=tuple(draft.calls.values()),
             audit=entries,
+            dropped=tuple(draft.dropped),
+            keys=tuple(draft.keys),
         )
 
     def _apply(self, change: Change) -> None:
         self.core = change.core
-        self.branches.update(change.branches)
-        written = {message.id: message for message in change.messages}
+        for name in change.dropped:
+            self.branches.pop(name, None)
+        for name, branch in change.branches.items():
+            known = self.branches.get(name)
+            self.branches[name] = msgspec.structs.replace(branch, length=known.length if known is not None else 0)
+        queued = {message_id for item in change.core.queue for message_id in item.message_ids}
+        written = {message.id: message for message in change.messages if message.id not in queued}
         for name, ids in change.appended.items():
             branch = self.branches[name]
             new = [written.pop(message_id) for message_id in ids if message_id in written]
@@ -235,14 +201,17 @@ class Live:
         if not hub.has_listeners(self.id):
             return
         about: dict[str, Any] = {"context_id": self.id, "version": self.version}
+        queued = {message_id for item in change.core.queue for message_id in item.message_ids}
         for message in change.messages:
+            if message.id in queued:
+                continue
             if self.outlet is None or self.outlet.message_id != message.id:
                 hub.publish(created(message, self.id, self.version))
             hub.publish(MessageCompleted(**about, message_id=message.id, final_sequence=len(pieces(message))))
         for call in change.calls:
             hub.publish(MessageChanged(**about, message_id=call.message_id))
-        fields = [name for name in draft.core if name in ("mode", "title", "active_branch", "usage")]
-        fields += ["branches"] if draft.branches else []
+        fields = sorted(_TOLD.intersection(draft.core))
+        fields += ["branches"] if draft.branches or draft.dropped else []
         fields += ["pending_tool_calls"] if draft.calls else []
         if fields:
             hub.publish(ContextChanged(**about, fields=tuple(fields)))

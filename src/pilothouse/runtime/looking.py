@@ -10,7 +10,8 @@ from pilothouse.domain.calls import CallRecord, digest_of, display_name, fingerp
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.messages import Message, ToolCall, ToolRequest
-from pilothouse.runtime.live import Draft, Live
+from pilothouse.runtime.draft import Draft
+from pilothouse.runtime.live import Live
 from pilothouse.runtime.results import end_call, open_turn
 from pilothouse.tools.base import Prepared, parse_arguments, storable
 

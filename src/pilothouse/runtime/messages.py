@@ -1,52 +1,37 @@
-"""Commands about messages and turns: send, continue, cancel, retry, and reading what was said."""
+"""Commands about messages: send, queue, edit and resend, and reading what was said."""
 
-import asyncio
+import hashlib
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.contexts import CONTINUABLE, OpenTurn
-from pilothouse.domain.errors import Conflict, NotFound, StoreError, StoreRefused
-from pilothouse.domain.messages import ErrorMessage, FileReference, Message, Metadata, Text, pieces
-from pilothouse.domain.payloads import (
-    ClientMetadata,
-    FileReferencePayload,
-    Payload,
-    TextPayload,
-    ToolResultPayload,
-    check_payloads,
-    parse_payload,
-)
-from pilothouse.domain.states import (
-    Cancelling,
-    EnhancingSystemPrompt,
-    Failed,
-    Idle,
-    ProcessingUserMessage,
-    SavingMessage,
-    State,
-    TransientError,
-    WaitingForRecovery,
-    name_of,
-)
+from pilothouse.domain.branches import Branch, check_name, merged_within, next_name
+from pilothouse.domain.codes import Code
+from pilothouse.domain.contexts import QUEUE_AT_MOST, Queued, SentKey
+from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
+from pilothouse.domain.messages import ErrorMessage, Message, pieces
+from pilothouse.domain.payloads import ClientMetadata, Payload
+from pilothouse.domain.states import Failed, Idle, ProcessingUserMessage, name_of
 from pilothouse.domain.values import MessageId, TurnId, Value
-from pilothouse.runtime.contexts import Contexts, turn_of
-from pilothouse.runtime.deciding import next_state
-from pilothouse.runtime.live import Draft, Live
-from pilothouse.runtime.modes import note_switch
-from pilothouse.runtime.recovery import after_break
-from pilothouse.runtime.results import close_open_calls
-from pilothouse.runtime.turn import Turn
+from pilothouse.runtime.contexts import Contexts
+from pilothouse.runtime.draft import Draft
+from pilothouse.runtime.live import Live
+from pilothouse.runtime.opening import Letter, begin_turn, make_messages, read_letter
+from pilothouse.runtime.titles import make_title
 
-TITLE_LENGTH = 60
-_LOOKED_BACK = 50
+KEY_LENGTH_AT_MOST = 255
 
 
 class Sent(Value):
+    """`turn_id` is None for a message that was queued."""
+
     message_id: MessageId
-    turn_id: TurnId
+    turn_id: TurnId | None = None
+
+    @property
+    def queued(self) -> bool:
+        return self.turn_id is None
 
 
 async def send(
@@ -56,163 +41,130 @@ async def send(
     *,
     mode: str | None = None,
     client_metadata: ClientMetadata | None = None,
+    key: str | None = None,
+    queue: bool = False,
     by: str = "local",
 ) -> Sent:
     """Store the person's message and open a turn. When this returns, the message cannot be lost. Commit (a).
 
-    Raises: InvalidInput, NotFound, Conflict (a turn is open), StoreError; then nothing has changed.
+    With `queue`, a message that comes while a turn is open waits for its end. With a `key`, the same request sent
+    twice is one message, and gets the same answer.
+    Raises: InvalidInput, NotFound, Conflict (a turn is open, the queue is full), StoreError; then nothing has changed.
     """
-    parsed = _parsed(payloads)
-    check_payloads(parsed)
-    chosen = contexts.parts.modes.named(mode).name if mode is not None else None
+    letter = read_letter(contexts, payloads, mode, client_metadata, by)
+    async with contexts.locked(context_id) as live:
+        sent_key = _key(live, letter, key) if key is not None else None
+        if sent_key is not None:
+            known = await contexts.parts.store.sent_key(live.id, sent_key.key)
+            if known is not None:
+                return _same_answer(known, sent_key, key)
+        if isinstance(live.state, Idle | Failed):
+            return await _begin(contexts, live, live.draft(), letter, sent_key)
+        if not queue:
+            raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
+        return await _enqueue(live, letter, sent_key)
+
+
+async def _begin(contexts: Contexts, live: Live, draft: Draft, letter: Letter, sent_key: SentKey | None = None) -> Sent:
+    is_first = live.core.title is None
+    turn, messages = begin_turn(live, draft, letter)
+    sent = Sent(message_id=messages[0].id, turn_id=draft.value("turn").id)
+    _note_key(draft, sent_key, sent)
+    await live.commit(draft, ProcessingUserMessage(), then=lambda: contexts.drive(live, turn))
+    if is_first and contexts.parts.titles is not None:
+        contexts.beside(make_title(contexts, live, messages[0]))
+    return sent
+
+
+async def _enqueue(live: Live, letter: Letter, sent_key: SentKey | None) -> Sent:
+    if len(live.core.queue) >= QUEUE_AT_MOST:
+        raise Conflict(Code.QUEUE_FULL, limit=QUEUE_AT_MOST)
+    draft = live.draft()
+    messages = make_messages(live, letter)
+    draft.messages += messages
+    item = Queued(
+        id=messages[0].id,
+        message_ids=tuple(message.id for message in messages),
+        mode=letter.mode,
+        by=letter.by,
+        at=live.parts.now(),
+    )
+    draft.core["queue"] = (*draft.value("queue"), item)
+    sent = Sent(message_id=item.id)
+    _note_key(draft, sent_key, sent)
+    await live.commit(draft)
+    return sent
+
+
+def _key(live: Live, letter: Letter, key: str) -> SentKey:
+    """Raises: InvalidInput for a key that is empty or too long."""
+    if not 1 <= len(key) <= KEY_LENGTH_AT_MOST:
+        raise InvalidInput(Code.INVALID_NAME, value=key[:40])
+    body = hashlib.sha256(msgspec.json.encode(letter, order="sorted")).hexdigest()
+    named = hashlib.sha256(key.encode("utf-8", "backslashreplace")).hexdigest()
+    return SentKey(key=named, body=body, message_id=MessageId(""), at=live.parts.now())
+
+
+def _note_key(draft: Draft, sent_key: SentKey | None, sent: Sent) -> None:
+    if sent_key is not None:
+        draft.keys.append(
+            msgspec.structs.replace(sent_key, message_id=sent.message_id, turn_id=sent.turn_id),
+        )
+
+
+def _same_answer(known: SentKey, asked: SentKey, key: str | None) -> Sent:
+    if known.body != asked.body:
+        raise InvalidInput(Code.KEY_REUSED, key=key)
+    return Sent(message_id=known.message_id, turn_id=known.turn_id)
+
+
+async def edit_message(
+    contexts: Contexts,
+    context_id: str,
+    message_id: str,
+    payloads: Sequence[Payload | dict[str, Any]] | str,
+    *,
+    mode: str | None = None,
+    client_metadata: ClientMetadata | None = None,
+    name: str | None = None,
+    by: str = "local",
+) -> Sent:
+    """Say something else than before at an earlier place: a new branch up to there, made active, with the new message.
+
+    Raises: InvalidInput, NotFound, Conflict (a turn is open, the name is taken), StoreError.
+    """
+    letter = read_letter(contexts, payloads, mode, client_metadata, by)
     async with contexts.locked(context_id) as live:
         if not isinstance(live.state, Idle | Failed):
             raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
+        origin = live.branches[live.core.active_branch]
+        ids = await contexts.parts.store.branch_ids(live.id, origin.name)
+        (message,) = await contexts.parts.store.messages(live.id, [MessageId(message_id)])
+        if message_id not in ids or message.role != "user":
+            raise NotFound(Code.UNKNOWN_MESSAGE, message_id=message_id, branch=origin.name)
         draft = live.draft()
-        if chosen is not None and chosen != live.core.mode:
-            note_switch(draft, live, chosen, by)
-        turn = _open_turn(live, draft)
-        metadata = _metadata(draft, live, turn, client_metadata)
-        messages = [_message(live, payload, metadata) for payload in parsed]
-        for message in messages:
-            draft.append(message, turn.branch)
-        if live.core.title is None:
-            draft.core["title"] = _title(messages)
-        references = [message for message in messages if isinstance(message, FileReference)]
-        await live.commit(draft, ProcessingUserMessage(), then=lambda: contexts.drive(live, Turn(live, references)))
-        return Sent(message_id=messages[0].id, turn_id=turn.id)
+        chosen = name or next_name(origin.name, live.branches)
+        put_branch(live, draft, chosen, origin, ids[: ids.index(MessageId(message_id))])
+        draft.core["active_branch"] = chosen
+        return await _begin(contexts, live, draft, letter)
 
 
-def _parsed(payloads: Sequence[Payload | dict[str, Any]] | str) -> list[Payload]:
-    if isinstance(payloads, str):
-        return [TextPayload(content=payloads)]
-    return [payload if isinstance(payload, Payload) else parse_payload(payload) for payload in payloads]
-
-
-def _open_turn(live: Live, draft: Draft) -> OpenTurn:
-    if live.core.turn is not None:  # a failed turn that the store would not close then
-        close_open_calls(draft, live, Reason(Code.NOT_RUN))
-    turn = OpenTurn(id=TurnId(live.parts.ambient.new_id()), branch=live.core.active_branch, started_at=live.parts.now())
-    draft.core["turn"] = turn
-    return turn
-
-
-def _metadata(draft: Draft, live: Live, turn: OpenTurn, client: ClientMetadata | None) -> Metadata:
-    client = client or ClientMetadata()
-    return Metadata(
-        turn=turn.id,
-        round=turn.round,
-        mode=draft.core.get("mode", live.core.mode),
-        display_text=client.display_text,
-        trace_id=client.trace_id,
-        extra=client.extra,
+def put_branch(
+    live: Live, draft: Draft, name: str, origin: Branch, ids: Sequence[MessageId], addition: str | None = None
+) -> None:
+    """A new branch with the first messages of another one. Raises: InvalidInput, Conflict."""
+    check_name(name)
+    if name in live.branches:
+        raise Conflict(Code.BRANCH_EXISTS, branch=name)
+    draft.branches[name] = Branch(
+        name=name,
+        key=live.parts.ambient.new_id(),
+        created_at=live.parts.now(),
+        parent_branch=origin.name,
+        prompt_addition=addition if addition is not None else origin.prompt_addition,
+        merged=merged_within(origin, len(ids)),
     )
-
-
-def _message(live: Live, payload: Payload, metadata: Metadata) -> Message:
-    common: dict[str, Any] = {
-        "id": MessageId(live.parts.ambient.new_id()),
-        "timestamp": live.parts.now(),
-        "role": "user",
-        "metadata": metadata,
-    }
-    match payload:
-        case TextPayload():
-            return Text(**common, content=payload.content)
-        case FileReferencePayload():
-            return FileReference(**common, path=payload.path, range=payload.range)
-        case ToolResultPayload():
-            result = payload.result if isinstance(payload.result, str) else msgspec.json.encode(payload.result).decode()
-            return Text(**common, content=f"Result of {payload.tool_name}:\n{result}")
-        case _:
-            raise AssertionError("check_payloads lets no other through")
-
-
-def _title(messages: Sequence[Message]) -> str:
-    first = messages[0]
-    text = first.content if isinstance(first, Text) else getattr(first, "path", "")
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:TITLE_LENGTH]
-
-
-async def resume(contexts: Contexts, context_id: str) -> None:
-    """Continue: go on from where a turn was cancelled, limited, failed or interrupted, without a new message.
-
-    Raises: Conflict when there is nothing to continue; StoreError when the store still refuses.
-    """
-    async with contexts.locked(context_id) as live:
-        match live.state:
-            case WaitingForRecovery():
-                await _resume_writing(contexts, live)
-            case Failed():
-                await _resume_turn(contexts, live)
-            case Idle() if live.core.last_turn in CONTINUABLE:
-                await _resume_turn(contexts, live)
-            case _:
-                raise Conflict(Code.NOT_CONTINUABLE, state=name_of(live.state))
-
-
-async def _resume_turn(contexts: Contexts, live: Live) -> None:
-    """A new turn without a new message. Files that the last one named and nobody has read are read first."""
-    draft = live.draft()
-    turn = _open_turn(live, draft)
-    end = live.branches[turn.branch].length
-    ids = await live.parts.store.branch_ids(live.id, turn.branch, max(0, end - _LOOKED_BACK), end)
-    recent = await live.parts.store.messages(live.id, ids)
-    unread = [message for message in recent if isinstance(message, FileReference) and message.resolved_at is None]
-    state = ProcessingUserMessage() if unread else EnhancingSystemPrompt()
-    await live.commit(draft, state, then=lambda: contexts.drive(live, Turn(live, unread)))
-
-
-async def _resume_writing(contexts: Contexts, live: Live) -> None:
-    """First commit what was kept in memory when the store refused; then go on from there."""
-    draft = live.draft()
-    closes = draft.core.get("turn", live.core.turn) is None
-    if closes:
-        live.enter(SavingMessage())
-        target: State = Idle()
-    else:
-        after_break(live, draft)
-        waiting = any(call.is_open for call in draft.round_calls())
-        target = next_state(draft) if waiting else EnhancingSystemPrompt()
-    try:
-        await live.commit(draft, target, then=lambda: contexts.drive(live, Turn(live)))
-    except StoreError as error:
-        live.enter(WaitingForRecovery(reason=error.reason))
-        raise
-
-
-async def cancel(contexts: Contexts, context_id: str, *, by: str = "local") -> None:
-    """End the open turn, in whatever state it is; returns when it has ended.
-
-    Raises: Conflict when there is none, StoreError when the end could not be stored.
-    """
-    failing = await contexts.find(context_id)
-    if isinstance(failing.state, Failed) and failing.task is not None:
-        await asyncio.wait({failing.task})  # it is being closed already; that must not be cut
-    async with contexts.locked(context_id) as live:
-        if isinstance(live.state, Idle):
-            raise Conflict(Code.NOTHING_TO_CANCEL)
-        turn = turn_of(live)
-        first = turn.cancelled_by is None
-        turn.cancelled_by = by
-        if live.task is None:
-            live.enter(Cancelling())
-            contexts.drive(live)
-        elif first and turn.begun:
-            live.task.cancel()
-        task = live.task
-    if task is not None:
-        await asyncio.wait({task})
-    if isinstance(live.state, WaitingForRecovery):
-        raise StoreRefused(live.state.reason.code, **live.state.reason.params)
-
-
-async def retry_now(contexts: Contexts, context_id: str) -> None:
-    """Do not wait for the retry that is planned. Raises: Conflict when none is."""
-    async with contexts.locked(context_id) as live:
-        if not isinstance(live.state, TransientError) or live.turn is None:
-            raise Conflict(Code.NOTHING_TO_RETRY, state=name_of(live.state))
-        live.turn.retry_now.set()
+    draft.appended[name] = list(ids)
 
 
 async def read_messages(

@@ -1,14 +1,29 @@
-"""The command that switches the mode: every call that has not started is decided anew, in the same commit."""
+"""Commands that change what stands in a context: mode, policy, persona, elevation. Each decides every call that has
+not started anew, in the same commit, and reaches the sub-agents before it is acknowledged."""
 
-from pilothouse.domain.calls import Status
+from collections.abc import Callable
+
+from pilothouse.ambient import timestamp
 from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.elevations import Elevation, check_end
+from pilothouse.domain.errors import Conflict, InvalidInput
 from pilothouse.domain.messages import Metadata, SystemControl
-from pilothouse.domain.modes import Verdict
+from pilothouse.domain.policies import Policy
 from pilothouse.domain.values import CallId, MessageId, Value
 from pilothouse.runtime.contexts import Contexts, turn_of
-from pilothouse.runtime.deciding import after_decisions, can_start, decide_call, start_calls
-from pilothouse.runtime.live import Draft, Live
-from pilothouse.runtime.results import end_call
+from pilothouse.runtime.deciding import (
+    Opener,
+    after_decisions,
+    anything,
+    can_start,
+    decide_anew,
+    nothing,
+    start_calls,
+)
+from pilothouse.runtime.draft import Draft
+from pilothouse.runtime.live import Live
+from pilothouse.runtime.standing import end_elevation as end_in_draft
+from pilothouse.runtime.standing import settle_elevation
 
 
 class ModeSwitch(Value):
@@ -21,26 +36,164 @@ class ModeSwitch(Value):
 
 
 async def switch_mode(contexts: Contexts, context_id: str, mode: str, *, by: str = "local") -> ModeSwitch:
-    """When this returns, no call decided under the old mode will start.
+    """When this returns, no call decided under the old mode will start, here or in a sub-agent.
 
     Raises: InvalidInput for an unknown mode, NotFound, StoreError; then nothing has changed.
     """
     chosen = contexts.parts.modes.named(mode)
-    async with contexts.locked(context_id) as live:
-        draft = live.draft()
+
+    def change(live: Live, draft: Draft) -> None:
         if chosen.name != live.core.mode:
             note_switch(draft, live, chosen.name, by)
-        if live.core.turn is None:
-            await live.commit(draft)
-            return ModeSwitch(mode=chosen.name)
-        not_started = [call.id for call in draft.round_calls() if call.status in ("pending", "approved")]
-        _decide_anew(live, draft, chosen.name, by)
-        turn = turn_of(live)
-        starts = can_start(live)
-        if starts:
-            start_calls(turn, draft, mode=chosen)
-        await live.commit(draft, after_decisions(turn, draft), then=lambda: contexts.drive(live))
-        return _told(chosen.name, live, not_started, "approved" if starts else "executing")
+        end_in_draft(draft, "mode_switched", by)
+
+    denial = Reason(Code.REJECTED_BY_SWITCH, {"mode": chosen.name})
+    return await restand(contexts, context_id, change, by=by, denial=denial)
+
+
+async def set_policy(contexts: Contexts, context_id: str, policy: Policy | None, *, by: str = "local") -> ModeSwitch:
+    """The context's own approval policy; None goes back to the person's preference. Raises: NotFound, StoreError."""
+    if policy is not None and policy.depth < 1:
+        raise InvalidInput(Code.INVALID_POLICY, detail="depth is 1 or more")
+
+    def change(_: Live, draft: Draft) -> None:
+        draft.core["policy"] = policy
+        draft.note("policy_set", by, policy=policy)
+
+    return await restand(contexts, context_id, change, by=by, opens=nothing)
+
+
+async def set_persona(contexts: Contexts, context_id: str, persona: str | None, *, by: str = "local") -> ModeSwitch:
+    """Raises: InvalidInput for an unknown persona, NotFound, StoreError."""
+    check_persona(contexts, persona)
+
+    def change(_: Live, draft: Draft) -> None:
+        draft.core["persona"] = persona
+        draft.note("persona_set", by, persona=persona)
+
+    return await restand(contexts, context_id, change, by=by, opens=nothing)
+
+
+def check_persona(contexts: Contexts, persona: str | None) -> None:
+    if persona is not None and persona not in contexts.parts.personas:
+        raise InvalidInput(Code.UNKNOWN_PERSONA, persona=persona, allowed=", ".join(contexts.parts.personas))
+
+
+async def elevate(
+    contexts: Contexts,
+    context_id: str,
+    *,
+    calls: int | None = None,
+    turn: bool = False,
+    minutes: float | None = None,
+    by: str = "local",
+) -> ModeSwitch:
+    """Run as in agent mode for the next calls, for this turn, or for some minutes: exactly one of them.
+
+    Raises: InvalidInput, Conflict where the mode has no elevation or no turn is open, NotFound, StoreError.
+    """
+    check_end(calls, turn, minutes)
+    parts = contexts.parts
+
+    def change(live: Live, draft: Draft) -> None:
+        if not parts.modes.stored(live.core.mode).elevates:
+            allowed = ", ".join(mode.name for mode in parts.modes.all.values() if mode.elevates)
+            raise Conflict(Code.NOT_ELEVATABLE, mode=live.core.mode, allowed=allowed)
+        if turn and live.core.turn is None:
+            raise Conflict(Code.INVALID_ELEVATION, detail="no turn is open")
+        seconds = minutes * 60 if minutes is not None else None
+        draft.core["elevation"] = Elevation(
+            by=by,
+            at=parts.now(),
+            runtime=parts.runtime_id,
+            calls_left=calls,
+            turn=live.core.turn.id if turn and live.core.turn is not None else None,
+            until=timestamp(parts.ambient.now() + seconds) if seconds is not None else None,
+            deadline=parts.ambient.monotonic() + seconds if seconds is not None else None,
+        )
+        draft.note("elevation_started", by, calls=calls, turn=turn, minutes=minutes)
+
+    return await restand(contexts, context_id, change, by=by, opens=lambda decision: decision.elevated)
+
+
+async def end_elevation(contexts: Contexts, context_id: str, *, by: str = "local") -> ModeSwitch:
+    """Raises: Conflict when there is none, NotFound, StoreError."""
+
+    def change(live: Live, draft: Draft) -> None:
+        settle_elevation(live, draft)
+        if draft.value("elevation") is None:
+            raise Conflict(Code.NO_ELEVATION)
+        end_in_draft(draft, "ended_by_person", by)
+
+    return await restand(contexts, context_id, change, by=by, opens=nothing)
+
+
+async def elevation(contexts: Contexts, context_id: str) -> Elevation | None:
+    """The one that holds now, with what is left of it."""
+    live = await contexts.find(context_id)
+    draft = live.draft()
+    settle_elevation(live, draft)
+    found: Elevation | None = draft.value("elevation")
+    return found
+
+
+async def restand(
+    contexts: Contexts,
+    context_id: str,
+    change: Callable[[Live, Draft], None],
+    *,
+    by: str,
+    opens: Opener = anything,
+    denial: Reason | None = None,
+) -> ModeSwitch:
+    """Change what stands, decide anew what has not started, and let the sub-agents follow."""
+    async with contexts.locked(context_id) as live:
+        draft = live.draft()
+        change(live, draft)
+        told = await _decide_and_commit(contexts, live, draft, by=by, opens=opens, denial=denial)
+        children = tuple(live.children)
+    await follow(contexts, children, by, opens=opens)
+    return told
+
+
+async def follow(contexts: Contexts, lives: tuple[Live, ...], by: str, *, opens: Opener) -> None:
+    """What stands above these, or for their person, has changed: nothing decided before it may start after it."""
+    for live in lives:
+        async with live.lock:
+            draft = live.draft()
+            if live.core.turn is not None:
+                decide_anew(live, draft, by, opens=opens)
+                if draft.calls:
+                    await _start_and_commit(contexts, live, draft)
+            children = tuple(live.children)
+        await follow(contexts, children, by, opens=opens)
+
+
+async def _decide_and_commit(
+    contexts: Contexts, live: Live, draft: Draft, *, by: str, opens: Opener, denial: Reason | None
+) -> ModeSwitch:
+    if live.core.turn is None:
+        await live.commit(draft)
+        return ModeSwitch(mode=live.core.mode)
+    not_started = [call.id for call in draft.round_calls() if call.status in ("pending", "approved")]
+    decide_anew(live, draft, by, opens=opens, denial=denial)
+    # What is approved runs when it is its turn, or when its driver comes to it; but not while nothing may start.
+    starting = {"executing", "approved"} if can_start(live) else {"executing"}
+    await _start_and_commit(contexts, live, draft)
+    found = {call_id: draft.call(call_id).status for call_id in not_started}
+    return ModeSwitch(
+        mode=live.core.mode,
+        started=tuple(call_id for call_id, status in found.items() if status in starting),
+        rejected=tuple(call_id for call_id, status in found.items() if status == "rejected"),
+        waiting=tuple(call_id for call_id, status in found.items() if status not in {*starting, "rejected"}),
+    )
+
+
+async def _start_and_commit(contexts: Contexts, live: Live, draft: Draft) -> None:
+    turn = turn_of(live)
+    if can_start(live):
+        start_calls(turn, draft)
+    await live.commit(draft, after_decisions(live, draft), then=lambda: contexts.drive(live))
 
 
 def note_switch(draft: Draft, live: Live, mode: str, by: str) -> None:
@@ -57,41 +210,3 @@ def note_switch(draft: Draft, live: Live, mode: str, by: str) -> None:
         detail={"from": before, "to": mode, "by": by},
     )
     draft.append(message, live.core.active_branch if live.core.turn is None else live.core.turn.branch)
-
-
-def _decide_anew(live: Live, draft: Draft, mode: str, by: str) -> None:
-    chosen = live.parts.modes.named(mode)
-    for call in draft.round_calls():
-        if call.status not in ("pending", "approved"):
-            continue
-        decision = decide_call(call, chosen)
-        draft.note(
-            "call_decided",
-            by,
-            call=call.id,
-            tool=call.tool,
-            mode=mode,
-            verdict=decision.verdict.name.lower(),
-            reason=decision.reason,
-            digest=call.digest,
-        )
-        at = live.parts.now()
-        if decision.verdict is Verdict.DENY:
-            reason = Reason(Code.REJECTED_BY_SWITCH, {"mode": mode})
-            end_call(draft, live, call.id, "rejected", reason=reason, by=by)
-        elif decision.verdict is Verdict.RUN:
-            draft.change_call(call.id, status="approved", decided_at=at, decided_by=by, reason=decision.reason)
-        else:
-            draft.change_call(call.id, status="pending", approval=None, reason=decision.reason)
-
-
-def _told(mode: str, live: Live, calls: list[CallId], starting: Status) -> ModeSwitch:
-    found = {call_id: live.calls[call_id].status for call_id in calls}
-    return ModeSwitch(
-        mode=mode,
-        started=tuple(call_id for call_id, status in found.items() if status in ("executing", starting)),
-        rejected=tuple(call_id for call_id, status in found.items() if status == "rejected"),
-        waiting=tuple(
-            call_id for call_id, status in found.items() if status not in ("executing", starting, "rejected")
-        ),
-    )

@@ -1,13 +1,18 @@
 """What a runtime is made of. Everything arrives here by constructor; nothing below asks the system for it."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from pilothouse.ambient import Ambient, timestamp
+from pilothouse.domain.messages import Message
 from pilothouse.domain.modes import Modes
+from pilothouse.domain.personas import Persona
+from pilothouse.domain.prices import Price
 from pilothouse.domain.states import State
+from pilothouse.domain.steering import Steering
 from pilothouse.domain.values import ContextId, Timestamp, Value
 from pilothouse.llm.base import Adapter
 from pilothouse.runtime.hub import Hub
@@ -17,6 +22,14 @@ from pilothouse.tools.registry import Registry
 _LOG = logging.getLogger("pilothouse")
 
 Trace = Callable[[ContextId, State], None]
+Processor = Callable[[Sequence[Message]], Awaitable[Sequence[Message]]]
+
+
+class Titles(NamedTuple):
+    """The model that makes titles, beside the one that works."""
+
+    adapter: Adapter
+    model: str
 
 
 class Limits(Value):
@@ -31,12 +44,16 @@ class Limits(Value):
     retry_seconds: float = 0.5
     retry_seconds_at_most: float = 120
     parallel_reads: int = 16
+    turn_cost: float | None = None
+    delegation_depth: int = 2
     delta_spacing: float = 0.03
 
 
 @dataclass(frozen=True)
 class Parts:
-    """`private` are the runtime's own folders, which no tool may touch. `trace` sees every state entered."""
+    """`private` are the runtime's own folders, which no tool may touch. `trace` sees every state entered. `steering`
+    gives what configuration says for a workspace. `processors` may change or refuse a person's message. `runtime_id`
+    tells this process's grants from those of an earlier one."""
 
     store: Store
     adapter: Adapter
@@ -44,11 +61,20 @@ class Parts:
     registry: Registry
     ambient: Ambient
     modes: Modes = field(default_factory=Modes)
+    personas: Mapping[str, Persona] = field(default_factory=dict)
+    steering: Callable[[str | None], Steering] = lambda _: Steering()
+    processors: Sequence[Processor] = ()
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    titles: Titles | None = None
     limits: Limits = Limits()
     private: Sequence[Path] = ()
     hub: Hub = field(default_factory=Hub)
     trace: Trace | None = None
     contexts_kept: int = 100
+    runtime_id: str = field(default="", init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "runtime_id", self.ambient.new_id())
 
     def now(self) -> Timestamp:
         return timestamp(self.ambient.now())

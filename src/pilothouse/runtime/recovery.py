@@ -7,7 +7,8 @@ from pilothouse.domain.messages import ErrorMessage, Metadata, Text
 from pilothouse.domain.states import Idle, State, is_resting
 from pilothouse.domain.values import MessageId
 from pilothouse.runtime.deciding import next_state
-from pilothouse.runtime.live import Draft, Live
+from pilothouse.runtime.draft import Draft
+from pilothouse.runtime.live import Live
 from pilothouse.runtime.results import end_call, may_have_run, open_turn
 from pilothouse.sandbox.processes import end_marked
 

@@ -7,7 +7,8 @@ from pilothouse.domain.codes import Code, Reason, say
 from pilothouse.domain.contexts import OpenTurn
 from pilothouse.domain.messages import Metadata, ToolResult
 from pilothouse.domain.values import CallId, MessageId
-from pilothouse.runtime.live import Draft, Live
+from pilothouse.runtime.draft import Draft
+from pilothouse.runtime.live import Live
 
 EndStatus = Literal["executed", "failed", "rejected", "denied", "cancelled", "interrupted"]
 

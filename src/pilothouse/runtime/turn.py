@@ -8,27 +8,41 @@ import msgspec
 from pilothouse.domain.codes import Reason
 from pilothouse.domain.contexts import OpenTurn, TurnEnd
 from pilothouse.domain.errors import StoreError
-from pilothouse.domain.messages import ErrorMessage, FileReference, Message, Metadata, Usage
+from pilothouse.domain.messages import ErrorMessage, Message, Metadata, Usage
 from pilothouse.domain.modes import Mode
 from pilothouse.domain.offers import ToolOffer
-from pilothouse.domain.states import Cancelling, SavingMessage, State
+from pilothouse.domain.prices import priced
+from pilothouse.domain.states import (
+    Cancelling,
+    ConnectingToLLM,
+    EnhancingSystemPrompt,
+    PreparingLLMRequest,
+    SavingMessage,
+    State,
+    TransientError,
+)
 from pilothouse.domain.values import MessageId
 from pilothouse.llm.base import ModelRequest
 from pilothouse.runtime.answer import Answer
-from pilothouse.runtime.live import Draft, Live
+from pilothouse.runtime.draft import Draft
+from pilothouse.runtime.live import Live
 from pilothouse.runtime.parts import Parts
+
+_BEFORE_A_REQUEST = (EnhancingSystemPrompt, PreparingLLMRequest, ConnectingToLLM, TransientError)
 
 
 class Turn:
-    """One turn while it is driven. What must survive a restart lies in the context's `OpenTurn` instead."""
+    """One turn while it is driven. What must survive a restart lies in the context's `OpenTurn` instead. `received` are
+    messages that are not complete yet; `is_new` where they were just sent."""
 
-    def __init__(self, live: Live, references: Sequence[FileReference] = ()) -> None:
+    def __init__(self, live: Live, received: Sequence[Message] = (), *, is_new: bool = False) -> None:
         live.forget_workspace()
         self.live = live
-        self.references = references
+        self.received = tuple(received)
+        self.is_new = is_new
         self.driven_seconds = 0.0
         self.driven_since = live.parts.ambient.monotonic()
-        self.mode: Mode = live.parts.modes.named(live.core.mode)
+        self.mode: Mode = live.parts.modes.stored(live.core.mode)
         self.offers: tuple[ToolOffer, ...] = ()
         self.system = ""
         self.request: ModelRequest | None = None
@@ -41,6 +55,7 @@ class Turn:
         self.end: TurnEnd = "complete"
         self.begun = False
         self.cancelled_by: str | None = None
+        self.paused_by: str | None = None
         self.out_of_time = False
         self.used: Usage | None = None
 
@@ -97,6 +112,11 @@ class Turn:
         """Cancelled, and not on its way out yet: nothing more may start."""
         return self.cancelled_by is not None and not isinstance(self.live.state, Cancelling)
 
+    @property
+    def must_pause(self) -> bool:
+        """Paused by a person, and about to send a request. Calls that wait to start are held by the gate."""
+        return self.paused_by is not None and isinstance(self.live.state, _BEFORE_A_REQUEST)
+
     async def commit(self, draft: Draft, state: State | None = None) -> None:
         """Commit with everything in the outbox before it. The caller holds the lock.
 
@@ -118,6 +138,7 @@ class Turn:
         used, self.used = self.used, None
         if used is None:
             return
+        used = priced(used, self.parts.prices.get(self.parts.model))
         draft.core["usage"] = self.live.core.usage.plus(used)
         opened: OpenTurn | None = draft.core.get("turn", self.live.core.turn)
         if opened is not None:

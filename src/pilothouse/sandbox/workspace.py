@@ -50,6 +50,12 @@ class Workspace:
             raise ToolError(Code.OUTSIDE_WORKSPACE, path=path)
         return os.path.relpath(plain, self.root)
 
+    def touched(self, path: str) -> tuple[str, ...]:
+        """Where a path lies below the root: as it is written, and as links lead. Raises: ToolError for one outside."""
+        written = self.relative(path)
+        real = os.path.relpath(os.path.realpath(self.root / written), self.root)
+        return (written,) if real == written else (written, real)
+
     def limit(self, path: str, *, writing: bool = False) -> Reason | None:
         """The hard limit that touching this path would break now. What is opened later is checked again."""
         try:

@@ -3,6 +3,7 @@
 - `commit` is atomic and durable before it returns; a stale version or fence changes nothing.
 - Opening a context reads a bounded amount, whatever the length of its history.
 - A message that cannot be read comes back as an ErrorMessage in its place; the rest still loads.
+- What a user decides for good lies in a log of its own: the rules are what its entries add up to.
 - Deltas of an answer being streamed are written, not synced: they survive the process, not the power.
 """
 
@@ -12,8 +13,8 @@ from typing import Protocol
 from pilothouse.domain.audit import AuditEntry
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.contexts import Change, ContextCore, StoredContext
-from pilothouse.domain.messages import ErrorMessage, Message
+from pilothouse.domain.contexts import Change, ContextCore, SentKey, StoredContext
+from pilothouse.domain.messages import ErrorMessage, Message, Usage
 from pilothouse.domain.states import State
 from pilothouse.domain.values import CallId, ContextId, MessageId, Timestamp, TurnId, Value
 
@@ -30,7 +31,19 @@ class ContextSummary(Value):
     state: State | None = None
     updated_at: Timestamp = ""
     workspace: str | None = None
+    owner: str | None = None
+    parent: ContextId | None = None
+    archived: bool = False
+    usage: Usage = Usage()
     damage: Reason | None = None
+
+
+class UserLog(Value):
+    """What a user has decided for good, in order. `version` counts the commits."""
+
+    entries: tuple[AuditEntry, ...] = ()
+    version: int = 0
+    damage: tuple[Reason, ...] = ()
 
 
 class Store(Protocol):
@@ -45,6 +58,9 @@ class Store(Protocol):
 
     async def messages(self, context_id: ContextId, ids: Sequence[MessageId]) -> list[Message]: ...
 
+    async def message_ids(self, context_id: ContextId) -> list[MessageId]:
+        """The whole pool, in the order of the ids."""
+
     async def branch_ids(
         self, context_id: ContextId, branch: str, start: int = 0, stop: int | None = None
     ) -> list[MessageId]:
@@ -54,6 +70,20 @@ class Store(Protocol):
         """Raises: NotFound."""
 
     async def audit(self, context_id: ContextId, after: int = 0, limit: int | None = None) -> list[AuditEntry]: ...
+
+    async def calls(self, context_id: ContextId) -> list[CallRecord]:
+        """All there ever were, in the order of their ids."""
+
+    async def sent_key(self, context_id: ContextId, key: str) -> SentKey | None:
+        """What was taken under a client's key: of the last thousands of them."""
+
+    async def sent_keys(self, context_id: ContextId) -> list[SentKey]: ...
+
+    async def user_log(self, user: str) -> UserLog:
+        """Raises: InvalidInput for a name that may not become a folder's."""
+
+    async def append_user_log(self, user: str, entries: Sequence[AuditEntry], *, expected: int) -> int:
+        """Atomic and durable; gives the new version. Raises: StaleWrite, StoreRefused, StoreReadOnly."""
 
     async def contexts(self) -> list[ContextSummary]:
         """Newest first."""
@@ -79,6 +109,10 @@ def summary_of(core: ContextCore) -> ContextSummary:
         state=core.state,
         updated_at=core.updated_at,
         workspace=core.workspace,
+        owner=core.owner,
+        parent=core.parent,
+        archived=core.archived,
+        usage=core.usage,
     )
 
 

@@ -8,11 +8,18 @@ from pilothouse.domain.audit import AuditEntry
 from pilothouse.domain.branches import Branch
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code
-from pilothouse.domain.contexts import Change, ContextCore, PartialAnswer, StoredContext
+from pilothouse.domain.contexts import (
+    Change,
+    ContextCore,
+    PartialAnswer,
+    SentKey,
+    StoredContext,
+    check_context_id,
+)
 from pilothouse.domain.errors import Conflict, NotFound, StaleWrite
 from pilothouse.domain.messages import Message
 from pilothouse.domain.values import CallId, ContextId, MessageId, TurnId
-from pilothouse.storage.base import FENCE, ContextSummary, gap, summary_of
+from pilothouse.storage.base import FENCE, ContextSummary, UserLog, gap, summary_of
 
 
 class _Kept:
@@ -24,16 +31,21 @@ class _Kept:
         self.ids: dict[str, list[MessageId]] = {}
         self.calls: dict[CallId, CallRecord] = {}
         self.audit: list[AuditEntry] = []
+        self.keys: dict[str, SentKey] = {}
         self.partials: dict[MessageId, tuple[TurnId, list[str]]] = {}
 
     def apply(self, change: Change) -> int:
         self.core = change.core
+        for name in change.dropped:
+            self.branches.pop(name, None)
+            self.ids.pop(name, None)
+        self.keys.update((sent.key, sent) for sent in change.keys)
         for message in change.messages:
             self.pool[message.id] = message
             self.partials.pop(message.id, None)
         for name, branch in change.branches.items():
-            self.branches[name] = branch
-            self.ids.setdefault(name, [])
+            known = self.ids.setdefault(name, [])
+            self.branches[name] = msgspec.structs.replace(branch, length=len(known))
         for name, ids in change.appended.items():
             self.ids[name].extend(ids)
             self.branches[name] = msgspec.structs.replace(self.branches[name], length=len(self.ids[name]))
@@ -46,6 +58,7 @@ class _Kept:
 class MemoryStore:
     def __init__(self) -> None:
         self._kept: dict[ContextId, _Kept] = {}
+        self._users: dict[str, UserLog] = {}
 
     async def create(self, change: Change) -> int:
         context_id = change.core.context_id
@@ -96,6 +109,28 @@ class MemoryStore:
 
     async def audit(self, context_id: ContextId, after: int = 0, limit: int | None = None) -> list[AuditEntry]:
         return self._find(context_id).audit[after : None if limit is None else after + limit]
+
+    async def message_ids(self, context_id: ContextId) -> list[MessageId]:
+        return sorted(self._find(context_id).pool)
+
+    async def calls(self, context_id: ContextId) -> list[CallRecord]:
+        return sorted(self._find(context_id).calls.values(), key=lambda call: call.id)
+
+    async def sent_key(self, context_id: ContextId, key: str) -> SentKey | None:
+        return self._find(context_id).keys.get(key)
+
+    async def sent_keys(self, context_id: ContextId) -> list[SentKey]:
+        return list(self._find(context_id).keys.values())
+
+    async def user_log(self, user: str) -> UserLog:
+        return self._users.get(check_context_id(user), UserLog())
+
+    async def append_user_log(self, user: str, entries: Sequence[AuditEntry], *, expected: int) -> int:
+        log = await self.user_log(user)
+        if expected != log.version:
+            raise StaleWrite(Code.STALE_VERSION, expected=expected, found=log.version)
+        self._users[user] = UserLog(entries=(*log.entries, *entries), version=log.version + 1)
+        return log.version + 1
 
     async def contexts(self) -> list[ContextSummary]:
         found = [summary_of(kept.core) for kept in self._kept.values()]

@@ -40,7 +40,7 @@ async def _mode(runtime: Runtime, context_id: str, name: str, language: Language
 
 
 async def _continue(runtime: Runtime, context_id: str, _: str, __: Language) -> None:
-    await runtime.resume(context_id)
+    await runtime.continue_turn(context_id)
 
 
 async def _cancel(runtime: Runtime, context_id: str, _: str, language: Language) -> None:

@@ -1,7 +1,7 @@
 """A tool's contract. A tool says what a call would do before it is decided, and does it when the gate has let it."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
@@ -33,12 +33,14 @@ class Prepared(Value):
 
 
 class Job(Value):
-    """What a running call may use. `basis` is what its preview was made from."""
+    """What a running call may use. `basis` is what its preview was made from, `seconds` its time, None without end.
+    `delegate` lets a sub-agent do a task in a mode (in the present one) and gives its answer."""
 
     call_id: CallId
     workspace: Workspace
     basis: str | None = None
-    seconds: float = 120
+    seconds: float | None = 120
+    delegate: Callable[[str, str | None], Awaitable[str]] | None = None
 
 
 class Tool(Protocol[A]):

@@ -21,7 +21,7 @@ async def execute(tool: Tool[Any], arguments: Any, job: Job) -> Outcome:
     """Run a call to its end. Only cancellation passes through."""
     try:
         # A tool that knows its limit may end by itself and tell more: this is for the others.
-        async with asyncio.timeout(job.seconds + _GRACE):
+        async with asyncio.timeout(None if job.seconds is None else job.seconds + _GRACE):
             content = await tool.run(arguments, job)
     except ToolError as error:
         return failed(error.reason)

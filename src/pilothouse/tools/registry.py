@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
-from pilothouse.domain.decisions import is_offered
-from pilothouse.domain.modes import Mode
+from pilothouse.domain.decisions import Standing, is_offered
 from pilothouse.domain.offers import ToolOffer
 from pilothouse.tools.base import Tool, schema_of
 
@@ -21,13 +20,9 @@ class Registry:
     def is_disabled(self, name: str) -> bool:
         return name in self.disabled
 
-    def offered(self, mode: Mode) -> tuple[ToolOffer, ...]:
-        """The tools that the model is told of in this mode."""
-        return tuple(
-            self._offers[name]
-            for name, tool in self.tools.items()
-            if is_offered(name, tool.effect, mode, disabled=self.disabled)
-        )
+    def offered(self, standing: Standing) -> tuple[ToolOffer, ...]:
+        """The tools that the model is told of, as things stand."""
+        return tuple(self._offers[name] for name, tool in self.tools.items() if is_offered(name, tool.effect, standing))
 
     @cached_property
     def _offers(self) -> dict[str, ToolOffer]:

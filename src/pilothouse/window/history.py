@@ -73,8 +73,8 @@ class History:
 
 def _shown(message: Message) -> Iterable[ModelMessage]:
     match message:
-        case Text(ended="cut"):
-            return  # the round was asked again: its answer stands in another message
+        case Text(ended="cut" | "refused"):
+            return  # the round was asked again; or a processor kept it from the model
         case Text(role="assistant") if message.content:
             yield AssistantText(content=message.content)
         case Text() if message.content:

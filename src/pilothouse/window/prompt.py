@@ -14,7 +14,15 @@ _NO_TOOLS = "You have no tools in this mode."
 _MANNERS = "A result that says a call was rejected or denied is the person's decision: do not try the same call again."
 
 
-def system_prompt(mode: Mode, tools: Sequence[ToolOffer], *, workspace: str | None, addition: str | None) -> str:
+def system_prompt(
+    mode: Mode,
+    tools: Sequence[ToolOffer],
+    *,
+    above: Sequence[Mode] = (),
+    workspace: str | None,
+    addition: str | None,
+) -> str:
+    """`above` are the modes of the conversations that sent a sub-agent: they bind it too."""
     parts = [_IDENTITY]
     if tools:
         parts.append("\n".join([_TOOLS, *(f"- {tool.name}: {tool.description}" for tool in tools)]))
@@ -22,6 +30,8 @@ def system_prompt(mode: Mode, tools: Sequence[ToolOffer], *, workspace: str | No
     else:
         parts.append(_NO_TOOLS)
     parts.append(f"The mode that now holds is {mode.name!r}. {mode.prompt}".rstrip())
+    bound = "You are a sub-agent; mode {name!r} of who sent you binds you too. {prompt}"
+    parts += [bound.format(name=each.name, prompt=each.prompt).rstrip() for each in above]
     if workspace is not None and tools:
         parts.append(f"The workspace is {workspace}. Paths are relative to it; nothing outside can be reached.")
     if addition:

@@ -5,10 +5,10 @@ import asyncio
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason, say
 from pilothouse.domain.errors import PilothouseError, StoreError
-from pilothouse.domain.states import ExecutingTool, State
+from pilothouse.domain.states import ExecutingTool, Paused, State
 from pilothouse.domain.values import CallId
 from pilothouse.runtime.deciding import next_state, start_calls
-from pilothouse.runtime.live import Draft
+from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.results import end_call
 from pilothouse.runtime.turn import Turn
 from pilothouse.tools.base import Job, parse_arguments
@@ -48,7 +48,9 @@ async def _take_results(turn: Turn, running: Running) -> State:
             _end(turn, draft, call_id, running.pop(call_id))
         start_calls(turn, draft)
         state = next_state(draft)
-        if draft.calls:
+        if draft.calls or isinstance(state, Paused):
+            if isinstance(state, Paused) and turn.paused_by is not None:
+                draft.note("turn_paused", turn.paused_by)
             await turn.commit(draft, state)
         else:
             turn.enter(state)
@@ -85,13 +87,16 @@ async def _outcome(turn: Turn, call: CallRecord) -> Outcome:
     tool = turn.parts.registry.find(call.tool)
     if tool is None:
         return failed(Reason(Code.UNKNOWN_TOOL, {"tool": call.tool, "allowed": ", ".join(turn.parts.registry.tools)}))
+    live = turn.live
     try:
         arguments = parse_arguments(call.tool, tool.parameters, call.arguments)
         job = Job(
             call_id=call.id,
-            workspace=turn.live.workspace(),
+            workspace=live.workspace(),
             basis=call.basis,
-            seconds=turn.parts.limits.call_seconds,
+            # A sub-agent may wait for the person: its own calls have their limits.
+            seconds=None if call.effect == "delegating" else turn.parts.limits.call_seconds,
+            delegate=lambda task, mode: live.home.delegate(live, task, mode),
         )
     except PilothouseError as error:
         return failed(error.reason)

@@ -10,10 +10,11 @@ from pilothouse.domain.messages import ToolRequest
 from pilothouse.domain.modes import Verdict
 from pilothouse.domain.states import SavingMessage, State
 from pilothouse.domain.values import CallId
-from pilothouse.runtime.deciding import decide_call, next_state, start_calls
-from pilothouse.runtime.live import Draft
+from pilothouse.runtime.deciding import decide_call, next_state, note_decision, start_calls
+from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.looking import look_at
 from pilothouse.runtime.results import EndStatus, end_call
+from pilothouse.runtime.standing import present
 from pilothouse.runtime.turn import Turn
 
 # These limits deny a call. Any other is a mistake of the model: the call failed, nobody denied it.
@@ -36,14 +37,17 @@ async def gate(turn: Turn) -> State:
 async def _decide_round(turn: Turn, request: ToolRequest, records: list[CallRecord]) -> State:
     live = turn.live
     async with live.lock:
-        turn.mode = turn.parts.modes.named(live.core.mode)
         draft = live.draft()
+        standing = present(live, draft)
+        turn.mode = standing.mode
         turn.outbox.remove(request)
         draft.append(request, turn.open.branch)
         for record in records:
             draft.calls[record.id] = record
         repeated = _repeated(turn, draft, records)
-        decisions = {record.id: decide_call(record, turn.mode) for record in records}
+        decisions = {record.id: decide_call(record, standing) for record in records}
+        for record in records:
+            note_decision(draft, record, decisions[record.id], standing, "mode")
         if any(decision.wall for decision in decisions.values()):
             return _deny_round(turn, draft, records, decisions)
         if repeated is not None:
@@ -57,9 +61,9 @@ async def _decide_round(turn: Turn, request: ToolRequest, records: list[CallReco
 
 
 def _decide(turn: Turn, draft: Draft, record: CallRecord, decision: Decision) -> None:
-    _note(turn, draft, record, decision)
     if decision.verdict is Verdict.DENY:
-        status: EndStatus = "denied" if decision.reason.code in _DENIALS else "failed"
+        mistaken = decision.reason == record.limit and decision.reason.code not in _DENIALS
+        status: EndStatus = "failed" if mistaken else "denied"
         end_call(draft, turn.live, record.id, status, reason=decision.reason)
         return
     at = turn.parts.now()
@@ -67,19 +71,6 @@ def _decide(turn: Turn, draft: Draft, record: CallRecord, decision: Decision) ->
         draft.change_call(record.id, status="approved", reason=decision.reason, decided_at=at, decided_by="mode")
     else:
         draft.change_call(record.id, reason=decision.reason)
-
-
-def _note(turn: Turn, draft: Draft, record: CallRecord, decision: Decision) -> None:
-    draft.note(
-        "call_decided",
-        "mode",
-        call=record.id,
-        tool=record.tool,
-        mode=turn.mode.name,
-        verdict=decision.verdict.name.lower(),
-        reason=decision.reason,
-        digest=record.digest,
-    )
 
 
 def _deny_round(
@@ -90,7 +81,6 @@ def _deny_round(
     walls = [decision.reason for decision in decisions.values() if decision.wall]
     for record in records:
         decision = decisions[record.id]
-        _note(turn, draft, record, decision)
         reason = decision.reason if decision.verdict is Verdict.DENY else not_run
         end_call(draft, turn.live, record.id, "denied", reason=reason)
     return _end_turn(turn, draft, walls[0], "denied")

@@ -36,4 +36,6 @@ def _over_limit(turn: Turn) -> Reason | None:
     used = usage.input_tokens + usage.output_tokens
     if limits.turn_tokens is not None and used >= limits.turn_tokens:
         return Reason(Code.LIMIT_TOKENS, {"used": used, "limit": limits.turn_tokens})
+    if limits.turn_cost is not None and (usage.cost or 0) >= limits.turn_cost:
+        return Reason(Code.LIMIT_COST, {"used": round(usage.cost or 0, 6), "limit": limits.turn_cost})
     return None

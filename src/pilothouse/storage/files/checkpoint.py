@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from pilothouse.domain.branches import Branch
-from pilothouse.domain.contexts import ContextCore
+from pilothouse.domain.contexts import ContextCore, SentKey
 from pilothouse.domain.values import CallId, MessageId
 from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.layout import (
@@ -32,6 +32,9 @@ class Tail:
         self.calls: dict[CallId, bytes] = {}
         self.audit: list[bytes] = []
         self.audit_bytes = 0
+        self.keys: dict[str, SentKey] = {}
+        self.keys_bytes = 0
+        self.unused: list[Branch] = []
         self.branches: dict[str, Branch] = {}
         self.in_file: dict[str, int] = {}
         self.recent_ids: dict[str, list[MessageId]] = {}
@@ -45,6 +48,7 @@ class Tail:
             return tail
         tail.checkpointed = metadata.version
         tail.audit_bytes = metadata.audit_bytes
+        tail.keys_bytes = metadata.keys_bytes
         tail.turn_calls = dict.fromkeys(metadata.turn_calls)
         for name, stored in metadata.branches.items():
             fields = {field: getattr(stored, field) for field in Branch.__struct_fields__}
@@ -59,6 +63,11 @@ class Tail:
             self.in_file[name], self.recent_ids[name] = 0, []
         length = self.in_file[name] + len(self.recent_ids[name])
         self.branches[name] = msgspec.structs.replace(branch, length=length)
+
+    def drop_branch(self, name: str) -> None:
+        if name in self.branches:
+            self.unused.append(self.branches.pop(name))
+            del self.in_file[name], self.recent_ids[name]
 
     def append_ids(self, name: str, ids: Sequence[MessageId]) -> None:
         self.require_branch(name)
@@ -87,6 +96,9 @@ def write_checkpoint(folder: Folder, disk: Disk, core: ContextCore, version: int
     audit = b"".join(line + b"\n" for line in tail.audit)
     if audit:
         disk.append_file(folder.audit, tail.audit_bytes, audit)
+    keys = b"".join(msgspec.json.encode(sent) + b"\n" for sent in tail.keys.values())
+    if keys:
+        disk.append_file(folder.keys, tail.keys_bytes, keys)
     in_file = {name: _write_ids(folder, disk, name, tail) for name in tail.branches}
     disk.sync_dir(folder.path)  # the names of what was just made, before anything counts on them
     metadata = Metadata(
@@ -95,9 +107,19 @@ def write_checkpoint(folder: Folder, disk: Disk, core: ContextCore, version: int
         branches={name: _stored(tail, name, in_file[name]) for name in tail.branches},
         turn_calls=tuple(tail.turn_calls),
         audit_bytes=tail.audit_bytes + len(audit),
+        keys_bytes=tail.keys_bytes + len(keys),
     )
     disk.replace_file(folder.metadata, msgspec.json.format(msgspec.json.encode(metadata), indent=1))
-    _settle(tail, version, in_file, len(audit))
+    _settle(tail, version, in_file, len(audit), len(keys))
+    _remove_unused(folder, disk, tail)
+
+
+def _remove_unused(folder: Folder, disk: Disk, tail: Tail) -> None:
+    """The lists of deleted branches, now that nothing counts on them. One that stays does no harm."""
+    while tail.unused:
+        path = folder.ids(tail.unused.pop())
+        if path.exists():
+            disk.unlink(path)
 
 
 def _write_ids(folder: Folder, disk: Disk, name: str, tail: Tail) -> int:
@@ -120,12 +142,14 @@ def _stored(tail: Tail, name: str, in_file: int) -> StoredBranch:
     )
 
 
-def _settle(tail: Tail, version: int, in_file: dict[str, int], audit_bytes: int) -> None:
+def _settle(tail: Tail, version: int, in_file: dict[str, int], audit_bytes: int, keys_bytes: int) -> None:
     tail.checkpointed = version
     tail.messages.clear()
     tail.calls.clear()
     tail.audit.clear()
     tail.audit_bytes += audit_bytes
+    tail.keys.clear()
+    tail.keys_bytes += keys_bytes
     for name, count in in_file.items():
         if count == tail.branches[name].length and count > 0 and count != tail.in_file[name]:
             tail.recent_ids[name] = []

@@ -1,39 +1,30 @@
 """One context on disk: opened, read, committed to, checkpointed. Synchronous; the store gives it a thread."""
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
-from pilothouse.domain.audit import AuditEntry
-from pilothouse.domain.branches import Branch
-from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.contexts import Change, ContextCore, StoredContext
+from pilothouse.domain.contexts import FORMAT, Change, ContextCore, StoredContext
 from pilothouse.domain.errors import NotFound, StaleWrite, StoreReadOnly, StoreRefused
-from pilothouse.domain.messages import Message
 from pilothouse.domain.values import CallId, MessageId
-from pilothouse.storage.base import FENCE, gap
+from pilothouse.storage.base import FENCE
 from pilothouse.storage.files import recovery
 from pilothouse.storage.files.checkpoint import Tail, write_checkpoint
+from pilothouse.storage.files.contents import Contents
 from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.journal import JournalWriter, segments
 from pilothouse.storage.files.layout import (
     BLOB_FROM,
-    ID_LINE,
     Entry,
     Folder,
     Metadata,
     Stub,
-    decode_ids,
     digest_of,
 )
 from pilothouse.storage.files.stream import StreamFile
 
-_MESSAGE: msgspec.json.Decoder[Message] = msgspec.json.Decoder(Message)
-_CALL = msgspec.json.Decoder(CallRecord)
-_AUDIT = msgspec.json.Decoder(AuditEntry)
 _STUB = msgspec.json.Decoder(Stub)
 
 
@@ -48,7 +39,8 @@ class ContextOnDisk:
         self.version = base.version if base else 0
         self.tail = Tail.on(base)
         self.damage = tuple(damage)
-        self.stream = StreamFile(folder, disk, known=self._has_message)
+        self.contents = Contents(folder, self.tail)
+        self.stream = StreamFile(folder, disk, known=self.contents.has_message)
         self._disk = disk
         self._journal = JournalWriter(folder.journal, disk)
         self._cannot_write: str | None = None
@@ -66,6 +58,7 @@ class ContextOnDisk:
         if base is None and found.metadata_error is not None:
             base = recovery.rebuild(folder, found, at)
         loaded = cls(folder, disk, base or found.entries[0].core, base)
+        loaded._back_up(base)
         loaded._put_aside(found)
         for entry in found.entries:
             if acknowledged is None or entry.version <= acknowledged:
@@ -90,6 +83,17 @@ class ContextOnDisk:
             made.close()
             raise
         return made
+
+    def _back_up(self, base: Metadata | None) -> None:
+        """What an older version wrote is kept as it was before anything is written over it."""
+        if base is None or base.format >= FORMAT:
+            return
+        try:
+            recovery.keep(
+                self.folder, self._disk, f"metadata.json.format-{base.format}", self.folder.metadata.read_bytes()
+            )
+        except OSError as error:
+            self._cannot_write = error.strerror or str(error)
 
     def _put_aside(self, found: recovery.Found) -> None:
         try:
@@ -136,6 +140,8 @@ class ContextOnDisk:
             appended=change.appended,
             calls=tuple(self._slim(msgspec.json.encode(call), "id") for call in change.calls),
             audit=tuple(msgspec.Raw(msgspec.json.encode(entry)) for entry in change.audit),
+            dropped=change.dropped,
+            keys=change.keys,
         )
 
     def _slim(self, data: bytes, id_field: str) -> msgspec.Raw:
@@ -160,6 +166,10 @@ class ContextOnDisk:
     def _apply(self, entry: Entry) -> None:
         self.core = entry.core
         self.version = entry.version
+        for name in entry.dropped:
+            self.tail.drop_branch(name)
+        self.tail.keys.update((sent.key, sent) for sent in entry.keys)
+        self.contents.note_keys(entry.keys)
         for raw in entry.messages:
             self.tail.messages[MessageId(_STUB.decode(raw).message_id)] = bytes(raw)
         for raw in entry.calls:
@@ -191,92 +201,15 @@ class ContextOnDisk:
     # reading
 
     def stored(self) -> StoredContext:
-        calls = (self._call_or_none(call_id) for call_id in self.tail.turn_calls)
+        calls = (self.contents.call_or_none(call_id) for call_id in self.tail.turn_calls)
         return StoredContext(
-            core=plain_core(self.core),
+            core=msgspec.structs.replace(plain_core(self.core), format=FORMAT),
             version=self.version,
             branches=dict(self.tail.branches),
             calls={call.id: call for call in calls if call is not None},
             partials=self.stream.unfinished(),
             damage=self.damage,
         )
-
-    def messages(self, ids: Sequence[MessageId]) -> list[Message]:
-        return [self._message(message_id) for message_id in ids]
-
-    def _message(self, message_id: MessageId) -> Message:
-        try:
-            return _MESSAGE.decode(self._bytes(self.tail.messages.get(message_id), self.folder.message(message_id)))
-        except (OSError, ValueError, msgspec.MsgspecError) as error:
-            return gap(message_id, str(error))
-
-    def _has_message(self, message_id: MessageId) -> bool:
-        try:
-            return message_id in self.tail.messages or self.folder.message(message_id).exists()
-        except (OSError, ValueError):
-            return False
-
-    def call(self, call_id: CallId) -> CallRecord:
-        """Raises: NotFound."""
-        found = self._call_or_none(call_id)
-        if found is None:
-            raise NotFound(Code.UNKNOWN_CALL, call_id=call_id)
-        return found
-
-    def _call_or_none(self, call_id: CallId) -> CallRecord | None:
-        try:
-            return _CALL.decode(self._bytes(self.tail.calls.get(call_id), self.folder.call(call_id)))
-        except (OSError, ValueError, msgspec.MsgspecError):
-            return None
-
-    def _bytes(self, in_tail: bytes | None, path: "os.PathLike[str]") -> bytes:
-        data = in_tail
-        if data is None:
-            with open(path, "rb") as file:
-                data = file.read()
-        if len(data) > 512:
-            return data
-        digest = _STUB.decode(data).blob
-        return data if digest is None else self.folder.blob(digest).read_bytes()
-
-    def branch_ids(self, name: str, start: int, stop: int | None) -> list[MessageId]:
-        """Raises: NotFound."""
-        branch = self.tail.branches.get(name)
-        if branch is None:
-            raise NotFound(Code.UNKNOWN_BRANCH, branch=name, allowed=", ".join(self.tail.branches))
-        start, stop, _ = slice(start, stop).indices(branch.length)
-        in_file = self.tail.in_file[name]
-        found: list[MessageId] = []
-        if start < min(stop, in_file):
-            found = self._ids_in_file(branch, start, min(stop, in_file))
-        return found + self.tail.recent_ids[name][max(0, start - in_file) : max(0, stop - in_file)]
-
-    def _ids_in_file(self, branch: Branch, start: int, stop: int) -> list[MessageId]:
-        wanted = stop - start
-        try:
-            with open(self.folder.ids(branch), "rb") as file:
-                file.seek(start * ID_LINE)
-                found = decode_ids(file.read(wanted * ID_LINE))
-        except (OSError, ValueError):
-            found = []
-        return found + [MessageId("damaged")] * (wanted - len(found))
-
-    def audit(self, after: int, limit: int | None) -> list[AuditEntry]:
-        """Entries that cannot be read are left out: the chain then shows the break."""
-        try:
-            with open(self.folder.audit, "rb") as file:
-                lines = file.read(self.tail.audit_bytes).splitlines()
-        except OSError:
-            lines = []
-        wanted = (lines + self.tail.audit)[after : None if limit is None else after + limit]
-        return [entry for entry in map(_audit_or_none, wanted) if entry is not None]
-
-
-def _audit_or_none(line: bytes) -> AuditEntry | None:
-    try:
-        return _AUDIT.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return None
 
 
 def plain_core(core: ContextCore) -> ContextCore:

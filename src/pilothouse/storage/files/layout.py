@@ -5,6 +5,7 @@ messages_pool/<id>.json  one message each, or a pointer to a blob
 calls/<id>.json          one call record each, or a pointer to a blob
 branches/<key>.ids       the ids of a long branch, one a line, append-only
 audit.jsonl              one entry a line, append-only
+keys.jsonl               the clients' keys of requests that were taken, one a line, append-only
 blobs/<digest>           contents over 64 KB
 journal/                 commits since the checkpoint
 streaming.log            pieces of an answer that is not complete
@@ -19,7 +20,7 @@ from pathlib import Path
 import msgspec
 
 from pilothouse.domain.branches import Branch
-from pilothouse.domain.contexts import ContextCore
+from pilothouse.domain.contexts import ContextCore, SentKey
 from pilothouse.domain.values import CallId, MessageId, Value
 
 BLOB_FROM = 64 * 1024
@@ -40,6 +41,7 @@ class Metadata(ContextCore, kw_only=True):
     branches: Mapping[str, StoredBranch]
     turn_calls: tuple[CallId, ...] = ()
     audit_bytes: int = 0
+    keys_bytes: int = 0
 
 
 class Entry(Value, kw_only=True):
@@ -52,6 +54,8 @@ class Entry(Value, kw_only=True):
     appended: Mapping[str, tuple[MessageId, ...]] = {}
     calls: tuple[msgspec.Raw, ...] = ()
     audit: tuple[msgspec.Raw, ...] = ()
+    dropped: tuple[str, ...] = ()
+    keys: tuple[SentKey, ...] = ()
 
 
 class Stub(msgspec.Struct):
@@ -72,6 +76,7 @@ class Folder:
         self.calls = path / "calls"
         self.branches = path / "branches"
         self.audit = path / "audit.jsonl"
+        self.keys = path / "keys.jsonl"
         self.blobs = path / "blobs"
         self.journal = path / "journal"
         self.streaming = path / "streaming.log"

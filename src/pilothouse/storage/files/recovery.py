@@ -134,7 +134,7 @@ def put_aside(folder: Folder, found: Found, disk: Disk) -> list[Reason]:
     """
     told = []
     for stretch in found.bad:
-        kept = _keep(folder, disk, f"{stretch.path.name}-{stretch.start}", stretch.data)
+        kept = keep(folder, disk, f"{stretch.path.name}-{stretch.start}", stretch.data)
         if stretch.is_tail:
             disk.cut_file(stretch.path, stretch.start)
         code = Code.TAIL_CUT if stretch.is_tail else Code.JOURNAL_GAP
@@ -142,12 +142,12 @@ def put_aside(folder: Folder, found: Found, disk: Disk) -> list[Reason]:
     if found.metadata_error is not None:
         kept = "-"
         if folder.metadata.exists():
-            kept = _keep(folder, disk, "metadata.json", folder.metadata.read_bytes())
+            kept = keep(folder, disk, "metadata.json", folder.metadata.read_bytes())
         told.append(Reason(Code.METADATA_REBUILT, {"detail": found.metadata_error, "kept": kept}))
     return told
 
 
-def _keep(folder: Folder, disk: Disk, name: str, data: bytes) -> str:
+def keep(folder: Folder, disk: Disk, name: str, data: bytes) -> str:
     disk.make_dir(folder.aside)
     for attempt in range(1000):
         path = folder.aside / f"{name}.{attempt}"

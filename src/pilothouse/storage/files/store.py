@@ -12,17 +12,18 @@ from weakref import WeakValueDictionary
 from pilothouse.domain.audit import AuditEntry
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.contexts import Change, StoredContext, check_context_id
+from pilothouse.domain.contexts import Change, SentKey, StoredContext, check_context_id
 from pilothouse.domain.errors import Conflict, PilothouseError, StoreRefused
 from pilothouse.domain.messages import Message
 from pilothouse.domain.states import is_resting
 from pilothouse.domain.values import CallId, ContextId, MessageId, TurnId
-from pilothouse.storage.base import FENCE, ContextSummary, summary_of
+from pilothouse.storage.base import FENCE, ContextSummary, UserLog, summary_of
 from pilothouse.storage.files import recovery
 from pilothouse.storage.files.context import ContextOnDisk
 from pilothouse.storage.files.disk import PRIVATE_DIR, Disk
 from pilothouse.storage.files.layout import Folder
 from pilothouse.storage.files.lock import lock_directory
+from pilothouse.storage.files.users import UserLogOnDisk
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -50,6 +51,8 @@ class FileStore:
         self._open: dict[ContextId, ContextOnDisk] = {}
         # Held by whoever uses one; forgotten with the last of them.
         self._locks: WeakValueDictionary[ContextId, asyncio.Lock] = WeakValueDictionary()
+        self._users: dict[str, UserLogOnDisk] = {}
+        self._user_lock = asyncio.Lock()
         self._checkpoints: dict[ContextId, asyncio.TimerHandle | asyncio.Task[None]] = {}
         self._closed = False
 
@@ -85,24 +88,60 @@ class FileStore:
     async def messages(self, context_id: ContextId, ids: Sequence[MessageId]) -> list[Message]:
         async with self._lock_of(context_id):
             context = await self._context(context_id)
-            return await self._run(context.messages, ids)
+            return await self._run(context.contents.messages, ids)
 
     async def branch_ids(
         self, context_id: ContextId, branch: str, start: int = 0, stop: int | None = None
     ) -> list[MessageId]:
         async with self._lock_of(context_id):
             context = await self._context(context_id)
-            return await self._run(context.branch_ids, branch, start, stop)
+            return await self._run(context.contents.branch_ids, branch, start, stop)
 
     async def call(self, context_id: ContextId, call_id: CallId) -> CallRecord:
         async with self._lock_of(context_id):
             context = await self._context(context_id)
-            return await self._run(context.call, call_id)
+            return await self._run(context.contents.call, call_id)
 
     async def audit(self, context_id: ContextId, after: int = 0, limit: int | None = None) -> list[AuditEntry]:
         async with self._lock_of(context_id):
             context = await self._context(context_id)
-            return await self._run(context.audit, after, limit)
+            return await self._run(context.contents.audit, after, limit)
+
+    async def message_ids(self, context_id: ContextId) -> list[MessageId]:
+        async with self._lock_of(context_id):
+            context = await self._context(context_id)
+            return await self._run(context.contents.message_ids)
+
+    async def calls(self, context_id: ContextId) -> list[CallRecord]:
+        async with self._lock_of(context_id):
+            context = await self._context(context_id)
+            return await self._run(context.contents.calls)
+
+    async def sent_key(self, context_id: ContextId, key: str) -> SentKey | None:
+        async with self._lock_of(context_id):
+            context = await self._context(context_id)
+            return await self._run(context.contents.sent_key, key)
+
+    async def sent_keys(self, context_id: ContextId) -> list[SentKey]:
+        async with self._lock_of(context_id):
+            context = await self._context(context_id)
+            return await self._run(context.contents.sent_keys)
+
+    async def user_log(self, user: str) -> UserLog:
+        async with self._user_lock:
+            return (await self._user(user)).stored()
+
+    async def append_user_log(self, user: str, entries: Sequence[AuditEntry], *, expected: int) -> int:
+        async with self._user_lock:
+            log = await self._user(user)
+            return await self._run(log.append, entries, expected=expected)
+
+    async def _user(self, user: str) -> UserLogOnDisk:
+        log = self._users.get(check_context_id(user))
+        if log is None:
+            log = await self._run(UserLogOnDisk, Folder(self._root.parent / "users" / user), self._disk)
+            self._users[user] = log
+        return log
 
     async def contexts(self) -> list[ContextSummary]:
         known = {context_id: summary_of(context.core) for context_id, context in self._open.items()}
@@ -127,6 +166,8 @@ class FileStore:
         for context_id in list(self._open):
             await self.checkpoint(context_id)
             self._open.pop(context_id).close()
+        for log in self._users.values():
+            log.close()
         self._threads.shutdown()
         os.close(self._lock_fd)
 

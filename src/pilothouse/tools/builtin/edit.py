@@ -39,18 +39,17 @@ class WriteFile:
 def _prepare_write(arguments: WriteFileArguments, workspace: Workspace) -> Prepared:
     limit = workspace.limit(arguments.path, writing=True)
     if limit is not None:
-        return Prepared(effect="mutating", touches=(arguments.path,), limit=limit)
+        return Prepared(effect="mutating", limit=limit)
     basis = workspace.basis(arguments.path)
     try:
         before = "" if basis == ABSENT else read_text(workspace, arguments.path)
     except ToolError:
         before = ""  # not text: the diff shows what will stand there
     preview, is_whole = _diff(arguments.path, before, arguments.content)
-    dangerous = [] if basis == ABSENT else ["overwrites"]
+    dangerous = [] if basis == ABSENT else ["overwrite"]
     dangerous += [] if is_whole else [NOT_WHOLE]
-    return Prepared(
-        effect="mutating", touches=(arguments.path,), dangerous=tuple(dangerous), preview=preview, basis=basis
-    )
+    touches = workspace.touched(arguments.path)
+    return Prepared(effect="mutating", touches=touches, dangerous=tuple(dangerous), preview=preview, basis=basis)
 
 
 class Edit(Arguments):
@@ -87,13 +86,14 @@ class EditFile:
 def _prepare_edit(arguments: EditFileArguments, workspace: Workspace) -> Prepared:
     limit = workspace.limit(arguments.path, writing=True)
     if limit is not None:
-        return Prepared(effect="mutating", touches=(arguments.path,), limit=limit)
+        return Prepared(effect="mutating", limit=limit)
     before = read_text(workspace, arguments.path)
     after = edited(before, arguments)
     basis = hashlib.sha256(before.encode()).hexdigest()
     preview, is_whole = _diff(arguments.path, before, after)
     dangerous = () if is_whole else (NOT_WHOLE,)
-    return Prepared(effect="mutating", touches=(arguments.path,), dangerous=dangerous, preview=preview, basis=basis)
+    touches = workspace.touched(arguments.path)
+    return Prepared(effect="mutating", touches=touches, dangerous=dangerous, preview=preview, basis=basis)
 
 
 def _edit(arguments: EditFileArguments, job: Job) -> None:

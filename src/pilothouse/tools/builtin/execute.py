@@ -46,6 +46,7 @@ class Execute:
     async def run(self, arguments: ExecuteArguments, job: Job) -> str:
         if "\0" in arguments.command:
             raise ToolError(Code.INVALID_ARGUMENTS, tool=self.name, detail="the command holds a NUL character")
+        assert job.seconds is not None
         seconds = min(arguments.timeout or job.seconds, job.seconds)
         with job.workspace.directory(arguments.cwd) as fd:
             # Through the open directory: what the path names may change, what was checked does not.

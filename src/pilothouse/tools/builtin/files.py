@@ -42,7 +42,8 @@ class ReadFile:
 
 
 def reading(path: str, workspace: Workspace) -> Prepared:
-    return Prepared(effect="read_only", touches=(path,), limit=workspace.limit(path))
+    limit = workspace.limit(path)
+    return Prepared(effect="read_only", touches=None if limit else workspace.touched(path), limit=limit)
 
 
 def read_text(workspace: Workspace, path: str) -> str:

@@ -1,0 +1,49 @@
+"""Why a call ran, waited or did not run: told from the audit, step by step, as reasons that can be put into words."""
+
+from collections.abc import Iterable
+
+from pilothouse.domain.audit import AuditEntry
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.values import Timestamp, Value
+
+_DECIDED = {
+    "run": Code.WHY_RUN,
+    "wait": Code.WHY_WAIT,
+    "deny": Code.WHY_DENY,
+    "approved": Code.WHY_APPROVED,
+    "rejected": Code.WHY_REJECTED,
+}
+
+
+class Step(Value):
+    """What happened, and why where that was noted."""
+
+    at: Timestamp
+    by: str
+    what: Reason
+    why: Reason | None = None
+
+
+def explain(entries: Iterable[AuditEntry], call_id: str) -> list[Step]:
+    return [step for entry in entries if entry.detail.get("call") == call_id for step in _steps(entry)]
+
+
+def _steps(entry: AuditEntry) -> Iterable[Step]:
+    detail = entry.detail
+    params = {"by": entry.by, "mode": detail.get("mode", ""), "status": detail.get("status", "")}
+    match entry.kind:
+        case "call_decided":
+            what = Reason(_DECIDED[detail["verdict"]], params)
+        case "call_started":
+            what = Reason(Code.WHY_STARTED, params)
+        case "call_ended":
+            what = Reason(Code.WHY_ENDED, params)
+        case _:
+            return
+    yield Step(at=entry.at, by=entry.by, what=what, why=_reason(detail.get("reason")))
+
+
+def _reason(data: object) -> Reason | None:
+    if not isinstance(data, dict) or data.get("code") not in Code.__members__.values():
+        return None
+    return Reason(Code(data["code"]), data.get("params", {}))

@@ -1,0 +1,137 @@
+"""Merging branches: which messages go over, what stands in the way, and where each came from. Ids only, no copies."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from pilothouse.domain.branches import Branch
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.messages import Message, SystemControl, ToolRequest, ToolResult
+from pilothouse.domain.values import CallId, MessageId, Timestamp, Value
+
+Strategy = Literal["append", "cherry_pick", "rebase"]
+ConflictKind = Literal["already_there", "result_left_behind", "call_left_behind", "not_mergeable"]
+
+
+class MergeConflict(Value):
+    """Listed, not refused: what is merged is valid all the same, since a window answers every call."""
+
+    kind: ConflictKind
+    message_id: MessageId
+
+
+class MergePlan(Value, kw_only=True):
+    """What a merge does, or would do. `positions` are those of `message_ids` on the source."""
+
+    source: str
+    target: str
+    strategy: Strategy
+    message_ids: tuple[MessageId, ...]
+    positions: tuple[int, ...]
+    conflicts: tuple[MergeConflict, ...] = ()
+
+    @property
+    def merged(self) -> int:
+        return len(self.message_ids)
+
+
+class Candidates(Value):
+    """Positions on the source that would be merged, and those asked for that the target has already."""
+
+    positions: tuple[int, ...]
+    already_there: tuple[int, ...] = ()
+
+
+def candidates(
+    source: Sequence[MessageId], target: Sequence[MessageId], strategy: Strategy, chosen: Sequence[MessageId] = ()
+) -> Candidates:
+    """Raises: InvalidInput when ids are chosen that are not on the source, or chosen where nothing is to be chosen."""
+    if (strategy == "cherry_pick") != bool(chosen):
+        raise InvalidInput(Code.INVALID_MERGE, detail="message_ids belong to cherry_pick, and to it alone")
+    there = set(target)
+    if strategy == "append":
+        return Candidates(tuple(at for at, message_id in enumerate(source) if message_id not in there))
+    if strategy == "rebase":
+        asked: Iterable[int] = range(common_length(source, target), len(source))
+    else:
+        at = {message_id: position for position, message_id in enumerate(source)}
+        missing = [message_id for message_id in chosen if message_id not in at]
+        if missing:
+            raise InvalidInput(Code.INVALID_MERGE, detail=f"not on the source: {', '.join(missing[:5])}")
+        asked = [at[message_id] for message_id in chosen]
+    taken: list[int] = []
+    doubled: list[int] = []
+    for position in asked:
+        (doubled if source[position] in there else taken).append(position)
+        there.add(source[position])
+    return Candidates(tuple(taken), tuple(doubled))
+
+
+def common_length(one: Sequence[MessageId], other: Sequence[MessageId]) -> int:
+    """How many messages two branches have in common before they part: up to their common ancestor."""
+    length = 0
+    for first, second in zip(one, other, strict=False):
+        if first != second:
+            break
+        length += 1
+    return length
+
+
+def is_mark(message: Message) -> bool:
+    """The note that an earlier merge left: it tells of its own branch only."""
+    return isinstance(message, SystemControl) and message.kind == "branch_merge"
+
+
+def left_behind(
+    block: Sequence[Message],
+    target_has: Iterable[MessageId],
+    results: Mapping[CallId, MessageId],
+    requests: Mapping[CallId, MessageId],
+) -> list[MergeConflict]:
+    """Calls whose results, and results whose calls, do not come along. `results` and `requests` say where they lie."""
+    there = set(target_has)
+    seen: set[MessageId] = set()
+    answered = {message.call_id for message in block if isinstance(message, ToolResult)}
+    found = []
+    for message in block:
+        if isinstance(message, ToolRequest):
+            seen.add(message.id)
+            if any(call.id not in answered and call.id in results for call in message.calls):
+                found.append(MergeConflict(kind="result_left_behind", message_id=message.id))
+        elif isinstance(message, ToolResult):
+            request = requests.get(message.call_id)
+            if request is None or (request not in seen and request not in there):
+                found.append(MergeConflict(kind="call_left_behind", message_id=message.id))
+    return found
+
+
+class Origin(Value):
+    """Where a merged message came from."""
+
+    branch: str
+    position: int
+    at: Timestamp
+    by: str
+
+
+def ranges_of(positions: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Positions in their order, neighbours put together as (first, last + 1)."""
+    ranges: list[tuple[int, int]] = []
+    for position in positions:
+        if ranges and ranges[-1][1] == position:
+            ranges[-1] = (ranges[-1][0], position + 1)
+        else:
+            ranges.append((position, position + 1))
+    return tuple(ranges)
+
+
+def origin_of(branch: Branch, position: int) -> Origin | None:
+    """Where the message at a position of a branch was merged from; None for one that was said there."""
+    for block in branch.merged:
+        offset = position - block.start
+        if 0 <= offset < block.count:
+            for first, end in block.ranges:
+                if offset < end - first:
+                    return Origin(branch=block.source, position=first + offset, at=block.at, by=block.by)
+                offset -= end - first
+    return None

@@ -1,0 +1,23 @@
+"""A rule in words, in English and Chinese."""
+
+from pilothouse.domain.codes import Language
+from pilothouse.domain.rules import Rule, rule_params
+
+_EFFECTS = {"allow": ("allow", "允许"), "ask": ("ask before", "先询问"), "deny": ("deny", "拒绝")}
+
+
+def say_rule(rule: Rule, language: Language = "en") -> str:
+    """Effect, scope, lifetime and origin on one line."""
+    chinese = language == "zh"
+    params = rule_params(rule)
+    parts = [f"{_EFFECTS[rule.effect][chinese]} {params['tool']} [{params['where']}]"]
+    if rule.lifetime.context is not None:
+        parts.append("仅此对话" if chinese else "in this conversation")
+    elif rule.lifetime.until is None:
+        parts.append("长期" if chinese else "for good")
+    if rule.lifetime.until is not None:
+        parts.append(f"直到 {rule.lifetime.until}" if chinese else f"until {rule.lifetime.until}")
+    if rule.scope.workspace is not None:
+        parts.append(f"在 {rule.scope.workspace}" if chinese else f"in {rule.scope.workspace}")
+    parts.append(f"来自 {params['given']}" if chinese else f"given by {params['given']}")
+    return " · ".join(parts)

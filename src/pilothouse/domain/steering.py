@@ -1,0 +1,16 @@
+"""What configuration adds to every decision in a workspace: a preference, and what only makes things stricter."""
+
+from pilothouse.domain.decisions import DirectoryMode
+from pilothouse.domain.policies import Policy
+from pilothouse.domain.rules import Rule
+from pilothouse.domain.values import Value
+
+
+class Steering(Value, kw_only=True):
+    """`preference` is the person's approval policy, which a context may override; `policies` hold in any case."""
+
+    preference: Policy = Policy()
+    policies: tuple[Policy, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    directories: tuple[DirectoryMode, ...] = ()
+    disabled: frozenset[str] = frozenset()

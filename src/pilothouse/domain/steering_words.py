@@ -1,0 +1,174 @@
+"""The words of what a person steers with: rules, policies, elevation, branches, queues, configuration."""
+
+from collections.abc import Mapping
+
+from pilothouse.domain.codes import Code
+
+STEERING_WORDS: Mapping[Code, tuple[str, str]] = {
+    Code.UNKNOWN_RULE: (
+        "There is no rule {rule!r} that you could revoke.",
+        "没有可以撤销的规则 {rule!r}。",
+    ),
+    Code.UNKNOWN_PERSONA: (
+        "There is no persona {persona!r}. There are: {allowed}.",
+        "没有角色 {persona!r}。现有：{allowed}。",
+    ),
+    Code.UNKNOWN_QUEUED: (
+        "There is no queued message {message_id!r}.",
+        "队列中没有消息 {message_id!r}。",
+    ),
+    Code.INVALID_RULE: (
+        "That is no valid rule: {detail}.",
+        "规则无效：{detail}。",
+    ),
+    Code.INVALID_POLICY: (
+        "That is no valid approval policy: {detail}.",
+        "审批策略无效：{detail}。",
+    ),
+    Code.INVALID_ELEVATION: (
+        "An elevation needs an end: {detail}.",
+        "提升权限需要期限：{detail}。",
+    ),
+    Code.INVALID_MERGE: (
+        "This merge is not possible: {detail}.",
+        "无法这样合并：{detail}。",
+    ),
+    Code.INVALID_CURSOR: (
+        "{cursor!r} is no place in this list: use the 'next' of an earlier answer.",
+        "{cursor!r} 不是列表中的位置：请使用之前返回的 next。",
+    ),
+    Code.INVALID_EXPORT: (
+        "This is no export that can be imported: {detail}.",
+        "无法导入此文件：{detail}。",
+    ),
+    Code.INVALID_CONFIG: (
+        "{file}, line {line}, {key}: {detail} Allowed: {allowed}.",
+        "{file} 第 {line} 行，{key}：{detail} 可用：{allowed}。",
+    ),
+    Code.KEY_REUSED: (
+        "The idempotency key {key!r} was used for another request: use a new one.",
+        "幂等键 {key!r} 已用于另一个请求：请使用新的键。",
+    ),
+    Code.NOT_ELEVATABLE: (
+        "Mode {mode} has no elevation; only these have: {allowed}.",
+        "模式 {mode} 不支持提升权限；仅支持：{allowed}。",
+    ),
+    Code.NO_ELEVATION: (
+        "There is no elevation to end.",
+        "没有可以结束的权限提升。",
+    ),
+    Code.NOT_PAUSABLE: (
+        "Nothing is going on that could be paused (state {state}).",
+        "没有可以暂停的操作（状态 {state}）。",
+    ),
+    Code.NOT_PAUSED: (
+        "The turn is not paused (state {state}).",
+        "回合没有暂停（状态 {state}）。",
+    ),
+    Code.QUEUE_FULL: (
+        "The queue is full: {limit} messages are waiting already.",
+        "队列已满：已有 {limit} 条消息在等待。",
+    ),
+    Code.TOO_MANY_RULES: (
+        "There are {limit} rules already: revoke some first.",
+        "已有 {limit} 条规则：请先撤销一些。",
+    ),
+    Code.BRANCH_IN_USE: (
+        "The branch {branch!r} is in use and cannot be deleted.",
+        "分支 {branch!r} 正在使用，不能删除。",
+    ),
+    Code.RULE_IN_FILE: (
+        "This rule stands in {file}: change it there.",
+        "此规则写在 {file} 中：请在那里修改。",
+    ),
+    Code.ELEVATION_RUNS: (
+        "Mode {mode} is elevated for now: it runs as in agent mode.",
+        "模式 {mode} 已临时提升：像 agent 模式那样运行。",
+    ),
+    Code.ANCESTOR_DENIED: (
+        "Mode {mode} of the conversation that sent this sub-agent does not allow {tool}.",
+        "派出此子代理的对话处于 {mode} 模式，不允许 {tool}。",
+    ),
+    Code.ANCESTOR_WAITS: (
+        "Mode {mode} of the conversation that sent this sub-agent lets a person decide.",
+        "派出此子代理的对话处于 {mode} 模式，由人来决定。",
+    ),
+    Code.DIRECTORY_DENIED: (
+        "In {folder!r} mode {mode} holds, which does not allow {tool}.",
+        "{folder!r} 中适用 {mode} 模式，不允许 {tool}。",
+    ),
+    Code.DIRECTORY_WAITS: (
+        "In {folder!r} mode {mode} holds, which lets a person decide.",
+        "{folder!r} 中适用 {mode} 模式，由人来决定。",
+    ),
+    Code.RULE_ALLOWS: (
+        "A rule allows it: {tool} [{where}], given by {given}.",
+        "规则允许：{tool} [{where}]，来自 {given}。",
+    ),
+    Code.RULE_ASKS: (
+        "A rule lets a person decide: {tool} [{where}], given by {given}.",
+        "规则要求询问：{tool} [{where}]，来自 {given}。",
+    ),
+    Code.RULE_DENIES: (
+        "A rule denies it: {tool} [{where}], given by {given}.",
+        "规则拒绝：{tool} [{where}]，来自 {given}。",
+    ),
+    Code.POLICY_WAITS: (
+        "The approval policy {policy} lets a person decide.",
+        "审批策略 {policy} 由人来决定。",
+    ),
+    Code.PERSONA_DENIED: (
+        "The persona {persona} may not use {tool}.",
+        "角色 {persona} 不可使用 {tool}。",
+    ),
+    Code.DELEGATION_TOO_DEEP: (
+        "A sub-agent of depth {depth} may not send others.",
+        "第 {depth} 层子代理不能再派出子代理。",
+    ),
+    Code.SUBAGENT_ENDED: (
+        "The sub-agent came to no answer ({end}). Its conversation is {context_id}.",
+        "子代理没有得出答案（{end}）。其对话为 {context_id}。",
+    ),
+    Code.WHY_RUN: (
+        "Decided in mode {mode}: run.",
+        "在 {mode} 模式下决定：运行。",
+    ),
+    Code.WHY_WAIT: (
+        "Decided in mode {mode}: a person is asked.",
+        "在 {mode} 模式下决定：询问人。",
+    ),
+    Code.WHY_DENY: (
+        "Decided in mode {mode}: not run.",
+        "在 {mode} 模式下决定：不运行。",
+    ),
+    Code.WHY_APPROVED: (
+        "{by} said yes in mode {mode}.",
+        "{by} 在 {mode} 模式下同意。",
+    ),
+    Code.WHY_REJECTED: (
+        "{by} said no in mode {mode}.",
+        "{by} 在 {mode} 模式下拒绝。",
+    ),
+    Code.WHY_STARTED: (
+        "It started in mode {mode}.",
+        "在 {mode} 模式下开始运行。",
+    ),
+    Code.WHY_ENDED: (
+        "It ended: {status}.",
+        "结果：{status}。",
+    ),
+    Code.LIMIT_COST: (
+        "Stopped: the turn cost {used}; its limit is {limit}.",
+        "已停止：回合费用为 {used}；上限为 {limit}。",
+    ),
+    Code.RULES_DAMAGED: (
+        "The stored rules could not be read in full ({detail}); the bytes are kept. "
+        "Every call waits until you revoke the rule that stands for it.",
+        "已存规则无法完整读取（{detail}）；字节已保留。撤销代表此情况的规则之前，所有调用都会等待。",
+    ),
+    Code.SETTINGS_UNREADABLE: (
+        "{what} could not be read ({detail}); the default is used.",
+        "无法读取{what}（{detail}）；使用默认值。",
+    ),
+    Code.PROCESSOR_FAILED: ("A message processor failed: {detail}", "消息处理器出错：{detail}"),
+}

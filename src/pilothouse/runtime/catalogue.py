@@ -1,0 +1,160 @@
+"""Contexts as things: made, listed, archived, deleted, and what they have used."""
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from pilothouse.domain.audit import AuditDraft, chain
+from pilothouse.domain.branches import MAIN, Branch
+from pilothouse.domain.codes import Code
+from pilothouse.domain.contexts import Change, ContextCore, check_context_id
+from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
+from pilothouse.domain.messages import Usage
+from pilothouse.domain.modes import DEFAULT_MODE
+from pilothouse.domain.states import name_of
+from pilothouse.domain.values import ContextId, Value
+from pilothouse.runtime.contexts import Contexts
+from pilothouse.runtime.modes import check_persona
+from pilothouse.storage.base import ContextSummary
+
+PAGE_AT_MOST = 200
+
+
+class ContextPage(Value):
+    """`next` is where the next page begins, or None at the end."""
+
+    items: tuple[ContextSummary, ...]
+    next: str | None = None
+
+
+class UsageTotals(Value):
+    """What a context used itself, and together with its sub-agents."""
+
+    own: Usage
+    total: Usage
+
+
+async def create_context(
+    contexts: Contexts,
+    workspace: Path,
+    *,
+    mode: str | None = None,
+    title: str | None = None,
+    persona: str | None = None,
+    parent: str | None = None,
+    context_id: str | None = None,
+    by: str = "local",
+) -> ContextId:
+    """Raises: InvalidInput, NotFound (the parent), Conflict (the id is taken), StoreError."""
+    check_workspace(workspace)
+    parts = contexts.parts
+    parts.steering(os.path.realpath(workspace))
+    chosen = parts.modes.named(mode or DEFAULT_MODE).name
+    check_persona(contexts, persona)
+    owner = (await contexts.find(parent)).core.owner if parent is not None else by
+    new_id = check_context_id(context_id if context_id is not None else parts.ambient.new_id())
+    at = parts.now()
+    core = ContextCore(
+        context_id=new_id,
+        owner=owner,
+        parent=ContextId(parent) if parent is not None else None,
+        workspace=os.path.realpath(workspace),
+        title=title,
+        titled_by="person" if title is not None else "first_line",
+        created_at=at,
+        updated_at=at,
+        mode=chosen,
+        persona=persona,
+    )
+    created = AuditDraft(kind="context_created", at=at, by=by, detail={"mode": chosen})
+    head, entries = chain(core.audit, [created])
+    core = msgspec.structs.replace(core, audit=head)
+    main = Branch(name=MAIN, key=parts.ambient.new_id(), created_at=at)
+    await parts.store.create(Change(core=core, branches={MAIN: main}, audit=entries))
+    return new_id
+
+
+def check_workspace(workspace: Path) -> None:
+    """Raises: InvalidInput for one that is no folder, or whose name cannot be stored and shown."""
+    path = str(workspace)
+    if not workspace.is_dir() or path != path.encode("utf-8", "replace").decode():
+        raise InvalidInput(Code.INVALID_WORKSPACE, path=path)
+
+
+async def list_contexts(
+    contexts: Contexts,
+    *,
+    limit: int = 50,
+    cursor: str | None = None,
+    archived: bool = False,
+    parent: str | None = None,
+    owner: str | None = None,
+) -> ContextPage:
+    """Newest first; damaged ones too. Archived ones, and the sub-agents of one context, are lists of their own.
+
+    Raises: InvalidInput for a cursor that is none.
+    """
+    if not 1 <= limit <= PAGE_AT_MOST:
+        limit = max(1, min(limit, PAGE_AT_MOST))
+    found = [
+        summary
+        for summary in await contexts.parts.store.contexts()
+        if summary.archived == archived and summary.parent == parent and owner in (None, summary.owner)
+    ]
+    found.sort(key=_place, reverse=True)
+    if cursor is not None:
+        after = _parsed(cursor)
+        found = [summary for summary in found if _place(summary) < after]
+    items = tuple(found[:limit])
+    return ContextPage(items=items, next=_cursor(items[-1]) if len(found) > limit else None)
+
+
+def _place(summary: ContextSummary) -> tuple[str, str]:
+    return (summary.updated_at, summary.context_id)
+
+
+def _cursor(summary: ContextSummary) -> str:
+    return "~".join(_place(summary))
+
+
+def _parsed(cursor: str) -> tuple[str, str]:
+    at, tilde, context_id = cursor.partition("~")
+    if not tilde:
+        raise InvalidInput(Code.INVALID_CURSOR, cursor=cursor[:100])
+    return (at, context_id)
+
+
+async def archive(contexts: Contexts, context_id: str, *, archived: bool = True) -> None:
+    """Out of the list, or back into it. A new message brings it back too. Raises: NotFound, StoreError."""
+    async with contexts.locked(context_id) as live:
+        draft = live.draft()
+        draft.core["archived"] = archived
+        await live.commit(draft)
+
+
+async def delete_context(contexts: Contexts, context_id: str) -> None:
+    """With its sub-agents. Raises: NotFound, Conflict while a turn of any of them is open."""
+    for child in await _children(contexts, context_id):
+        await delete_context(contexts, child.context_id)
+    async with contexts.locked(context_id) as live:
+        if not live.is_resting or live.core.turn is not None:
+            raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
+        await contexts.parts.store.delete(live.id)
+        contexts.forget(live)
+
+
+async def usage(contexts: Contexts, context_id: str) -> UsageTotals:
+    """Tokens, and their cost where a price is known. Raises: NotFound."""
+    own = (await contexts.find(context_id)).core.usage
+    total = own
+    for child in await _children(contexts, context_id):
+        try:
+            total = total.plus((await usage(contexts, child.context_id)).total)
+        except NotFound:
+            continue
+    return UsageTotals(own=own, total=total)
+
+
+async def _children(contexts: Contexts, context_id: str) -> list[ContextSummary]:
+    return [summary for summary in await contexts.parts.store.contexts() if summary.parent == context_id]

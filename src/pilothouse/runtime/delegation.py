@@ -1,0 +1,67 @@
+"""Sub-agents: a context that another one sent. It has its own turn, state and audit, and never more leave."""
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import Conflict, InvalidInput, StoreError, ToolError
+from pilothouse.domain.messages import Text
+from pilothouse.domain.states import Failed, Idle
+from pilothouse.domain.values import ContextId
+from pilothouse.runtime.catalogue import create_context
+from pilothouse.runtime.contexts import Contexts
+from pilothouse.runtime.live import Live
+from pilothouse.runtime.messages import read_messages, send
+from pilothouse.runtime.turns import cancel
+
+_LOOKED_BACK = 20
+
+
+async def delegate(contexts: Contexts, live: Live, task: str, mode: str | None) -> str:
+    """Let a sub-agent do a task; gives its answer. If this is cancelled, so is the sub-agent.
+
+    Raises: ToolError when it came to no answer.
+    """
+    try:
+        child = await create_context(
+            contexts,
+            Path(live.core.workspace or "."),
+            mode=mode or live.core.mode,
+            persona=live.core.persona,
+            parent=live.id,
+        )
+        await send(contexts, child, task)
+    except (InvalidInput, StoreError) as error:
+        raise ToolError(error.reason.code, **error.reason.params) from error
+    try:
+        ended = await _until_it_ends(contexts, child)
+    except asyncio.CancelledError:
+        with suppress(Conflict, StoreError):
+            await cancel(contexts, child, by=(live.turn.cancelled_by if live.turn is not None else None) or "runtime")
+        raise
+    answer = await _answer(contexts, ended)
+    if answer is None:
+        end = ended.core.last_turn if isinstance(ended.state, Idle) else "failed"
+        raise ToolError(Code.SUBAGENT_ENDED, end=end, context_id=child)
+    return answer
+
+
+async def _until_it_ends(contexts: Contexts, child: ContextId) -> Live:
+    """Through all its rests: it may wait for the person any time, and the person decides there."""
+    with contexts.parts.hub.subscribe([child]) as signals:
+        while True:
+            live = await contexts.find(child)
+            if isinstance(live.state, Idle | Failed) and live.core.turn is None:
+                return live
+            await anext(signals)
+
+
+async def _answer(contexts: Contexts, live: Live) -> str | None:
+    """The last thing that it said, where its turn came to an end of its own."""
+    if live.core.last_turn != "complete" or not isinstance(live.state, Idle):
+        return None
+    for message in reversed(await read_messages(contexts, live.id, limit=_LOOKED_BACK)):
+        if isinstance(message, Text) and message.role == "assistant" and message.content:
+            return message.content
+    return None

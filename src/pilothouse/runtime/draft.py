@@ -1,0 +1,89 @@
+"""A change that is being put together: what a commit makes durable, present and known, all at once."""
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from pilothouse.domain.audit import AuditDraft, Kind
+from pilothouse.domain.branches import Branch
+from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.contexts import SentKey
+from pilothouse.domain.messages import Message
+from pilothouse.domain.values import CallId, MessageId
+
+if TYPE_CHECKING:
+    from pilothouse.runtime.live import Live
+
+
+class Draft:
+    """Nothing of it counts before it is committed. `base` is the refused one that it began with, if any."""
+
+    def __init__(self, live: "Live") -> None:
+        self._live = live
+        self.base: Draft | None = None
+        self.core: dict[str, Any] = {}
+        self.messages: list[Message] = []
+        self.appended: dict[str, list[MessageId]] = {}
+        self.branches: dict[str, Branch] = {}
+        self.calls: dict[CallId, CallRecord] = {}
+        self.audit: list[AuditDraft] = []
+        self.dropped: list[str] = []
+        self.keys: list[SentKey] = []
+
+    def value(self, name: str) -> Any:
+        """A field of the core as it would be."""
+        return self.core[name] if name in self.core else getattr(self._live.core, name)
+
+    @property
+    def is_pausing(self) -> bool:
+        turn = self._live.turn
+        return turn is not None and turn.paused_by is not None
+
+    def append(self, message: Message, branch: str) -> None:
+        """A new message at the end of a branch."""
+        self.messages.append(message)
+        self.appended.setdefault(branch, []).append(message.id)
+
+    def call(self, call_id: CallId) -> CallRecord:
+        return self.calls.get(call_id) or self._live.calls[call_id]
+
+    def change_call(self, call_id: CallId, **fields: Any) -> CallRecord:
+        changed = msgspec.structs.replace(self.call(call_id), **fields)
+        self.calls[call_id] = changed
+        return changed
+
+    def all_calls(self) -> list[CallRecord]:
+        """Every call of the open turn as it would be, in the order asked."""
+        merged = {**self._live.calls, **self.calls}
+        return list(merged.values())
+
+    def round_calls(self) -> list[CallRecord]:
+        """Those of the present round: the only ones that can be open."""
+        turn = self._live.core.turn
+        if turn is None:
+            return []
+        return [call for call in self.all_calls() if call.turn == turn.id and call.round == turn.round]
+
+    def note(self, kind: Kind, by: str, **detail: Any) -> None:
+        self.audit.append(AuditDraft(kind=kind, at=self._live.parts.now(), by=by, detail=msgspec.to_builtins(detail)))
+
+    def copy(self) -> "Draft":
+        made = Draft(self._live)
+        made.core = dict(self.core)
+        made.messages = list(self.messages)
+        made.appended = {branch: list(ids) for branch, ids in self.appended.items()}
+        made.branches = dict(self.branches)
+        made.calls = dict(self.calls)
+        made.audit = list(self.audit)
+        made.dropped = list(self.dropped)
+        made.keys = list(self.keys)
+        return made
+
+    def without_starts(self) -> "Draft":
+        """The same, but nothing starts: what is kept when the store refuses it."""
+        kept = self.copy()
+        for call in self.calls.values():
+            starts = call.status == "executing" and not self._live.is_executing(call.id)
+            kept.calls[call.id] = msgspec.structs.replace(call, status="pending", started_at=None) if starts else call
+        kept.audit = [entry for entry in self.audit if entry.kind != "call_started"]
+        return kept

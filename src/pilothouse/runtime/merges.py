@@ -1,0 +1,144 @@
+"""Merging branches: what a merge would do, and doing it, in one commit. Ids move, messages never."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from pilothouse.domain.branches import MergedBlock
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import Conflict, NotFound
+from pilothouse.domain.merging import (
+    MergeConflict,
+    MergePlan,
+    Strategy,
+    candidates,
+    is_mark,
+    left_behind,
+    ranges_of,
+)
+from pilothouse.domain.messages import Message, Metadata, SystemControl, ToolRequest, ToolResult
+from pilothouse.domain.states import Failed, Idle, MergingBranches, name_of
+from pilothouse.domain.values import CallId, MessageId
+from pilothouse.runtime.branches import between_turns, branch_of
+from pilothouse.runtime.contexts import Contexts
+from pilothouse.runtime.draft import Draft
+from pilothouse.runtime.live import Live
+
+
+async def preview_merge(
+    contexts: Contexts,
+    context_id: str,
+    source: str,
+    *,
+    target: str | None = None,
+    strategy: Strategy = "append",
+    message_ids: Sequence[str] = (),
+) -> MergePlan:
+    """What `merge` would do now. Nothing changes. Raises: InvalidInput, NotFound, Conflict, StoreError."""
+    live = await contexts.find(context_id)
+    return await _plan(live, source, target or live.core.active_branch, strategy, message_ids)
+
+
+async def merge(
+    contexts: Contexts,
+    context_id: str,
+    source: str,
+    *,
+    target: str | None = None,
+    strategy: Strategy = "append",
+    message_ids: Sequence[str] = (),
+    by: str = "local",
+) -> MergePlan:
+    """Merge messages of one branch into another (the active one). Where nothing is left to merge, nothing changes.
+
+    Raises: InvalidInput, NotFound, Conflict (a turn is open, into itself), StoreError; then all is as before.
+    """
+    async with contexts.locked(context_id) as live:
+        if not isinstance(live.state, Idle | Failed):
+            raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
+        plan = await _plan(live, source, target or live.core.active_branch, strategy, message_ids)
+        if plan.merged:
+            passing = MergingBranches(source=plan.source, target=plan.target, strategy=plan.strategy)
+            await between_turns(live, passing, lambda draft: _put(live, draft, plan, by))
+        return plan
+
+
+def _put(live: Live, draft: Draft, plan: MergePlan, by: str) -> None:
+    """The note of the merge, then the merged messages, and where each came from."""
+    at = live.parts.now()
+    target = live.branches[plan.target]
+    mark = SystemControl(
+        id=MessageId(live.parts.ambient.new_id()),
+        timestamp=at,
+        role="system",
+        metadata=Metadata(mode=live.core.mode),
+        kind="branch_merge",
+        detail=msgspec.to_builtins(
+            {
+                "source": plan.source,
+                "strategy": plan.strategy,
+                "merged": plan.merged,
+                "conflicts": plan.conflicts,
+                "by": by,
+            }
+        ),
+    )
+    draft.append(mark, plan.target)
+    draft.appended[plan.target].extend(plan.message_ids)
+    block = MergedBlock(
+        start=target.length + 1,
+        count=plan.merged,
+        source=plan.source,
+        ranges=ranges_of(plan.positions),
+        strategy=plan.strategy,
+        at=at,
+        by=by,
+    )
+    told = {"source": plan.source, "target": plan.target, "strategy": plan.strategy, "merged": plan.merged}
+    draft.note("branches_merged", by, **told)
+    draft.branches[plan.target] = msgspec.structs.replace(target, merged=(*target.merged, block))
+
+
+async def _plan(live: Live, source: str, target: str, strategy: Strategy, chosen: Sequence[str]) -> MergePlan:
+    branch_of(live, source), branch_of(live, target)
+    if source == target:
+        raise Conflict(Code.INVALID_MERGE, detail="a branch cannot be merged into itself")
+    store = live.parts.store
+    source_ids = await store.branch_ids(live.id, source)
+    target_ids = await store.branch_ids(live.id, target)
+    found = candidates(source_ids, target_ids, strategy, [MessageId(each) for each in chosen])
+    messages = await store.messages(live.id, [source_ids[position] for position in found.positions])
+    pairs = [(at, message) for at, message in zip(found.positions, messages, strict=True) if not is_mark(message)]
+    conflicts = [MergeConflict(kind="already_there", message_id=source_ids[at]) for at in found.already_there]
+    if strategy == "cherry_pick":
+        conflicts += [MergeConflict(kind="not_mergeable", message_id=mark.id) for mark in messages if is_mark(mark)]
+    block = [message for _, message in pairs]
+    results, requests = await _whereabouts(live, block, set(source_ids))
+    conflicts += left_behind(block, target_ids, results, requests)
+    return MergePlan(
+        source=source,
+        target=target,
+        strategy=strategy,
+        message_ids=tuple(message.id for message in block),
+        positions=tuple(at for at, _ in pairs),
+        conflicts=tuple(conflicts),
+    )
+
+
+async def _whereabouts(
+    live: Live, block: Sequence[Message], on_source: set[MessageId]
+) -> tuple[dict[CallId, MessageId], dict[CallId, MessageId]]:
+    """For the calls in a block: where their results lie on the source, and where their requests lie."""
+    inside = {message.id for message in block}
+    requests = {call.id: message.id for message in block if isinstance(message, ToolRequest) for call in message.calls}
+    answered = {message.call_id for message in block if isinstance(message, ToolResult)}
+    results: dict[CallId, MessageId] = {}
+    for call_id in (set(requests) | answered) - (set(requests) & answered):
+        try:
+            record = live.calls.get(call_id) or await live.parts.store.call(live.id, call_id)
+        except NotFound:
+            continue
+        requests.setdefault(call_id, record.message_id)
+        if record.result_id is not None and record.result_id in on_source and record.result_id not in inside:
+            results[call_id] = record.result_id
+    return results, requests

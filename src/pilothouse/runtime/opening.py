@@ -1,0 +1,123 @@
+"""Opening a turn with a person's message: what was sent becomes typed messages, a turn, a title and perhaps a mode."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.contexts import OpenTurn
+from pilothouse.domain.messages import FileReference, Message, Metadata, Text
+from pilothouse.domain.payloads import (
+    ClientMetadata,
+    FileReferencePayload,
+    Payload,
+    TextPayload,
+    ToolResultPayload,
+    check_payloads,
+    parse_payload,
+)
+from pilothouse.domain.values import MessageId, TurnId, Value
+from pilothouse.runtime.contexts import Contexts
+from pilothouse.runtime.draft import Draft
+from pilothouse.runtime.live import Live
+from pilothouse.runtime.modes import note_switch
+from pilothouse.runtime.results import close_open_calls
+from pilothouse.runtime.standing import end_elevation
+from pilothouse.runtime.turn import Turn
+
+TITLE_LENGTH = 60
+
+
+class Letter(Value, kw_only=True):
+    """What a person sends, checked. `mode` is the name of a mode that there is."""
+
+    payloads: tuple[Payload, ...]
+    mode: str | None = None
+    client: ClientMetadata = ClientMetadata()
+    by: str = "local"
+
+
+def read_letter(
+    contexts: Contexts,
+    payloads: Sequence[Payload | dict[str, Any]] | str,
+    mode: str | None,
+    client: ClientMetadata | None,
+    by: str,
+) -> Letter:
+    """Raises: InvalidInput."""
+    if isinstance(payloads, str):
+        payloads = [TextPayload(content=payloads)]
+    parsed = tuple(payload if isinstance(payload, Payload) else parse_payload(payload) for payload in payloads)
+    check_payloads(parsed)
+    chosen = contexts.parts.modes.named(mode).name if mode is not None else None
+    return Letter(payloads=parsed, mode=chosen, client=client or ClientMetadata(), by=by)
+
+
+def begin_turn(live: Live, draft: Draft, letter: Letter) -> tuple[Turn, list[Message]]:
+    """Put into a draft: the switch of the mode, the turn opened, the messages at the end of the active branch."""
+    return take_messages(live, draft, make_messages(live, letter), mode=letter.mode, by=letter.by)
+
+
+def take_messages(
+    live: Live, draft: Draft, messages: Sequence[Message], *, mode: str | None, by: str
+) -> tuple[Turn, list[Message]]:
+    live.parts.steering(live.core.workspace)  # what is wrong in its files is told now, not in the middle of the turn
+    if mode is not None and mode != live.core.mode:
+        note_switch(draft, live, mode, by)
+        end_elevation(draft, "mode_switched", by)
+    opened = open_turn(live, draft)
+    stamped = [_stamped(message, opened, draft.value("mode")) for message in messages]
+    for message in stamped:
+        draft.append(message, opened.branch)
+    if live.core.title is None:
+        draft.core["title"] = first_line(stamped)
+    if live.core.archived:
+        draft.core["archived"] = False
+    return Turn(live, stamped, is_new=True), stamped
+
+
+def open_turn(live: Live, draft: Draft) -> OpenTurn:
+    if live.core.turn is not None:  # a failed turn that the store would not close then
+        close_open_calls(draft, live, Reason(Code.NOT_RUN))
+    branch = draft.value("active_branch")
+    turn = OpenTurn(id=TurnId(live.parts.ambient.new_id()), branch=branch, started_at=live.parts.now())
+    draft.core["turn"] = turn
+    return turn
+
+
+def make_messages(live: Live, letter: Letter) -> list[Message]:
+    """The messages of a letter, not yet of any turn."""
+    client = letter.client
+    metadata = Metadata(display_text=client.display_text, trace_id=client.trace_id, extra=client.extra)
+    return [_message(live, payload, metadata) for payload in letter.payloads]
+
+
+def _stamped(message: Message, turn: OpenTurn, mode: str) -> Message:
+    metadata = msgspec.structs.replace(message.metadata, turn=turn.id, round=turn.round, mode=mode)
+    return msgspec.structs.replace(message, metadata=metadata)
+
+
+def _message(live: Live, payload: Payload, metadata: Metadata) -> Message:
+    common: dict[str, Any] = {
+        "id": MessageId(live.parts.ambient.new_id()),
+        "timestamp": live.parts.now(),
+        "role": "user",
+        "metadata": metadata,
+    }
+    match payload:
+        case TextPayload():
+            return Text(**common, content=payload.content)
+        case FileReferencePayload():
+            return FileReference(**common, path=payload.path, range=payload.range)
+        case ToolResultPayload():
+            result = payload.result if isinstance(payload.result, str) else msgspec.json.encode(payload.result).decode()
+            return Text(**common, content=f"Result of {payload.tool_name}:\n{result}")
+        case _:
+            raise AssertionError("check_payloads lets no other through")
+
+
+def first_line(messages: Sequence[Message]) -> str:
+    first = messages[0]
+    text = first.content if isinstance(first, Text) else getattr(first, "path", "")
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:TITLE_LENGTH]

@@ -1,0 +1,167 @@
+"""Commands about rules: what there is, what a call that is shown may be answered with, giving, revoking, explaining."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from pilothouse.ambient import timestamp
+from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.codes import Code
+from pilothouse.domain.decisions import decide
+from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
+from pilothouse.domain.explaining import Step, explain
+from pilothouse.domain.modes import Verdict
+from pilothouse.domain.rules import (
+    RULES_PER_CONTEXT,
+    Lifetime,
+    Origin,
+    Rule,
+    RuleEffect,
+    RuleId,
+    RuleOffer,
+    Scope,
+    check_scope,
+    ladder,
+)
+from pilothouse.domain.values import ContextId
+from pilothouse.runtime.contexts import Contexts
+from pilothouse.runtime.deciding import Opener, facts_of, nothing
+from pilothouse.runtime.draft import Draft
+from pilothouse.runtime.live import Live
+from pilothouse.runtime.modes import follow, restand
+from pilothouse.runtime.standing import rules_of, standing_of
+
+
+async def rules(contexts: Contexts, context_id: str | None = None, *, user: str = "local") -> list[Rule]:
+    """Those that a user gave for good; with a context, all that count in it now, its own and the files' too."""
+    if context_id is None:
+        await contexts.rulebook.load(user)
+        return list(contexts.rulebook.rules(user))
+    live = await contexts.find(context_id)
+    return [rule for each in (live, *live.above) for rule in rules_of(each, Draft(each))]
+
+
+async def rule_offers(contexts: Contexts, context_id: str, call_id: str) -> list[RuleOffer]:
+    """The rules with which a pending call may be allowed from now on, narrowest first: those that would let it run.
+
+    Raises: NotFound.
+    """
+    live = await contexts.find(context_id)
+    call = live.calls.get(call_id)  # type: ignore[call-overload]
+    if call is None:
+        raise NotFound(Code.UNKNOWN_CALL, call_id=call_id)
+    return offers_for(live, call, by=live.core.owner)
+
+
+def offers_for(live: Live, call: CallRecord, *, by: str) -> list[RuleOffer]:
+    """Built here from the call that was shown; a client only names the rung. None where no rule could open it."""
+    origin = Origin(by=by, at=live.parts.now(), call=call.id, context=live.id)
+    arguments = msgspec.json.encode(call.arguments).decode()
+    offers = ladder(call.tool, call.fingerprint, arguments, call.touches, workspace=live.core.workspace, origin=origin)
+    standing = standing_of(live)
+    return [
+        offer
+        for offer in offers
+        if decide(facts_of(call), msgspec.structs.replace(standing, rules=(*standing.rules, offer.rule))).verdict
+        is Verdict.RUN
+    ]
+
+
+def chosen_rule(live: Live, call: CallRecord, rung: str, *, by: str) -> Rule:
+    """The rule of a rung, with its id. Raises: InvalidInput for one that is not offered."""
+    offers = {offer.scope: offer.rule for offer in offers_for(live, call, by=by)}
+    rule = offers.get(rung)  # type: ignore[call-overload]
+    if rule is None:
+        raise InvalidInput(Code.INVALID_RULE, detail=f"{rung!r} is not offered here; offered: {', '.join(offers)}")
+    named: Rule = msgspec.structs.replace(rule, id=RuleId(live.parts.ambient.new_id()))
+    return named
+
+
+def put_rule(draft: Draft, rule: Rule, by: str) -> None:
+    """A rule of this context. Raises: Conflict when there are too many."""
+    if len(draft.value("rules")) >= RULES_PER_CONTEXT:
+        raise Conflict(Code.TOO_MANY_RULES, limit=RULES_PER_CONTEXT)
+    draft.core["rules"] = (*draft.value("rules"), rule)
+    draft.note("rule_given", by, rule=rule)
+
+
+async def give_rule(
+    contexts: Contexts,
+    effect: RuleEffect,
+    scope: Scope,
+    *,
+    context_id: str | None = None,
+    minutes: float | None = None,
+    user: str = "local",
+    by: str = "local",
+) -> Rule:
+    """A rule for one context, or for all of a user's; with `minutes`, until then. What has not started is decided anew.
+
+    Raises: InvalidInput, NotFound, Conflict, StoreError.
+    """
+    check_scope(scope)
+    if minutes is not None and not 0 < minutes <= 60 * 24 * 3650:
+        raise InvalidInput(Code.INVALID_RULE, detail="minutes goes from above 0 up to ten years")
+    parts = contexts.parts
+    until = timestamp(parts.ambient.now() + minutes * 60) if minutes is not None else None
+    rule = Rule(
+        id=RuleId(parts.ambient.new_id()),
+        effect=effect,
+        scope=scope,
+        lifetime=Lifetime(context=ContextId(context_id) if context_id is not None else None, until=until),
+        origin=Origin(by=by, at=parts.now()),
+    )
+    if context_id is not None:
+        await restand(contexts, context_id, lambda _, draft: put_rule(draft, rule, by), by=by, opens=opened_by([rule]))
+    else:
+        await contexts.rulebook.give(user, rule, by=by)
+        await _follow_all(contexts, user, by, [rule])
+    return rule
+
+
+def opened_by(rules: Iterable[Rule]) -> Opener:
+    """Only what these rules open."""
+    ids = {rule.id for rule in rules}
+    return lambda decision: decision.rule in ids
+
+
+async def revoke_rule(
+    contexts: Contexts, rule_id: str, *, context_id: str | None = None, user: str = "local", by: str = "local"
+) -> None:
+    """When this returns, nothing starts by the rule any more.
+
+    Raises: NotFound, Conflict for a rule that stands in a file, StoreError.
+    """
+    if context_id is not None:
+        live = await contexts.find(context_id)
+        in_file = [rule for rule in contexts.parts.steering(live.core.workspace).rules if rule.id == rule_id]
+        if in_file:
+            raise Conflict(Code.RULE_IN_FILE, file=in_file[0].origin.file)
+        if any(rule.id == rule_id for rule in live.core.rules):
+            await restand(contexts, context_id, lambda _, draft: _drop_rule(draft, rule_id, by), by=by, opens=nothing)
+            return
+        user = live.core.owner
+    await contexts.rulebook.revoke(user, RuleId(rule_id), by=by)
+    await _follow_all(contexts, user, by, [])
+
+
+def _drop_rule(draft: Draft, rule_id: str, by: str) -> None:
+    gone = [rule for rule in draft.value("rules") if rule.id == rule_id]
+    if not gone:
+        raise NotFound(Code.UNKNOWN_RULE, rule=rule_id)
+    draft.core["rules"] = tuple(rule for rule in draft.value("rules") if rule.id != rule_id)
+    draft.note("rule_revoked", by, rule=gone[0])
+
+
+async def _follow_all(contexts: Contexts, user: str, by: str, given: Iterable[Rule]) -> None:
+    lives = tuple(live for live in contexts.in_memory() if live.core.owner == user)
+    await follow(contexts, lives, by, opens=opened_by(given))
+
+
+async def explain_call(contexts: Contexts, context_id: str, call_id: str) -> list[Step]:
+    """Why a call ran, waited or did not run, from the audit. Raises: NotFound for a call that there never was."""
+    live = await contexts.find(context_id)
+    steps = explain(await contexts.parts.store.audit(live.id), call_id)
+    if not steps:
+        raise NotFound(Code.UNKNOWN_CALL, call_id=call_id)
+    return steps

@@ -1,0 +1,16 @@
+"""hold: the person has paused the turn, and nothing is on its way: it rests until they say go on."""
+
+from pilothouse.domain.states import EnhancingSystemPrompt, Paused, State, name_of
+from pilothouse.runtime.turn import Turn
+
+
+async def hold(turn: Turn) -> State:
+    """The round begins anew after it: mode, tools and window may be others by then."""
+    async with turn.live.lock:
+        if turn.paused_by is None:  # taken back meanwhile
+            return EnhancingSystemPrompt()
+        draft = turn.live.draft()
+        draft.note("turn_paused", turn.paused_by)
+        paused = Paused(resume_to=name_of(EnhancingSystemPrompt))
+        await turn.commit(draft, paused)
+        return paused

@@ -1,0 +1,62 @@
+"""Titles: a person's own, or one that a model makes beside the first turn, never delaying it."""
+
+from contextlib import aclosing, suppress
+
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import InvalidInput, ModelError, PilothouseError
+from pilothouse.domain.messages import Message, Text, Usage
+from pilothouse.domain.prices import priced
+from pilothouse.llm.base import ModelRequest, TextDelta, UsageReported, UserText
+from pilothouse.runtime.contexts import Contexts
+from pilothouse.runtime.live import Live
+
+TITLE_AT_MOST = 200
+_MADE_AT_MOST = 60
+_READ_AT_MOST = 4000
+_INSTRUCTION = (
+    "Give the conversation that begins with this message a title of at most six words, in its language. Only the title."
+)
+
+
+async def set_title(contexts: Contexts, context_id: str, title: str) -> None:
+    """Raises: InvalidInput for one that is empty, too long or more than a line; NotFound, StoreError."""
+    cleaned = " ".join(title.split())
+    if not 1 <= len(cleaned) <= TITLE_AT_MOST or not cleaned.isprintable():
+        raise InvalidInput(Code.INVALID_NAME, value=title[:TITLE_AT_MOST])
+    async with contexts.locked(context_id) as live:
+        draft = live.draft()
+        draft.core.update(title=cleaned, titled_by="person")
+        await live.commit(draft)
+
+
+async def make_title(contexts: Contexts, live: Live, first: Message) -> None:
+    """Ask the title's model. Whatever goes wrong, the first line stays the title; a person's own is never replaced."""
+    with suppress(PilothouseError):
+        title, usage = await _asked(contexts, first)
+        async with contexts.locked(live.id) as present:
+            if not title or present.core.titled_by != "first_line":
+                return
+            draft = present.draft()
+            draft.core.update(title=title, titled_by="model", usage=draft.value("usage").plus(usage))
+            await present.commit(draft)
+
+
+async def _asked(contexts: Contexts, first: Message) -> tuple[str, Usage]:
+    """Raises: ModelError."""
+    titles = contexts.parts.titles
+    assert titles is not None
+    text = first.content if isinstance(first, Text) else getattr(first, "path", "")
+    messages = [titles.adapter.encode(UserText(content=text[:_READ_AT_MOST]))]
+    request = ModelRequest(model=titles.model, system=_INSTRUCTION, messages=messages, purpose="title")
+    words, usage = "", Usage()
+    async with aclosing(titles.adapter.stream(request)) as events:
+        async for event in events:
+            if isinstance(event, TextDelta):
+                words += event.text
+                if len(words) > _READ_AT_MOST:
+                    raise ModelError(Code.MODEL_ENDLESS, limit=_READ_AT_MOST)
+            elif isinstance(event, UsageReported):
+                usage = priced(event.usage, contexts.parts.prices.get(titles.model))
+    line = next((line.strip() for line in words.splitlines() if line.strip()), "")
+    shown = "".join(character for character in line.strip("\"'#* ") if character.isprintable())
+    return shown[:_MADE_AT_MOST], usage

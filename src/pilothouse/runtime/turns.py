@@ -1,0 +1,175 @@
+"""Commands that steer a turn: cancel, pause, resume, continue, retry at once."""
+
+import asyncio
+
+from pilothouse.domain.codes import Code
+from pilothouse.domain.contexts import CONTINUABLE
+from pilothouse.domain.errors import Conflict, StoreError, StoreRefused
+from pilothouse.domain.messages import FileReference
+from pilothouse.domain.states import (
+    Cancelling,
+    EnhancingSystemPrompt,
+    ExecutingTool,
+    Failed,
+    Idle,
+    Paused,
+    ProcessingUserMessage,
+    SavingMessage,
+    State,
+    TransientError,
+    WaitingForRecovery,
+    name_of,
+)
+from pilothouse.runtime.contexts import Contexts, turn_of
+from pilothouse.runtime.deciding import after_a_rest, decide_anew, next_state, start_calls
+from pilothouse.runtime.live import Live
+from pilothouse.runtime.opening import open_turn
+from pilothouse.runtime.queue import take_held
+from pilothouse.runtime.recovery import after_break
+from pilothouse.runtime.turn import Turn
+
+_LOOKED_BACK = 50
+
+
+async def continue_turn(contexts: Contexts, context_id: str) -> None:
+    """Go on from where a turn was cancelled, limited, failed or interrupted, without a new message; where nothing was
+    left open, take the first message that is held in the queue.
+
+    Raises: Conflict when there is nothing to continue; StoreError when the store still refuses.
+    """
+    async with contexts.locked(context_id) as live:
+        match live.state:
+            case WaitingForRecovery():
+                await _continue_writing(contexts, live)
+            case Failed():
+                await _continue(contexts, live)
+            case Idle() if live.core.last_turn in CONTINUABLE:
+                await _continue(contexts, live)
+            case Idle() if live.core.queue:
+                await take_held(contexts, live)
+            case _:
+                raise Conflict(Code.NOT_CONTINUABLE, state=name_of(live.state))
+
+
+async def _continue(contexts: Contexts, live: Live) -> None:
+    """A new turn without a new message. Files that the last one named and nobody has read are read first."""
+    draft = live.draft()
+    opened = open_turn(live, draft)
+    end = live.branches[opened.branch].length
+    ids = await live.parts.store.branch_ids(live.id, opened.branch, max(0, end - _LOOKED_BACK), end)
+    recent = await live.parts.store.messages(live.id, ids)
+    unread = [message for message in recent if isinstance(message, FileReference) and message.resolved_at is None]
+    state = ProcessingUserMessage() if unread else EnhancingSystemPrompt()
+    await live.commit(draft, state, then=lambda: contexts.drive(live, Turn(live, unread)))
+
+
+async def _continue_writing(contexts: Contexts, live: Live) -> None:
+    """First commit what was kept in memory when the store refused; then go on from there."""
+    draft = live.draft()
+    closes = draft.value("turn") is None
+    if closes:
+        live.enter(SavingMessage())
+        target: State = Idle()
+    else:
+        after_break(live, draft)
+        waiting = any(call.is_open for call in draft.round_calls())
+        target = next_state(draft) if waiting else EnhancingSystemPrompt()
+    try:
+        await live.commit(draft, target, then=lambda: contexts.drive(live, Turn(live)))
+    except StoreError as error:
+        live.enter(WaitingForRecovery(reason=error.reason))
+        raise
+
+
+async def cancel(contexts: Contexts, context_id: str, *, by: str = "local") -> None:
+    """End the open turn, in whatever state it is, and those of its sub-agents; returns when it has ended.
+
+    Raises: Conflict when there is none, StoreError when the end could not be stored.
+    """
+    failing = await contexts.find(context_id)
+    if isinstance(failing.state, Failed) and failing.task is not None:
+        await asyncio.wait({failing.task})  # it is being closed already; that must not be cut
+    async with contexts.locked(context_id) as live:
+        if isinstance(live.state, Idle):
+            raise Conflict(Code.NOTHING_TO_CANCEL)
+        turn = turn_of(live)
+        first = turn.cancelled_by is None
+        turn.cancelled_by = by
+        if live.task is None:
+            live.enter(Cancelling())
+            contexts.drive(live)
+        elif first and turn.begun:
+            live.task.cancel()
+        task = live.task
+    if task is not None:
+        await asyncio.wait({task})
+    if isinstance(live.state, WaitingForRecovery):
+        raise StoreRefused(live.state.reason.code, **live.state.reason.params)
+
+
+async def pause(contexts: Contexts, context_id: str, *, by: str = "local") -> None:
+    """Hold the turn before its next request or call start; what runs finishes. Its sub-agents are held too.
+
+    Raises: Conflict when nothing is going on.
+    """
+    async with contexts.locked(context_id) as live:
+        turn = live.turn
+        stopping = turn is not None and turn.cancelled_by is not None
+        if live.is_resting or live.core.turn is None or turn is None or stopping or _is_ending(live):
+            raise Conflict(Code.NOT_PAUSABLE, state=name_of(live.state))
+        turn.paused_by = by
+        turn.retry_now.set()  # a wait for a retry is no work that must finish
+        children = tuple(live.children)
+    for child in children:
+        if not child.is_resting:
+            await pause(contexts, child.id, by=by)
+
+
+def _is_ending(live: Live) -> bool:
+    return isinstance(live.state, SavingMessage | Cancelling)
+
+
+async def resume(contexts: Contexts, context_id: str, *, by: str = "local") -> None:
+    """Go on from where the turn was paused; what has not started is decided by what now stands.
+
+    Raises: Conflict when it is not paused, StoreError.
+    """
+    async with contexts.locked(context_id) as live:
+        pausing = live.turn is not None and live.turn.paused_by is not None
+        if isinstance(live.state, Paused):
+            await _resume(contexts, live, live.state, by)
+        elif not pausing:
+            raise Conflict(Code.NOT_PAUSED, state=name_of(live.state))
+        elif live.turn is not None:
+            live.turn.paused_by = None  # it had not taken effect yet
+            live.wake.set()
+        children = tuple(live.children)
+    for child in children:
+        if isinstance(child.state, Paused) or (child.turn is not None and child.turn.paused_by is not None):
+            await resume(contexts, child.id, by=by)
+
+
+async def _resume(contexts: Contexts, live: Live, paused: Paused, by: str) -> None:
+    turn = turn_of(live)
+    before, turn.paused_by = turn.paused_by, None
+    draft = live.draft()
+    draft.note("turn_resumed", by)
+    target: State = EnhancingSystemPrompt()
+    if paused.resume_to == name_of(ExecutingTool):
+        decide_anew(live, draft, by)
+        start_calls(turn, draft)
+        target = after_a_rest(draft)
+    try:
+        await live.commit(draft, target, then=lambda: contexts.drive(live))
+    except BaseException:
+        if isinstance(live.state, Paused):
+            turn.paused_by = before
+        raise
+
+
+async def retry_now(contexts: Contexts, context_id: str) -> None:
+    """Do not wait for the retry that is planned. Raises: Conflict when none is."""
+    async with contexts.locked(context_id) as live:
+        if not isinstance(live.state, TransientError) or live.turn is None:
+            raise Conflict(Code.NOTHING_TO_RETRY, state=name_of(live.state))
+        live.turn.retry_now.set()

@@ -1,0 +1,99 @@
+"""A user's log on disk: what they decided for good, one checksummed line a commit, in `users/<user>/journal/`."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from pilothouse.domain.audit import AuditEntry
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.errors import StaleWrite, StoreRefused
+from pilothouse.domain.values import Value
+from pilothouse.storage.base import UserLog
+from pilothouse.storage.files.disk import Disk
+from pilothouse.storage.files.journal import JournalWriter, first_version, read_lines, segments
+from pilothouse.storage.files.layout import Folder
+from pilothouse.storage.files.recovery import keep
+
+
+class _Line(Value):
+    version: int
+    entries: tuple[AuditEntry, ...]
+
+
+_LINE = msgspec.json.Decoder(_Line)
+
+
+class UserLogOnDisk:
+    """Small and read whole. A line that cannot be read is kept aside and told: a rule may be missing."""
+
+    def __init__(self, folder: Folder, disk: Disk) -> None:
+        self._folder = folder
+        self._disk = disk
+        self._lines: dict[int, _Line] = {}
+        self._version = 0
+        self._damage: list[Reason] = []
+        self._read()
+        self._journal = JournalWriter(folder.journal, disk)
+
+    def stored(self) -> UserLog:
+        lines = [self._lines[version] for version in sorted(self._lines)]
+        entries = tuple(entry for line in lines for entry in line.entries)
+        return UserLog(entries=entries, version=self._version, damage=tuple(self._damage))
+
+    def append(self, entries: Sequence[AuditEntry], *, expected: int) -> int:
+        """Raises: StaleWrite, StoreRefused, StoreReadOnly; then nothing was appended."""
+        if expected != self._version:
+            raise StaleWrite(Code.STALE_VERSION, expected=expected, found=self._version)
+        if self._journal.broken:  # a new file begins where what was acknowledged ends
+            self._journal.rotate()
+            self._journal = JournalWriter(self._folder.journal, self._disk)
+        try:
+            self._make_folder()
+        except OSError as error:
+            raise StoreRefused(Code.STORE_REFUSED, detail=error.strerror) from error
+        line = _Line(version=expected + 1, entries=tuple(entries))
+        self._journal.append(line.version, msgspec.json.encode(line))
+        self._lines[line.version] = line
+        self._version = line.version
+        return line.version
+
+    def close(self) -> None:
+        self._journal.rotate()
+
+    def _make_folder(self) -> None:
+        for path in (self._folder.path.parent, self._folder.path):
+            if not path.exists():
+                self._disk.make_dir(path)
+                self._disk.sync_dir(path.parent)
+
+    def _read(self) -> None:
+        for path in segments(self._folder.journal):
+            # A later file begins where the earlier one was given up: what lies beyond was never acknowledged.
+            first = first_version(path)
+            self._lines = {version: line for version, line in self._lines.items() if version < first}
+            data = path.read_bytes()
+            for start, end, payload in read_lines(data):
+                line = _decoded(payload)
+                if line is not None:
+                    self._lines[line.version] = line
+                else:
+                    self._put_aside(f"{path.name}-{start}", data[start:end], is_tail=end == len(data))
+        self._version = max(self._lines, default=0)
+
+    def _put_aside(self, name: str, data: bytes, *, is_tail: bool) -> None:
+        try:
+            kept = keep(self._folder, self._disk, name, data)
+        except OSError as error:
+            kept = f"(not kept: {error})"
+        # The end of a file that stops in the middle of a line was never acknowledged.
+        if not (is_tail and not data.endswith(b"\n")):
+            self._damage.append(Reason(Code.RULES_DAMAGED, {"detail": f"{len(data)} bytes, kept as {kept}"}))
+
+
+def _decoded(payload: bytes | None) -> _Line | None:
+    if payload is None:
+        return None
+    try:
+        return _LINE.decode(payload)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None

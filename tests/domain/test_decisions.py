@@ -1,0 +1,300 @@
+"""The one decision, against the sentence of the specification spelled out again in another way."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pilothouse.domain.calls import Approval
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.decisions import CallFacts, Decision, DirectoryMode, Standing, decide, is_offered
+from pilothouse.domain.modes import Modes, Verdict, is_looser
+from pilothouse.domain.policies import Policy
+from pilothouse.domain.rules import Lifetime, Origin, Rule, RuleId, Scope, in_force, is_narrower, ladder
+from pilothouse.domain.values import ContextId
+
+MODES = Modes()
+RUN, WAIT, DENY = Verdict.RUN, Verdict.WAIT, Verdict.DENY
+# From the specification's table: (read-only call, mutating call).
+TABLE = {"agent": (0, 0), "supervised": (1, 1), "review": (0, 1), "plan": (0, 2), "ask": (2, 2)}
+
+mode_names = st.sampled_from(list(MODES.all))
+paths = st.sampled_from(["docs/a.md", "docs/deep/b.md", "deploy/run.sh", "x.txt", "deploy", "."])
+touches = st.none() | st.lists(paths, max_size=2).map(tuple)
+tools = st.sampled_from(["write_file", "read_file", "execute"])
+facts = st.builds(
+    CallFacts,
+    tool=tools,
+    effect=st.sampled_from(["read_only", "mutating"]),
+    digest=st.just("d"),
+    limit=st.none() | st.none() | st.just(Reason(Code.OUTSIDE_WORKSPACE, {"path": "/"})),
+    fingerprint=st.sampled_from(["f", "g"]),
+    touches=touches,
+    dangerous=st.sampled_from([(), ("overwrite",), ("delete",)]),
+)
+scopes = st.builds(
+    Scope,
+    tool=st.sampled_from(["*", "write_file", "execute"]),
+    fingerprint=st.none() | st.none() | st.just("f"),
+    folder=st.none() | st.sampled_from(["docs", "docs/deep", "deploy", "."]),
+)
+rules = st.lists(
+    st.builds(
+        Rule,
+        id=st.uuids().map(lambda found: RuleId(str(found))),
+        effect=st.sampled_from(["allow", "ask", "deny"]),
+        scope=scopes,
+        origin=st.just(Origin(by="me", at="then")),
+    ),
+    max_size=4,
+).map(tuple)
+policies = st.lists(
+    st.builds(
+        Policy,
+        kind=st.sampled_from(["auto_approve", "manual", "white_list", "limited_auto"]),
+        tools=st.frozensets(tools),
+        depth=st.integers(1, 4),
+        always_ask=st.sampled_from([frozenset(), frozenset({"delete"})]),
+    ),
+    max_size=2,
+).map(tuple)
+
+
+def standings(above: Any) -> Any:
+    return st.builds(
+        Standing,
+        mode=mode_names.map(MODES.named),
+        directories=st.lists(
+            st.builds(DirectoryMode, folder=st.sampled_from(["deploy", "docs", "."]), mode=mode_names.map(MODES.named)),
+            max_size=2,
+        ).map(tuple),
+        rules=rules,
+        policies=policies,
+        depth=st.integers(0, 5),
+        elevated=st.booleans(),
+        denied=st.sampled_from([{}, {}, {"execute": Reason(Code.TOOL_DISABLED, {"tool": "execute"})}]),
+        above=above,
+    )
+
+
+families = standings(st.lists(standings(st.just(())), max_size=2).map(tuple))
+
+
+def within(path: str, folder: str) -> bool:
+    return folder == "." or path == folder or path.startswith(folder + "/")
+
+
+def rule_fits(rule: Rule, call: CallFacts) -> bool:
+    scope = rule.scope
+    if scope.tool not in ("*", call.tool) or (scope.fingerprint or call.fingerprint) != call.fingerprint:
+        return False
+    if scope.folder is None:
+        return True
+    if rule.effect == "allow":
+        return bool(call.touches) and all(within(path, scope.folder) for path in call.touches or ())
+    return call.touches is None or any(
+        within(path, scope.folder) or within(scope.folder, path) for path in call.touches
+    )
+
+
+def mode_says(name: str, call: CallFacts) -> int:
+    if name == "plan" and call.tool == "execute":
+        return 2
+    return TABLE[name][call.effect == "mutating"]
+
+
+def hits(directory: DirectoryMode, call: CallFacts) -> bool:
+    if call.touches is None:
+        return True
+    return any(within(path, directory.folder) or within(directory.folder, path) for path in call.touches)
+
+
+def policy_waits(policy: Policy, call: CallFacts, depth: int) -> bool:
+    unknown = call.effect == "mutating" and call.touches is None
+    return (
+        (bool(policy.always_ask) and (unknown or bool(policy.always_ask & set(call.dangerous))))
+        or policy.kind == "manual"
+        or (policy.kind == "white_list" and call.tool not in policy.tools)
+        or (policy.kind == "limited_auto" and depth >= policy.depth)
+    )
+
+
+def oracle(call: CallFacts, standing: Standing, approved: bool) -> int:
+    """0 run, 1 wait, 2 deny; written from the sentence, with lists of votes by who cast them."""
+    family = (standing, *standing.above)
+    own = mode_says(standing.mode.name, call)
+    folders = [directory.mode for each in family for directory in each.directories if hits(directory, call)]
+    modes = [*(each.mode for each in standing.above), *folders]
+    rules = [rule for each in family for rule in each.rules if rule_fits(rule, call)]
+    others = [mode_says(mode.name, call) for mode in modes]
+    others += [{"allow": 0, "ask": 1, "deny": 2}[rule.effect] for rule in rules]
+    others += [int(policy_waits(policy, call, each.depth)) for each in family for policy in each.policies]
+    others += [2 for each in family if call.tool in each.denied]
+    others += [2 for limit in [call.limit] if limit is not None]
+    worst = max([own, *others])
+    if worst != 1 or approved:
+        return worst if worst != 1 else 0
+    if standing.elevated and standing.mode.elevates:
+        return max([0, *others])
+    elevating = any(mode.elevates and mode_says(mode.name, call) == 1 for mode in (standing.mode, *modes))
+    asks = [rule for rule in rules if rule.effect == "ask"]
+    allows = [rule for rule in rules if rule.effect == "allow"]
+    opened = any(all(is_narrower(allow.scope, ask.scope) for ask in asks) for allow in allows)
+    return 0 if opened and not elevating else 1
+
+
+@given(call=facts, standing=families, approved=st.booleans())
+@settings(max_examples=1500, deadline=None)
+def test_the_decision_is_what_the_sentence_says(call: CallFacts, standing: Standing, approved: bool) -> None:
+    approval = Approval(by="me", at="now", digest="d", mode=standing.modes) if approved else None
+    assert decide(call, standing, approval).verdict == oracle(call, standing, approved)
+
+
+@given(call=facts, standing=families, other=families)
+@settings(max_examples=300, deadline=None)
+def test_an_approval_counts_only_for_its_digest_and_under_its_modes(
+    call: CallFacts, standing: Standing, other: Standing
+) -> None:
+    plain = decide(call, standing).verdict
+    foreign = Approval(by="me", at="now", digest="another", mode=standing.modes)
+    assert decide(call, standing, foreign).verdict == plain
+    if other.modes != standing.modes:
+        elsewhere = Approval(by="me", at="now", digest="d", mode=other.modes)
+        assert decide(call, standing, elsewhere).verdict == plain
+
+
+@given(call=facts, standing=families)
+@settings(max_examples=300, deadline=None)
+def test_whatever_the_rules_a_wall_holds(call: CallFacts, standing: Standing) -> None:
+    """Property 5, for all rules, policies, elevations and sub-agents there can be."""
+    approval = Approval(by="me", at="now", digest="d", mode=standing.modes)
+    verdict = decide(call, standing, approval).verdict
+    names = {each.mode.name for each in (standing, *standing.above)}
+    if "ask" in names or ("plan" in names and (call.effect == "mutating" or call.tool == "execute")):
+        assert verdict is DENY
+    if "review" in names and call.effect == "mutating" and not standing.elevated:
+        assert decide(call, standing).verdict is not RUN
+
+
+def call(tool: str = "write_file", **fields: Any) -> CallFacts:
+    return CallFacts(tool=tool, effect=fields.pop("effect", "mutating"), digest="d", fingerprint="f", **fields)
+
+
+def rule(effect: Any, **scope: Any) -> Rule:
+    return Rule(id=RuleId(f"{effect}-rule"), effect=effect, scope=Scope(**scope), origin=Origin(by="me", at="then"))
+
+
+def standing(mode: str = "agent", **fields: Any) -> Standing:
+    return Standing(mode=MODES.named(mode), **fields)
+
+
+def test_a_denial_names_the_rule_that_decided() -> None:
+    found = decide(call(touches=("docs/a.md",)), standing(rules=(rule("deny", folder="docs"),)))
+    assert (found.verdict, found.rule, found.reason.code) == (DENY, "deny-rule", Code.RULE_DENIES)
+
+
+def test_an_allow_rule_runs_what_would_wait_and_is_named() -> None:
+    found = decide(call(), standing("supervised", rules=(rule("allow", tool="write_file"),)))
+    assert (found.verdict, found.rule, found.reason.code) == (RUN, "allow-rule", Code.RULE_ALLOWS)
+
+
+@pytest.mark.parametrize("mode", ["review", "plan", "ask"])
+def test_an_allow_rule_opens_nothing_where_only_a_person_or_nobody_says_yes(mode: str) -> None:
+    assert decide(call(), standing(mode, rules=(rule("allow", tool="*"),))).verdict is not RUN
+
+
+def test_a_broad_allow_rule_does_not_open_what_a_particular_rule_asks_for() -> None:
+    broad, asked = rule("allow", tool="write_file"), rule("ask", tool="write_file", folder="deploy")
+    exact = rule("allow", tool="write_file", fingerprint="f")
+    touched = call(touches=("deploy/x",))
+    assert decide(touched, standing(rules=(broad, asked))).verdict is WAIT
+    assert decide(touched, standing(rules=(exact, asked))).verdict is RUN
+
+
+def test_a_call_of_unknown_reach_counts_as_touching_every_folder() -> None:
+    deploy = (DirectoryMode(folder="deploy", mode=MODES.named("plan")),)
+    assert decide(call("execute"), standing(directories=deploy)).verdict is DENY
+    assert decide(call(touches=("docs/a",)), standing(directories=deploy)).verdict is RUN
+    assert decide(call(touches=("deploy/a",)), standing(directories=deploy)).verdict is DENY
+    assert decide(call("execute"), standing("supervised", rules=(rule("allow", folder="."),))).verdict is WAIT
+
+
+def test_a_folders_mode_denies_without_ending_the_turn() -> None:
+    deploy = (DirectoryMode(folder="deploy", mode=MODES.named("plan")),)
+    assert not decide(call(touches=("deploy/a",)), standing(directories=deploy)).wall
+    assert decide(call(), standing("plan")).wall
+
+
+def test_a_mode_of_ones_own_may_change_only_beneath_its_folders() -> None:
+    import msgspec
+
+    docs = msgspec.structs.replace(MODES.named("agent"), name="docs", only_beneath=("docs",))
+    own = Standing(mode=docs)
+    assert decide(call(touches=("docs/a.md",)), own).verdict is RUN
+    assert decide(call(touches=("docs/../x",)), own).verdict is DENY
+    assert decide(call("execute"), own).verdict is DENY
+    assert decide(call("read_file", effect="read_only", touches=("x",)), own).verdict is RUN
+    assert not is_looser(docs, MODES.named("agent"))
+    assert is_looser(MODES.named("agent"), docs)
+
+
+def test_an_elevation_runs_what_review_lets_wait_and_leaves_everything_else() -> None:
+    elevated = standing("review", elevated=True)
+    found = decide(call(), elevated)
+    assert (found.verdict, found.elevated) == (RUN, True)
+    assert not decide(call("read_file", effect="read_only"), elevated).elevated
+    asked = standing("review", elevated=True, rules=(rule("ask", tool="write_file"),))
+    assert decide(call(), asked).verdict is WAIT
+    approved = Approval(by="me", at="now", digest="d", mode="review")
+    assert not decide(call(), elevated, approved).elevated, "an approved call uses no elevation up"
+
+
+def test_a_sub_agent_is_never_freer_than_who_sent_it() -> None:
+    for above, verdict in (("agent", RUN), ("supervised", WAIT), ("review", WAIT), ("plan", DENY), ("ask", DENY)):
+        found = decide(call(), standing("agent", above=(standing(above),)))
+        assert found.verdict is verdict
+    assert not is_offered("write_file", "mutating", standing("agent", above=(standing("plan"),)))
+    bound = standing("agent", above=(standing("agent", rules=(rule("deny", tool="write_file"),)),))
+    assert decide(call(), bound).verdict is DENY
+
+
+def test_a_question_is_never_opened_and_never_denied_by_a_rule() -> None:
+    asked = CallFacts(tool="ask_user", effect="question", digest="d")
+    strict = standing(
+        "agent", rules=(rule("deny", tool="*"), rule("allow", tool="*")), policies=(Policy(kind="manual"),)
+    )
+    approval = Approval(by="me", at="now", digest="d", mode="agent")
+    assert decide(asked, strict, approval).verdict is WAIT
+    assert decide(asked, standing("ask")).verdict is DENY
+
+
+def test_rules_count_in_their_conversation_their_workspace_and_their_time_only() -> None:
+    here = Rule(
+        id=RuleId("1"),
+        effect="allow",
+        scope=Scope(tool="x", workspace="/w"),
+        lifetime=Lifetime(context=ContextId("c"), until="2026-01-02T00:00:00.000Z"),
+        origin=Origin(by="me"),
+    )
+    fits = {"contexts": [ContextId("c")], "workspace": "/w", "now": "2026-01-01T23:59:59.999Z"}
+    assert in_force([here], **fits) == [here]
+    assert in_force([here], **{**fits, "contexts": [ContextId("d")]}) == []
+    assert in_force([here], **{**fits, "workspace": "/v"}) == []
+    assert in_force([here], **{**fits, "now": "2026-01-02T00:00:00.000Z"}) == []
+
+
+@given(call=facts)
+def test_the_ladder_goes_from_narrow_to_wide_and_each_rung_opens_the_call_it_was_made_for(call: CallFacts) -> None:
+    origin = Origin(by="me", at="now", context=ContextId("c"))
+    rungs = ladder(call.tool, call.fingerprint, "{}", call.touches, workspace="/w", origin=origin)
+    here = [offer for offer in rungs if offer.rule.lifetime.context == "c"]
+    for_good = [offer for offer in rungs if offer.rule.lifetime.context is None]
+    assert rungs == here + for_good
+    assert [offer.rule.scope for offer in here] == [offer.rule.scope for offer in for_good]
+    widths = [offer.rule.scope.width for offer in here]
+    assert widths == sorted(widths)
+    assert rungs[0].scope == "exact"
+    for offer in rungs:
+        opened: Decision = decide(call, standing("supervised", rules=(offer.rule,)))
+        assert opened.verdict is (RUN if call.limit is None else DENY)

@@ -1,0 +1,82 @@
+"""Merges: for all pairs of branches and strategies the result is a simple model's."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pilothouse.domain.branches import Branch, MergedBlock, merged_within, next_name
+from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.merging import candidates, origin_of, ranges_of
+
+ids = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8)
+strategies = st.sampled_from(["append", "rebase"])
+
+
+def model(source: list[str], target: list[str], strategy: str, chosen: list[str]) -> tuple[list[str], list[str]]:
+    """What goes over, and what was asked for but is there already: as plainly as it can be said."""
+    if strategy == "append":
+        return [each for each in source if each not in target], []
+    if strategy == "rebase":
+        common = 0
+        while common < min(len(source), len(target)) and source[common] == target[common]:
+            common += 1
+        asked = source[common:]
+    else:
+        asked = chosen
+    merged: list[str] = []
+    doubled: list[str] = []
+    for each in asked:
+        (doubled if each in target or each in merged else merged).append(each)
+    return merged, doubled
+
+
+@given(common=ids, one=ids, other=ids, strategy=st.sampled_from(["append", "rebase", "cherry_pick"]), data=st.data())
+def test_what_goes_over_is_what_the_model_says(
+    common: list[str], one: list[str], other: list[str], strategy: Any, data: st.DataObject
+) -> None:
+    source = common + [each for each in one if each not in common]
+    target = common + [each for each in other if each not in common]
+    chosen = data.draw(st.lists(st.sampled_from(source), min_size=1)) if strategy == "cherry_pick" and source else []
+    if strategy == "cherry_pick" and not chosen:
+        return
+    found = candidates(source, target, strategy, chosen)
+    merged, doubled = model(source, target, strategy, chosen)
+    assert [source[position] for position in found.positions] == merged
+    assert [source[position] for position in found.already_there] == doubled
+    assert not set(merged) & set(target)
+
+
+def test_what_is_not_on_the_source_cannot_be_picked() -> None:
+    with pytest.raises(InvalidInput, match="not on the source: z"):
+        candidates(["a"], [], "cherry_pick", ["z"])
+    for strategy, chosen in (("cherry_pick", []), ("append", ["a"]), ("rebase", ["a"])):
+        with pytest.raises(InvalidInput, match="belong to cherry_pick"):
+            candidates(["a"], [], strategy, chosen)
+
+
+@given(before=st.integers(0, 5), positions=st.lists(st.integers(0, 20), unique=True, min_size=1))
+def test_every_merged_message_knows_where_it_came_from(before: int, positions: list[int]) -> None:
+    block = MergedBlock(
+        start=before,
+        count=len(positions),
+        source="idea",
+        ranges=ranges_of(positions),
+        strategy="cherry_pick",
+        at="then",
+        by="me",
+    )
+    branch = Branch(name="main", key="k", created_at="", length=before + len(positions) + 2, merged=(block,))
+    found = [origin_of(branch, at) for at in range(branch.length)]
+    assert [origin.position for origin in found if origin is not None] == positions
+    assert found[:before] == [None] * before
+    assert found[-2:] == [None, None]
+    cut = merged_within(branch, before + 1)
+    assert [each.count for each in cut] == [1]
+    assert merged_within(branch, before) == ()
+
+
+def test_a_new_branch_gets_the_next_free_name() -> None:
+    assert next_name("main", {"main"}) == "main-2"
+    assert next_name("main-2", {"main", "main-2", "main-3"}) == "main-4"

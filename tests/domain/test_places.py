@@ -1,0 +1,51 @@
+"""Folders and what lies in them, told from texts alone."""
+
+import pytest
+
+from pilothouse.domain.places import below_workspace, clean_folder, is_beneath, reaches, stays_within
+
+
+@pytest.mark.parametrize(
+    ("path", "folder", "found"),
+    [
+        ("docs/a", "docs", True),
+        ("docs/a", "docs/", True),
+        ("./docs//a", "docs", True),
+        ("docs", "docs", True),
+        ("docsx/a", "docs", False),
+        ("a", ".", True),
+        ("docs/../deploy/a", "docs", False),
+        ("../a", ".", False),
+        ("/etc/x", "/etc", True),
+        ("/etc", "/", True),
+    ],
+)
+def test_beneath(path: str, folder: str, found: bool) -> None:
+    assert is_beneath(path, folder) is found
+
+
+def test_a_path_that_climbs_reaches_everything_and_stays_nowhere() -> None:
+    assert reaches(("docs/../x",), "deploy")
+    assert not stays_within(("docs/../docs/x",), ["docs"])
+
+
+def test_unknown_reach_reaches_everything_and_no_reach_nothing() -> None:
+    assert reaches(None, "deploy")
+    assert not reaches((), "deploy")
+    assert not stays_within(None, ["."])
+    assert not stays_within((), ["."])
+
+
+def test_a_folder_that_holds_another_reaches_it() -> None:
+    assert reaches((".",), "deploy")
+    assert reaches(("a",), "a/b/c")
+    assert not reaches(("a/b",), "a/c")
+
+
+def test_configured_folders_as_seen_from_a_workspace() -> None:
+    assert below_workspace("deploy/", "/work") == "deploy"
+    assert below_workspace("/work/deploy", "/work") == "deploy"
+    assert below_workspace("/", "/work") == "."
+    assert below_workspace("/work", "/work/project") == "."
+    assert below_workspace("/other", "/work") is None
+    assert clean_folder("") == "."
