@@ -21,7 +21,7 @@ from pilothouse.domain.states import (
 )
 from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.live import Live
-from pilothouse.runtime.results import end_call
+from pilothouse.runtime.results import EndStatus, end_call
 from pilothouse.runtime.standing import present, use_elevation
 from pilothouse.runtime.turn import Turn
 
@@ -115,7 +115,8 @@ def nothing(_: Decision) -> bool:
 
 
 def decide_anew(live: Live, draft: Draft, by: str, *, opens: Opener = anything, denial: Reason | None = None) -> None:
-    """Every call that has not started is decided by what now stands: run, wait, or rejected (for `denial`).
+    """Every call that has not started is decided by what now stands: run, wait, or not to run (rejected, for
+    `denial`, or denied).
 
     What waits for the person starts only where this very change opens it (`opens`): a call that was left to them after
     a crash is not theirs decided by something else that they do.
@@ -132,7 +133,8 @@ def decide_anew(live: Live, draft: Draft, by: str, *, opens: Opener = anything, 
         note_decision(draft, call, decision, standing, by)
         at = live.parts.now()
         if decision.verdict is Verdict.DENY:
-            end_call(draft, live, call.id, "rejected", reason=denial or decision.reason, by=by)
+            status: EndStatus = "rejected" if denial is not None else "denied"
+            end_call(draft, live, call.id, status, reason=denial or decision.reason, by=by)
         elif decision.verdict is Verdict.RUN:
             draft.change_call(call.id, status="approved", decided_at=at, decided_by=by, reason=decision.reason)
         else:

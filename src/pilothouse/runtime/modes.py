@@ -26,6 +26,9 @@ from pilothouse.runtime.standing import end_elevation as end_in_draft
 from pilothouse.runtime.standing import settle_elevation
 
 
+_REFUSED = frozenset({"rejected", "denied"})
+
+
 class ModeSwitch(Value):
     """What became of every call that had not started."""
 
@@ -184,8 +187,8 @@ async def _decide_and_commit(
     return ModeSwitch(
         mode=live.core.mode,
         started=tuple(call_id for call_id, status in found.items() if status in starting),
-        rejected=tuple(call_id for call_id, status in found.items() if status == "rejected"),
-        waiting=tuple(call_id for call_id, status in found.items() if status not in {*starting, "rejected"}),
+        rejected=tuple(call_id for call_id, status in found.items() if status in _REFUSED),
+        waiting=tuple(call_id for call_id, status in found.items() if status not in {*starting, *_REFUSED}),
     )
 
 

@@ -62,9 +62,10 @@ class Rulebook:
 
     def _take(self, user: str, log: UserLog) -> None:
         rules = _folded(log.entries)
+        broken = first_break(log.entries)
         damage = list(log.damage)
-        if first_break(log.entries) is not None:
-            damage.append(Reason(Code.AUDIT_BROKEN, {"sequence": first_break(log.entries)}))
+        if broken is not None and not damage:
+            damage.append(Reason(Code.AUDIT_BROKEN, {"sequence": broken}))
         for reason in damage:
             standin = _in_place_of(reason)
             if not _is_revoked(standin.id, log.entries):

@@ -6,9 +6,9 @@ import asyncio
 class TurnableAmbient:
     """Sleeping moves the clock instead of waiting. Ids count up, so that runs can be compared."""
 
-    def __init__(self, start: float = 1_800_000_000.0) -> None:
+    def __init__(self, start: float = 1_800_000_000.0, *, ids_from: int = 0) -> None:
         self._now = start
-        self._ids = 0
+        self._ids = ids_from
         self.slept: list[float] = []
 
     def now(self) -> float:

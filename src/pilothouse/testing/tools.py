@@ -11,7 +11,10 @@ from pilothouse.tools.base import Arguments, Category, Job, Prepared
 
 
 class NoteArguments(Arguments):
+    """`path` is what the call says that it touches; without one, nobody knows."""
+
     text: str = ""
+    path: str | None = None
 
 
 class NoteTool:
@@ -41,7 +44,8 @@ class NoteTool:
             self.release.set()
 
     async def prepare(self, arguments: NoteArguments, workspace: Workspace) -> Prepared:  # noqa: ARG002
-        return Prepared(effect=self.effect, preview=arguments.text)
+        touches = None if arguments.path is None else (arguments.path,)
+        return Prepared(effect=self.effect, preview=arguments.text, touches=touches)
 
     async def run(self, arguments: NoteArguments, job: Job) -> str:  # noqa: ARG002
         self.ran.append(arguments.text)

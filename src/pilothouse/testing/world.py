@@ -21,7 +21,8 @@ from pilothouse.tools.registry import Registry
 
 
 class World:
-    """`states` is the trace of every state entered, by name; `look` reads and `change` changes."""
+    """`states` is the trace of every state entered, by name; `look` reads and `change` changes. `parts` are others of
+    the runtime's parts than these; `ids_from` keeps the ids of a second process apart from a first one's."""
 
     def __init__(
         self,
@@ -31,12 +32,14 @@ class World:
         adapter: Adapter | None = None,
         tools: Sequence[Tool[Any]] = (),
         limits: Limits | None = None,
+        ids_from: int = 0,
+        **parts: Any,
     ) -> None:
         self.workspace = workspace
         self.model = ScriptedAdapter(Script(turn=answers))
         self.look = NoteTool("look", "read_only")
         self.change = NoteTool("change", "mutating")
-        self.ambient = TurnableAmbient()
+        self.ambient = TurnableAmbient(ids_from=ids_from)
         self.entered: list[State] = []
         self.parts = Parts(
             store=store or MemoryStore(),
@@ -46,6 +49,7 @@ class World:
             ambient=self.ambient,
             limits=limits or Limits(),
             trace=lambda _, state: self.entered.append(state),
+            **parts,
         )
         self.runtime = Runtime(self.parts)
 

@@ -1,0 +1,230 @@
+"""Branches whole: deleting, prompts, and the three merges with their conflicts, provenance and preview."""
+
+from pathlib import Path
+
+import pytest
+
+from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreError
+from pilothouse.domain.merging import origin_of
+from pilothouse.domain.messages import SystemControl, Text, ToolRequest, ToolResult
+from pilothouse.domain.states import Idle
+from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.storage.files.store import FileStore
+from pilothouse.testing.disk import FaultyDisk
+from pilothouse.testing.tools import NoteTool
+from pilothouse.testing.world import World
+from tests.windows import assert_valid_window
+
+
+def files(tmp_path: Path, disk: FaultyDisk | None = None) -> FileStore:
+    return FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z", disk=disk)
+
+
+async def ids(world: World, context_id: str, branch: str) -> list[str]:
+    return await world.parts.store.branch_ids(context_id, branch)
+
+
+async def two_branches(world: World) -> str:
+    """main: a A b B; idea: a A c C, where each answer echoes."""
+    context_id = await world.start()
+    await world.turn(context_id, "a")
+    await world.runtime.create_branch(context_id, "idea")
+    await world.turn(context_id, "b")
+    await world.runtime.switch_branch(context_id, "idea")
+    await world.turn(context_id, "c")
+    await world.runtime.switch_branch(context_id, "main")
+    return context_id
+
+
+def answers(count: int = 8) -> list[Answer]:
+    return [Answer(text=f"answer {number}") for number in range(count)]
+
+
+@pytest.mark.parametrize("strategy", ["append", "rebase"])
+async def test_a_merge_brings_over_what_is_not_there_in_one_commit_and_copies_nothing(
+    tmp_path: Path, strategy: str
+) -> None:
+    world = World(tmp_path, *answers())
+    context_id = await two_branches(world)
+    before = await ids(world, context_id, "main")
+    pool = set(await world.parts.store.message_ids(context_id))
+    version = (await world.runtime.context(context_id)).version
+    preview = await world.runtime.preview_merge(context_id, "idea", strategy=strategy)
+    assert (await world.runtime.context(context_id)).version == version, "a preview changes nothing"
+    done = await world.runtime.merge(context_id, "idea", strategy=strategy, by="me")
+    assert done == preview
+    assert done.merged == 2
+    live = await world.runtime.context(context_id)
+    assert live.version == version + 1
+    after = await ids(world, context_id, "main")
+    (mark,) = set(await world.parts.store.message_ids(context_id)) - pool
+    assert after == [*before, mark, *(await ids(world, context_id, "idea"))[-2:]]
+    assert isinstance(live.state, Idle)
+    assert world.states[-3:] == ["merging_branches", "saving_context", "idle"]
+    found = origin_of(live.branches["main"], len(after) - 1)
+    assert (found.branch, found.position, found.by) == ("idea", 3, "me")
+    assert origin_of(live.branches["main"], 0) is None
+    assert (await world.runtime.merge(context_id, "idea", strategy="append")).merged == 0
+    assert await ids(world, context_id, "main") == after, "nothing left: nothing changes"
+
+
+async def test_merging_to_and_fro_comes_to_rest(tmp_path: Path) -> None:
+    world = World(tmp_path, *answers())
+    context_id = await two_branches(world)
+    assert (await world.runtime.merge(context_id, "idea")).merged == 2
+    assert (await world.runtime.merge(context_id, "main", target="idea")).merged == 2
+    assert (await world.runtime.merge(context_id, "idea")).merged == 0
+    assert (await world.runtime.merge(context_id, "main", target="idea")).merged == 0
+
+
+async def test_cherry_picking_takes_what_is_named_in_the_order_given_and_lists_what_stands_in_the_way(
+    tmp_path: Path,
+) -> None:
+    change = Answer(calls=(ScriptedCall(tool="change", arguments={"text": "x"}),))
+    world = World(tmp_path, Answer(text="1"), change, Answer(text="2"), Answer(text="3"))
+    context_id = await world.start()
+    await world.turn(context_id, "a")
+    await world.runtime.create_branch(context_id, "idea")
+    await world.runtime.switch_branch(context_id, "idea")
+    await world.turn(context_id, "b")
+    await world.runtime.switch_branch(context_id, "main")
+    source = await world.runtime.read_messages(context_id, branch="idea")
+    request = next(message for message in source if isinstance(message, ToolRequest))
+    result = next(message for message in source if isinstance(message, ToolResult))
+    chosen = [source[-1].id, request.id, source[0].id]
+    done = await world.runtime.merge(context_id, "idea", strategy="cherry_pick", message_ids=chosen)
+    assert list(done.message_ids) == [source[-1].id, request.id]
+    assert {(conflict.kind, conflict.message_id) for conflict in done.conflicts} == {
+        ("already_there", source[0].id),
+        ("result_left_behind", request.id),
+    }
+    main = await world.runtime.read_messages(context_id)
+    mark = next(message for message in main if isinstance(message, SystemControl))
+    assert mark.detail["merged"] == 2
+    alone = await world.runtime.preview_merge(context_id, "idea", strategy="cherry_pick", message_ids=[result.id])
+    assert alone.conflicts == (), "its call is there by now"
+    await world.turn(context_id, "go on")
+    assert_valid_window(world.model.requests[-1].messages)
+
+
+async def test_a_result_without_its_call_is_listed(tmp_path: Path) -> None:
+    change = Answer(calls=(ScriptedCall(tool="change", arguments={"text": "x"}),))
+    world = World(tmp_path, change, Answer(text="2"), Answer(text="3"))
+    context_id = await world.start()
+    await world.runtime.create_branch(context_id, "empty")
+    await world.turn(context_id, "b")
+    result = next(m for m in await world.runtime.read_messages(context_id) if isinstance(m, ToolResult))
+    await world.runtime.switch_branch(context_id, "empty")
+    done = await world.runtime.merge(context_id, "main", strategy="cherry_pick", message_ids=[result.id])
+    assert [conflict.kind for conflict in done.conflicts] == ["call_left_behind"]
+    await world.turn(context_id, "go on")
+    assert_valid_window(world.model.requests[-1].messages)
+
+
+async def test_what_cannot_be_merged_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+    world = World(tmp_path, *answers())
+    context_id = await two_branches(world)
+    version = (await world.runtime.context(context_id)).version
+    with pytest.raises(Conflict, match="into itself"):
+        await world.runtime.merge(context_id, "main")
+    with pytest.raises(NotFound, match="There are: main, idea"):
+        await world.runtime.merge(context_id, "nothing")
+    with pytest.raises(InvalidInput, match="not on the source"):
+        await world.runtime.merge(context_id, "idea", strategy="cherry_pick", message_ids=["x"])
+    assert (await world.runtime.context(context_id)).version == version
+
+
+async def test_nothing_is_merged_while_a_turn_is_open(tmp_path: Path) -> None:
+    held = NoteTool("held", "read_only", hold=True)
+    first = Answer(calls=(ScriptedCall(tool="held"),))
+    world = World(tmp_path, first, Answer(text="x"), tools=[held])
+    context_id = await world.start()
+    await world.runtime.create_branch(context_id, "other")
+    await world.runtime.send(context_id, "go")
+    await held.started.wait()
+    with pytest.raises(Conflict, match="still open"):
+        await world.runtime.merge(context_id, "other")
+    with pytest.raises(Conflict, match="in use"):
+        await world.runtime.delete_branch(context_id, "main")
+    held.release.set()
+    await world.runtime.rested(context_id)
+
+
+async def test_a_refused_merge_leaves_everything_as_it_was(tmp_path: Path) -> None:
+    disk = FaultyDisk()
+    world = World(tmp_path, *answers(), store=files(tmp_path, disk))
+    context_id = await two_branches(world)
+    before = await ids(world, context_id, "main")
+    disk.arm(1, "ENOSPC", lasting=True)
+    with pytest.raises(StoreError):
+        await world.runtime.merge(context_id, "idea")
+    disk.disarm()
+    live = await world.runtime.context(context_id)
+    assert isinstance(live.state, Idle)
+    assert await ids(world, context_id, "main") == before
+    assert live.branches["main"].merged == ()
+    await world.runtime.close()
+
+
+@pytest.mark.parametrize("long", [False, True], ids=["short", "long"])
+async def test_a_deleted_branch_is_gone_after_a_restart_and_its_name_can_be_used_again(
+    tmp_path: Path, long: bool
+) -> None:
+    store = files(tmp_path)
+    turns = 40 if long else 1
+    world = World(tmp_path, *answers(turns + 2), store=store)
+    context_id = await world.start()
+    await world.runtime.create_branch(context_id, "idea")
+    await world.runtime.switch_branch(context_id, "idea")
+    for number in range(turns):
+        await world.turn(context_id, str(number))
+    await store.checkpoint(context_id)
+    with pytest.raises(Conflict, match="in use"):
+        await world.runtime.delete_branch(context_id, "idea")
+    await world.runtime.switch_branch(context_id, "main")
+    await world.runtime.delete_branch(context_id, "idea")
+    with pytest.raises(NotFound):
+        await world.runtime.switch_branch(context_id, "idea")
+    await world.runtime.close()
+    lists = tmp_path / "data/contexts" / context_id / "branches"
+    assert not lists.is_dir() or not list(lists.iterdir())
+    again = World(tmp_path, Answer(text="new"), store=files(tmp_path), ids_from=10**6)
+    assert list((await again.runtime.context(context_id)).branches) == ["main"]
+    await again.runtime.create_branch(context_id, "idea")
+    await again.runtime.switch_branch(context_id, "idea")
+    await again.turn(context_id, "fresh")
+    texts = [m.content for m in await again.runtime.read_messages(context_id) if isinstance(m, Text)]
+    assert texts == ["fresh", "new"]
+    await again.runtime.close()
+
+
+async def test_a_prompt_of_a_branch_holds_on_it_alone_from_the_next_round_on(tmp_path: Path) -> None:
+    world = World(tmp_path, *answers())
+    context_id = await world.start()
+    await world.runtime.create_branch(context_id, "pirate", prompt_addition="Talk like a pirate.")
+    await world.turn(context_id, "a")
+    await world.runtime.switch_branch(context_id, "pirate")
+    await world.turn(context_id, "b")
+    await world.runtime.set_prompt_addition(context_id, "Talk like a lawyer.")
+    await world.turn(context_id, "c")
+    await world.runtime.set_prompt_addition(context_id, None)
+    await world.turn(context_id, "d")
+    talk = [
+        next((word for word in ("pirate", "lawyer") if word in request.system), None)
+        for request in world.model.requests
+    ]
+    assert talk == [None, "pirate", "lawyer", None]
+    length = (await world.runtime.context(context_id)).branches["pirate"].length
+    assert length == len(await ids(world, context_id, "pirate"))
+
+
+async def test_a_fork_keeps_where_its_merged_messages_came_from(tmp_path: Path) -> None:
+    world = World(tmp_path, *answers(), store=files(tmp_path))
+    context_id = await two_branches(world)
+    await world.runtime.merge(context_id, "idea")
+    await world.runtime.create_branch(context_id, "copy")
+    await world.runtime.close()
+    again = World(tmp_path, store=files(tmp_path), ids_from=10**6)
+    branch = (await again.runtime.context(context_id)).branches["copy"]
+    assert origin_of(branch, branch.length - 1).branch == "idea"
+    await again.runtime.close()

@@ -1,0 +1,530 @@
+"""Rules, policies, folders, personas and elevation: what a person decides once, and what comes of it."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from pilothouse.domain.codes import Code, say
+from pilothouse.domain.decisions import DirectoryMode
+from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
+from pilothouse.domain.modes import Modes
+from pilothouse.domain.personas import Persona, ToolPolicy
+from pilothouse.domain.policies import Policy
+from pilothouse.domain.rule_words import say_rule
+from pilothouse.domain.rules import Origin, Rule, RuleId, Scope
+from pilothouse.domain.states import AwaitingToolApproval, Idle, Paused
+from pilothouse.domain.steering import Steering
+from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.runtime.calls import PersonsDecision
+from pilothouse.storage.files.store import FileStore
+from pilothouse.testing.tools import NoteTool
+from pilothouse.testing.world import World
+
+DONE = Answer(text="done")
+
+
+def asks(*calls: tuple[str, str] | tuple[str, str, str]) -> Answer:
+    made = []
+    for tool, text, *path in calls:
+        arguments = {"text": text, **({"path": path[0]} if path else {})}
+        made.append(ScriptedCall(tool=tool, arguments=arguments))
+    return Answer(calls=tuple(made))
+
+
+def files(tmp_path: Path) -> FileStore:
+    return FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z")
+
+
+async def approve(world: World, context_id: str, always: str | None = None) -> None:
+    (call, *_) = await world.runtime.pending_calls(context_id)
+    decision = PersonsDecision(id=call.id, verdict="approve", digest=call.digest, always=always)
+    await world.runtime.decide(context_id, [decision])
+    await world.runtime.rested(context_id)
+
+
+async def test_the_offers_are_built_from_the_call_and_the_rung_taken_is_the_rule_shown(tmp_path: Path) -> None:
+    world = World(tmp_path, asks(("change", "a", "docs/x.md")), DONE)
+    context_id = await world.start("supervised")
+    await world.turn(context_id)
+    (call,) = await world.runtime.pending_calls(context_id)
+    offers = await world.runtime.rule_offers(context_id, call.id)
+    assert [offer.scope for offer in offers] == [
+        *("exact", "folder", "tool"),
+        *("exact_for_good", "folder_for_good", "tool_for_good"),
+    ]
+    await approve(world, context_id, always="folder")
+    (rule,) = await world.runtime.rules(context_id)
+    shown = offers[1].rule
+    assert (rule.effect, rule.scope, rule.lifetime) == (shown.effect, shown.scope, shown.lifetime)
+    assert rule.scope.folder == "docs"
+    assert rule.origin.call == call.id
+    assert "allow change [docs/] · in this conversation" in say_rule(rule)
+
+
+async def test_always_lets_the_next_one_run_and_revoking_ends_it(tmp_path: Path) -> None:
+    world = World(
+        tmp_path,
+        asks(("change", "a", "docs/x")),
+        DONE,
+        asks(("change", "b", "docs/y"), ("change", "c", "src/z")),
+        DONE,
+        asks(("change", "d", "docs/y")),
+    )
+    context_id = await world.start("supervised")
+    await world.turn(context_id)
+    await approve(world, context_id, always="folder")
+    await world.turn(context_id)
+    assert world.change.ran == ["a", "b"]
+    assert [call.arguments["text"] for call in await world.runtime.pending_calls(context_id)] == ["c"]
+    await approve(world, context_id)
+    (rule,) = await world.runtime.rules(context_id)
+    await world.runtime.revoke_rule(rule.id, context_id=context_id)
+    await world.turn(context_id)
+    assert world.change.ran == ["a", "b", "c"]
+    assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
+    with pytest.raises(NotFound, match="no rule"):
+        await world.runtime.revoke_rule(rule.id, context_id=context_id)
+
+
+async def test_taking_a_rule_lets_the_others_that_it_covers_run_too(tmp_path: Path) -> None:
+    world = World(tmp_path, asks(("look", "a"), ("look", "b"), ("change", "c")), DONE)
+    context_id = await world.start("supervised")
+    await world.turn(context_id)
+    await approve(world, context_id, always="tool")
+    assert world.look.ran == ["a", "b"]
+    assert world.change.ran == []
+
+
+async def test_a_rule_for_good_holds_in_another_conversation_here_and_after_a_restart(tmp_path: Path) -> None:
+    world = World(tmp_path, asks(("change", "a")), DONE, store=files(tmp_path))
+    first = await world.start("supervised")
+    await world.turn(first)
+    await approve(world, first, always="tool_for_good")
+    await world.runtime.close()
+    answers = [asks(("change", "b")), DONE, asks(("change", "c")), DONE]
+    again = World(tmp_path, *answers, store=files(tmp_path), ids_from=1000)
+    second = await again.start("supervised")
+    await again.turn(second)
+    assert again.change.ran == ["b"]
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    third = await again.runtime.create_context(elsewhere, mode="supervised")
+    await again.turn(third)
+    assert again.change.ran == ["b"], "a rule holds in the workspace in which it was given"
+    await again.runtime.close()
+
+
+@pytest.mark.parametrize("mode", ["review", "plan", "ask"])
+async def test_a_rule_for_good_opens_no_stricter_mode(tmp_path: Path, mode: str) -> None:
+    world = World(tmp_path, asks(("change", "a")), DONE)
+    context_id = await world.start(mode)
+    await world.runtime.give_rule("allow", Scope())
+    await world.turn(context_id)
+    assert world.change.ran == []
+
+
+async def test_in_review_no_rule_is_offered_and_none_can_be_taken(tmp_path: Path) -> None:
+    world = World(tmp_path, asks(("change", "a")))
+    context_id = await world.start("review")
+    await world.turn(context_id)
+    (call,) = await world.runtime.pending_calls(context_id)
+    assert await world.runtime.rule_offers(context_id, call.id) == []
+    with pytest.raises(InvalidInput, match="not offered"):
+        await approve(world, context_id, always="exact")
+    assert world.change.ran == []
+
+
+async def test_a_deny_rule_stops_what_already_waits_and_the_model_is_told(tmp_path: Path) -> None:
+    world = World(tmp_path, asks(("change", "a", "deploy/x"), ("look", "b")), DONE)
+    context_id = await world.start("supervised")
+    await world.turn(context_id)
+    await world.runtime.give_rule("deny", Scope(tool="change", folder="deploy"), context_id=context_id)
+    (waiting,) = await world.runtime.pending_calls(context_id)
+    assert waiting.tool == "look"
+    await world.runtime.give_rule("deny", Scope(folder="deploy"), context_id=context_id)
+    await world.runtime.rested(context_id)
+    assert (world.change.ran, world.look.ran) == ([], []), "nobody knows what the second one touches"
+    assert (await world.runtime.read_messages(context_id))[-1].content == "done", "the model is told, and goes on"
+
+
+async def test_a_deny_rule_holds_in_agent_and_is_named_in_the_explanation(tmp_path: Path) -> None:
+    world = World(tmp_path, asks(("change", "a", "deploy/x")), DONE)
+    context_id = await world.start("agent")
+    rule = await world.runtime.give_rule("deny", Scope(folder="deploy"))
+    await world.turn(context_id)
+    assert world.change.ran == []
+    calls = await world.parts.store.calls(context_id)
+    assert calls[0].status == "denied"
+    steps = await world.runtime.explain_call(context_id, calls[0].id)
+    assert [step.what.code for step in steps] == [Code.WHY_DENY, Code.WHY_ENDED]
+    assert steps[0].why is not None
+    assert steps[0].why.params["rule"] == rule.id
+    assert "A rule denies it: * [deploy/]" in say(steps[0].why)
+    assert "规则拒绝" in say(steps[0].why, "zh")
+
+
+async def test_why_did_this_run_is_told_step_by_step(tmp_path: Path) -> None:
+    world = World(tmp_path, asks(("change", "a")), DONE)
+    context_id = await world.start("supervised")
+    await world.turn(context_id)
+    await approve(world, context_id, always="exact")
+    (call,) = await world.parts.store.calls(context_id)
+    told = [
+        " ".join(say(reason) for reason in (step.what, step.why) if reason is not None)
+        for step in await world.runtime.explain_call(context_id, call.id)
+    ]
+    assert told[0] == "Decided in mode supervised: a person is asked. Mode supervised lets a person decide this call."
+    assert told[1] == "local said yes in mode supervised. Approved by local."
+    assert told[-2].startswith("It started in mode supervised.")
+    assert told[-1] == "It ended: executed."
+    with pytest.raises(NotFound):
+        await world.runtime.explain_call(context_id, "nothing")
+
+
+async def test_a_rule_until_a_time_ends_by_itself(tmp_path: Path) -> None:
+    world = World(tmp_path, asks(("change", "a")), DONE, asks(("change", "b")), DONE)
+    context_id = await world.start("supervised")
+    await world.runtime.give_rule("allow", Scope(tool="change"), minutes=5)
+    await world.turn(context_id)
+    world.ambient.advance(5 * 60)
+    await world.turn(context_id)
+    assert world.change.ran == ["a"]
+    assert await world.runtime.rules(context_id) == []
+
+
+async def test_the_log_of_rules_that_cannot_be_read_makes_everything_wait_until_a_person_has_looked(
+    tmp_path: Path,
+) -> None:
+    world = World(tmp_path, store=files(tmp_path))
+    await world.runtime.give_rule("deny", Scope(tool="change"))
+    await world.runtime.give_rule("deny", Scope(tool="look"))
+    await world.runtime.close()
+    (log,) = (tmp_path / "data/users/local/journal").iterdir()
+    data = bytearray(log.read_bytes())
+    data[40] ^= 1
+    log.write_bytes(data)
+    again = World(tmp_path, asks(("change", "a")), DONE, asks(("change", "b")), DONE, store=files(tmp_path))
+    context_id = await again.start("agent")
+    await again.turn(context_id)
+    assert again.change.ran == [], "the rule that was lost may have denied it"
+    assert [rule.scope.tool for rule in await again.runtime.rules()] == ["look", "*"]
+    assert (tmp_path / "data/users/local/aside").is_dir()
+    await again.runtime.reject_all(context_id)
+    await again.runtime.rested(context_id)
+    standin = (await again.runtime.rules())[-1]
+    await again.runtime.revoke_rule(standin.id)
+    await again.runtime.close()
+    third = World(tmp_path, asks(("change", "b")), DONE, store=files(tmp_path), ids_from=2000)
+    context_id = await third.start("agent")
+    await third.turn(context_id)
+    assert third.change.ran == ["b"], "and what was acknowledged does not come back"
+    await third.runtime.close()
+
+
+async def test_a_policy_makes_agent_wait_and_a_context_overrides_the_preference(tmp_path: Path) -> None:
+    world = World(
+        tmp_path,
+        asks(("change", "a")),
+        DONE,
+        asks(("change", "b")),
+        DONE,
+        steering=lambda _: Steering(preference=Policy(kind="manual")),
+    )
+    context_id = await world.start("agent")
+    await world.turn(context_id)
+    assert world.change.ran == []
+    await approve(world, context_id)
+    await world.runtime.set_policy(context_id, Policy(kind="white_list", tools=frozenset({"change"})))
+    await world.turn(context_id)
+    assert world.change.ran == ["a", "b"]
+
+
+async def test_a_policy_that_holds_in_any_case_cannot_be_overridden(tmp_path: Path) -> None:
+    world = World(tmp_path, asks(("change", "a")), steering=lambda _: Steering(policies=(Policy(kind="manual"),)))
+    context_id = await world.start("agent")
+    await world.runtime.set_policy(context_id, Policy())
+    await world.turn(context_id)
+    assert world.change.ran == []
+
+
+async def test_limited_auto_runs_some_rounds_then_waits_and_an_approval_begins_anew(tmp_path: Path) -> None:
+    rounds = [asks(("change", str(number))) for number in range(7)]
+    world = World(tmp_path, *rounds, DONE)
+    context_id = await world.start("agent")
+    await world.runtime.set_policy(context_id, Policy(kind="limited_auto", depth=2))
+    await world.turn(context_id)
+    assert world.change.ran == ["0", "1"]
+    await approve(world, context_id)
+    assert world.change.ran == ["0", "1", "2", "3", "4"]
+    assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
+
+
+async def test_a_stricter_policy_does_not_start_what_a_crash_left_waiting(tmp_path: Path) -> None:
+    """Nothing that waits for the person starts by something else that they do."""
+    world = World(tmp_path, asks(("change", "a")))
+    context_id = await world.start("supervised")
+    await world.turn(context_id)
+    live = await world.runtime.context(context_id)
+    live.core = msgspec.structs.replace(live.core, mode="agent")  # as if found so after a crash
+    await world.runtime.set_policy(context_id, Policy())
+    await world.runtime.give_rule("ask", Scope(tool="look"))
+    await world.runtime.rested(context_id)
+    assert world.change.ran == []
+
+
+async def test_a_folder_has_its_own_mode_and_the_turn_goes_on(tmp_path: Path) -> None:
+    plan = DirectoryMode(folder="deploy", mode=Modes().named("plan"))
+    world = World(
+        tmp_path,
+        asks(("change", "a", "deploy/x"), ("change", "b", "docs/x"), ("change", "c")),
+        DONE,
+        steering=lambda _: Steering(directories=(plan,)),
+    )
+    context_id = await world.start("agent")
+    await world.turn(context_id)
+    assert world.change.ran == ["b"], "c might touch the folder: nobody knows"
+    assert (await world.runtime.read_messages(context_id))[-1].content == "done"
+
+
+async def test_a_file_rule_is_listed_and_can_only_be_changed_in_its_file(tmp_path: Path) -> None:
+    rule = Rule(
+        id=RuleId("config-1"),
+        effect="deny",
+        scope=Scope(tool="change"),
+        origin=Origin(by="file", file="config.toml, line 3"),
+    )
+    world = World(tmp_path, steering=lambda _: Steering(rules=(rule,)))
+    context_id = await world.start()
+    assert await world.runtime.rules(context_id) == [rule]
+    with pytest.raises(Conflict, match="config.toml, line 3"):
+        await world.runtime.revoke_rule("config-1", context_id=context_id)
+
+
+async def test_a_persona_is_denied_its_tools_at_the_gate_and_is_not_offered_them(tmp_path: Path) -> None:
+    reader = Persona("reader", ToolPolicy(denied=frozenset({"change"})))
+    world = World(tmp_path, asks(("change", "a"), ("look", "b")), DONE, personas={"reader": reader})
+    context_id = await world.runtime.create_context(tmp_path, persona="reader")
+    await world.turn(context_id)
+    assert world.change.ran == []
+    assert world.look.ran == ["b"]
+    assert "change" not in {tool.name for tool in world.model.requests[0].tools}
+    with pytest.raises(InvalidInput, match="reader"):
+        await world.runtime.set_persona(context_id, "nobody")
+
+
+async def test_a_persona_that_is_gone_may_use_nothing(tmp_path: Path) -> None:
+    store = files(tmp_path)
+    world = World(tmp_path, store=store, personas={"reader": Persona("reader")})
+    context_id = await world.runtime.create_context(tmp_path, persona="reader")
+    await world.runtime.close()
+    again = World(tmp_path, asks(("look", "a")), DONE, store=files(tmp_path))
+    await again.turn(context_id)
+    assert again.look.ran == []
+    await again.runtime.close()
+
+
+async def test_a_mode_that_is_gone_lets_nothing_through(tmp_path: Path) -> None:
+    own = msgspec.structs.replace(Modes().named("agent"), name="mine", aliases=())
+    world = World(tmp_path, store=files(tmp_path), modes=Modes([own]))
+    context_id = await world.start("mine")
+    await world.runtime.close()
+    again = World(tmp_path, asks(("look", "a")), DONE, store=files(tmp_path))
+    await again.turn(context_id)
+    assert again.look.ran == []
+    await again.runtime.switch_mode(context_id, "agent")
+    await again.runtime.close()
+
+
+# elevation
+
+
+async def elevated(world: World, context_id: str) -> object:
+    return await world.runtime.elevation(context_id)
+
+
+async def test_elevation_for_some_calls_runs_exactly_so_many(tmp_path: Path) -> None:
+    world = World(tmp_path, asks(("change", "a"), ("look", "x"), ("change", "b"), ("change", "c")), DONE)
+    context_id = await world.start("review")
+    await world.runtime.elevate(context_id, calls=2)
+    await world.turn(context_id)
+    assert world.change.ran == ["a", "b"]
+    assert [call.arguments["text"] for call in await world.runtime.pending_calls(context_id)] == ["c"]
+    assert await elevated(world, context_id) is None
+    kinds = [entry.kind for entry in await world.runtime.audit(context_id)]
+    assert kinds.index("elevation_started") < kinds.index("elevation_ended")
+    assert (await world.runtime.context(context_id)).core.mode == "review"
+
+
+async def test_elevation_starts_what_waits_and_ends_by_a_switch(tmp_path: Path) -> None:
+    world = World(tmp_path, asks(("change", "a")), DONE, asks(("change", "b")))
+    context_id = await world.start("review")
+    await world.turn(context_id)
+    told = await world.runtime.elevate(context_id, minutes=10)
+    assert len(told.started) == 1
+    await world.runtime.rested(context_id)
+    assert world.change.ran == ["a"]
+    await world.runtime.switch_mode(context_id, "review")
+    assert await elevated(world, context_id) is None
+    await world.turn(context_id)
+    assert world.change.ran == ["a"]
+
+
+async def test_elevation_for_minutes_ends_by_the_clock_that_nobody_can_turn_back(tmp_path: Path) -> None:
+    world = World(tmp_path, asks(("change", "a")), DONE, asks(("change", "b")))
+    context_id = await world.start("review")
+    await world.runtime.elevate(context_id, minutes=10)
+    await world.turn(context_id)
+    world.ambient.advance(10 * 60)
+    await world.turn(context_id)
+    assert world.change.ran == ["a"]
+    last = [entry for entry in await world.runtime.audit(context_id) if entry.kind == "elevation_ended"]
+    assert [entry.detail["how"] for entry in last] == ["time_up"]
+
+
+async def test_elevation_for_a_turn_ends_with_it_and_needs_one(tmp_path: Path) -> None:
+    world = World(tmp_path, asks(("change", "a")), asks(("change", "b")), DONE, asks(("change", "c")))
+    context_id = await world.start("review")
+    with pytest.raises(Conflict, match="no turn is open"):
+        await world.runtime.elevate(context_id, turn=True)
+    await world.turn(context_id)
+    await world.runtime.elevate(context_id, turn=True)
+    await world.runtime.rested(context_id)
+    assert world.change.ran == ["a", "b"]
+    await world.turn(context_id)
+    assert world.change.ran == ["a", "b"]
+
+
+async def test_elevation_ends_at_a_restart(tmp_path: Path) -> None:
+    world = World(tmp_path, store=files(tmp_path))
+    context_id = await world.start("review")
+    await world.runtime.elevate(context_id, calls=5)
+    await world.runtime.close()
+    again = World(tmp_path, asks(("change", "a")), store=files(tmp_path), ids_from=1000)
+    assert await elevated(again, context_id) is None
+    await again.turn(context_id)
+    assert again.change.ran == []
+    ended = [entry.detail["how"] for entry in await again.runtime.audit(context_id) if entry.kind == "elevation_ended"]
+    assert ended == ["restarted"]
+    await again.runtime.close()
+
+
+async def test_elevation_can_be_ended_is_refused_elsewhere_and_needs_an_end(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    context_id = await world.start("review")
+    for wrong in ({}, {"calls": 0}, {"minutes": 0.0}, {"calls": 1, "minutes": 1.0}, {"calls": 10**9}):
+        with pytest.raises(InvalidInput, match="needs an end"):
+            await world.runtime.elevate(context_id, **wrong)
+    await world.runtime.elevate(context_id, calls=3)
+    await world.runtime.end_elevation(context_id)
+    with pytest.raises(Conflict, match="no elevation"):
+        await world.runtime.end_elevation(context_id)
+    for mode in ("agent", "supervised", "plan", "ask"):
+        await world.runtime.switch_mode(context_id, mode)
+        with pytest.raises(Conflict, match="review"):
+            await world.runtime.elevate(context_id, calls=1)
+
+
+# pause
+
+
+async def test_a_pause_takes_effect_before_the_next_call_and_resume_goes_on(tmp_path: Path) -> None:
+    held = NoteTool("held", "mutating", hold=True)
+    world = World(tmp_path, asks(("held", "a"), ("change", "b")), DONE, tools=[held])
+    context_id = await world.start("agent")
+    await world.runtime.send(context_id, "go")
+    await held.started.wait()
+    await world.runtime.pause(context_id)
+    held.release.set()
+    live = await world.runtime.rested(context_id)
+    assert live.state == Paused(resume_to="executing_tool")
+    assert (held.ran, world.change.ran) == (["a"], [])
+    with pytest.raises(Conflict, match="could be paused"):
+        await world.runtime.pause(context_id)
+    await world.runtime.resume(context_id)
+    live = await world.runtime.rested(context_id)
+    assert isinstance(live.state, Idle)
+    assert world.change.ran == ["b"]
+    with pytest.raises(Conflict, match="not paused"):
+        await world.runtime.resume(context_id)
+
+
+async def test_a_pause_before_a_request_survives_a_restart(tmp_path: Path) -> None:
+    held = NoteTool("held", "read_only", hold=True)
+    world = World(tmp_path, asks(("held", "a")), tools=[held], store=files(tmp_path))
+    context_id = await world.start("agent")
+    await world.runtime.send(context_id, "go")
+    await held.started.wait()
+    await world.runtime.pause(context_id)
+    held.release.set()
+    live = await world.runtime.rested(context_id)
+    assert live.state == Paused(resume_to="enhancing_system_prompt")
+    await world.runtime.close()
+    again = World(tmp_path, DONE, store=files(tmp_path), ids_from=1000)
+    assert isinstance((await again.runtime.context(context_id)).state, Paused)
+    await again.runtime.resume(context_id)
+    await again.runtime.rested(context_id)
+    assert (await again.runtime.read_messages(context_id))[-1].content == "done"
+    await again.runtime.close()
+
+
+async def test_approvals_while_paused_are_recorded_and_start_nothing(tmp_path: Path) -> None:
+    held = NoteTool("held", "read_only", hold=True)
+    world = World(tmp_path, asks(("held", "a"), ("change", "b")), DONE, tools=[held])
+    context_id = await world.start("review")
+    await world.runtime.send(context_id, "go")
+    await held.started.wait()
+    await world.runtime.pause(context_id)
+    held.release.set()
+    await world.runtime.rested(context_id)
+    await world.runtime.approve_all(context_id)
+    await world.runtime.rested(context_id)
+    assert world.change.ran == []
+    assert isinstance((await world.runtime.context(context_id)).state, Paused)
+    await world.runtime.resume(context_id)
+    await world.runtime.rested(context_id)
+    assert world.change.ran == ["b"]
+
+
+async def test_a_switch_while_paused_decides_and_starts_nothing_and_the_new_mode_holds_on_resume(
+    tmp_path: Path,
+) -> None:
+    held = NoteTool("held", "read_only", hold=True)
+    world = World(tmp_path, asks(("held", "a"), ("change", "b")), DONE, tools=[held])
+    context_id = await world.start("review")
+    await world.runtime.send(context_id, "go")
+    await held.started.wait()
+    await world.runtime.pause(context_id)
+    held.release.set()
+    await world.runtime.rested(context_id)
+    assert (await world.runtime.switch_mode(context_id, "agent")).started == ()
+    assert world.change.ran == []
+    assert (await world.runtime.switch_mode(context_id, "plan")).rejected != ()
+    await world.runtime.resume(context_id)
+    await world.runtime.rested(context_id)
+    assert world.change.ran == []
+
+
+async def test_a_paused_turn_can_be_cancelled_and_a_pause_taken_back(tmp_path: Path) -> None:
+    held = NoteTool("held", "mutating", hold=True)
+    world = World(
+        tmp_path, asks(("held", "a"), ("change", "b")), DONE, asks(("held", "c"), ("change", "d")), tools=[held]
+    )
+    context_id = await world.start("agent")
+    await world.runtime.send(context_id, "go")
+    await held.started.wait()
+    await world.runtime.pause(context_id)
+    await world.runtime.resume(context_id)
+    held.release.set()
+    await world.runtime.rested(context_id)
+    assert world.change.ran == ["b"]
+    held.release.clear()
+    held.started.clear()
+    await world.runtime.send(context_id, "go")
+    await held.started.wait()
+    await world.runtime.pause(context_id)
+    held.release.set()
+    await world.runtime.rested(context_id)
+    await world.runtime.cancel(context_id)
+    assert isinstance((await world.runtime.context(context_id)).state, Idle)
+    assert world.change.ran == ["b"]
