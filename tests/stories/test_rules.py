@@ -297,7 +297,7 @@ async def test_a_file_rule_is_listed_and_can_only_be_changed_in_its_file(tmp_pat
     world = World(tmp_path, steering=lambda _: Steering(rules=(rule,)))
     context_id = await world.start()
     assert await world.runtime.rules(context_id) == [rule]
-    with pytest.raises(Conflict, match="config.toml, line 3"):
+    with pytest.raises(Conflict, match=r"config\.toml, line 3"):
         await world.runtime.revoke_rule("config-1", context_id=context_id)
 
 

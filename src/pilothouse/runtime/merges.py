@@ -78,7 +78,7 @@ def _put(live: Live, draft: Draft, plan: MergePlan, by: str) -> None:
                 "source": plan.source,
                 "strategy": plan.strategy,
                 "merged": plan.merged,
-                "conflicts": plan.conflicts,
+                "conflicts": list(plan.conflicts),
                 "by": by,
             }
         ),

@@ -25,7 +25,6 @@ from pilothouse.runtime.live import Live
 from pilothouse.runtime.standing import end_elevation as end_in_draft
 from pilothouse.runtime.standing import settle_elevation
 
-
 _REFUSED = frozenset({"rejected", "denied"})
 
 

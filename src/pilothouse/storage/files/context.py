@@ -151,7 +151,7 @@ class ContextOnDisk:
         digest = digest_of(data)
         self._write_blob(self.folder.blob(digest), data)
         stub = _STUB.decode(data)
-        return msgspec.Raw(msgspec.json.encode({id_field: getattr(stub, id_field), "blob": digest}))
+        return msgspec.Raw(msgspec.json.encode({id_field: getattr(stub, id_field), "turn": stub.turn, "blob": digest}))
 
     def _write_blob(self, path: Path, data: bytes) -> None:
         """Never over one that is there: something acknowledged may point to it."""
@@ -172,14 +172,16 @@ class ContextOnDisk:
         self.contents.note_keys(entry.keys)
         for raw in entry.messages:
             self.tail.messages[MessageId(_STUB.decode(raw).message_id)] = bytes(raw)
-        for raw in entry.calls:
-            self.tail.calls[CallId(_STUB.decode(raw).id)] = bytes(raw)
+        calls = [_STUB.decode(raw) for raw in entry.calls]
+        for stub, raw in zip(calls, entry.calls, strict=True):
+            self.tail.calls[CallId(stub.id)] = bytes(raw)
         for name, branch in entry.branches.items():
             self.tail.put_branch(name, branch)
         for name, ids in entry.appended.items():
             self.tail.append_ids(name, ids)
         self.tail.audit.extend(bytes(raw) for raw in entry.audit)
-        self.tail.note_turn(entry.core, [CallId(_STUB.decode(raw).id) for raw in entry.calls])
+        turn = entry.core.turn.id if entry.core.turn is not None else None
+        self.tail.note_turn(entry.core, [CallId(stub.id) for stub in calls if stub.turn in (None, turn)])
 
     def checkpoint(self) -> None:
         """Write the tail into the layout and forget the journal. Raises: StoreRefused; then all is as before."""

@@ -63,6 +63,7 @@ class Stub(msgspec.Struct):
 
     message_id: str = ""
     id: str = ""
+    turn: str | None = None
     blob: str | None = None
 
 

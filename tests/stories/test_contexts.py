@@ -1,0 +1,428 @@
+"""Contexts as things: listed by pages, archived, deleted, exported and imported, with what they have used."""
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
+from pilothouse.domain.messages import Usage
+from pilothouse.domain.policies import Policy
+from pilothouse.domain.prices import Price
+from pilothouse.domain.rules import Scope
+from pilothouse.domain.states import AwaitingToolApproval
+from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.runtime.parts import Limits
+from pilothouse.storage.base import Store
+from pilothouse.storage.files.store import FileStore
+from pilothouse.storage.memory import MemoryStore
+from pilothouse.testing.tools import NoteTool
+from pilothouse.testing.world import World
+
+CALL = Answer(text="I will", calls=(ScriptedCall(tool="change", arguments={"text": "x", "path": "a"}),))
+
+
+def files(tmp_path: Path, name: str = "data") -> FileStore:
+    return FileStore(tmp_path / name, now=lambda: "2026-01-01T00:00:00.000Z")
+
+
+@pytest.mark.parametrize("kind", ["memory", "files"])
+async def test_contexts_are_listed_newest_first_by_pages_that_never_repeat_or_skip(tmp_path: Path, kind: str) -> None:
+    world = World(tmp_path, store=files(tmp_path) if kind == "files" else MemoryStore())
+    made = []
+    for _ in range(7):
+        made.append(await world.start())
+        world.ambient.advance(1)
+    found, cursor, pages = [], None, 0
+    while True:
+        page = await world.runtime.contexts(limit=3, cursor=cursor)
+        found += [summary.context_id for summary in page.items]
+        pages += 1
+        if page.next is None:
+            break
+        cursor = page.next
+    assert found == made[::-1]
+    assert pages == 3
+    with pytest.raises(InvalidInput, match="no place"):
+        await world.runtime.contexts(cursor="nonsense")
+    await world.runtime.close()
+
+
+async def test_an_archived_context_is_out_of_the_list_until_a_message_brings_it_back(tmp_path: Path) -> None:
+    world = World(tmp_path, Answer(text="x"))
+    context_id = await world.start()
+    await world.runtime.archive(context_id)
+    assert (await world.runtime.contexts()).items == ()
+    assert [each.context_id for each in (await world.runtime.contexts(archived=True)).items] == [context_id]
+    await world.turn(context_id)
+    assert [each.context_id for each in (await world.runtime.contexts()).items] == [context_id]
+
+
+async def test_usage_is_added_up_and_has_a_cost_where_a_price_is_known(tmp_path: Path) -> None:
+    used = Usage(input_tokens=1000, output_tokens=500)
+    for prices, cost in (({"test": Price(input=2.0, output=8.0)}, 0.012), ({}, None)):
+        world = World(tmp_path, Answer(text="1", usage=used), Answer(text="2", usage=used), prices=prices)
+        context_id = await world.start()
+        await world.turn(context_id)
+        await world.turn(context_id)
+        totals = await world.runtime.usage(context_id)
+        assert (totals.own.input_tokens, totals.own.output_tokens) == (2000, 1000)
+        assert totals.total.cost == (pytest.approx(cost) if cost is not None else None)
+
+
+async def test_a_turn_ends_when_it_has_cost_its_limit(tmp_path: Path) -> None:
+    used = Usage(input_tokens=1_000_000)
+    world = World(
+        tmp_path,
+        Answer(calls=CALL.calls, usage=used),
+        Answer(text="never"),
+        prices={"test": Price(input=1.0, output=1.0)},
+        limits=Limits(turn_cost=0.5),
+    )
+    context_id = await world.start()
+    await world.turn(context_id)
+    assert (await world.runtime.read_messages(context_id))[-1].reason.code is Code.LIMIT_COST
+
+
+# export and import
+
+
+async def exported(world: World, context_id: str) -> bytes:
+    return b"".join([piece async for piece in world.runtime.export_context(context_id)])
+
+
+async def rich_context(world: World) -> str:
+    """One of everything that a context can hold."""
+    context_id = await world.start("supervised")
+    await world.runtime.send(context_id, "go", key="k1")
+    await world.runtime.rested(context_id)
+    await world.runtime.give_rule("deny", Scope(folder="deploy"), context_id=context_id)
+    await world.runtime.give_rule("ask", Scope(tool="look"), context_id=context_id, minutes=30)
+    await world.runtime.approve_all(context_id)
+    await world.runtime.rested(context_id)
+    await world.runtime.create_branch(context_id, "idea", prompt_addition="Be bold.")
+    await world.runtime.switch_branch(context_id, "idea")
+    await world.turn(context_id, "x" * 100_000)
+    await world.runtime.switch_branch(context_id, "main")
+    await world.runtime.merge(context_id, "idea")
+    await world.runtime.set_title(context_id, "Rich 富")
+    await world.runtime.create_branch(context_id, "gone")
+    await world.runtime.delete_branch(context_id, "gone")
+    await world.runtime.send(context_id, "again", key="k2")
+    await world.runtime.rested(context_id)
+    await world.runtime.send(context_id, "queued", queue=True)
+    assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
+    return context_id
+
+
+async def everything(store: Store, context_id: str) -> object:
+    stored = await store.open(context_id)
+    pool = await store.message_ids(context_id)
+    return (
+        stored.core,
+        stored.branches,
+        stored.calls,
+        {name: await store.branch_ids(context_id, name) for name in stored.branches},
+        await store.messages(context_id, pool),
+        await store.calls(context_id),
+        await store.audit(context_id),
+        await store.sent_keys(context_id),
+    )
+
+
+@pytest.mark.parametrize("kinds", [("memory", "files"), ("files", "memory"), ("files", "files")])
+async def test_what_is_exported_is_imported_as_it_was(tmp_path: Path, kinds: tuple[str, str]) -> None:
+    stores = [files(tmp_path, f"data{n}") if kind == "files" else MemoryStore() for n, kind in enumerate(kinds)]
+    answers = [CALL, Answer(text="1"), Answer(text="2"), CALL, Answer(text="3")]
+    world = World(tmp_path, *answers, store=stores[0])
+    context_id = await rich_context(world)
+    data = await exported(world, context_id)
+    other = World(tmp_path, Answer(text="4"), Answer(text="5"), store=stores[1], ids_from=10**6)
+    told = await other.runtime.import_context(data)
+    assert told.left_out == ()
+    assert await everything(stores[1], context_id) == await everything(stores[0], context_id)
+    assert await exported(other, context_id) == data
+    assert await other.runtime.audit_break(context_id) is None
+    await other.runtime.approve_all(context_id)
+    await other.runtime.rested(context_id)
+    assert other.change.ran == ["x"], "and it goes on from there"
+    with pytest.raises(Conflict, match="already"):
+        await other.runtime.import_context(data)
+    copy = await other.runtime.import_context(data, context_id="copy")
+    assert copy.context_id == "copy"
+    await world.runtime.close()
+    await other.runtime.close()
+
+
+async def test_leave_that_was_given_is_imported_only_when_the_person_says_so(tmp_path: Path) -> None:
+    world = World(tmp_path, CALL, Answer(text="1"))
+    context_id = await world.start("supervised")
+    await world.runtime.give_rule("allow", Scope(tool="change"), context_id=context_id)
+    await world.runtime.give_rule("deny", Scope(tool="look"), context_id=context_id)
+    await world.runtime.set_policy(context_id, Policy(kind="manual"))
+    data = await exported(world, context_id)
+    careful = World(tmp_path, CALL)
+    told = await careful.runtime.import_context(data)
+    assert [reason.code for reason in told.left_out] == [Code.RULE_ALLOWS, Code.POLICY_WAITS]
+    assert [rule.effect for rule in await careful.runtime.rules(context_id)] == ["deny"]
+    await careful.turn(context_id)
+    assert careful.change.ran == []
+    trusting = World(tmp_path, CALL, Answer(text="1"))
+    await trusting.runtime.import_context(data, grants=True)
+    assert len(await trusting.runtime.rules(context_id)) == 2
+
+
+async def test_a_file_that_is_cut_changed_or_no_export_is_refused_with_what_is_wrong(tmp_path: Path) -> None:
+    world = World(tmp_path, Answer(text="1"))
+    context_id = await world.start()
+    await world.turn(context_id)
+    data = await exported(world, context_id)
+    other = World(tmp_path)
+    lines = data.splitlines(keepends=True)
+    wrong = {
+        "empty": b"",
+        "no JSON": b"hello\n",
+        "binary": bytes(range(256)),
+        "another object": b'{"type": "other"}\n',
+        "cut": data[: len(data) // 2],
+        "cut at a line": b"".join(lines[:-1]),
+        "changed": data.replace(b"hello", b"hallo"),
+        "more behind the end": data + lines[1],
+        "newer": data.replace(b'"format":2', b'"format":99', 1),
+        "deep": b"[" * 100_000,
+    }
+    for name, bad in wrong.items():
+        with pytest.raises(InvalidInput) as caught:
+            await other.runtime.import_context(bad)
+        assert caught.value.reason.code is Code.INVALID_EXPORT, name
+    assert (await other.runtime.contexts()).items == ()
+
+
+async def test_ids_in_a_file_cannot_lead_out_of_its_folder(tmp_path: Path) -> None:
+    import hashlib
+
+    world = World(tmp_path, Answer(text="1"))
+    context_id = await world.start()
+    await world.turn(context_id)
+    data = await exported(world, context_id)
+    message_id = (await world.parts.store.message_ids(context_id))[0]
+    for old, new in ((message_id, "../../../../tmp/evil"), (context_id, "../evil"), ('"main"', '"elsewhere"')):
+        body = b"".join(data.splitlines(keepends=True)[:-1]).replace(old.encode(), new.encode(), 1)
+        body += msgspec.json.encode({"type": "end", "digest": hashlib.sha256(body).hexdigest()}) + b"\n"
+        with pytest.raises(InvalidInput):
+            await World(tmp_path, store=files(tmp_path, "fresh")).runtime.import_context(body)
+        shutil.rmtree(tmp_path / "fresh")
+
+
+async def test_a_context_at_work_is_not_exported(tmp_path: Path) -> None:
+    held = NoteTool("held", "read_only", hold=True)
+    world = World(tmp_path, Answer(calls=(ScriptedCall(tool="held"),)), Answer(text="x"), tools=[held])
+    context_id = await world.start()
+    await world.runtime.send(context_id, "go")
+    await held.started.wait()
+    with pytest.raises(Conflict, match="still open"):
+        await exported(world, context_id)
+    await world.runtime.cancel(context_id)
+
+
+async def test_a_folder_copied_to_another_data_directory_opens_there(tmp_path: Path) -> None:
+    answers = [CALL, Answer(text="1"), Answer(text="2"), CALL, Answer(text="3")]
+    world = World(tmp_path, *answers, store=files(tmp_path))
+    context_id = await rich_context(world)
+    before = await everything(world.parts.store, context_id)
+    await world.runtime.close()
+    (tmp_path / "moved/contexts").mkdir(parents=True)
+    shutil.copytree(tmp_path / "data/contexts" / context_id, tmp_path / "moved/contexts" / context_id)
+    other = World(tmp_path, Answer(text="4"), store=files(tmp_path, "moved"), ids_from=10**6)
+    assert await everything(other.parts.store, context_id) == before
+    assert len(await other.runtime.pending_calls(context_id)) == 1
+    await other.runtime.close()
+
+
+async def test_a_folder_of_the_first_format_is_read_and_kept_as_it_was(tmp_path: Path) -> None:
+    world = World(tmp_path, Answer(text="1"), store=files(tmp_path))
+    context_id = await world.start()
+    await world.turn(context_id)
+    await world.runtime.close()
+    path = tmp_path / "data/contexts" / context_id / "metadata.json"
+    old = path.read_bytes().replace(b'"format": 2', b'"format": 1')
+    if b'"format"' not in old:
+        old = old.replace(b"{", b'{"format": 1,', 1)
+    path.write_bytes(old)
+    again = World(tmp_path, Answer(text="2"), store=files(tmp_path), ids_from=1000)
+    await again.turn(context_id)
+    await again.runtime.close()
+    kept = list((path.parent / "aside").glob("metadata.json.format-1*"))
+    assert [each.read_bytes() for each in kept] == [old]
+    assert b'"format": 1' not in path.read_bytes()
+
+
+# sub-agents
+
+
+def delegates(task: str, mode: str | None = None) -> Answer:
+    arguments = {"task": task, **({"mode": mode} if mode else {})}
+    return Answer(calls=(ScriptedCall(tool="delegate", arguments=arguments),))
+
+
+def family(tmp_path: Path, *answers: Answer, **options: object) -> World:
+    from pilothouse.tools.builtin.delegate import Delegate
+
+    tools = [Delegate(), *options.pop("tools", [])]
+    return World(tmp_path, *answers, tools=tools, **options)
+
+
+async def child_of(world: World, context_id: str) -> str:
+    return (await world.runtime.contexts(parent=context_id)).items[0].context_id
+
+
+async def test_a_sub_agent_does_a_task_and_its_answer_is_the_result(tmp_path: Path) -> None:
+    used = Usage(input_tokens=10)
+    inner = [Answer(calls=CALL.calls, usage=used), Answer(text="It is 42.", usage=used)]
+    world = family(tmp_path, delegates("find out"), *inner, Answer(text="It says 42.", usage=used))
+    context_id = await world.start()
+    await world.turn(context_id)
+    messages = await world.runtime.read_messages(context_id)
+    assert messages[2].content == "It is 42."
+    assert messages[-1].content == "It says 42."
+    child = await child_of(world, context_id)
+    assert world.change.ran == ["x"]
+    assert (await world.runtime.contexts()).items[0].context_id == context_id
+    assert len((await world.runtime.contexts()).items) == 1, "sub-agents are a list of their own"
+    totals = await world.runtime.usage(context_id)
+    assert (totals.own.input_tokens, totals.total.input_tokens) == (10, 30)
+    assert (await world.runtime.read_messages(child))[0].content == "find out"
+    await world.runtime.delete_context(context_id)
+    with pytest.raises(NotFound):
+        await world.runtime.context(child)
+
+
+async def test_a_sub_agent_is_bound_by_the_present_mode_of_who_sent_it(tmp_path: Path) -> None:
+    world = family(tmp_path, delegates("change it", mode="agent"), CALL, Answer(text="done"))
+    context_id = await world.start("plan")
+    await world.turn(context_id)
+    assert world.change.ran == []
+    inner = world.model.requests[1]
+    assert "change" not in {tool.name for tool in inner.tools}
+    assert "'plan' of who sent you" in inner.system
+    result = (await world.runtime.read_messages(context_id))[2]
+    assert "came to no answer (denied)" in result.content
+
+
+async def test_a_switch_reaches_a_sub_agent_that_waits(tmp_path: Path) -> None:
+    for target, ran in (("agent", ["x"]), ("plan", [])):
+        world = family(tmp_path, delegates("change it"), CALL, Answer(text="inner"), Answer(text="outer"))
+        context_id = await world.start("agent")
+        await world.runtime.set_policy(context_id, Policy(kind="white_list", tools=frozenset({"delegate"})))
+        await world.runtime.switch_mode(context_id, "agent")
+        await world.runtime.send(context_id, "go")
+        child = await waiting_child(world, context_id)
+        (call,) = await world.runtime.pending_calls(child)
+        assert call.reason.code is Code.POLICY_WAITS, "the parent's policy binds it too"
+        if target == "agent":
+            await world.runtime.approve_all(child)
+        else:
+            await world.runtime.switch_mode(context_id, target)
+        await world.runtime.rested(context_id)
+        assert world.change.ran == ran
+
+
+async def waiting_child(world: World, context_id: str) -> str:
+    while True:
+        await asyncio.sleep(0)
+        for summary in (await world.runtime.contexts(parent=context_id)).items:
+            if isinstance((await world.runtime.context(summary.context_id)).state, AwaitingToolApproval):
+                return summary.context_id
+
+
+async def test_cancel_reaches_the_sub_agents(tmp_path: Path) -> None:
+    held = NoteTool("held", "mutating", hold=True)
+    inner = Answer(calls=(ScriptedCall(tool="held"),))
+    world = family(tmp_path, delegates("hold"), inner, Answer(text="never"), tools=[held])
+    context_id = await world.start()
+    await world.runtime.send(context_id, "go")
+    await held.started.wait()
+    child = await child_of(world, context_id)
+    await world.runtime.cancel(context_id)
+    live = await world.runtime.rested(child)
+    assert live.core.turn is None
+    assert live.core.last_turn == "cancelled"
+    calls = await world.parts.store.calls(child)
+    assert [call.status for call in calls] == ["cancelled"]
+
+
+async def test_a_pause_holds_the_sub_agents_and_resume_lets_them_go_on(tmp_path: Path) -> None:
+    held = NoteTool("held", "mutating", hold=True)
+    inner = [Answer(calls=(ScriptedCall(tool="held"),)), Answer(text="inner")]
+    world = family(tmp_path, delegates("hold"), *inner, Answer(text="outer"), tools=[held])
+    context_id = await world.start()
+    await world.runtime.send(context_id, "go")
+    await held.started.wait()
+    child = await child_of(world, context_id)
+    await world.runtime.pause(context_id)
+    held.release.set()
+    live = await world.runtime.rested(child)
+    assert live.state.__class__.__name__ == "Paused"
+    await world.runtime.resume(context_id)
+    await world.runtime.rested(context_id)
+    assert (await world.runtime.read_messages(context_id))[-1].content == "outer"
+
+
+async def test_sub_agents_send_no_others_beyond_a_depth(tmp_path: Path) -> None:
+    world = family(
+        tmp_path,
+        delegates("1"),
+        delegates("2"),
+        delegates("3"),
+        Answer(text="c"),
+        Answer(text="b"),
+        Answer(text="a"),
+        limits=Limits(delegation_depth=2),
+    )
+    context_id = await world.start()
+    await world.turn(context_id)
+    assert [("delegate" in {tool.name for tool in request.tools}) for request in world.model.requests[:3]] == [
+        True,
+        True,
+        False,
+    ]
+    assert len(await world.parts.store.contexts()) == 3
+
+
+async def test_many_sub_agents_work_at_once_and_none_is_lost(tmp_path: Path) -> None:
+    count = 12
+    calls = tuple(ScriptedCall(tool="delegate", arguments={"task": str(n)}, id=f"c{n}") for n in range(count))
+    world = family(tmp_path, Answer(calls=calls), *[Answer(text="inner")] * count, Answer(text="outer"))
+    context_id = await world.start()
+    await world.turn(context_id)
+    results = [m.content for m in await world.runtime.read_messages(context_id) if m.role == "tool"]
+    assert results == ["inner"] * count
+    assert len((await world.runtime.contexts(parent=context_id)).items) == count
+
+
+async def test_a_sub_agent_whose_sender_is_gone_may_do_nothing(tmp_path: Path) -> None:
+    world = family(tmp_path, delegates("1"), Answer(text="inner"), Answer(text="outer"), store=files(tmp_path))
+    context_id = await world.start()
+    await world.turn(context_id)
+    child = await child_of(world, context_id)
+    await world.runtime.close()
+    shutil.rmtree(tmp_path / "data/contexts" / context_id)
+    again = family(tmp_path, CALL, store=files(tmp_path), ids_from=1000)
+    await again.turn(child)
+    assert again.change.ran == []
+    await again.runtime.close()
+
+
+async def test_a_line_of_senders_that_bites_its_tail_is_no_line(tmp_path: Path) -> None:
+    store = MemoryStore()
+    world = family(tmp_path, CALL, store=store)
+    one = await world.start()
+    two = await world.runtime.create_context(tmp_path, parent=one)
+    kept = store._kept[one]
+    kept.core = msgspec.structs.replace(kept.core, parent=two)
+    again = family(tmp_path, CALL, store=store, ids_from=1000)
+    await again.turn(one)
+    assert again.change.ran == []
