@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
+
 from pilothouse.ambient import Ambient, SystemAmbient, timestamp
 from pilothouse.llm.base import Adapter
-from pilothouse.runtime.parts import Limits, Parts
+from pilothouse.runtime.parts import Limits, Parts, Titles
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.settings import OPENAI_URL, Settings
+from pilothouse.settings import OPENAI_URL, ModelChoice, Settings
 from pilothouse.storage.base import Store
 from pilothouse.storage.files.store import FileStore
 from pilothouse.tools.builtin import builtin_tools
@@ -24,30 +26,52 @@ def build_runtime(
 ) -> Runtime:
     """Raises: StoreLocked, InvalidInput."""
     ambient: Ambient = SystemAmbient()
+    configuration = settings.configuration
     return Runtime(
         Parts(
             store=store or FileStore(settings.data_dir, now=lambda: timestamp(ambient.now())),
-            adapter=adapter or build_adapter(settings),
-            model=settings.model,
+            adapter=adapter or build_adapter(settings, settings.model),
+            model=settings.model.name,
             registry=Registry(builtin_tools(environment)),
             ambient=ambient,
-            limits=limits or Limits(),
-            private=(settings.data_dir,),
+            modes=configuration.modes,
+            personas=configuration.personas,
+            prices=configuration.prices,
+            steering=configuration.steering,
+            titles=_titles(settings),
+            limits=limits or _limits(settings),
+            private=_private(settings),
         )
     )
 
 
-def build_adapter(settings: Settings) -> Adapter:
+def _private(settings: Settings) -> tuple[Path, ...]:
+    """What no tool may touch: the data, and the person's configuration with all that lies beside it."""
+    file = settings.configuration.user_file
+    return (settings.data_dir, file.parent if file.parent.name == "pilothouse" else file)
+
+
+def _limits(settings: Settings) -> Limits:
+    given = msgspec.structs.asdict(settings.configuration.file.limits)
+    return Limits(**{name: value for name, value in given.items() if value is not None})
+
+
+def _titles(settings: Settings) -> Titles | None:
+    choice = settings.title_model
+    return Titles(build_adapter(settings, choice), choice.name) if choice is not None else None
+
+
+def build_adapter(settings: Settings, choice: ModelChoice) -> Adapter:
     """Adapters are imported when they are needed: a conversation with one does not load the others."""
-    if settings.provider == "openai":
+    if choice.provider == "openai":
         from pilothouse.llm.openai import OpenAIAdapter
 
         return OpenAIAdapter(settings.base_url or OPENAI_URL, settings.key)
-    if settings.provider == "scripted":
+    if choice.provider == "scripted":
         from pilothouse.llm.script import load_script
         from pilothouse.llm.scripted import ScriptedAdapter
 
-        return ScriptedAdapter(load_script(Path(settings.model)))
+        return ScriptedAdapter(load_script(Path(choice.name)))
     from pilothouse.llm.demo import DemoAdapter
 
     return DemoAdapter()

@@ -1,11 +1,11 @@
-"""Settings: what the command line and the environment say, checked."""
+"""Settings: what the command line, the environment and the person's file say, in this order, checked."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
+from pilothouse.config.files import Configuration
 from pilothouse.domain.codes import Code, Language
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.domain.modes import DEFAULT_MODE, Modes
 from pilothouse.domain.values import Value
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -13,46 +13,75 @@ _DEFAULT_OPENAI_MODEL = "gpt-4.1-mini"
 _MODELS = "demo, openai:NAME, scripted:FILE"
 
 
-class Settings(Value):
-    """`provider` is one of openai, demo, scripted; `model` is its model's name, or the script's path."""
+class ModelChoice(Value):
+    """`provider` is one of openai, demo, scripted; `name` is its model's, or the script's path."""
 
     provider: str
-    model: str
-    mode: str
+    name: str
+
+
+class Settings(Value, kw_only=True):
+    """`mode` is what the command line or the environment says; without them, the files decide by folder."""
+
+    model: ModelChoice
+    title_model: ModelChoice | None = None
+    mode: str | None = None
     data_dir: Path
     language: Language = "en"
     base_url: str | None = None
     key: str | None = None
+    configuration: Configuration
 
 
 def read_settings(
-    environment: Mapping[str, str], *, model: str | None = None, mode: str | None = None, data_dir: str | None = None
+    environment: Mapping[str, str],
+    *,
+    model: str | None = None,
+    mode: str | None = None,
+    data_dir: str | None = None,
+    config: str | None = None,
 ) -> Settings:
-    """The command line first, then the environment, then defaults.
+    """The command line first, then the environment, then the file, then defaults.
 
     Raises: InvalidInput, naming what is wrong and what is allowed.
     """
+    configuration = Configuration(_user_file(environment, config))
+    file = configuration.file
     key = environment.get("OPENAI_API_KEY") or None
     base_url = environment.get("OPENAI_BASE_URL") or None
-    named = model or environment.get("PILOTHOUSE_MODEL") or (f"openai:{_DEFAULT_OPENAI_MODEL}" if key else "demo")
+    named = model or environment.get("PILOTHOUSE_MODEL") or file.model
+    chosen = _model(named or (f"openai:{_DEFAULT_OPENAI_MODEL}" if key else "demo"), key, base_url)
+    wanted = mode or environment.get("PILOTHOUSE_MODE")
+    return Settings(
+        model=chosen,
+        title_model=_model(file.title_model, key, base_url) if file.title_model is not None else None,
+        mode=configuration.modes.named(wanted).name if wanted else None,
+        data_dir=_data_dir(environment, data_dir or environment.get("PILOTHOUSE_DATA_DIR") or file.data_dir),
+        language=file.language or _language(environment),
+        base_url=base_url or OPENAI_URL,
+        key=key,
+        configuration=configuration,
+    )
+
+
+def _model(named: str, key: str | None, base_url: str | None) -> ModelChoice:
     provider, _, name = named.partition(":")
     if provider not in ("demo", "openai", "scripted") or (provider != "demo" and not name):
         raise InvalidInput(Code.UNKNOWN_MODEL, model=named, allowed=_MODELS)
     if provider == "openai" and key is None and base_url is None:
         raise InvalidInput(Code.MISSING_KEY, model=named, variable="OPENAI_API_KEY")
-    return Settings(
-        provider=provider,
-        model=name or provider,
-        mode=Modes().named(mode or environment.get("PILOTHOUSE_MODE") or DEFAULT_MODE).name,
-        data_dir=_data_dir(environment, data_dir),
-        language=_language(environment),
-        base_url=base_url or OPENAI_URL,
-        key=key,
-    )
+    return ModelChoice(provider, name or provider)
 
 
-def _data_dir(environment: Mapping[str, str], given: str | None) -> Path:
-    named = given or environment.get("PILOTHOUSE_DATA_DIR")
+def _user_file(environment: Mapping[str, str], given: str | None) -> Path:
+    named = given or environment.get("PILOTHOUSE_CONFIG")
+    if named:
+        return Path(named).expanduser()
+    shared = environment.get("XDG_CONFIG_HOME")
+    return (Path(shared) if shared else Path.home() / ".config") / "pilothouse" / "config.toml"
+
+
+def _data_dir(environment: Mapping[str, str], named: str | None) -> Path:
     if named:
         return Path(named).expanduser()
     shared = environment.get("XDG_DATA_HOME")

@@ -22,10 +22,12 @@ LAYERS: dict[str, set[str]] = {
     "tools": {"domain", "sandbox"},
     "runtime": {"domain", "ambient", "window", "llm", "tools", "sandbox", "storage"},
     "terminal": {"domain", "runtime"},
-    "settings": {"domain"},
+    "config": {"domain"},
+    "settings": {"domain", "config"},
     "testing": {"domain", "ambient", "window", "llm", "tools", "sandbox", "storage", "runtime"},
     "app": {"domain", "ambient", "llm", "tools", "storage", "runtime", "settings"},
-    "commands": {"domain", "app", "runtime", "sandbox", "settings", "terminal"},
+    "options": set(),
+    "commands": {"domain", "app", "config", "options", "runtime", "sandbox", "settings", "terminal"},
     "cli": {"commands"},
 }
 AMBIENT = {"time", "random", "uuid", "secrets", "datetime"}

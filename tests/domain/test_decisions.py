@@ -129,7 +129,9 @@ def oracle(call: CallFacts, standing: Standing, approved: bool) -> int:
     rules = [rule for each in family for rule in each.rules if rule_fits(rule, call)]
     others = [mode_says(mode.name, call) for mode in modes]
     others += [{"allow": 0, "ask": 1, "deny": 2}[rule.effect] for rule in rules]
-    others += [int(policy_waits(policy, call, each.depth)) for each in family for policy in each.policies]
+    depths = [sum(each.depth for each in family[: place + 1]) for place in range(len(family))]
+    pairs = [(policy, depth) for each, depth in zip(family, depths, strict=True) for policy in each.policies]
+    others += [int(policy_waits(policy, call, depth)) for policy, depth in pairs]
     others += [2 for each in family if call.tool in each.denied]
     others += [2 for limit in [call.limit] if limit is not None]
     worst = max([own, *others])
@@ -141,7 +143,7 @@ def oracle(call: CallFacts, standing: Standing, approved: bool) -> int:
     asks = [rule for rule in rules if rule.effect == "ask"]
     allows = [rule for rule in rules if rule.effect == "allow"]
     opened = any(all(is_narrower(allow.scope, ask.scope) for ask in asks) for allow in allows)
-    return 0 if opened and not elevating else 1
+    return 0 if opened and not elevating and not standing.mode.elevates else 1
 
 
 @given(call=facts, standing=families, approved=st.booleans())

@@ -14,6 +14,7 @@ from pilothouse.domain.policies import Policy
 from pilothouse.domain.prices import Price
 from pilothouse.domain.rules import Scope
 from pilothouse.domain.states import AwaitingToolApproval
+from pilothouse.domain.steering import Steering
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.runtime.parts import Limits
 from pilothouse.storage.base import Store
@@ -166,10 +167,13 @@ async def test_leave_that_was_given_is_imported_only_when_the_person_says_so(tmp
     data = await exported(world, context_id)
     careful = World(tmp_path, CALL)
     told = await careful.runtime.import_context(data)
-    assert [reason.code for reason in told.left_out] == [Code.RULE_ALLOWS, Code.POLICY_WAITS]
+    assert [reason.code for reason in told.left_out] == [Code.RULE_ALLOWS], "a policy only makes things stricter"
     assert [rule.effect for rule in await careful.runtime.rules(context_id)] == ["deny"]
     await careful.turn(context_id)
     assert careful.change.ran == []
+    particular = World(tmp_path, CALL, steering=lambda _: Steering(mode="plan", preference=Policy(kind="manual")))
+    await particular.runtime.import_context(data)
+    assert (await particular.runtime.context(context_id)).core.mode == "plan", "never looser than the person's own"
     trusting = World(tmp_path, CALL, Answer(text="1"))
     await trusting.runtime.import_context(data, grants=True)
     assert len(await trusting.runtime.rules(context_id)) == 2

@@ -175,7 +175,7 @@ def test_a_conversation_line_by_line(command: Command) -> None:
         "I see.",
         "no command /nonsense",
         "Only talks",
-        "Active branch: try",
+        "* try ← main",
         "call_started",
         "/continue",
         "Kept. Come back with",

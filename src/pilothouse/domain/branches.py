@@ -9,7 +9,7 @@ import msgspec
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.domain.messages import Message, ToolRequest, ToolResult
+from pilothouse.domain.messages import Message, ToolRequest, ToolResult, is_told
 from pilothouse.domain.values import Timestamp, Value
 
 MAIN = "main"
@@ -62,21 +62,27 @@ def check_name(name: str) -> None:
         raise InvalidInput(Code.INVALID_NAME, value=name)
 
 
-def fork_length(messages_from_fork: Sequence[Message]) -> int:
-    """How many messages from the fork point on belong to the fork: a call is never parted from its results.
+def fork_length(messages: Sequence[Message], at: int) -> int:
+    """How many messages a fork at one of them takes: a call is never parted from its results.
 
-    `messages_from_fork` starts at the message that was chosen.
+    What the model is not told of (a switch of the mode, an error) may stand between a call and its results.
     """
-    awaited: set[str] = set()
-    length = 0
-    for position, message in enumerate(messages_from_fork, start=1):
-        if isinstance(message, ToolRequest) and position == 1:
-            awaited = {call.id for call in message.calls}
-        elif not isinstance(message, ToolResult) and position > 1:
+    start = at
+    while start > 0 and not isinstance(messages[start], ToolRequest) and _may_stand_between(messages[start]):
+        start -= 1
+    request = messages[start]
+    if not isinstance(request, ToolRequest):
+        return at + 1
+    awaited = {call.id for call in request.calls}
+    end = at
+    for position in range(start + 1, len(messages)):
+        message = messages[position]
+        if not _may_stand_between(message):
             break
-        if isinstance(message, ToolResult):
-            awaited.discard(message.call_id)
-        length = position
-        if position == 1 and not isinstance(message, ToolRequest | ToolResult):
-            break
-    return length
+        if isinstance(message, ToolResult) and message.call_id in awaited:
+            end = max(end, position)
+    return end + 1
+
+
+def _may_stand_between(message: Message) -> bool:
+    return isinstance(message, ToolResult) or not is_told(message)

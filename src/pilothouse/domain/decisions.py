@@ -87,8 +87,8 @@ def decide(facts: CallFacts, standing: Standing, approval: Approval | None = Non
     if approval is not None and approval.digest == facts.digest and approval.mode == standing.modes:
         code = Code.ELEVATED if standing.mode.elevates else Code.APPROVED
         return Decision(verdict=Verdict.RUN, reason=Reason(code, {"by": approval.by}))
-    if standing.elevated and standing.mode.elevates:
-        return _elevated(standing, votes)
+    if standing.mode.elevates:
+        return _elevated(standing, votes) if standing.elevated else _decision(strictest)
     return _opened_by_rule(facts, standing, votes) or _decision(strictest)
 
 
@@ -132,17 +132,18 @@ def _votes(facts: CallFacts, standing: Standing) -> list[_Vote]:
     votes += [_vote_of_ancestor(facts, above.mode) for above in standing.above]
     if facts.limit is not None:
         votes.append(_Vote(verdict=Verdict.DENY, reason=facts.limit))
-    if facts.effect != "question":
-        for each in (standing, *standing.above):
-            votes += _votes_beside_the_mode(facts, each)
+    depth = 0
+    for each in (standing, *standing.above):
+        if facts.tool in each.denied:
+            votes.append(_Vote(verdict=Verdict.DENY, reason=each.denied[facts.tool]))
+        depth += each.depth  # a sub-agent's rounds count for whoever sent it, too
+        if facts.effect != "question":
+            votes += _votes_beside_the_mode(facts, each, depth)
     return votes
 
 
-def _votes_beside_the_mode(facts: CallFacts, standing: Standing) -> list[_Vote]:
-    votes = []
-    if facts.tool in standing.denied:
-        votes.append(_Vote(verdict=Verdict.DENY, reason=standing.denied[facts.tool]))
-    votes += [
+def _votes_beside_the_mode(facts: CallFacts, standing: Standing, depth: int) -> list[_Vote]:
+    votes = [
         _vote_of_directory(facts, directory)
         for directory in standing.directories
         if reaches(facts.touches, directory.folder)
@@ -150,9 +151,7 @@ def _votes_beside_the_mode(facts: CallFacts, standing: Standing) -> list[_Vote]:
     votes += [_vote_of_rule(rule) for rule in standing.rules if rule.effect != "allow" and _speaks_of(rule, facts)]
     unknown = facts.effect == "mutating" and facts.touches is None
     for policy in standing.policies:
-        if is_left_to_the_person(
-            policy, tool=facts.tool, dangers=facts.dangerous, unknown=unknown, depth=standing.depth
-        ):
+        if is_left_to_the_person(policy, tool=facts.tool, dangers=facts.dangerous, unknown=unknown, depth=depth):
             votes.append(_Vote(verdict=Verdict.WAIT, reason=Reason(Code.POLICY_WAITS, {"policy": policy.kind})))
     return votes
 

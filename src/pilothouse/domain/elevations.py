@@ -10,7 +10,7 @@ from pilothouse.domain.values import Timestamp, TurnId, Value
 
 CALLS_AT_MOST = 100
 MINUTES_AT_MOST = 24 * 60
-End = Literal["used_up", "turn_ended", "time_up", "ended_by_person", "mode_switched", "restarted"]
+End = Literal["used_up", "turn_ended", "time_up", "ended_by_person", "mode_switched", "restarted", "replaced"]
 
 
 class Elevation(Value, kw_only=True):

@@ -33,6 +33,8 @@ def _steps(entry: AuditEntry) -> Iterable[Step]:
     params = {"by": entry.by, "mode": detail.get("mode", ""), "status": detail.get("status", "")}
     match entry.kind:
         case "call_decided":
+            if detail.get("verdict") not in _DECIDED:
+                return
             what = Reason(_DECIDED[detail["verdict"]], params)
         case "call_started":
             what = Reason(Code.WHY_STARTED, params)

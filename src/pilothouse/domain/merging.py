@@ -1,12 +1,12 @@
 """Merging branches: which messages go over, what stands in the way, and where each came from. Ids only, no copies."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal
 
 from pilothouse.domain.branches import Branch
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.domain.messages import Message, SystemControl, ToolRequest, ToolResult
+from pilothouse.domain.messages import Message, SystemControl, ToolRequest, ToolResult, is_told
 from pilothouse.domain.values import CallId, MessageId, Timestamp, Value
 
 Strategy = Literal["append", "cherry_pick", "rebase"]
@@ -83,25 +83,28 @@ def is_mark(message: Message) -> bool:
 
 
 def left_behind(
-    block: Sequence[Message],
-    target_has: Iterable[MessageId],
-    results: Mapping[CallId, MessageId],
-    requests: Mapping[CallId, MessageId],
+    tail: Sequence[Message], block: Sequence[Message], has_result: Collection[CallId]
 ) -> list[MergeConflict]:
-    """Calls whose results, and results whose calls, do not come along. `results` and `requests` say where they lie."""
-    there = set(target_has)
-    seen: set[MessageId] = set()
-    answered = {message.call_id for message in block if isinstance(message, ToolResult)}
-    found = []
-    for message in block:
-        if isinstance(message, ToolRequest):
-            seen.add(message.id)
-            if any(call.id not in answered and call.id in results for call in message.calls):
-                found.append(MergeConflict(kind="result_left_behind", message_id=message.id))
-        elif isinstance(message, ToolResult):
-            request = requests.get(message.call_id)
-            if request is None or (request not in seen and request not in there):
+    """Calls of a block whose results will not follow them, and results that will not follow their call.
+
+    `tail` is the end of the target: a call that stands there may get its result from the block. `has_result` are the
+    calls that have one somewhere.
+    """
+    inside = {message.id for message in block}
+    found: list[MergeConflict] = []
+    request: ToolRequest | None = None
+    awaited: set[CallId] = set()
+    for message in (*tail, *block, None):
+        if isinstance(message, ToolResult):
+            if request is not None and message.call_id in awaited:
+                awaited.discard(message.call_id)
+            elif message.id in inside:
                 found.append(MergeConflict(kind="call_left_behind", message_id=message.id))
+        elif message is None or is_told(message):
+            if request is not None and request.id in inside and not awaited.isdisjoint(has_result):
+                found.append(MergeConflict(kind="result_left_behind", message_id=request.id))
+            request = message if isinstance(message, ToolRequest) else None
+            awaited = {call.id for call in request.calls} if request is not None else set()
     return found
 
 

@@ -171,6 +171,19 @@ Message = (
 )
 
 
+def is_told(message: Message) -> bool:
+    """Whether the model is told of a message at all."""
+    match message:
+        case Text():
+            return bool(message.content) and message.ended not in ("cut", "refused")
+        case SystemControl():
+            return message.kind in ("injection", "summary")
+        case Processing() | ErrorMessage() | WorkflowExecution() | Image():
+            return False
+        case _:
+            return True
+
+
 def pieces(message: Message) -> list[str]:
     """The content in the pieces that it came in; a message that was not streamed is one piece."""
     content = getattr(message, "content", None) or ""

@@ -7,8 +7,10 @@ from pilothouse.domain.values import Value
 
 
 class Steering(Value, kw_only=True):
-    """`preference` is the person's approval policy, which a context may override; `policies` hold in any case."""
+    """`mode` is that of new conversations. `preference` is the person's approval policy, which a context may override;
+    `policies` hold in any case."""
 
+    mode: str | None = None
     preference: Policy = Policy()
     policies: tuple[Policy, ...] = ()
     rules: tuple[Rule, ...] = ()

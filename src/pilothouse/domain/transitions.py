@@ -56,6 +56,7 @@ _OWN: Mapping[type[BaseState], set[type[BaseState]]] = {
         AwaitingUserAnswer,
         CollectingToolResults,
         SavingMessage,
+        Paused,
     },
     AwaitingUserAnswer: {
         AwaitingUserAnswer,
@@ -63,6 +64,7 @@ _OWN: Mapping[type[BaseState], set[type[BaseState]]] = {
         ExecutingTool,
         CollectingToolResults,
         SavingMessage,
+        Paused,
     },
     Paused: {
         EnhancingSystemPrompt,

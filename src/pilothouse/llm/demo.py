@@ -23,6 +23,7 @@ from pilothouse.llm.base import (
 )
 
 _WORD_SECONDS = 0.01
+_LOOKED_BACK = 40
 
 Ask = tuple[str, dict[str, Any]]
 
@@ -48,20 +49,26 @@ _RULES: list[tuple[re.Pattern[str], Callable[[re.Match[str]], Ask]]] = [
         lambda found: ("list_directory", {"path": found[1] or "."}),
     ),
     (
+        re.compile(r"(?is)^\s*(?:delegate|委派)\s*[:：]?\s*(.+)$"),
+        lambda found: ("delegate", {"task": found[1].strip()}),
+    ),
+    (
         re.compile(r"(?is)^\s*(?:ask me|问我).*$"),
         lambda _: ("ask_user", {"questions": [{"question": "Tea or coffee?", "options": ["tea", "coffee"]}]}),
     ),
 ]
 
+_STEPS = re.compile(r"(?i)^\s*(?:work in|分)\s*([1-9])\s*(?:steps?|步.*)\s*$")
+
 _HELP = (
     "I am the demo model: a few rules, no intelligence, no key. The runtime around me is the real one. Try:\n"
     "  list · read README.md · write notes.txt: hello · replace hello with bye in notes.txt\n"
-    "  run date · ask me\n"
+    "  run date · ask me · delegate: list · work in 4 steps\n"
     "then switch the mode (/plan, /supervised, /review, /ask, /agent) and try the same again."
 )
 _HELP_ZH = (
     "我是演示模型：只有几条规则，没有智能，也不需要密钥。周围的运行时是真实的。试试：\n"
-    "  列出 · 读取 README.md · 写入 notes.txt: 你好 · 运行 date · 问我\n"
+    "  列出 · 读取 README.md · 写入 notes.txt: 你好 · 运行 date · 问我 · 委派: 列出 · 分4步\n"
     "然后切换模式（/plan、/supervised、/review、/ask、/agent）再试一次。"
 )
 _NO_TOOLS = "In this mode I have no tools, so I can only talk. Switch with /agent, /review or /plan to let me look."
@@ -76,8 +83,7 @@ class DemoAdapter:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         yield Connected()
-        last = msgspec.json.decode(request.messages[-1]) if request.messages else {}
-        text, ask = _answer(last, has_tools=bool(request.tools))
+        text, ask = _answer([msgspec.json.decode(each) for each in request.messages[-_LOOKED_BACK:]], request)
         for word in re.findall(r"\S+\s*|\s+", text):
             await asyncio.sleep(_WORD_SECONDS)
             yield TextDelta(text=word)
@@ -92,16 +98,32 @@ class DemoAdapter:
         pass
 
 
-def _answer(last: dict[str, Any], *, has_tools: bool) -> tuple[str, Ask | None]:
-    content = str(last.get("content", ""))
+def _answer(history: list[dict[str, Any]], request: ModelRequest) -> tuple[str, Ask | None]:
+    last = history[-1] if history else {}
+    asked: dict[str, Any] = next((each for each in reversed(history) if each["kind"] == "UserText"), {})
+    content = str(asked.get("content", ""))
     chinese = bool(re.search(r"[\u4e00-\u9fff]", content))
+    steps = _STEPS.match(content)
+    if steps is not None and request.tools:
+        since = history[::-1].index(asked)
+        done = sum(each["kind"] == "CallResult" for each in history[len(history) - since :])
+        return _next_step(done, int(steps[1]), chinese)
     if last.get("kind") == "CallResult":
-        return f"That is what came back:\n{content}", None
+        return f"That is what came back:\n{last.get('content', '')}", None
     for pattern, make in _RULES:
         found = pattern.match(content)
         if found is not None:
-            if not has_tools:
+            if not request.tools:
                 return (_NO_TOOLS_ZH if chinese else _NO_TOOLS), None
             ask = make(found)
             return (f"我来使用 {ask[0]}。" if chinese else f"I will use {ask[0]}."), ask
     return (_HELP_ZH if chinese else _HELP), None
+
+
+def _next_step(done: int, total: int, chinese: bool) -> tuple[str, Ask | None]:
+    """Work that takes a while, so that there is something to pause."""
+    if done >= total:
+        return (f"{total} 步都完成了。" if chinese else f"All {total} steps are done."), None
+    number = done + 1
+    command = f"sleep 1; echo step {number} of {total}"
+    return (f"第 {number} 步。" if chinese else f"Step {number}."), ("execute", {"command": command})

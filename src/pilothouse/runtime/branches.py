@@ -5,7 +5,7 @@ from collections.abc import Callable
 import msgspec
 
 from pilothouse.domain.branches import Branch, fork_length
-from pilothouse.domain.codes import Code
+from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import Conflict, NotFound
 from pilothouse.domain.messages import Metadata, SystemControl
 from pilothouse.domain.payloads import check_text
@@ -15,6 +15,7 @@ from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.messages import put_branch
+from pilothouse.runtime.results import close_open_calls
 
 _LOOKED_AT = 2000
 
@@ -44,8 +45,9 @@ async def fork(contexts: Contexts, context_id: str, name: str, *, at: MessageId,
                 raise Conflict(Code.MESSAGE_INCOMPLETE, message_id=at)
             raise NotFound(Code.UNKNOWN_MESSAGE, message_id=at, branch=origin.name)
         position = ids.index(at)
-        following = await store.messages(live.id, ids[position : position + _LOOKED_AT])
-        return await _create(live, name, origin, position + fork_length(following))
+        first = max(0, position - _LOOKED_AT)
+        around = await store.messages(live.id, ids[first : position + _LOOKED_AT])
+        return await _create(live, name, origin, first + fork_length(around, position - first))
 
 
 async def _create(live: Live, name: str, origin: Branch, length: int, addition: str | None = None) -> Branch:
@@ -79,11 +81,15 @@ async def between_turns(live: Live, passing: State, change: Callable[[Draft], No
     live.enter(SavingContext())
     try:
         draft = live.draft()
+        if live.core.turn is not None:  # a failed turn that the store would not close then
+            close_open_calls(draft, live, Reason(Code.NOT_RUN))
+            draft.core["turn"] = None
         change(draft)
         await live.commit(draft, Idle())
     except BaseException:
-        live.state = before
-        live.publish_state()
+        if isinstance(live.state, SavingContext):  # else it was done before whoever asked for it left
+            live.state = before
+            live.publish_state()
         raise
 
 

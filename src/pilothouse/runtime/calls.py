@@ -48,7 +48,8 @@ async def decide(
 ) -> list[CallRecord]:
     """Decide some pending calls in one commit: all of them, or none. Approved ones start with it.
 
-    Raises: NotFound, Conflict (decided or changed meanwhile), InvalidInput (edited arguments), StoreError.
+    Raises: NotFound, Conflict (decided or changed meanwhile), InvalidInput (edited arguments), StoreError. A rule for
+    good is given after the decision: if the store refuses it then, the decision stands.
     """
     # A tool may take its time to look at edited arguments: that must not hold up a cancel.
     edited = await _look_at_edits(await contexts.find(context_id), decisions)
@@ -64,11 +65,14 @@ async def decide(
                 _approve(live, draft, edited.get(decision.id) or live.calls[CallId(decision.id)], by)
             else:
                 _reject(live, draft, decision, by)
-        await _give(contexts, live, draft, given, by)
+        _give_here(live, draft, given, by)
         if can_start(live):
             start_calls(turn_of(live), draft)
         await live.commit(draft, after_decisions(live, draft), then=lambda: contexts.drive(live))
         decided = [draft.call(CallId(decision.id)) for decision in decisions]
+    for rule in given:
+        if rule.lifetime.context is None:
+            await contexts.rulebook.give(live.core.owner, rule, by=by)
     if given:
         await follow(contexts, contexts.in_memory(), by, opens=opened_by(given))
     return decided
@@ -87,16 +91,13 @@ def _chosen_rules(live: Live, decisions: Sequence[PersonsDecision], by: str) -> 
     return rules
 
 
-async def _give(contexts: Contexts, live: Live, draft: Draft, rules: Sequence[Rule], by: str) -> None:
-    """Rules of this context go into the draft; those for good are durable before anything starts by them."""
-    for rule in rules:
-        if rule.lifetime.context is not None:
-            put_rule(draft, rule, by)
-        else:
-            await contexts.rulebook.give(live.core.owner, rule, by=by)
-            draft.note("rule_given", by, rule=rule)
-    if rules:
-        decide_anew(live, draft, by, opens=opened_by(rules))
+def _give_here(live: Live, draft: Draft, rules: Sequence[Rule], by: str) -> None:
+    """The rules of this context go with the decision; those for good are given when it is made."""
+    here = [rule for rule in rules if rule.lifetime.context is not None]
+    for rule in here:
+        put_rule(live, draft, rule, by)
+    if here:
+        decide_anew(live, draft, by, opens=opened_by(here))
 
 
 async def _look_at_edits(live: Live, decisions: Sequence[PersonsDecision]) -> dict[str, CallRecord]:

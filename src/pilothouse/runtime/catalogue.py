@@ -9,12 +9,13 @@ from pilothouse.domain.audit import AuditDraft, chain
 from pilothouse.domain.branches import MAIN, Branch
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import Change, ContextCore, check_context_id
-from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
+from pilothouse.domain.errors import Conflict, InvalidInput
 from pilothouse.domain.messages import Usage
 from pilothouse.domain.modes import DEFAULT_MODE
 from pilothouse.domain.states import name_of
 from pilothouse.domain.values import ContextId, Value
 from pilothouse.runtime.contexts import Contexts
+from pilothouse.runtime.live import Live, finish
 from pilothouse.runtime.modes import check_persona
 from pilothouse.storage.base import ContextSummary
 
@@ -49,10 +50,9 @@ async def create_context(
     """Raises: InvalidInput, NotFound (the parent), Conflict (the id is taken), StoreError."""
     check_workspace(workspace)
     parts = contexts.parts
-    parts.steering(os.path.realpath(workspace))
-    chosen = parts.modes.named(mode or DEFAULT_MODE).name
+    chosen = parts.modes.named(mode or parts.steering(os.path.realpath(workspace)).mode or DEFAULT_MODE).name
     check_persona(contexts, persona)
-    owner = (await contexts.find(parent)).core.owner if parent is not None else by
+    owner = (await contexts.find(parent)).core.owner if parent is not None else check_context_id(by)
     new_id = check_context_id(context_id if context_id is not None else parts.ambient.new_id())
     at = parts.now()
     core = ContextCore(
@@ -71,7 +71,12 @@ async def create_context(
     head, entries = chain(core.audit, [created])
     core = msgspec.structs.replace(core, audit=head)
     main = Branch(name=MAIN, key=parts.ambient.new_id(), created_at=at)
-    await parts.store.create(Change(core=core, branches={MAIN: main}, audit=entries))
+    made = Change(core=core, branches={MAIN: main}, audit=entries)
+    if parent is None:
+        await finish(parts.store.create(made))
+    else:  # a parent that is being deleted gets no new children
+        async with contexts.locked(parent):
+            await finish(parts.store.create(made))
     return new_id
 
 
@@ -135,26 +140,37 @@ async def archive(contexts: Contexts, context_id: str, *, archived: bool = True)
 
 async def delete_context(contexts: Contexts, context_id: str) -> None:
     """With its sub-agents. Raises: NotFound, Conflict while a turn of any of them is open."""
-    for child in await _children(contexts, context_id):
-        await delete_context(contexts, child.context_id)
-    async with contexts.locked(context_id) as live:
-        if not live.is_resting or live.core.turn is not None:
-            raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
-        await contexts.parts.store.delete(live.id)
-        contexts.forget(live)
+    family = [ContextId(context_id), *await _descendants(contexts, context_id)]
+    for member in family:
+        _check_idle(await contexts.find(member))
+    for member in reversed(family):
+        async with contexts.locked(member) as live:
+            _check_idle(live)
+            await contexts.parts.store.delete(live.id)
+            contexts.forget(live)
+
+
+def _check_idle(live: Live) -> None:
+    if not live.is_resting or live.core.turn is not None:
+        raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
 
 
 async def usage(contexts: Contexts, context_id: str) -> UsageTotals:
     """Tokens, and their cost where a price is known. Raises: NotFound."""
     own = (await contexts.find(context_id)).core.usage
     total = own
-    for child in await _children(contexts, context_id):
-        try:
-            total = total.plus((await usage(contexts, child.context_id)).total)
-        except NotFound:
-            continue
+    for used in (await _descendants(contexts, context_id)).values():
+        total = total.plus(used)
     return UsageTotals(own=own, total=total)
 
 
-async def _children(contexts: Contexts, context_id: str) -> list[ContextSummary]:
-    return [summary for summary in await contexts.parts.store.contexts() if summary.parent == context_id]
+async def _descendants(contexts: Contexts, context_id: str) -> dict[ContextId, Usage]:
+    """The sub-agents of a context, and theirs, each after who sent it, with what it used."""
+    known = await contexts.parts.store.contexts()
+    found: dict[ContextId, Usage] = {}
+    senders = [ContextId(context_id)]
+    while senders:
+        sent = [each for each in known if each.parent in senders and each.context_id not in (*found, context_id)]
+        found.update((each.context_id, each.usage) for each in sent)
+        senders = [each.context_id for each in sent]
+    return found

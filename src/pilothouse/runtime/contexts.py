@@ -9,7 +9,7 @@ from typing import Any
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import ContextCore, check_context_id
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreError
-from pilothouse.domain.states import WaitingForRecovery
+from pilothouse.domain.states import Failed, WaitingForRecovery
 from pilothouse.domain.values import ContextId
 from pilothouse.runtime.driver import drive
 from pilothouse.runtime.live import Live
@@ -52,11 +52,9 @@ class Contexts:
             checked = check_context_id(context_id)
         except InvalidInput as error:
             raise NotFound(Code.UNKNOWN_CONTEXT, context_id=context_id) from error
-        live = self._live.get(checked)
-        if live is None:
-            opened = await asyncio.shield(self._being_opened(checked))
-            live = self._live.get(checked, opened)
-        self._live[checked] = self._live.pop(checked, live)  # the most recently used is the last
+        while checked not in self._live:  # another opening may have put it out again before we woke
+            await asyncio.shield(self._being_opened(checked))
+        live = self._live[checked] = self._live.pop(checked)  # the most recently used is the last
         return live
 
     def _being_opened(self, context_id: ContextId) -> asyncio.Task[Live]:
@@ -70,18 +68,22 @@ class Contexts:
     async def _open(self, context_id: ContextId) -> Live:
         stored = await self.parts.store.open(context_id)
         await self.rulebook.load(stored.core.owner)
-        above = await self._above(stored.core)
-        live = Live(stored, self, above)
+        above: list[Live] = []
         try:
+            for ancestor in await self._ancestors(stored.core):
+                above.append(await self.find(ancestor))
+                above[-1].users += 1
+            live = Live(stored, self, above)
             await self._recover(live)
         except BaseException:
-            self._let_go(live)
+            for held in above:
+                held.users -= 1
             raise
         self.keep(live)
         return live
 
-    async def _above(self, core: ContextCore) -> list[Live]:
-        """Its ancestors, nearest first, held in memory. None of them where the line is broken or bites its tail."""
+    async def _ancestors(self, core: ContextCore) -> list[ContextId]:
+        """Nearest first. None of them where the line is broken or bites its tail."""
         ids: list[ContextId] = []
         parent = core.parent
         while parent is not None:
@@ -92,12 +94,7 @@ class Contexts:
                 parent = (await self.parts.store.open(parent)).core.parent
             except (NotFound, StoreError):
                 return []
-        found = []
-        for ancestor in ids:
-            live = await self.find(ancestor)
-            live.users += 1
-            found.append(live)
-        return found
+        return ids
 
     def _let_go(self, live: Live) -> None:
         """A context leaves memory: those above it need not stay for its sake."""
@@ -149,16 +146,25 @@ class Contexts:
 
     async def _drive(self, live: Live, turn: Turn) -> None:
         try:
-            await drive(turn)
+            await self._drive_turn(turn)
             # The next of the queue is due; or a message was taken while this turn was being closed.
             while await self.take_queued(live) or type(live.state) in STEPS:
-                await drive(turn_of(live))
+                await self._drive_turn(turn_of(live))
         finally:
             # No await between the driver's last look at the state and this line: nobody is left undriven.
             live.task = None
+            if isinstance(live.state, Failed):
+                live.publish_state()  # it was told before it was closed
             if live.core.turn is None:
                 live.turn = None
                 live.outlet = None
+
+    async def _drive_turn(self, turn: Turn) -> None:
+        turn.settled.clear()
+        try:
+            await drive(turn)
+        finally:
+            turn.settled.set()
 
     @abstractmethod
     async def take_queued(self, live: Live) -> bool:

@@ -60,10 +60,10 @@ def start_calls(turn: Turn, draft: Draft) -> None:
     """Turn decided calls into started ones: committing the draft starts them. The caller holds the lock.
 
     Read-only calls go together, mutating ones one after the other in the order asked. Each is decided once
-    more by what stands at this instant; one that may no longer run waits for the person again.
+    more by what stands at this instant; one that may no longer run waits for the person again, or is denied.
     """
     live = turn.live
-    if turn.paused_by is not None:
+    if live.paused_by is not None:
         return
     executing = [call for call in draft.round_calls() if call.status == "executing"]
     writes = sum(call.effect == "mutating" for call in executing)
@@ -73,7 +73,10 @@ def start_calls(turn: Turn, draft: Draft) -> None:
             continue
         standing = present(live, draft)
         decision = decide_call(call, standing)
-        if decision.verdict is not Verdict.RUN:
+        if decision.verdict is Verdict.DENY:
+            end_call(draft, live, call.id, "denied", reason=decision.reason)
+            continue
+        if decision.verdict is Verdict.WAIT:
             draft.change_call(
                 call.id, status="pending", approval=None, decided_at=None, decided_by=None, reason=decision.reason
             )
@@ -122,10 +125,13 @@ def decide_anew(live: Live, draft: Draft, by: str, *, opens: Opener = anything, 
     a crash is not theirs decided by something else that they do.
     """
     standing = present(live, draft)
+    elevation = draft.value("elevation")
+    left = elevation.calls_left if elevation is not None else None
     for call in draft.round_calls():
         if call.status not in ("pending", "approved"):
             continue
-        decision = decide_call(call, standing)
+        decision = decide_call(call, msgspec.structs.replace(standing, elevated=standing.elevated and left != 0))
+        left = left - 1 if left and decision.elevated else left
         waits = decision.verdict is Verdict.WAIT and decision.reason == call.reason
         runs = decision.verdict is Verdict.RUN and not opens(decision)
         if call.status == "pending" and (waits or runs):
@@ -154,7 +160,9 @@ def next_state(draft: Draft) -> State:
     executing = [call for call in calls if call.status == "executing"]
     if executing:
         return executing_state(calls)
-    if draft.is_pausing and any(call.is_open for call in calls):
+    by = draft.live.paused_by
+    if by is not None and any(call.is_open for call in calls):
+        draft.note("turn_paused", by)
         return Paused(resume_to=name_of(ExecutingTool))
     pending = [call for call in calls if call.status == "pending" and not call.is_question]
     if pending:
@@ -198,8 +206,7 @@ def _is_decidable(live: Live) -> bool:
 
 def can_start(live: Live) -> bool:
     """Whether a call that a command starts now would run. A paused turn records what is decided and starts nothing."""
-    pausing = live.turn is not None and live.turn.paused_by is not None
-    return _is_decidable(live) and not pausing and not isinstance(live.state, Paused)
+    return _is_decidable(live) and live.paused_by is None and not isinstance(live.state, Paused)
 
 
 def _rejected_without_reason(call: CallRecord) -> bool:

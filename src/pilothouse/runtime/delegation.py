@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pilothouse.domain.codes import Code
-from pilothouse.domain.errors import Conflict, InvalidInput, StoreError, ToolError
+from pilothouse.domain.errors import InvalidInput, RequestError, StoreError, ToolError
 from pilothouse.domain.messages import Text
 from pilothouse.domain.states import Failed, Idle
 from pilothouse.domain.values import ContextId
@@ -23,22 +23,24 @@ async def delegate(contexts: Contexts, live: Live, task: str, mode: str | None) 
 
     Raises: ToolError when it came to no answer.
     """
+    child = ContextId(contexts.parts.ambient.new_id())
     try:
-        child = await create_context(
+        await create_context(
             contexts,
             Path(live.core.workspace or "."),
             mode=mode or live.core.mode,
             persona=live.core.persona,
             parent=live.id,
+            context_id=child,
         )
         await send(contexts, child, task)
+        ended = await _until_it_ends(contexts, child)
     except (InvalidInput, StoreError) as error:
         raise ToolError(error.reason.code, **error.reason.params) from error
-    try:
-        ended = await _until_it_ends(contexts, child)
     except asyncio.CancelledError:
-        with suppress(Conflict, StoreError):
-            await cancel(contexts, child, by=(live.turn.cancelled_by if live.turn is not None else None) or "runtime")
+        by = (live.turn.cancelled_by if live.turn is not None else None) or "runtime"
+        with suppress(RequestError, StoreError):
+            await cancel(contexts, child, by=by)
         raise
     answer = await _answer(contexts, ended)
     if answer is None:
@@ -49,12 +51,21 @@ async def delegate(contexts: Contexts, live: Live, task: str, mode: str | None) 
 
 async def _until_it_ends(contexts: Contexts, child: ContextId) -> Live:
     """Through all its rests: it may wait for the person any time, and the person decides there."""
-    with contexts.parts.hub.subscribe([child]) as signals:
-        while True:
-            live = await contexts.find(child)
-            if isinstance(live.state, Idle | Failed) and live.core.turn is None:
-                return live
-            await anext(signals)
+    live = await contexts.find(child)
+    live.users += 1  # who sent it steers it: it stays in memory as long as it is waited for
+    try:
+        with contexts.parts.hub.subscribe([child]) as signals:
+            while not _has_ended(live):
+                await anext(signals)
+    finally:
+        live.users -= 1
+    return live
+
+
+def _has_ended(live: Live) -> bool:
+    if isinstance(live.state, Failed):
+        return live.task is None
+    return isinstance(live.state, Idle) and live.core.turn is None
 
 
 async def _answer(contexts: Contexts, live: Live) -> str | None:

@@ -15,11 +15,14 @@ if TYPE_CHECKING:
     from pilothouse.runtime.live import Live
 
 
+_UNDECIDED: dict[str, Any] = {"approval": None, "decided_at": None, "decided_by": None}
+
+
 class Draft:
     """Nothing of it counts before it is committed. `base` is the refused one that it began with, if any."""
 
     def __init__(self, live: "Live") -> None:
-        self._live = live
+        self.live = live
         self.base: Draft | None = None
         self.core: dict[str, Any] = {}
         self.messages: list[Message] = []
@@ -32,12 +35,7 @@ class Draft:
 
     def value(self, name: str) -> Any:
         """A field of the core as it would be."""
-        return self.core[name] if name in self.core else getattr(self._live.core, name)
-
-    @property
-    def is_pausing(self) -> bool:
-        turn = self._live.turn
-        return turn is not None and turn.paused_by is not None
+        return self.core[name] if name in self.core else getattr(self.live.core, name)
 
     def append(self, message: Message, branch: str) -> None:
         """A new message at the end of a branch."""
@@ -45,7 +43,7 @@ class Draft:
         self.appended.setdefault(branch, []).append(message.id)
 
     def call(self, call_id: CallId) -> CallRecord:
-        return self.calls.get(call_id) or self._live.calls[call_id]
+        return self.calls.get(call_id) or self.live.calls[call_id]
 
     def change_call(self, call_id: CallId, **fields: Any) -> CallRecord:
         changed = msgspec.structs.replace(self.call(call_id), **fields)
@@ -54,21 +52,21 @@ class Draft:
 
     def all_calls(self) -> list[CallRecord]:
         """Every call of the open turn as it would be, in the order asked."""
-        merged = {**self._live.calls, **self.calls}
+        merged = {**self.live.calls, **self.calls}
         return list(merged.values())
 
     def round_calls(self) -> list[CallRecord]:
         """Those of the present round: the only ones that can be open."""
-        turn = self._live.core.turn
+        turn = self.live.core.turn
         if turn is None:
             return []
         return [call for call in self.all_calls() if call.turn == turn.id and call.round == turn.round]
 
     def note(self, kind: Kind, by: str, **detail: Any) -> None:
-        self.audit.append(AuditDraft(kind=kind, at=self._live.parts.now(), by=by, detail=msgspec.to_builtins(detail)))
+        self.audit.append(AuditDraft(kind=kind, at=self.live.parts.now(), by=by, detail=msgspec.to_builtins(detail)))
 
     def copy(self) -> "Draft":
-        made = Draft(self._live)
+        made = Draft(self.live)
         made.core = dict(self.core)
         made.messages = list(self.messages)
         made.appended = {branch: list(ids) for branch, ids in self.appended.items()}
@@ -83,7 +81,8 @@ class Draft:
         """The same, but nothing starts: what is kept when the store refuses it."""
         kept = self.copy()
         for call in self.calls.values():
-            starts = call.status == "executing" and not self._live.is_executing(call.id)
-            kept.calls[call.id] = msgspec.structs.replace(call, status="pending", started_at=None) if starts else call
-        kept.audit = [entry for entry in self.audit if entry.kind != "call_started"]
+            if call.status == "executing" and not self.live.is_executing(call.id):
+                kept.calls[call.id] = msgspec.structs.replace(call, status="pending", started_at=None, **_UNDECIDED)
+        kept.audit = [entry for entry in self.audit if entry.kind not in ("call_started", "elevation_ended")]
+        kept.core.pop("elevation", None)  # what has not run has used nothing up
         return kept

@@ -13,7 +13,7 @@ from pilothouse.domain.contexts import Change, ContextCore, StoredContext
 from pilothouse.domain.errors import StoreReadOnly, ToolError
 from pilothouse.domain.messages import Message, pieces
 from pilothouse.domain.signals import ContextChanged, MessageChanged, MessageCompleted, MessageCreated, StateChanged
-from pilothouse.domain.states import State, is_resting
+from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, State, is_resting
 from pilothouse.domain.transitions import check
 from pilothouse.domain.values import CallId, ContextId
 from pilothouse.runtime.draft import Draft
@@ -78,6 +78,12 @@ class Live:
         return is_resting(self.state)
 
     @property
+    def paused_by(self) -> str | None:
+        """Who has paused its turn, or that of one above it."""
+        turns = (live.turn for live in (self, *self.above))
+        return next((turn.paused_by for turn in turns if turn is not None and turn.paused_by is not None), None)
+
+    @property
     def can_be_forgotten(self) -> bool:
         """Nothing is in memory only, and nobody holds it or waits for it."""
         return self.is_resting and self.task is None and self.unsaved is None and self.users == 0
@@ -115,6 +121,23 @@ class Live:
             self.parts.trace(self.id, state)
         if signal:
             self.publish_state()
+        if self.above and is_resting(state):
+            self._tell_those_above()
+
+    def _tell_those_above(self) -> None:
+        """A sub-agent that rests may wait for the person, who looks at the conversation that sent it."""
+        for ancestor in self.above:
+            about = ContextChanged(context_id=ancestor.id, version=ancestor.version, fields=("children",))
+            self.parts.hub.publish(about)
+
+    def is_waiting(self) -> bool:
+        """Whether it rests until a person decides or answers."""
+        return isinstance(self.state, AwaitingToolApproval | AwaitingUserAnswer)
+
+    def waiting_below(self) -> "list[Live]":
+        """The sub-agents, and theirs, that wait for the person."""
+        found = [child for child in self.children if child.is_waiting()]
+        return found + [each for child in self.children for each in child.waiting_below()]
 
     def publish_state(self) -> None:
         hub = self.parts.hub
@@ -222,7 +245,7 @@ def created(message: Message, context_id: ContextId, version: int) -> MessageCre
     return MessageCreated(context_id=context_id, version=version, message_id=message.id, role=message.role, type=kind)
 
 
-async def finish(work: Coroutine[Any, Any, None]) -> None:
+async def finish(work: Coroutine[Any, Any, object]) -> None:
     """Run to the end even if the caller is cancelled meanwhile; the cancellation then goes on."""
     task = asyncio.ensure_future(work)
     try:

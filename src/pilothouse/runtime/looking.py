@@ -51,13 +51,14 @@ def close_unseen_calls(draft: Draft, live: Live, outbox: Sequence[Message], reas
 
 
 async def look_again(live: Live, record: CallRecord, arguments: Any) -> CallRecord:
-    """The same call with other arguments: shown anew, under a new digest."""
+    """The same call, perhaps with other arguments: shown anew, under a digest of its own."""
     prepared = await prepare(live, record.tool, arguments)
     fingerprint = fingerprint_of(record.tool, arguments)
     return msgspec.structs.replace(
         record,
         arguments=arguments,
-        edited=True,
+        edited=record.edited or arguments != record.arguments,
+        display_name=display_name(record.tool),
         fingerprint=fingerprint,
         digest=digest_of(live.id, record.id, live.core.workspace, fingerprint),
         **_seen(prepared),

@@ -1,6 +1,7 @@
 """Merging branches: what a merge would do, and doing it, in one commit. Ids move, messages never."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 
 import msgspec
 
@@ -23,6 +24,10 @@ from pilothouse.runtime.branches import between_turns, branch_of
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.live import Live
+
+_AT_ONCE = 500
+_LOOKED_BACK = 50
+_CONFLICTS_KEPT = 100
 
 
 async def preview_merge(
@@ -78,7 +83,8 @@ def _put(live: Live, draft: Draft, plan: MergePlan, by: str) -> None:
                 "source": plan.source,
                 "strategy": plan.strategy,
                 "merged": plan.merged,
-                "conflicts": list(plan.conflicts),
+                "conflicts": list(plan.conflicts[:_CONFLICTS_KEPT]),
+                "conflicts_total": len(plan.conflicts),
                 "by": by,
             }
         ),
@@ -107,14 +113,14 @@ async def _plan(live: Live, source: str, target: str, strategy: Strategy, chosen
     source_ids = await store.branch_ids(live.id, source)
     target_ids = await store.branch_ids(live.id, target)
     found = candidates(source_ids, target_ids, strategy, [MessageId(each) for each in chosen])
-    messages = await store.messages(live.id, [source_ids[position] for position in found.positions])
+    messages = await _read(live, [source_ids[position] for position in found.positions])
     pairs = [(at, message) for at, message in zip(found.positions, messages, strict=True) if not is_mark(message)]
     conflicts = [MergeConflict(kind="already_there", message_id=source_ids[at]) for at in found.already_there]
     if strategy == "cherry_pick":
         conflicts += [MergeConflict(kind="not_mergeable", message_id=mark.id) for mark in messages if is_mark(mark)]
     block = [message for _, message in pairs]
-    results, requests = await _whereabouts(live, block, set(source_ids))
-    conflicts += left_behind(block, target_ids, results, requests)
+    tail = await store.messages(live.id, target_ids[-_LOOKED_BACK:])
+    conflicts += left_behind(tail, block, await _answered(live, block, set(source_ids)))
     return MergePlan(
         source=source,
         target=target,
@@ -125,20 +131,21 @@ async def _plan(live: Live, source: str, target: str, strategy: Strategy, chosen
     )
 
 
-async def _whereabouts(
-    live: Live, block: Sequence[Message], on_source: set[MessageId]
-) -> tuple[dict[CallId, MessageId], dict[CallId, MessageId]]:
-    """For the calls in a block: where their results lie on the source, and where their requests lie."""
-    inside = {message.id for message in block}
-    requests = {call.id: message.id for message in block if isinstance(message, ToolRequest) for call in message.calls}
-    answered = {message.call_id for message in block if isinstance(message, ToolResult)}
-    results: dict[CallId, MessageId] = {}
-    for call_id in (set(requests) | answered) - (set(requests) & answered):
-        try:
+async def _read(live: Live, ids: Sequence[MessageId]) -> list[Message]:
+    """Some at a time: a long branch must not hold up a cancel."""
+    found: list[Message] = []
+    for start in range(0, len(ids), _AT_ONCE):
+        found += await live.parts.store.messages(live.id, ids[start : start + _AT_ONCE])
+    return found
+
+
+async def _answered(live: Live, block: Sequence[Message], on_source: Collection[MessageId]) -> set[CallId]:
+    """The calls of a block that have a result on the source."""
+    results = {message.call_id for message in block if isinstance(message, ToolResult)}
+    asked = {call.id for message in block if isinstance(message, ToolRequest) for call in message.calls}
+    for call_id in asked - results:
+        with suppress(NotFound):
             record = live.calls.get(call_id) or await live.parts.store.call(live.id, call_id)
-        except NotFound:
-            continue
-        requests.setdefault(call_id, record.message_id)
-        if record.result_id is not None and record.result_id in on_source and record.result_id not in inside:
-            results[call_id] = record.result_id
-    return results, requests
+            if record.result_id in on_source:
+                results.add(call_id)
+    return results

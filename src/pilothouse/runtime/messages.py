@@ -17,6 +17,7 @@ from pilothouse.domain.values import MessageId, TurnId, Value
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.live import Live
+from pilothouse.runtime.modes import follow_children
 from pilothouse.runtime.opening import Letter, begin_turn, make_messages, read_letter
 from pilothouse.runtime.titles import make_title
 
@@ -58,11 +59,14 @@ async def send(
             known = await contexts.parts.store.sent_key(live.id, sent_key.key)
             if known is not None:
                 return _same_answer(known, sent_key, key)
-        if isinstance(live.state, Idle | Failed):
-            return await _begin(contexts, live, live.draft(), letter, sent_key)
-        if not queue:
-            raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
-        return await _enqueue(live, letter, sent_key)
+        if not isinstance(live.state, Idle | Failed):
+            if not queue:
+                raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
+            return await _enqueue(live, letter, sent_key)
+        sent = await _begin(contexts, live, live.draft(), letter, sent_key)
+    if letter.mode is not None:
+        await follow_children(contexts, live, by)
+    return sent
 
 
 async def _begin(contexts: Contexts, live: Live, draft: Draft, letter: Letter, sent_key: SentKey | None = None) -> Sent:
@@ -100,7 +104,9 @@ def _key(live: Live, letter: Letter, key: str) -> SentKey:
     """Raises: InvalidInput for a key that is empty or too long."""
     if not 1 <= len(key) <= KEY_LENGTH_AT_MOST:
         raise InvalidInput(Code.INVALID_NAME, value=key[:40])
-    body = hashlib.sha256(msgspec.json.encode(letter, order="sorted")).hexdigest()
+    # The trace of a request is not what it says: sent once more, it may have another.
+    said = msgspec.structs.replace(letter, client=msgspec.structs.replace(letter.client, trace_id=None))
+    body = hashlib.sha256(msgspec.json.encode(said, order="sorted")).hexdigest()
     named = hashlib.sha256(key.encode("utf-8", "backslashreplace")).hexdigest()
     return SentKey(key=named, body=body, message_id=MessageId(""), at=live.parts.now())
 
@@ -146,7 +152,10 @@ async def edit_message(
         chosen = name or next_name(origin.name, live.branches)
         put_branch(live, draft, chosen, origin, ids[: ids.index(MessageId(message_id))])
         draft.core["active_branch"] = chosen
-        return await _begin(contexts, live, draft, letter)
+        sent = await _begin(contexts, live, draft, letter)
+    if letter.mode is not None:
+        await follow_children(contexts, live, by)
+    return sent
 
 
 def put_branch(

@@ -2,11 +2,12 @@
 not started anew, in the same commit, and reaches the sub-agents before it is acknowledged."""
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from pilothouse.ambient import timestamp
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.elevations import Elevation, check_end
-from pilothouse.domain.errors import Conflict, InvalidInput
+from pilothouse.domain.errors import Conflict, InvalidInput, StoreError
 from pilothouse.domain.messages import Metadata, SystemControl
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.values import CallId, MessageId, Value
@@ -103,6 +104,7 @@ async def elevate(
             raise Conflict(Code.NOT_ELEVATABLE, mode=live.core.mode, allowed=allowed)
         if turn and live.core.turn is None:
             raise Conflict(Code.INVALID_ELEVATION, detail="no turn is open")
+        end_in_draft(draft, "replaced", by)
         seconds = minutes * 60 if minutes is not None else None
         draft.core["elevation"] = Elevation(
             by=by,
@@ -158,17 +160,36 @@ async def restand(
     return told
 
 
+async def follow_children(contexts: Contexts, live: Live, by: str) -> None:
+    """The mode of a context was switched with a message: its sub-agents follow."""
+    await follow(contexts, tuple(live.children), by, opens=anything)
+
+
 async def follow(contexts: Contexts, lives: tuple[Live, ...], by: str, *, opens: Opener) -> None:
-    """What stands above these, or for their person, has changed: nothing decided before it may start after it."""
+    """What stands above these, or for their person, has changed: nothing decided before it may start after it.
+
+    A store that refuses leaves their calls as they are: each is decided once more when it starts.
+    """
     for live in lives:
-        async with live.lock:
-            draft = live.draft()
-            if live.core.turn is not None:
-                decide_anew(live, draft, by, opens=opens)
-                if draft.calls:
-                    await _start_and_commit(contexts, live, draft)
-            children = tuple(live.children)
-        await follow(contexts, children, by, opens=opens)
+        live.users += 1
+    try:
+        for live in lives:
+            async with live.lock:
+                with suppress(StoreError):
+                    await _follow_one(contexts, live, by, opens)
+                children = tuple(live.children)
+            await follow(contexts, children, by, opens=opens)
+    finally:
+        for live in lives:
+            live.users -= 1
+
+
+async def _follow_one(contexts: Contexts, live: Live, by: str, opens: Opener) -> None:
+    draft = live.draft()
+    if live.core.turn is not None:
+        decide_anew(live, draft, by, opens=opens)
+        if draft.calls:
+            await _start_and_commit(contexts, live, draft)
 
 
 async def _decide_and_commit(

@@ -1,14 +1,14 @@
 """The queue: messages that wait for the end of a turn. Durable, off the branch, taken one by one."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import Queued
-from pilothouse.domain.errors import NotFound, PilothouseError
-from pilothouse.domain.messages import Message
+from pilothouse.domain.errors import NotFound, PilothouseError, StoreDamaged
+from pilothouse.domain.messages import ErrorMessage, Message
 from pilothouse.domain.payloads import ClientMetadata, Payload
 from pilothouse.domain.signals import ErrorRaised
 from pilothouse.domain.states import Idle, ProcessingUserMessage
@@ -16,6 +16,7 @@ from pilothouse.domain.values import MessageId, Value
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.live import Live
+from pilothouse.runtime.modes import follow_children
 from pilothouse.runtime.opening import make_messages, read_letter, take_messages
 from pilothouse.runtime.turn import Turn
 
@@ -73,38 +74,40 @@ async def delete_queued(contexts: Contexts, context_id: str, message_id: str) ->
 
 async def take_queued(contexts: Contexts, live: Live) -> bool:
     """Begin the turn of the next message, after one that was completed. After anything else they are held."""
-    if not live.core.queue:
+    was_paused = live.turn is not None and live.turn.paused_by is not None
+    if not live.core.queue or was_paused:
         return False
     async with live.lock:
         if not isinstance(live.state, Idle) or live.core.last_turn != "complete" or not live.core.queue:
             return False
         try:
-            await _take_first(contexts, live)
+            switched = await _take_first(contexts, live, lambda turn: setattr(live, "turn", turn))
         except PilothouseError as error:  # it stays queued; the person sees why
             contexts.parts.hub.publish(ErrorRaised(context_id=live.id, version=live.version, reason=error.reason))
             return False
+    if switched:
+        await follow_children(contexts, live, live.core.owner)
     return True
 
 
 async def take_held(contexts: Contexts, live: Live) -> None:
     """The person says go on: the first that was held. The caller holds the lock. Raises: InvalidInput, StoreError."""
-    turn = await _take_first(contexts, live)
-    contexts.drive(live, turn)
+    await _take_first(contexts, live, lambda turn: contexts.drive(live, turn))
 
 
-async def _take_first(contexts: Contexts, live: Live) -> Turn:
+async def _take_first(contexts: Contexts, live: Live, begin: Callable[[Turn], None]) -> bool:
+    """Gives whether its mode is another one."""
     item, *rest = live.core.queue
     mode = contexts.parts.modes.named(item.mode).name if item.mode is not None else None
     messages = await contexts.parts.store.messages(live.id, item.message_ids)
+    for message in messages:
+        if isinstance(message, ErrorMessage):  # it cannot be read: what is left of it is not written over
+            raise StoreDamaged(message.reason.code, **message.reason.params)
     draft = live.draft()
     turn, _ = take_messages(live, draft, messages, mode=mode, by=item.by)
     _put(draft, rest)
-
-    def begin() -> None:
-        live.turn = turn
-
-    await live.commit(draft, ProcessingUserMessage(), then=begin)
-    return turn
+    await live.commit(draft, ProcessingUserMessage(), then=lambda: begin(turn))
+    return "mode" in draft.core
 
 
 def _put(draft: Draft, queue: Sequence[Queued]) -> None:

@@ -11,6 +11,7 @@ from pilothouse.domain.audit import AuditDraft, AuditEntry, AuditHead, Kind, cha
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import Conflict, NotFound
 from pilothouse.domain.rules import RULES_PER_USER, Origin, Rule, RuleId, Scope
+from pilothouse.runtime.live import finish
 from pilothouse.runtime.parts import Parts
 from pilothouse.storage.base import UserLog
 
@@ -57,13 +58,17 @@ class Rulebook:
         head = AuditHead(count=log.entries[-1].sequence, hash=log.entries[-1].hash) if log.entries else AuditHead()
         draft = AuditDraft(kind=kind, at=self._parts.now(), by=by, detail=msgspec.to_builtins(detail))
         _, entries = chain(head, [draft])
-        version = await self._parts.store.append_user_log(user, entries, expected=log.version)
-        self._take(user, msgspec.structs.replace(log, entries=(*log.entries, *entries), version=version))
+
+        async def append() -> None:
+            version = await self._parts.store.append_user_log(user, entries, expected=log.version)
+            self._take(user, msgspec.structs.replace(log, entries=(*log.entries, *entries), version=version))
+
+        await finish(append())  # who gives it may leave: what is on disk is then known here too
 
     def _take(self, user: str, log: UserLog) -> None:
         rules = _folded(log.entries)
         broken = first_break(log.entries)
-        damage = list(log.damage)
+        damage = [reason for reason in log.damage if reason.code is not Code.TAIL_CUT]
         if broken is not None and not damage:
             damage.append(Reason(Code.AUDIT_BROKEN, {"sequence": broken}))
         for reason in damage:

@@ -77,11 +77,13 @@ def chosen_rule(live: Live, call: CallRecord, rung: str, *, by: str) -> Rule:
     return named
 
 
-def put_rule(draft: Draft, rule: Rule, by: str) -> None:
-    """A rule of this context. Raises: Conflict when there are too many."""
-    if len(draft.value("rules")) >= RULES_PER_CONTEXT:
+def put_rule(live: Live, draft: Draft, rule: Rule, by: str) -> None:
+    """A rule of this context; those whose time is up make room. Raises: Conflict when there are too many."""
+    now = live.parts.now()
+    known = [each for each in draft.value("rules") if each.lifetime.until is None or now < each.lifetime.until]
+    if len(known) >= RULES_PER_CONTEXT:
         raise Conflict(Code.TOO_MANY_RULES, limit=RULES_PER_CONTEXT)
-    draft.core["rules"] = (*draft.value("rules"), rule)
+    draft.core["rules"] = (*known, rule)
     draft.note("rule_given", by, rule=rule)
 
 
@@ -112,7 +114,11 @@ async def give_rule(
         origin=Origin(by=by, at=parts.now()),
     )
     if context_id is not None:
-        await restand(contexts, context_id, lambda _, draft: put_rule(draft, rule, by), by=by, opens=opened_by([rule]))
+
+        def change(live: Live, draft: Draft) -> None:
+            put_rule(live, draft, rule, by)
+
+        await restand(contexts, context_id, change, by=by, opens=opened_by([rule]))
     else:
         await contexts.rulebook.give(user, rule, by=by)
         await _follow_all(contexts, user, by, [rule])

@@ -9,6 +9,7 @@ from pilothouse.runtime import (
     calls,
     catalogue,
     delegation,
+    importing,
     merges,
     messages,
     modes,
@@ -33,7 +34,7 @@ class Runtime(Contexts):
     usage = catalogue.usage
     set_title = titles.set_title
     export_context = transfer.export_context
-    import_context = transfer.import_context
+    import_context = importing.import_context
 
     send = messages.send
     edit_message = messages.edit_message

@@ -1,6 +1,6 @@
 """Titles: a person's own, or one that a model makes beside the first turn, never delaying it."""
 
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput, ModelError, PilothouseError
@@ -31,7 +31,7 @@ async def set_title(contexts: Contexts, context_id: str, title: str) -> None:
 
 async def make_title(contexts: Contexts, live: Live, first: Message) -> None:
     """Ask the title's model. Whatever goes wrong, the first line stays the title; a person's own is never replaced."""
-    with suppress(PilothouseError):
+    try:
         title, usage = await _asked(contexts, first)
         async with contexts.locked(live.id) as present:
             if not title or present.core.titled_by != "first_line":
@@ -39,6 +39,10 @@ async def make_title(contexts: Contexts, live: Live, first: Message) -> None:
             draft = present.draft()
             draft.core.update(title=title, titled_by="model", usage=draft.value("usage").plus(usage))
             await present.commit(draft)
+    except PilothouseError:
+        pass
+    except Exception as error:  # an adapter is foreign code, and nobody waits for this
+        contexts.parts.report(error)
 
 
 async def _asked(contexts: Contexts, first: Message) -> tuple[str, Usage]:

@@ -33,7 +33,7 @@ _BEFORE_A_REQUEST = (EnhancingSystemPrompt, PreparingLLMRequest, ConnectingToLLM
 
 class Turn:
     """One turn while it is driven. What must survive a restart lies in the context's `OpenTurn` instead. `received` are
-    messages that are not complete yet; `is_new` where they were just sent."""
+    messages that are not complete yet; `is_new` where they were just sent; `settled` is set while nobody drives it."""
 
     def __init__(self, live: Live, received: Sequence[Message] = (), *, is_new: bool = False) -> None:
         live.forget_workspace()
@@ -56,6 +56,7 @@ class Turn:
         self.begun = False
         self.cancelled_by: str | None = None
         self.paused_by: str | None = None
+        self.settled = asyncio.Event()
         self.out_of_time = False
         self.used: Usage | None = None
 
@@ -69,12 +70,17 @@ class Turn:
         return self.live.core.turn
 
     def seconds_left(self) -> float | None:
-        """What is left of the turn's time. The person's own time does not count, and ending takes what it takes."""
+        """What is left of the turn's time. The person's own time does not count, and ending takes what it takes.
+        While a sub-agent works, its own turn has the limit: it may wait for the person."""
         limit = self.parts.limits.turn_seconds
-        if limit is None or isinstance(self.live.state, SavingMessage | Cancelling):
+        if limit is None or isinstance(self.live.state, SavingMessage | Cancelling) or self.is_delegating:
             return None
         now = self.parts.ambient.monotonic()
         return max(0.0, limit - self.driven_seconds - (now - self.driven_since))
+
+    @property
+    def is_delegating(self) -> bool:
+        return any(call.status == "executing" and call.effect == "delegating" for call in self.live.calls.values())
 
     def enter(self, state: State) -> None:
         if state is not self.live.state:
@@ -115,7 +121,7 @@ class Turn:
     @property
     def must_pause(self) -> bool:
         """Paused by a person, and about to send a request. Calls that wait to start are held by the gate."""
-        return self.paused_by is not None and isinstance(self.live.state, _BEFORE_A_REQUEST)
+        return self.live.paused_by is not None and isinstance(self.live.state, _BEFORE_A_REQUEST)
 
     async def commit(self, draft: Draft, state: State | None = None) -> None:
         """Commit with everything in the outbox before it. The caller holds the lock.

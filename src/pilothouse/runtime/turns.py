@@ -1,10 +1,10 @@
 """Commands that steer a turn: cancel, pause, resume, continue, retry at once."""
 
-import asyncio
+from contextlib import suppress
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import CONTINUABLE
-from pilothouse.domain.errors import Conflict, StoreError, StoreRefused
+from pilothouse.domain.errors import Conflict, NotFound, StoreError, StoreRefused
 from pilothouse.domain.messages import FileReference
 from pilothouse.domain.states import (
     Cancelling,
@@ -65,6 +65,8 @@ async def _continue(contexts: Contexts, live: Live) -> None:
 
 async def _continue_writing(contexts: Contexts, live: Live) -> None:
     """First commit what was kept in memory when the store refused; then go on from there."""
+    if live.turn is not None:
+        live.turn.paused_by = None
     draft = live.draft()
     closes = draft.value("turn") is None
     if closes:
@@ -87,22 +89,21 @@ async def cancel(contexts: Contexts, context_id: str, *, by: str = "local") -> N
     Raises: Conflict when there is none, StoreError when the end could not be stored.
     """
     failing = await contexts.find(context_id)
-    if isinstance(failing.state, Failed) and failing.task is not None:
-        await asyncio.wait({failing.task})  # it is being closed already; that must not be cut
+    if isinstance(failing.state, Failed) and failing.turn is not None:
+        await failing.turn.settled.wait()  # it is being closed already; that must not be cut
     async with contexts.locked(context_id) as live:
         if isinstance(live.state, Idle):
             raise Conflict(Code.NOTHING_TO_CANCEL)
         turn = turn_of(live)
         first = turn.cancelled_by is None
         turn.cancelled_by = by
-        if live.task is None:
+        turn.settled.clear()
+        if live.task is None or live.is_resting:
             live.enter(Cancelling())
             contexts.drive(live)
         elif first and turn.begun:
             live.task.cancel()
-        task = live.task
-    if task is not None:
-        await asyncio.wait({task})
+    await turn.settled.wait()
     if isinstance(live.state, WaitingForRecovery):
         raise StoreRefused(live.state.reason.code, **live.state.reason.params)
 
@@ -120,9 +121,10 @@ async def pause(contexts: Contexts, context_id: str, *, by: str = "local") -> No
         turn.paused_by = by
         turn.retry_now.set()  # a wait for a retry is no work that must finish
         children = tuple(live.children)
-    for child in children:
+    for child in children:  # they are held already; this only ends a wait for a retry
         if not child.is_resting:
-            await pause(contexts, child.id, by=by)
+            with suppress(Conflict, NotFound):
+                await pause(contexts, child.id, by=by)
 
 
 def _is_ending(live: Live) -> bool:
@@ -136,16 +138,17 @@ async def resume(contexts: Contexts, context_id: str, *, by: str = "local") -> N
     """
     async with contexts.locked(context_id) as live:
         pausing = live.turn is not None and live.turn.paused_by is not None
+        held_above = any(each.paused_by is not None for each in live.above)
+        if held_above or (not pausing and not isinstance(live.state, Paused)):
+            raise Conflict(Code.NOT_PAUSED, state=name_of(live.state))
         if isinstance(live.state, Paused):
             await _resume(contexts, live, live.state, by)
-        elif not pausing:
-            raise Conflict(Code.NOT_PAUSED, state=name_of(live.state))
         elif live.turn is not None:
             live.turn.paused_by = None  # it had not taken effect yet
             live.wake.set()
         children = tuple(live.children)
     for child in children:
-        if isinstance(child.state, Paused) or (child.turn is not None and child.turn.paused_by is not None):
+        with suppress(Conflict, NotFound):
             await resume(contexts, child.id, by=by)
 
 

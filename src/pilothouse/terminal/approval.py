@@ -1,5 +1,6 @@
 """Approvals and questions in the terminal: what would run is shown whole, then the person decides."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -7,6 +8,8 @@ import msgspec
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Language, say
 from pilothouse.domain.errors import RequestError
+from pilothouse.domain.rule_words import say_rule
+from pilothouse.domain.rules import RuleOffer, Rung
 from pilothouse.runtime.calls import PersonsDecision
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.clean import visible
@@ -20,7 +23,8 @@ async def decide_pending(runtime: Runtime, context_id: str, lines: Lines, langua
     decisions: list[PersonsDecision] = []
     for number, call in enumerate(pending):
         print(shown(call, language))
-        decision = await _one(call, lines, language)
+        offers = await runtime.rule_offers(context_id, call.id)
+        decision = await _one(call, offers, lines, language)
         if decision is None:
             return False
         if isinstance(decision, str):  # all of them
@@ -52,7 +56,9 @@ def shown(call: CallRecord, language: Language) -> str:
     return visible("\n".join(parts))
 
 
-async def _one(call: CallRecord, lines: Lines, language: Language) -> PersonsDecision | Literal["all"] | None:
+async def _one(
+    call: CallRecord, offers: Sequence[RuleOffer], lines: Lines, language: Language
+) -> PersonsDecision | Literal["all"] | None:
     while True:
         line = await lines.ask(tell("approve", language))
         if line is None or line.strip() == "q":
@@ -65,10 +71,25 @@ async def _one(call: CallRecord, lines: Lines, language: Language) -> PersonsDec
                 return PersonsDecision(id=call.id, verdict="reject", digest=call.digest, reason=rest or None)
             case "a" | "all":
                 return "all"
+            case "!" | "always":
+                rung = await _rung(offers, lines, language)
+                if rung is not None:
+                    return PersonsDecision(id=call.id, verdict="approve", digest=call.digest, always=rung)
             case "e" | "edit":
                 arguments = await _edited(call, lines, language)
                 if arguments is not None:
                     return PersonsDecision(id=call.id, verdict="approve", digest=call.digest, arguments=arguments)
+
+
+async def _rung(offers: Sequence[RuleOffer], lines: Lines, language: Language) -> Rung | None:
+    """The exact rules are shown before one is given."""
+    if not offers:
+        print(tell("no_ladder", language))
+        return None
+    for number, offer in enumerate(offers, start=1):
+        print(visible(f"  {number}. {say_rule(offer.rule, language)}"))
+    line = (await lines.ask(tell("ladder", language) + " > ") or "").strip()
+    return offers[int(line) - 1].scope if line.isdecimal() and 1 <= int(line) <= len(offers) else None
 
 
 async def _edited(call: CallRecord, lines: Lines, language: Language) -> dict[str, Any] | None:

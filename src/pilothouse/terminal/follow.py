@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from pilothouse.domain.messages import Message, pieces
 from pilothouse.domain.signals import ContentDelta, MessageCompleted
 from pilothouse.domain.states import State, is_resting
-from pilothouse.domain.values import MessageId, Value
+from pilothouse.domain.values import ContextId, MessageId, Value
 from pilothouse.runtime.runtime import Runtime
 
 
@@ -27,13 +27,20 @@ class At(Value):
     state: State
 
 
-Event = Piece | Seen | At
+class ChildWaits(Value):
+    """A sub-agent waits for the person. Nothing may go on before they have decided there."""
+
+    context_id: ContextId
+
+
+Event = Piece | Seen | At | ChildWaits
 
 
 async def follow(runtime: Runtime, context_id: str, *, position: int) -> AsyncIterator[Event]:
     """Everything behind `position` of the active branch, as it comes, until the context rests."""
     follower = _Follower(runtime, context_id, position)
     known: State | None = None
+    told: set[ContextId] = set()
     with runtime.signals([context_id]) as signals:
         while True:
             live = await runtime.context(context_id)
@@ -45,6 +52,10 @@ async def follow(runtime: Runtime, context_id: str, *, position: int) -> AsyncIt
             known = state
             if is_resting(state):
                 return
+            waiting = {child.id for child in live.waiting_below()}
+            for child_id in sorted(waiting - told):
+                yield ChildWaits(context_id=child_id)
+            told = waiting
             signal = await anext(signals)
             if isinstance(signal, ContentDelta | MessageCompleted):
                 async for event in follower.stream(signal.message_id):

@@ -22,6 +22,7 @@ class Lines:
         self._at_end = False
         self._changed = asyncio.Event()
         self._interrupted = False
+        self._asking = 0
 
     async def start(self) -> None:
         loop = asyncio.get_running_loop()
@@ -57,10 +58,28 @@ class Lines:
         """A line without its end, or None when the person has left (end of input, Ctrl-C)."""
         sys.stdout.write(prompt)
         sys.stdout.flush()
-        while not self._lines:
-            if self._at_end or self._interrupted:
-                sys.stdout.write("\n")
-                return None
+        self._asking += 1
+        try:
+            while not self._lines:
+                if self._at_end or self._interrupted:
+                    sys.stdout.write("\n")
+                    return None
+                self._changed.clear()
+                await self._changed.wait()
+            return self._next()
+        finally:
+            self._asking -= 1
+
+    async def overhear(self) -> str:
+        """A line that is typed while nothing is asked. Never of a file or a pipe: there, a line is an answer."""
+        while not self._lines or self._asking or not sys.stdin.isatty():
             self._changed.clear()
             await self._changed.wait()
+        return self._next()
+
+    def put_back(self, line: str) -> None:
+        """It was not for whoever heard it: the next who asks gets it."""
+        self._lines.appendleft(line.encode())
+
+    def _next(self) -> str:
         return self._lines.popleft().decode(errors="replace").rstrip("\r")

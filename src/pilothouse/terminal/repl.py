@@ -6,22 +6,25 @@ from typing import Any
 
 from pilothouse.domain.codes import Language, say
 from pilothouse.domain.errors import PilothouseError
-from pilothouse.domain.messages import ErrorMessage, Text, ToolRequest, ToolResult
 from pilothouse.domain.state_words import say_state
 from pilothouse.domain.states import (
     AwaitingToolApproval,
     AwaitingUserAnswer,
     Failed,
     Idle,
-    TransientError,
+    Paused,
     WaitingForRecovery,
 )
+from pilothouse.domain.values import MessageId
+from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.approval import answer_questions, decide_pending
 from pilothouse.terminal.clean import visible
 from pilothouse.terminal.commands import run_command
-from pilothouse.terminal.follow import At, Event, Piece, Seen, follow
+from pilothouse.terminal.follow import ChildWaits, follow
 from pilothouse.terminal.lines import Lines
+from pilothouse.terminal.showing import show_event
+from pilothouse.terminal.tour import Tour
 from pilothouse.terminal.words import tell
 
 _PATIENCE = 1.0
@@ -34,38 +37,79 @@ class Conversation:
         self.language: Language = language
         self.lines = Lines()
         self._quiet_since = 0.0
+        self._typed: set[MessageId] = set()
+        self._tour: Tour | None = None
 
     async def run(self, *, is_demo: bool) -> None:
         """Until the person leaves."""
         await self.lines.start()
-        live = await self.runtime.context(self.context_id)
+        live = await self._live()
         print(visible(tell("welcome", self.language, workspace=live.core.workspace)))
         if is_demo:
             print(tell("demo", self.language))
         for reason in live.damage:
             print(visible(say(reason, self.language)))
         await self._guarded(self._settle(position=live.branches[live.core.active_branch].length))
-        while (line := await self.lines.ask(await self._prompt())) is not None:
+        while (line := await self._next_line()) is not None:
             if line.strip() in ("/quit", "/exit"):
                 break
-            if line.strip():
+            if line.strip() == "/tour":
+                self._tour = Tour(self.language)
+            elif line.strip():
                 await self._handle(line)
         print(tell("bye", self.language, context_id=self.context_id))
 
+    async def _live(self) -> Live:
+        return await self.runtime.context(self.context_id)
+
+    async def _next_line(self) -> str | None:
+        """What the person types; on a tour, a mere Enter is the line that it proposes."""
+        if self._tour is None:
+            return await self.lines.ask(await self._prompt())
+        proposed = self._tour.propose()
+        if proposed is None:
+            self._tour = None
+            return ""
+        line = await self.lines.ask(await self._prompt() + tell("tour_line", self.language, line=proposed))
+        if line is not None and line.strip() == "/quit":
+            self._tour = None
+            return ""
+        return proposed if line == "" else line
+
     async def _prompt(self) -> str:
-        live = await self.runtime.context(self.context_id)
-        mode = self.runtime.parts.modes.named(live.core.mode)
-        return f"\n{mode.icon} {mode.name} › "
+        live = await self._live()
+        mode = self.runtime.parts.modes.stored(live.core.mode)
+        branch = "" if live.core.active_branch == "main" else f" [{live.core.active_branch}]"
+        return visible(f"\n{mode.icon} {mode.name}{branch} › ")
 
     async def _handle(self, line: str) -> None:
-        live = await self.runtime.context(self.context_id)
-        position = live.branches[live.core.active_branch].length
+        live = await self._live()
+        branch = live.core.active_branch
+        position = live.branches[branch].length
         if line.startswith("/"):
             command: Coroutine[Any, Any, Any] = run_command(self.runtime, self.context_id, line, self.language)
         else:
-            command = self.runtime.send(self.context_id, line)
+            command = self._send(line)
         if await self._guarded(command):
+            if live.core.active_branch != branch:
+                position = await self._end_of_what_was_said()
             await self._guarded(self._settle(position=position))
+
+    async def _end_of_what_was_said(self) -> int:
+        """Where to go on showing on another branch: behind the message that was just sent there, or at its end."""
+        live = await self._live()
+        length = live.branches[live.core.active_branch].length
+        turn = live.core.turn
+        recent = await self.runtime.read_messages(self.context_id, before=length)
+        new = [message for message in recent if turn is not None and message.metadata.turn == turn.id]
+        return length - max(0, len(new) - 1)
+
+    async def _send(self, line: str, *, queue: bool = False) -> None:
+        sent = await self.runtime.send(self.context_id, line, queue=queue)
+        if sent.queued:
+            print(tell("queued", self.language, count=len((await self._live()).core.queue)))
+        else:
+            self._typed.add(sent.message_id)
 
     async def _guarded(self, work: Coroutine[Any, Any, Any]) -> bool:
         """Do something that may be refused; what is refused is told."""
@@ -80,7 +124,7 @@ class Conversation:
         """Show what happens until the context is Idle, or the person leaves something for later."""
         while True:
             await self._show(position)
-            live = await self.runtime.context(self.context_id)
+            live = await self._live()
             position = live.branches[live.core.active_branch].length
             match live.state:
                 case AwaitingToolApproval():
@@ -89,33 +133,66 @@ class Conversation:
                 case AwaitingUserAnswer():
                     if not await answer_questions(self.runtime, self.context_id, self.lines):
                         return
+                case Paused():
+                    print(tell("paused", self.language))
+                    return
                 case WaitingForRecovery(reason=reason):
                     print(visible(tell("recovery", self.language, reason=say(reason, self.language))))
                     return
                 case Failed(error_message=reason):
                     print(visible(tell("failed", self.language, reason=say(reason, self.language))))
                     return
-                case _:
-                    if isinstance(live.state, Idle):
-                        return
+                case Idle() if live.task is None:
+                    return
+                case _:  # the next of the queue is being taken
+                    await asyncio.sleep(0)
 
     async def _show(self, position: int) -> None:
         self.lines.interrupt = self._cancel
-        waiting = asyncio.create_task(self._tell_what_takes_long())
+        beside = [asyncio.create_task(self._tell_what_takes_long()), asyncio.create_task(self._listen())]
         try:
             async for event in follow(self.runtime, self.context_id, position=position):
                 self._quiet_since = asyncio.get_running_loop().time()
-                self._print(event)
+                if isinstance(event, ChildWaits):
+                    await self._decide_for(event.context_id)
+                else:
+                    show_event(event, self.language, self._typed)
         finally:
-            waiting.cancel()
+            for task in beside:
+                task.cancel()
             self.lines.interrupt = None
+
+    async def _decide_for(self, child_id: str) -> None:
+        """A sub-agent waits: the person decides there, and the conversation goes on."""
+        print(visible(tell("child", self.language, context_id=child_id)))
+        self.lines.interrupt = None
+        child = await self.runtime.context(child_id)
+        if isinstance(child.state, AwaitingToolApproval):
+            decided = await decide_pending(self.runtime, child_id, self.lines, self.language)
+        else:
+            decided = await answer_questions(self.runtime, child_id, self.lines)
+        self.lines.interrupt = self._cancel
+        if not decided:
+            await self._cancel_turn()
+
+    async def _listen(self) -> None:
+        """What is typed while the turn goes on: commands are done at once, anything else is queued."""
+        while True:
+            line = await self.lines.overhear()
+            if line.strip() in ("/quit", "/exit", "/tour"):  # when the turn has come to its end
+                self.lines.put_back(line)
+                return
+            if line.startswith("/"):
+                await self._guarded(run_command(self.runtime, self.context_id, line, self.language))
+            elif line.strip():
+                await self._guarded(self._send(line, queue=True))
 
     async def _tell_what_takes_long(self) -> None:
         """After a second in which nothing was to be seen: what is going on. Once for each thing."""
         told = ""
         while True:
             await asyncio.sleep(_PATIENCE / 4)
-            words = say_state((await self.runtime.context(self.context_id)).state, self.language)
+            words = say_state((await self._live()).state, self.language)
             quiet = asyncio.get_running_loop().time() - self._quiet_since
             if words and words != told and quiet >= _PATIENCE:
                 print(visible(f"… {words}"), flush=True)
@@ -127,27 +204,3 @@ class Conversation:
     async def _cancel_turn(self) -> None:
         if await self._guarded(self.runtime.cancel(self.context_id)):
             print("\n" + tell("cancelled", self.language))
-
-    def _print(self, event: Event) -> None:
-        match event:
-            case Piece(text=text):
-                print(visible(text), end="", flush=True)
-            case Seen(message=Text(role="assistant") as message, streamed=streamed):
-                print("" if streamed else visible(message.content))
-            case Seen(message=ToolRequest() as message):
-                print(end="\n" if message.content else "")
-                for call in message.calls:
-                    print(visible(f"· {call.tool} {_short(call.arguments)}"))
-            case Seen(message=ToolResult() as message):
-                mark = "✓" if message.status == "executed" else "✗"
-                told = message.content if message.error is None else say(message.error, self.language)
-                print(visible(f"  {mark} {_short(told)}"))
-            case Seen(message=ErrorMessage() as message):
-                print(visible(f"! {say(message.reason, self.language)}"))
-            case At(state=TransientError() as state):
-                print(visible(f"… {say(state.error_type, self.language)} ({state.retry_count}/{state.max_retries})"))
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 160 else line[:157] + "…"

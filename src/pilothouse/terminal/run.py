@@ -14,7 +14,7 @@ from pilothouse.domain.values import Value
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.clean import visible
-from pilothouse.terminal.follow import At, Event, Piece, Seen, follow
+from pilothouse.terminal.follow import At, ChildWaits, Event, Piece, Seen, follow
 
 OutputFormat = Literal["text", "json", "stream-json"]
 
@@ -80,6 +80,9 @@ async def run(
             _print_text(event, out, err, language)
         elif output == "stream-json":
             _print_line(_as_line(event), out)
+        if isinstance(event, ChildWaits):  # nobody is here to decide: it is kept, and decided later
+            live = await runtime.context(event.context_id)
+            break
     result = await _result(runtime, live, record, language)
     if output == "text":
         out.write("\n" if record.text and not record.text.endswith("\n") else "")
@@ -165,6 +168,8 @@ def _as_line(event: Event) -> dict[str, object]:
             return {"type": "message", "message": event.message}
         case At():
             return {"type": "state", "state": event.state}
+        case ChildWaits():
+            return {"type": "child_waits", "context_id": event.context_id}
 
 
 def _print_line(value: object, out: TextIO) -> None:

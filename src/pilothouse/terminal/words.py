@@ -12,20 +12,38 @@ _WORDS: dict[str, tuple[str, str]] = {
         "这是演示模型：由几条规则组成的替身。设置 OPENAI_API_KEY 即可使用真实模型。",
     ),
     "help": (
-        "/mode [name]   show or switch the mode (also /agent /supervised /review /plan /ask)\n"
-        "/continue      go on after a cancel, a limit or an error\n"
-        "/cancel        end a turn that waits\n"
-        "/branch [name] show or switch branches\n"
-        "/fork NAME     a new branch from here\n"
-        "/audit         what was decided, by whom and why\n"
-        "/quit          leave",
-        "/mode [名称]   显示或切换模式（也可用 /agent /supervised /review /plan /ask）\n"
-        "/continue      在取消、达到上限或出错后继续\n"
-        "/cancel        结束等待中的回合\n"
-        "/branch [名称] 显示或切换分支\n"
-        "/fork 名称     从这里新建分支\n"
-        "/audit         决定了什么、由谁、为什么\n"
-        "/quit          退出",
+        "/tour            two minutes that show everything, one Enter a step\n"
+        "/mode [NAME]     show or switch the mode (also /agent /supervised /review /plan /ask)\n"
+        "/elevate N       in review: let the next N changes run (also: turn, N minutes, end)\n"
+        "/rules           what is always allowed, asked, denied; /rules revoke NUMBER\n"
+        "/allow TOOL [FOLDER]  a rule for this conversation (also /ask-first, /deny)\n"
+        "/policy [NAME]   auto_approve, manual, white_list TOOL…, limited_auto DEPTH, default\n"
+        "/why             why the last call ran or did not; /audit for everything\n"
+        "/pause /resume   hold the turn and go on; /cancel ends it (Ctrl-C too)\n"
+        "/continue        go on after a cancel, a limit or an error, or with the queue\n"
+        "/queue           messages typed while it worked; /queue delete N, /queue edit N TEXT\n"
+        "/branch [NAME]   show or switch branches; /branch delete NAME\n"
+        "/fork NAME       a new branch from here; /edit TEXT says your last message otherwise\n"
+        "/merge NAME [rebase] [preview]   bring over what is not here yet\n"
+        "/prompt [TEXT]   what the model is told on this branch beside the rest\n"
+        "/title /usage /export [FILE] /archive   the conversation as a thing\n"
+        "/quit            leave",
+        "/tour            两分钟了解全部功能，每步按一次回车\n"
+        "/mode [名称]     显示或切换模式（也可用 /agent /supervised /review /plan /ask）\n"
+        "/elevate N       在 review 中：允许接下来 N 次修改（也可用：turn、N minutes、end）\n"
+        "/rules           总是允许、询问、拒绝的规则；/rules revoke 编号\n"
+        "/allow 工具 [目录]  此对话的规则（另有 /ask-first、/deny）\n"
+        "/policy [名称]   auto_approve、manual、white_list 工具…、limited_auto 深度、default\n"
+        "/why             上一次调用为什么运行或没有运行；/audit 显示全部\n"
+        "/pause /resume   暂停与恢复；/cancel 结束（Ctrl-C 亦可）\n"
+        "/continue        在取消、达到上限或出错后继续，或继续队列\n"
+        "/queue           工作期间输入的消息；/queue delete N、/queue edit N 文字\n"
+        "/branch [名称]   显示或切换分支；/branch delete 名称\n"
+        "/fork 名称       从这里新建分支；/edit 文字 重新表述上一条消息\n"
+        "/merge 名称 [rebase] [preview]   合并这里还没有的内容\n"
+        "/prompt [文字]   在此分支上额外告诉模型的内容\n"
+        "/title /usage /export [文件] /archive   对话本身\n"
+        "/quit            退出",
     ),
     "unknown": (
         "There is no command {command}. /help shows what there is.",
@@ -35,8 +53,8 @@ _WORDS: dict[str, tuple[str, str]] = {
     "started": ("{count} waiting call(s) started.", "{count} 个等待中的调用已开始。"),
     "rejected": ("{count} waiting call(s) rejected.", "{count} 个等待中的调用已拒绝。"),
     "approve": (
-        "y = yes, n = no (n REASON), a = all, e = edit the arguments, q = later > ",
-        "y = 是，n = 否（n 理由），a = 全部，e = 修改参数，q = 稍后 > ",
+        "y = yes, n = no (n REASON), ! = always, a = all, e = edit the arguments, q = later > ",
+        "y = 是，n = 否（n 理由），! = 总是，a = 全部，e = 修改参数，q = 稍后 > ",
     ),
     "edit": ("New arguments as JSON > ", "新的参数（JSON）> "),
     "not_json": ("That is no JSON object: {detail}", "这不是 JSON 对象：{detail}"),
@@ -48,8 +66,39 @@ _WORDS: dict[str, tuple[str, str]] = {
         "Kept. Come back with: pilothouse --context {context_id}",
         "已保存。返回：pilothouse --context {context_id}",
     ),
-    "branches": ("Branches: {names}", "分支：{names}"),
     "active": ("Active branch: {name}", "当前分支：{name}"),
+    "merged": ("Merged {count} message(s) from {source}.", "已从 {source} 合并 {count} 条消息。"),
+    "would_merge": ("Would merge {count} message(s) from {source}.", "将从 {source} 合并 {count} 条消息。"),
+    "queued": ("Queued ({count} waiting). /queue shows them.", "已排队（{count} 条等待）。/queue 查看。"),
+    "no_queue": ("Nothing is queued.", "队列为空。"),
+    "pausing": ("Pausing before the next step…", "将在下一步之前暂停…"),
+    "paused": ("Paused. /resume goes on.", "已暂停。/resume 继续。"),
+    "child": ("A sub-agent ({context_id}) asks:", "子代理（{context_id}）询问："),
+    "ladder": ("Which rule? (number, Enter for none)", "选择哪条规则？（编号，回车取消）"),
+    "no_ladder": ("No rule can allow this here: decide each call.", "这里没有规则可以放行：请逐次决定。"),
+    "no_rules": ("There are no rules.", "没有规则。"),
+    "revoked": ("Revoked: {rule}", "已撤销：{rule}"),
+    "policy": ("Approval policy: {policy}", "审批策略：{policy}"),
+    "elevated": ("Elevated: {left}.", "已提升权限：{left}。"),
+    "not_elevated": ("Not elevated.", "没有提升权限。"),
+    "left_calls": ("{count} call(s) left", "剩余 {count} 次"),
+    "left_until": ("until {until}", "直到 {until}"),
+    "left_turn": ("for this turn", "仅此回合"),
+    "no_calls": ("No call was made yet.", "还没有任何调用。"),
+    "title": ("Title: {title}", "标题：{title}"),
+    "usage": ("{input} tokens in, {output} out{cost}", "输入 {input} 个令牌，输出 {output} 个{cost}"),
+    "usage_own": (
+        "without sub-agents: {input} in, {output} out{cost}",
+        "不含子代理：输入 {input}，输出 {output}{cost}",
+    ),
+    "exported": ("Written to {file} ({size} bytes).", "已写入 {file}（{size} 字节）。"),
+    "not_written": ("{file} cannot be written: {detail}.", "无法写入 {file}：{detail}。"),
+    "archived": ("Archived. A new message brings it back.", "已归档。新消息会将其恢复。"),
+    "prompt_set": ("The model is told so from the next round on.", "从下一轮起告知模型。"),
+    "prompt_gone": ("Nothing more is told on this branch.", "此分支上不再额外告知。"),
+    "tour_line": ("(Enter: {line}) ", "（回车：{line}）"),
+    "imported": ("Imported as {context_id}.", "已导入为 {context_id}。"),
+    "left_out": ("Left out, since a file may come from anybody: {what}", "未导入（文件可能来自任何人）：{what}"),
 }
 
 

@@ -16,6 +16,7 @@ from pilothouse.domain.messages import (
     Text,
     ToolRequest,
     ToolResult,
+    is_told,
 )
 from pilothouse.llm.base import AssistantCalls, AssistantText, CallResult, ModelMessage, RequestedCall, UserText
 
@@ -38,13 +39,13 @@ class History:
             if isinstance(message, ToolResult):
                 self._take_result(message)
                 continue
-            shown = list(_shown(message)) if not isinstance(message, ToolRequest) else []
+            if not is_told(message):
+                continue
+            self._close()
             if isinstance(message, ToolRequest):
-                self._close()
                 self._request = message
-            elif shown:
-                self._close()
-                self._closed += map(self._encode, shown)
+            else:
+                self._closed.append(self._encode(_shown(message)))
 
     def fragments(self) -> list[bytes]:
         """All of it, the calls that are still open answered too."""
@@ -71,20 +72,16 @@ class History:
         return [self._encode(message) for message in render(self._request, self._results)]
 
 
-def _shown(message: Message) -> Iterable[ModelMessage]:
+def _shown(message: Message) -> ModelMessage:
     match message:
-        case Text(ended="cut" | "refused"):
-            return  # the round was asked again; or a processor kept it from the model
-        case Text(role="assistant") if message.content:
-            yield AssistantText(content=message.content)
-        case Text() if message.content:
-            yield UserText(content=message.content)
+        case Text(role="assistant"):
+            return AssistantText(content=message.content)
+        case Text() | ProjectStructure() | MCPResource() | SystemControl():
+            return UserText(content=message.content)
         case FileReference():
-            yield UserText(content=_file(message))
-        case ProjectStructure() | MCPResource():
-            yield UserText(content=message.content)
-        case SystemControl(kind="injection" | "summary"):
-            yield UserText(content=message.content)
+            return UserText(content=_file(message))
+        case _:
+            raise AssertionError(f"the model is not told of {type(message).__name__}")
 
 
 def _file(message: FileReference) -> str:

@@ -22,8 +22,11 @@ Running = dict[CallId, asyncio.Task[tuple[Outcome, int]]]
 
 async def execute(turn: Turn) -> State:
     running: Running = {}
+    clock = turn.parts.ambient.monotonic
+    began, delegated = clock(), turn.is_delegating
     try:
         while True:
+            delegated = delegated or turn.is_delegating
             turn.live.wake.clear()
             for call in turn.live.draft().round_calls():
                 if call.status == "executing" and call.id not in running:
@@ -36,6 +39,8 @@ async def execute(turn: Turn) -> State:
         await _keep_results(turn, running)
         raise
     finally:
+        if delegated:
+            turn.driven_since += clock() - began  # the sub-agent's time, and what the person took there
         await _end_all(running)
 
 
@@ -49,8 +54,6 @@ async def _take_results(turn: Turn, running: Running) -> State:
         start_calls(turn, draft)
         state = next_state(draft)
         if draft.calls or isinstance(state, Paused):
-            if isinstance(state, Paused) and turn.paused_by is not None:
-                draft.note("turn_paused", turn.paused_by)
             await turn.commit(draft, state)
         else:
             turn.enter(state)

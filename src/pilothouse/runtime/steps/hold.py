@@ -7,10 +7,11 @@ from pilothouse.runtime.turn import Turn
 async def hold(turn: Turn) -> State:
     """The round begins anew after it: mode, tools and window may be others by then."""
     async with turn.live.lock:
-        if turn.paused_by is None:  # taken back meanwhile
-            return EnhancingSystemPrompt()
+        by = turn.live.paused_by
+        if by is None:  # taken back meanwhile
+            return turn.live.state
         draft = turn.live.draft()
-        draft.note("turn_paused", turn.paused_by)
+        draft.note("turn_paused", by)
         paused = Paused(resume_to=name_of(EnhancingSystemPrompt))
         await turn.commit(draft, paused)
         return paused

@@ -17,7 +17,7 @@ from pilothouse.domain.messages import Message
 from pilothouse.domain.values import CallId, MessageId
 from pilothouse.storage.base import gap
 from pilothouse.storage.files.checkpoint import Tail
-from pilothouse.storage.files.layout import ID_LINE, Folder, Stub, decode_ids, is_safe
+from pilothouse.storage.files.layout import DAMAGED, ID_LINE, Folder, Stub, decode_ids, is_safe
 
 # At some 200 bytes each, these are more than the thousand keys that are promised.
 KEYS_LOOKED_AT = 1024 * 1024
@@ -93,7 +93,7 @@ class Contents:
                 found = decode_ids(file.read(wanted * ID_LINE))
         except (OSError, ValueError):
             found = []
-        return found + [MessageId("damaged")] * (wanted - len(found))
+        return found + [DAMAGED] * (wanted - len(found))
 
     def audit(self, after: int, limit: int | None) -> list[AuditEntry]:
         """Entries that cannot be read are left out: the chain then shows the break."""
@@ -115,8 +115,8 @@ class Contents:
 
     def sent_key(self, key: str) -> SentKey | None:
         if self._keys is None:
-            self._keys = {sent.key: sent for sent in self._stored_keys(KEYS_LOOKED_AT)}
-        return self.tail.keys.get(key) or self._keys.get(key)
+            self._keys = {sent.key: sent for sent in (*self._stored_keys(KEYS_LOOKED_AT), *self.tail.keys.values())}
+        return self._keys.get(key)
 
     def note_keys(self, keys: Iterable[SentKey]) -> None:
         """New ones, which the tail will hand over to the file."""

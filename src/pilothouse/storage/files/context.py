@@ -44,6 +44,7 @@ class ContextOnDisk:
         self._disk = disk
         self._journal = JournalWriter(folder.journal, disk)
         self._cannot_write: str | None = None
+        self._blobs_are_there = False
 
     @classmethod
     def load(cls, folder: Folder, disk: Disk, *, at: str, acknowledged: int | None = None) -> "ContextOnDisk":
@@ -158,9 +159,10 @@ class ContextOnDisk:
         if path.exists() and path.stat().st_size == len(data):
             self._disk.sync_dir(self.folder.blobs)
             return
-        if not self.folder.blobs.exists():
+        if not self._blobs_are_there:
             self._disk.make_dir(self.folder.blobs)
             self._disk.sync_dir(self.folder.path)
+            self._blobs_are_there = True
         self._disk.replace_file(path, data)
 
     def _apply(self, entry: Entry) -> None:

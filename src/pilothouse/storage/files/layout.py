@@ -27,6 +27,8 @@ BLOB_FROM = 64 * 1024
 SHORT_BRANCH = 64
 ID_LINE = 37
 _ID = re.compile(rb"[0-9a-f-]{36}\n")
+# As long as an id, so that a list made from a damaged one keeps its lines.
+DAMAGED = MessageId("00000000-0000-0000-0000-000000000000")
 _SAFE = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -116,6 +118,6 @@ def encode_ids(ids: list[MessageId]) -> bytes:
 
 
 def decode_ids(data: bytes) -> list[MessageId]:
-    """A line that is no id keeps its place, under a name that no message has."""
+    """A line that is no id keeps its place, under an id that no message has."""
     lines = (data[start : start + ID_LINE] for start in range(0, len(data), ID_LINE))
-    return [MessageId(line[:-1].decode() if _ID.fullmatch(line) else "damaged") for line in lines]
+    return [MessageId(line[:-1].decode()) if _ID.fullmatch(line) else DAMAGED for line in lines]

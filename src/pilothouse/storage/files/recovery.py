@@ -183,6 +183,7 @@ def rebuild(folder: Folder, found: Found, at: str) -> Metadata:
         version=found.entries[0].version - 1 if found.entries else len(ids) + 1,
         branches={MAIN: branch},
         audit_bytes=_audit_before(folder, found),
+        keys_bytes=folder.keys.read_bytes().rfind(b"\n") + 1 if folder.keys.exists() else 0,
     )
 
 

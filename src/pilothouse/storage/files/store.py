@@ -66,7 +66,9 @@ class FileStore:
                 raise Conflict(Code.CONTEXT_EXISTS, context_id=context_id)
             made = await self._run(ContextOnDisk.create, folder, self._disk, change)
             self._open[context_id] = made
-            return made.version
+        if change.messages:
+            self._checkpoint_soon(context_id)
+        return made.version
 
     async def open(self, context_id: ContextId) -> StoredContext:
         async with self._lock_of(context_id):
@@ -163,13 +165,17 @@ class FileStore:
         if self._closed:
             return
         self._closed = True
-        for context_id in list(self._open):
-            await self.checkpoint(context_id)
-            self._open.pop(context_id).close()
-        for log in self._users.values():
-            log.close()
-        self._threads.shutdown()
-        os.close(self._lock_fd)
+        try:
+            for context_id in list(self._open):
+                await self.checkpoint(context_id)
+                self._open.pop(context_id).close()
+        finally:  # what goes wrong with one context must not keep the directory from everybody
+            for context in self._open.values():
+                context.close()
+            for log in self._users.values():
+                log.close()
+            self._threads.shutdown()
+            os.close(self._lock_fd)
 
     # one context
 
@@ -211,6 +217,8 @@ class FileStore:
             context_id = ContextId(path.name)
             if context_id not in found and path.is_dir() and not path.name.startswith(_GRAVE):
                 summary = _glance(Folder(path))
+                if summary is not None and summary.damage is not None:
+                    summary = _glance(Folder(path))  # its files may have moved under our eyes
                 if summary is not None:
                     found[context_id] = summary
         return list(found.values())

@@ -1,12 +1,13 @@
 """A user's log on disk: what they decided for good, one checksummed line a commit, in `users/<user>/journal/`."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 
 from pilothouse.domain.audit import AuditEntry
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.errors import StaleWrite, StoreRefused
+from pilothouse.domain.errors import StaleWrite, StoreDamaged, StoreRefused
 from pilothouse.domain.values import Value
 from pilothouse.storage.base import UserLog
 from pilothouse.storage.files.disk import Disk
@@ -31,6 +32,7 @@ class UserLogOnDisk:
         self._disk = disk
         self._lines: dict[int, _Line] = {}
         self._version = 0
+        self._is_there = False
         self._damage: list[Reason] = []
         self._read()
         self._journal = JournalWriter(folder.journal, disk)
@@ -61,17 +63,19 @@ class UserLogOnDisk:
         self._journal.rotate()
 
     def _make_folder(self) -> None:
+        if self._is_there:
+            return
         for path in (self._folder.path.parent, self._folder.path):
-            if not path.exists():
-                self._disk.make_dir(path)
-                self._disk.sync_dir(path.parent)
+            self._disk.make_dir(path)
+            self._disk.sync_dir(path.parent)
+        self._is_there = True
 
     def _read(self) -> None:
         for path in segments(self._folder.journal):
             # A later file begins where the earlier one was given up: what lies beyond was never acknowledged.
             first = first_version(path)
             self._lines = {version: line for version, line in self._lines.items() if version < first}
-            data = path.read_bytes()
+            data = _bytes_of(path)
             for start, end, payload in read_lines(data):
                 line = _decoded(payload)
                 if line is not None:
@@ -85,9 +89,17 @@ class UserLogOnDisk:
             kept = keep(self._folder, self._disk, name, data)
         except OSError as error:
             kept = f"(not kept: {error})"
-        # The end of a file that stops in the middle of a line was never acknowledged.
-        if not (is_tail and not data.endswith(b"\n")):
+        if is_tail and not data.endswith(b"\n"):  # it stops in the middle of a line: that was never acknowledged
+            self._damage.append(Reason(Code.TAIL_CUT, {"size": len(data), "kept": kept}))
+        else:
             self._damage.append(Reason(Code.RULES_DAMAGED, {"detail": f"{len(data)} bytes, kept as {kept}"}))
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise StoreDamaged(Code.RULES_DAMAGED, detail=str(error)) from error
 
 
 def _decoded(payload: bytes | None) -> _Line | None:

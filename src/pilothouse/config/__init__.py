@@ -1,0 +1,1 @@
+"""Configuration files: read, checked against their schema, and turned into the domain's values."""

@@ -1,0 +1,98 @@
+"""What may stand in a configuration file. Names, types and nothing else; what they mean is made in `meaning`."""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from pilothouse.domain.policies import Danger, PolicyKind
+from pilothouse.domain.rules import RuleEffect
+
+Word = Literal["run", "wait", "deny"]
+Positive = Annotated[float, Meta(gt=0)]
+Count = Annotated[int, Meta(ge=1)]
+
+
+class _Table(Struct, frozen=True, forbid_unknown_fields=True):
+    pass
+
+
+class ModeTable(_Table, frozen=True):
+    """A mode of one's own: a built-in one with some of it changed."""
+
+    base: str = "agent"
+    title: str | None = None
+    title_zh: str | None = None
+    icon: str | None = None
+    meaning: str | None = None
+    meaning_zh: str | None = None
+    aliases: tuple[str, ...] | None = None
+    offers: Literal["all", "read_only", "none"] | None = None
+    read_only: Word | None = None
+    mutating: Word | None = None
+    withholds: tuple[str, ...] | None = None
+    only_beneath: tuple[str, ...] | None = None
+    elevates: bool | None = None
+    denial_ends_turn: bool | None = None
+    denial_hint: str | None = None
+    prompt: str | None = None
+
+
+class ApprovalTable(_Table, frozen=True):
+    policy: PolicyKind = "auto_approve"
+    tools: tuple[str, ...] = ()
+    depth: Count = 5
+    always_ask: tuple[Danger, ...] = ()
+
+
+class RuleTable(_Table, frozen=True):
+    effect: RuleEffect
+    tool: str = "*"
+    folder: str | None = None
+    workspace: str | None = None
+
+
+class PersonaTable(_Table, frozen=True):
+    allowed: tuple[str, ...] = ()
+    denied: tuple[str, ...] = ()
+    allowed_categories: tuple[str, ...] = ()
+    denied_categories: tuple[str, ...] = ()
+
+
+class PriceTable(_Table, frozen=True):
+    input: Annotated[float, Meta(ge=0)]
+    output: Annotated[float, Meta(ge=0)]
+
+
+class ToolsTable(_Table, frozen=True):
+    disabled: tuple[str, ...] = ()
+
+
+class LimitsTable(_Table, frozen=True):
+    rounds: Count | None = None
+    call_seconds: Positive | None = None
+    turn_seconds: Positive | None = None
+    turn_tokens: Count | None = None
+    turn_cost: Positive | None = None
+
+
+class ProjectFile(_Table, frozen=True):
+    """What a folder that one merely opens may say: only what makes things stricter."""
+
+    mode: str | None = None
+    approval: ApprovalTable | None = None
+    directories: dict[str, Any] = {}
+    rules: tuple[Any, ...] = ()
+    tools: ToolsTable = ToolsTable()
+
+
+class UserFile(ProjectFile, frozen=True):
+    """The person's own file. Tables with free names are checked one by one, so that an error can name them."""
+
+    model: str | None = None
+    title_model: str | None = None
+    data_dir: str | None = None
+    language: Literal["en", "zh"] | None = None
+    limits: LimitsTable = LimitsTable()
+    modes: dict[str, Any] = {}
+    personas: dict[str, Any] = {}
+    prices: dict[str, Any] = {}

@@ -1,0 +1,60 @@
+"""The options of the command line."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from pilothouse import __version__
+
+
+def make_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="pilothouse",
+        description="Let a model work on your machine, and stay in charge. Without a command: a conversation here.",
+        epilog="Exit codes of run: 0 done, 1 error, 2 usage, 3 approval needed or denied by the mode, "
+        "4 key or configuration, 53 a limit was reached, 75 try again later, 130 interrupted.",
+    )
+    parser.add_argument("--version", action="version", version=f"pilothouse {__version__}")
+    _common(parser, suppress=False)
+    parser.add_argument("-p", dest="prompt_short", metavar="PROMPT", help="short for: run PROMPT")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    run = commands.add_parser("run", help="one turn, for scripts", description="Run one turn and print the answer.")
+    run.add_argument("prompt", help="what to say; standard input, if any, is added to it")
+    _common(run, suppress=True)
+    _contexts_parser(commands)
+    config = commands.add_parser("config", help="show what the configuration says here, or what is wrong in it")
+    _common(config, suppress=True)
+    return parser
+
+
+def _contexts_parser(commands: Any) -> None:
+    contexts = commands.add_parser("contexts", help="list, export, import, archive and delete conversations")
+    _common(contexts, suppress=True)
+    contexts.add_argument("--archived", action="store_true", help="the archived ones")
+    actions = contexts.add_subparsers(dest="action", metavar="ACTION")
+    export = actions.add_parser("export", help="write a conversation with everything into one file")
+    export.add_argument("id")
+    export.add_argument("file", type=Path)
+    imported = actions.add_parser("import", help="take a conversation from such a file")
+    imported.add_argument("file", type=Path)
+    imported.add_argument("--as", dest="new_id", metavar="ID", help="under another id")
+    imported.add_argument("--with-grants", action="store_true", help="also the leave that was given in it")
+    for name, told in (("archive", "out of the list"), ("restore", "back into the list"), ("delete", "for good")):
+        actions.add_parser(name, help=told).add_argument("id")
+
+
+def _common(parser: argparse.ArgumentParser, *, suppress: bool) -> None:
+    """Options that stand before or behind the command; behind it, they must not reset what stood before."""
+    default = argparse.SUPPRESS if suppress else None
+    parser.add_argument("--mode", default=default, help="agent, supervised, review, plan, ask, or one of your own")
+    parser.add_argument("--model", default=default, help="demo, openai:NAME or scripted:FILE")
+    parser.add_argument("--workspace", default=default, type=Path, help="the folder to work in (default: here)")
+    parser.add_argument("--context", default=default, metavar="ID", help="go on with a conversation that is kept")
+    parser.add_argument("--config", default=default, metavar="FILE", help="your configuration file")
+    parser.add_argument("--data-dir", default=default, help="where conversations are kept")
+    parser.add_argument(
+        "--output-format",
+        default=argparse.SUPPRESS if suppress else "text",
+        choices=["text", "json", "stream-json"],
+        help="of run",
+    )

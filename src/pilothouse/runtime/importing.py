@@ -1,0 +1,224 @@
+"""Import: a context from its file. What was exported comes back the same; what a stranger wrote gives no leave."""
+
+import asyncio
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from pilothouse.domain.branches import check_name
+from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.contexts import FORMAT, QUEUE_AT_MOST, Change, ContextCore, StoredContext, check_context_id
+from pilothouse.domain.errors import InvalidInput, NotFound
+from pilothouse.domain.messages import FileReference, Text
+from pilothouse.domain.modes import DEFAULT_MODE, is_looser
+from pilothouse.domain.policies import Policy
+from pilothouse.domain.rules import Rule, rule_reason
+from pilothouse.domain.states import Failed, Idle, WaitingForRecovery, is_resting, name_of
+from pilothouse.domain.values import ContextId, Value
+from pilothouse.runtime.catalogue import check_workspace
+from pilothouse.runtime.contexts import Contexts
+from pilothouse.runtime.live import Live, finish
+from pilothouse.runtime.looking import look_again
+from pilothouse.runtime.titles import TITLE_AT_MOST
+from pilothouse.runtime.transfer import (
+    AuditLine,
+    BranchLine,
+    CallLine,
+    CoreLine,
+    End,
+    Head,
+    KeyLine,
+    Line,
+    MessageLine,
+)
+
+_LINE: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
+_MESSAGE_ID = re.compile(r"[0-9a-f-]{36}")
+_KEY = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_PATH_AT_MOST = 4096
+
+
+class Imported(Value):
+    """`left_out` is what gave leave to something and was not taken over."""
+
+    context_id: ContextId
+    left_out: tuple[Reason, ...] = ()
+
+
+async def import_context(
+    contexts: Contexts,
+    data: bytes,
+    *,
+    context_id: str | None = None,
+    workspace: Path | None = None,
+    grants: bool = False,
+    by: str = "local",
+) -> Imported:
+    """A context from its file, under its own id or another one. A file may come from anybody: leave that was given in
+    it (allow rules, approvals, a looser mode or policy) is taken over only with `grants`; what waits is looked at anew.
+
+    Raises: InvalidInput, saying what is wrong; Conflict when the id is taken; StoreError. Then nothing has changed.
+    """
+    change = await asyncio.to_thread(_read, data)
+    if workspace is not None:
+        check_workspace(workspace)
+    new_id = check_context_id(context_id or change.core.context_id)
+    core: ContextCore = msgspec.structs.replace(
+        change.core,
+        context_id=new_id,
+        owner=check_context_id(by),
+        format=FORMAT,
+        elevation=None,
+        parent=await _parent(contexts, change.core, grants=grants),
+        rules=tuple(_of_context(rule, new_id) for rule in change.core.rules),
+        workspace=str(workspace.resolve()) if workspace is not None else change.core.workspace,
+    )
+    left_out: list[Reason] = []
+    calls = change.calls
+    if not grants:
+        core, left_out = _without_leave(contexts, core)
+        calls = await _looked_at_anew(contexts, core, calls, left_out)
+    await finish(contexts.parts.store.create(msgspec.structs.replace(change, core=core, calls=calls)))
+    return Imported(new_id, tuple(left_out))
+
+
+async def _parent(contexts: Contexts, core: ContextCore, *, grants: bool) -> ContextId | None:
+    """A sub-agent stays bound to who sent it: where that one is not here, it may do nothing, unless one says so."""
+    if core.parent is None or core.parent == core.context_id:
+        return None
+    try:
+        return (await contexts.find(core.parent)).id
+    except NotFound:
+        return None if grants else core.parent
+
+
+def _of_context(rule: Rule, context_id: ContextId) -> Rule:
+    """A rule of the context, whatever it is called now."""
+    lifetime = msgspec.structs.replace(rule.lifetime, context=context_id)
+    named: Rule = msgspec.structs.replace(rule, lifetime=lifetime)
+    return named
+
+
+def _without_leave(contexts: Contexts, core: ContextCore) -> tuple[ContextCore, list[Reason]]:
+    parts = contexts.parts
+    steering = parts.steering(core.workspace)
+    left_out = [rule_reason(Code.RULE_ALLOWS, rule) for rule in core.rules if rule.effect == "allow"]
+    changed: dict[str, object] = {"rules": tuple(rule for rule in core.rules if rule.effect != "allow")}
+    own = parts.modes.named(steering.mode or DEFAULT_MODE)
+    if is_looser(parts.modes.stored(core.mode), own):
+        left_out.append(Reason(Code.MODE_RUNS, {"mode": core.mode}))
+        changed["mode"] = own.name
+    if core.policy is not None and steering.preference not in (Policy(), core.policy):
+        left_out.append(Reason(Code.POLICY_WAITS, {"policy": core.policy.kind}))
+        changed["policy"] = None
+    return msgspec.structs.replace(core, **changed), left_out
+
+
+async def _looked_at_anew(
+    contexts: Contexts, core: ContextCore, calls: tuple[CallRecord, ...], left_out: list[Reason]
+) -> tuple[CallRecord, ...]:
+    """What a call would do is told by our tools, not by the file; and nobody has decided it."""
+    live = Live(StoredContext(core=core, version=0, branches={}, calls={}), contexts)
+    found = []
+    for call in calls:
+        if not call.is_open:
+            found.append(call)
+            continue
+        if call.approval is not None or call.status == "approved":
+            left_out.append(Reason(Code.APPROVED, {"by": call.approval.by if call.approval is not None else "mode"}))
+        looked = await look_again(live, call, call.arguments)
+        found.append(msgspec.structs.replace(looked, status="pending", approval=None, decided_at=None, decided_by=None))
+    return tuple(found)
+
+
+def _read(data: bytes) -> Change:
+    """Raises: InvalidInput, with the line that is wrong."""
+    lines = list(_lines(data))
+    heads = [line for line in lines if isinstance(line, Head)]
+    cores = [line.core for line in lines if isinstance(line, CoreLine)]
+    if not lines or heads != lines[:1] or len(cores) != 1:
+        raise _refused("it does not begin as one")
+    if heads[0].format > FORMAT:
+        raise _refused(f"it was written by a newer version (format {heads[0].format})")
+    branches = [line for line in lines if isinstance(line, BranchLine)]
+    change = Change(
+        core=cores[0],
+        messages=tuple(line.message for line in lines if isinstance(line, MessageLine)),
+        branches={line.branch.name: line.branch for line in branches},
+        appended={line.branch.name: line.ids for line in branches},
+        calls=tuple(line.call for line in lines if isinstance(line, CallLine)),
+        audit=tuple(line.entry for line in lines if isinstance(line, AuditLine)),
+        keys=tuple(line.key for line in lines if isinstance(line, KeyLine)),
+    )
+    if len(change.branches) != len(branches):
+        raise _refused("two branches have the same name")
+    _check_ids(change)
+    _check_core(change)
+    return change
+
+
+def _lines(data: bytes) -> Iterator[Line]:
+    start, number = 0, 0
+    while start < len(data):
+        end = data.find(b"\n", start) + 1 or len(data)
+        number += 1
+        try:
+            line = _LINE.decode(data[start:end])
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise _refused(f"line {number}: {error}") from error
+        if isinstance(line, End):
+            if end != len(data) or line.digest != hashlib.sha256(data[:start]).hexdigest():
+                break
+            return
+        yield line
+        start = end
+    raise _refused("it is not whole: it was cut short or changed")
+
+
+def _check_ids(change: Change) -> None:
+    """What the store relies on: ids that may become files, each of them once."""
+    own = [*(message.id for message in change.messages), *(call.id for call in change.calls)]
+    listed = [message_id for ids in change.appended.values() for message_id in ids]
+    queued = [message_id for item in change.core.queue for message_id in item.message_ids]
+    bad = [each for each in (*own, *listed, *queued) if not _MESSAGE_ID.fullmatch(each)]
+    keys = [branch.key for branch in change.branches.values()]
+    bad += [key for key in keys if not _KEY.fullmatch(key)]
+    if bad:
+        raise _refused(f"{bad[0]!r} is no id")
+    doubled = [each for each, count in Counter([*own, *keys]).items() if count > 1]
+    if doubled:
+        raise _refused(f"the id {doubled[0]!r} is there twice")
+
+
+def _check_core(change: Change) -> None:
+    """What the runtime relies on: branches that there are, a state that rests and fits its turn, a queue to take."""
+    core = change.core
+    used = [core.active_branch, *([core.turn.branch] if core.turn is not None else [])]
+    missing = [name for name in used if name not in change.branches]
+    if missing:
+        raise _refused(f"there is no branch {missing[0]!r}")
+    for name in change.branches:
+        check_name(name)
+    if not is_resting(core.state) or isinstance(core.state, WaitingForRecovery):
+        raise _refused(f"it was at work ({name_of(core.state)})")
+    if not isinstance(core.state, Failed) and isinstance(core.state, Idle) != (core.turn is None):
+        raise _refused(f"its state ({name_of(core.state)}) does not fit its turn")
+    if any(call.status == "executing" for call in change.calls):
+        raise _refused("a call in it was running")
+    sendable = {message.id for message in change.messages if isinstance(message, Text | FileReference)}
+    if len(core.queue) > QUEUE_AT_MOST or any(not sendable.issuperset(item.message_ids) for item in core.queue):
+        raise _refused("its queue cannot be taken")
+    workspace = core.workspace or "/"
+    if not workspace.startswith("/") or len(workspace) > _PATH_AT_MOST or "\0" in workspace:
+        raise _refused("its workspace is no path")
+    if len(core.title or "") > TITLE_AT_MOST:
+        raise _refused("its title is too long")
+
+
+def _refused(detail: str) -> InvalidInput:
+    return InvalidInput(Code.INVALID_EXPORT, detail=detail)

@@ -1,0 +1,47 @@
+"""`pilothouse contexts`: the conversations that are kept, as things."""
+
+import argparse
+
+from pilothouse.domain.codes import Language, say
+from pilothouse.runtime.runtime import Runtime
+from pilothouse.terminal.clean import visible
+from pilothouse.terminal.keeping import write_export
+from pilothouse.terminal.words import tell
+
+
+async def contexts_command(options: argparse.Namespace, runtime: Runtime, language: Language) -> int:
+    """Raises: PilothouseError, OSError."""
+    match options.action:
+        case "export":
+            size = await write_export(runtime, options.id, options.file)
+            print(visible(tell("exported", language, file=options.file, size=size)))
+        case "import":
+            await _import(options, runtime, language)
+        case "archive" | "restore":
+            await runtime.archive(options.id, archived=options.action == "archive")
+        case "delete":
+            await runtime.delete_context(options.id)
+        case _:
+            await _list(runtime, language, archived=options.archived)
+    return 0
+
+
+async def _import(options: argparse.Namespace, runtime: Runtime, language: Language) -> None:
+    told = await runtime.import_context(
+        options.file.read_bytes(), context_id=options.new_id, workspace=options.workspace, grants=options.with_grants
+    )
+    print(visible(tell("imported", language, context_id=told.context_id)))
+    for reason in told.left_out:
+        print(visible(tell("left_out", language, what=say(reason, language))))
+
+
+async def _list(runtime: Runtime, language: Language, *, archived: bool) -> None:
+    cursor = None
+    while True:
+        page = await runtime.contexts(archived=archived, cursor=cursor)
+        for summary in page.items:
+            told = say(summary.damage, language) if summary.damage is not None else summary.title or ""
+            print(visible(f"{summary.context_id}  {summary.updated_at:<24}  {summary.mode or '-':<10}  {told}"))
+        if page.next is None:
+            return
+        cursor = page.next

@@ -1,0 +1,41 @@
+"""What happens in a conversation, as lines of a terminal."""
+
+from collections.abc import Collection
+
+from pilothouse.domain.codes import Language, say
+from pilothouse.domain.messages import ErrorMessage, SystemControl, Text, ToolRequest, ToolResult
+from pilothouse.domain.states import TransientError
+from pilothouse.domain.values import MessageId
+from pilothouse.terminal.clean import visible
+from pilothouse.terminal.follow import At, Event, Piece, Seen
+from pilothouse.terminal.words import tell
+
+
+def show_event(event: Event, language: Language, typed: Collection[MessageId] = ()) -> None:
+    """`typed` are the messages that stand on the screen already, because the person has just typed them."""
+    match event:
+        case Piece(text=text):
+            print(visible(text), end="", flush=True)
+        case Seen(message=Text(role="assistant") as message, streamed=streamed):
+            print("" if streamed else visible(message.content))
+        case Seen(message=Text(role="user") as message) if message.id not in typed:
+            print(visible(f"\n» {short(message.content)}"))
+        case Seen(message=ToolRequest() as message):
+            print(end="\n" if message.content else "")
+            for call in message.calls:
+                print(visible(f"· {call.tool} {short(call.arguments)}"))
+        case Seen(message=ToolResult() as message):
+            mark = "✓" if message.status == "executed" else "✗"
+            told = message.content if message.error is None else say(message.error, language)
+            print(visible(f"  {mark} {short(told)}"))
+        case Seen(message=ErrorMessage() as message):
+            print(visible(f"! {say(message.reason, language)}"))
+        case Seen(message=SystemControl(kind="branch_merge") as message):
+            print(visible(tell("merged", language, source=message.detail["source"], count=message.detail["merged"])))
+        case At(state=TransientError() as state):
+            print(visible(f"… {say(state.error_type, language)} ({state.retry_count}/{state.max_retries})"))
+
+
+def short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 160 else line[:157] + "…"
