@@ -8,6 +8,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,9 @@ SEED = random.randrange(2**32)
 
 
 class Zygote:
-    def __init__(self) -> None:
+    def __init__(self, module: str = "tests.kill.child") -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.kill.child"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-m", module], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
     def run(self, order: dict[str, Any], *, kill_after: float | None = None) -> int:
@@ -42,7 +43,8 @@ class Zygote:
         pid = int(self._process.stdout.readline())
         if kill_after is not None:
             time.sleep(kill_after)
-            os.kill(pid, 9)
+            with suppress(ProcessLookupError):  # it has come to its end
+                os.kill(pid, 9)
         return int(self._process.stdout.readline())
 
     def close(self) -> None:

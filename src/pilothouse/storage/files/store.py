@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 from weakref import WeakValueDictionary
@@ -195,6 +196,8 @@ class FileStore:
             self._disk.rename(path, grave)
             self._disk.sync_dir(path.parent)
         except OSError as error:
+            with suppress(OSError):  # what was refused did not happen
+                os.rename(grave, path)
             raise StoreRefused(Code.STORE_REFUSED, detail=error.strerror) from error
         shutil.rmtree(grave, ignore_errors=True)
 

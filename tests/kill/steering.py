@@ -1,0 +1,50 @@
+"""The process that is killed while it steers: one of every command, each acknowledged as it returns."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from pilothouse.llm.script import Script
+from pilothouse.llm.scripted import ScriptedAdapter
+from pilothouse.testing.disk import FaultyDisk
+from tests.kill.child import note, runtime_of
+from tests.steering import answers, settle_by_approving, steer
+
+
+async def work(order: dict[str, Any]) -> None:
+    data, workspace, acks = Path(order["data"]), Path(order["workspace"]), Path(order["acks"])
+    name = order["epoch"]
+    disk = FaultyDisk()
+    runtime = runtime_of(data, workspace, ScriptedAdapter(Script(turn=tuple(answers(name)))), disk)
+    if order.get("kill_at"):
+        disk.arm(order["kill_at"], "kill")
+
+    async def act(step: str, command: Callable[[], Awaitable[Any]]) -> Any:
+        result = await command()
+        note(acks, f"{name} {step}")
+        return result
+
+    async with runtime:
+        await steer(runtime, workspace, name, act, lambda context_id: settle_by_approving(runtime, context_id))
+    note(acks, f"{name} end {disk.count}")
+
+
+def main() -> None:
+    for line in sys.stdin:
+        pid = os.fork()
+        if pid == 0:
+            try:
+                asyncio.run(work(json.loads(line)))
+            finally:
+                os._exit(0)
+        print(pid, flush=True)
+        _, status = os.waitpid(pid, 0)
+        print(status, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,183 @@
+"""One of every command that steers, in a row, and what must be found of them afterwards by another process."""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from pilothouse.domain.errors import Conflict
+from pilothouse.domain.messages import Text, ToolRequest, ToolResult
+from pilothouse.domain.policies import Policy
+from pilothouse.domain.rules import Scope
+from pilothouse.domain.states import (
+    AwaitingToolApproval,
+    Failed,
+    Idle,
+    Paused,
+    WaitingForRecovery,
+    is_resting,
+)
+from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.runtime.runtime import Runtime
+
+Act = Callable[[str, Callable[[], Awaitable[Any]]], Awaitable[Any]]
+Settle = Callable[[str], Awaitable[None]]
+
+
+def answers(name: str, count: int = 40) -> list[Answer]:
+    """Every other one asks for a change; there are more than an undisturbed run needs."""
+    return [
+        Answer(
+            text=f"answer {number} of {name}",
+            calls=(ScriptedCall(tool="change", arguments={"text": f"{name}-{number}"}),) if number % 2 == 0 else (),
+        )
+        for number in range(count)
+    ]
+
+
+async def steer(runtime: Runtime, workspace: Path, name: str, act: Act, settle: Settle) -> None:
+    """`act` does a command under its name and says whether it was acknowledged; `settle` brings a turn to its end."""
+    await act("created", lambda: runtime.create_context(workspace, context_id=name, mode="supervised"))
+    here = await act("rule", lambda: runtime.give_rule("deny", Scope(folder="deploy"), context_id=name))
+    good = await act("rule_for_good", lambda: runtime.give_rule("allow", Scope(tool=f"tool-{name}")))
+    await act("policy", lambda: runtime.set_policy(name, Policy(kind="manual")))
+    await act("one", lambda: runtime.send(name, "one", key="k1"))
+    await runtime.rested(name)
+    await act("two", lambda: runtime.send(name, "two", key="k2", queue=True))
+    await settle(name)
+    await act("branch", lambda: runtime.create_branch(name, "idea"))
+    await act("switched", lambda: runtime.switch_branch(name, "idea"))
+    await act("three", lambda: runtime.send(name, "three"))
+    await settle(name)
+    await act("switched_back", lambda: runtime.switch_branch(name, "main"))
+    await act("merged", lambda: runtime.merge(name, "idea"))
+    await act("deleted_branch", lambda: runtime.delete_branch(name, "idea"))
+    await act("title", lambda: runtime.set_title(name, "A title"))
+    await act("prompt", lambda: runtime.set_prompt_addition(name, "Be kind."))
+    await act("edited", lambda: _edit_first(runtime, name))
+    await settle(name)
+    await act("revoked", lambda: runtime.revoke_rule(here.id, context_id=name))
+    await act("revoked_for_good", lambda: runtime.revoke_rule(good.id))
+    await act("archived", lambda: runtime.archive(name))
+    data = b"".join([piece async for piece in runtime.export_context(name)])
+    await act("imported", lambda: runtime.import_context(data, context_id=f"{name}-copy"))
+    await act("deleted", lambda: runtime.delete_context(f"{name}-copy"))
+
+
+async def _edit_first(runtime: Runtime, name: str) -> Any:
+    messages = await runtime.read_messages(name, branch="main", limit=1000)
+    first = next(message for message in messages if isinstance(message, Text) and message.content == "one")
+    return await runtime.edit_message(name, first.id, "one, better")
+
+
+async def settle_by_approving(runtime: Runtime, name: str) -> None:
+    """Approve whatever waits until nothing does. Raises: StoreError."""
+    while True:
+        live = await runtime.rested(name)
+        match live.state:
+            case AwaitingToolApproval():
+                await runtime.approve_all(name)
+            case Paused():
+                await runtime.resume(name)
+            case WaitingForRecovery() | Failed():
+                await runtime.continue_turn(name)
+            case Idle() if live.core.last_turn in ("complete", "rejected") and not live.core.queue:
+                return
+            case _:
+                await runtime.continue_turn(name)
+
+
+async def check(runtime: Runtime, name: str, done: list[str], ran: Counter[str]) -> None:
+    """What was acknowledged holds; what was not is there as a whole or not at all."""
+    assert all(count == 1 for count in ran.values()), "something ran twice"
+    if "created" not in done:
+        return
+    live = await runtime.context(name)
+    assert is_resting(live.state)
+    await _check_rules(runtime, live, done)
+    await _check_messages(runtime, name, live, done)
+    await _check_branches(runtime, name, live, done)
+    if "policy" in done:
+        assert live.core.policy == Policy(kind="manual")
+    if "title" in done:
+        assert live.core.title == "A title"
+    if "archived" in done:
+        assert live.core.archived
+    assert await runtime.audit_break(name) is None
+    await _check_copy(runtime, name, done)
+
+
+async def _check_rules(runtime: Runtime, live: Any, done: list[str]) -> None:
+    here = [rule for rule in live.core.rules if rule.scope.folder == "deploy"]
+    good = [rule for rule in await runtime.rules() if rule.scope.tool == f"tool-{live.id}"]
+    for given, revoked, found in (("rule", "revoked", here), ("rule_for_good", "revoked_for_good", good)):
+        if revoked in done:
+            assert not found
+        elif given in done and not _may_be_under_way(revoked, done):
+            assert len(found) == 1
+    assert not [rule for rule in await runtime.rules() if rule.id.startswith("damaged")]
+
+
+def _may_be_under_way(step: str, done: list[str]) -> bool:
+    before = {"revoked": "edited", "revoked_for_good": "revoked", "deleted_branch": "merged"}
+    return step not in done and before[step] in done
+
+
+async def _check_messages(runtime: Runtime, name: str, live: Any, done: list[str]) -> None:
+    store = runtime.parts.store
+    pool = await store.messages(live.id, await store.message_ids(live.id))
+    queued = [message_id for item in live.core.queue for message_id in item.message_ids]
+    for text in ("one", "two", "three"):
+        found = [message.id for message in pool if isinstance(message, Text) and message.content == text]
+        assert len(found) <= 1
+        if text in done:
+            ids = {each for branch in live.branches for each in await store.branch_ids(live.id, branch)}
+            assert found, f"{text} is lost"
+            assert (found[0] in ids) != (found[0] in queued)
+    calls = [call.id for message in pool if isinstance(message, ToolRequest) for call in message.calls]
+    still_open = {call.id for call in live.calls.values() if call.is_open}
+    results = Counter(message.call_id for message in pool if isinstance(message, ToolResult))
+    assert results == Counter(set(calls) - still_open)
+    for key, text in (("k1", "one"), ("k2", "two")):
+        if text in done:
+            again = await runtime.send(name, text, key=key, queue=text == "two")
+            assert again.message_id in {m.id for m in pool if isinstance(m, Text) and m.content == text}
+
+
+async def _check_branches(runtime: Runtime, name: str, live: Any, done: list[str]) -> None:
+    store = runtime.parts.store
+    main = await store.branch_ids(live.id, "main")
+    block = [block for block in live.branches["main"].merged if block.source == "idea"]
+    messages = await store.messages(live.id, main)
+    marks = [at for at, message in enumerate(messages) if getattr(message, "kind", "") == "branch_merge"]
+    assert [each.start for each in block] == [at + 1 for at in marks], "the mark, the block and where it came from"
+    for each in block:
+        assert len(main) >= each.start + each.count
+        assert "three" in [getattr(message, "content", "") for message in messages[each.start :]]
+    if "merged" in done:
+        assert block
+    if "deleted_branch" in done:
+        assert "idea" not in live.branches
+    elif "branch" in done and not _may_be_under_way("deleted_branch", done):
+        assert "idea" in live.branches
+
+
+async def _check_copy(runtime: Runtime, name: str, done: list[str]) -> None:
+    copies = [each for each in await runtime.parts.store.contexts() if each.context_id == f"{name}-copy"]
+    if "deleted" in done:
+        assert not copies
+    elif copies:
+        copy = await runtime.context(f"{name}-copy")
+        assert await runtime.audit_break(f"{name}-copy") is None
+        pool = await runtime.parts.store.message_ids(copy.id)
+        assert not [m for m in await runtime.parts.store.messages(copy.id, pool) if m.timestamp == ""]
+    assert not [each for each in await runtime.parts.store.contexts() if each.damage is not None]
+
+
+async def refuse_nothing(runtime: Runtime, name: str) -> None:
+    """A context that was found in whatever state can be brought to rest by a person."""
+    try:
+        await runtime.cancel(name)
+    except Conflict:
+        pass
+    assert isinstance((await runtime.context(name)).state, Idle)
