@@ -37,7 +37,7 @@ class Document:
             self.data = tomllib.loads(text)
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             found = re.search(r"at line (\d+)", str(error))
-            raise self._error(int(found[1]) if found else 1, "-", f"{error}.", "TOML") from error
+            raise self._error(int(found[1]) if found else len(self._lines), "-", f"{error}.", "TOML") from error
 
     def checked(self, data: Any, shape: type[T], at: KeyPath = ()) -> T:
         """Data of this file as a value. Raises: InvalidInput."""

@@ -14,7 +14,7 @@ from pilothouse.domain.audit import AuditEntry
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.contexts import Change, SentKey, StoredContext, check_context_id
-from pilothouse.domain.errors import Conflict, PilothouseError, StoreRefused
+from pilothouse.domain.errors import Conflict, PilothouseError, StoreError, StoreRefused
 from pilothouse.domain.messages import Message
 from pilothouse.domain.states import is_resting
 from pilothouse.domain.values import CallId, ContextId, MessageId, TurnId
@@ -52,6 +52,7 @@ class FileStore:
         self._open: dict[ContextId, ContextOnDisk] = {}
         # Held by whoever uses one; forgotten with the last of them.
         self._locks: WeakValueDictionary[ContextId, asyncio.Lock] = WeakValueDictionary()
+        self._half_made: set[ContextId] = set()
         self._users: dict[str, UserLogOnDisk] = {}
         self._user_lock = asyncio.Lock()
         self._checkpoints: dict[ContextId, asyncio.TimerHandle | asyncio.Task[None]] = {}
@@ -63,9 +64,16 @@ class FileStore:
         context_id = check_context_id(change.core.context_id)
         async with self._lock_of(context_id):
             folder = self._folder(context_id)
+            if context_id in self._half_made:
+                await self._run(self._remove, folder.path)
+                self._half_made.discard(context_id)
             if context_id in self._open or not await self._run(_is_absent, folder):
                 raise Conflict(Code.CONTEXT_EXISTS, context_id=context_id)
-            made = await self._run(ContextOnDisk.create, folder, self._disk, change)
+            try:
+                made = await self._run(ContextOnDisk.create, folder, self._disk, change)
+            except StoreError:
+                self._half_made.add(context_id)  # what may lie there was never acknowledged
+                raise
             self._open[context_id] = made
         if change.messages:
             self._checkpoint_soon(context_id)
@@ -192,6 +200,8 @@ class FileStore:
         """First out of sight as a whole, then away: a half-removed context must not come back."""
         grave = path.with_name(_GRAVE + path.name)
         shutil.rmtree(grave, ignore_errors=True)
+        if not path.exists():
+            return
         try:
             self._disk.rename(path, grave)
             self._disk.sync_dir(path.parent)

@@ -1,0 +1,229 @@
+"""Configuration: what the files may say, what comes of it, and errors that name file, line, key and what is allowed."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pilothouse.config.files import Configuration
+from pilothouse.config.reading import SIZE_AT_MOST
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.modes import Verdict
+from pilothouse.domain.policies import Policy
+from pilothouse.domain.prices import Price
+from pilothouse.settings import read_settings
+
+EVERYTHING = """
+model = "demo"
+mode = "docs"
+language = "zh"
+data_dir = "~/somewhere"
+title_model = "demo"
+
+[limits]
+rounds = 7
+turn_cost = 1.5
+
+[approval]
+policy = "limited_auto"
+depth = 3
+always_ask = ["delete"]
+
+[directories]
+"deploy" = "plan"
+"/etc" = "ask"
+
+[[rules]]
+effect = "deny"
+tool = "execute"
+
+[[rules]]
+effect = "allow"
+tool = "read_file"
+folder = "docs"
+
+[modes.docs]
+base = "agent"
+icon = "D"
+meaning = "Edits the documentation only."
+only_beneath = ["docs"]
+withholds = ["execute"]
+aliases = ["d"]
+
+[personas.reader]
+denied = ["write_file"]
+
+[tools]
+disabled = ["edit_file"]
+
+[prices."gpt-4.1"]
+input = 2
+output = 8.0
+"""
+
+
+def configured(tmp_path: Path, text: str) -> Configuration:
+    path = tmp_path / "config.toml"
+    path.write_text(text)
+    return Configuration(path)
+
+
+def project(tmp_path: Path, text: str) -> str:
+    folder = tmp_path / "project"
+    (folder / ".pilothouse").mkdir(parents=True, exist_ok=True)
+    (folder / ".pilothouse/config.toml").write_text(text)
+    return str(folder)
+
+
+def test_everything_that_a_file_can_say_comes_to_something(tmp_path: Path) -> None:
+    found = configured(tmp_path, EVERYTHING)
+    steering = found.steering("/etc/thing")
+    mode = found.modes.named("d")
+    assert (mode.name, mode.only_beneath, mode.mutating) == ("docs", ("docs",), Verdict.RUN)
+    assert mode.withholds == frozenset({"execute"})
+    assert steering.mode == "docs"
+    assert steering.preference == Policy(kind="limited_auto", depth=3, always_ask=frozenset({"delete"}))
+    assert [(each.folder, each.mode.name) for each in steering.directories] == [("deploy", "plan"), (".", "ask")]
+    assert [(rule.effect, rule.scope.tool) for rule in steering.rules] == [("deny", "execute"), ("allow", "read_file")]
+    assert steering.rules[0].origin.file == f"{tmp_path / 'config.toml'}, line 21"
+    assert steering.disabled == frozenset({"edit_file"})
+    assert not found.personas["reader"].tools.permits("write_file", "file_system")
+    assert found.prices["gpt-4.1"] == Price(input=2, output=8)
+    assert found.file.limits.rounds == 7
+
+
+def test_without_a_file_there_are_defaults(tmp_path: Path) -> None:
+    found = Configuration(tmp_path / "nothing.toml")
+    assert list(found.modes.all) == ["agent", "supervised", "review", "plan", "ask"]
+    assert found.steering(str(tmp_path)).rules == ()
+
+
+WRONG = [
+    ("mode = 3", 1, "mode", "text"),
+    ('mode = "x"', 1, "mode", "agent, supervised"),
+    ("\n\nmodel = true", 3, "model", "text"),
+    ("colour = 1", 1, "colour", "mode, approval, directories"),
+    ("[limits]\nrounds = 0", 2, "limits.rounds", "from 1"),
+    ("[limits]\nrounds = 'many'", 2, "limits.rounds", "a whole number"),
+    ("[limits]\nrunds = 1", 2, "limits.runds", "rounds, call_seconds"),
+    ('[approval]\npolicy = "x"', 2, "approval.policy", "auto_approve, manual, white_list, limited_auto"),
+    ('[approval]\nalways_ask = ["x"]', 2, "approval.always_ask.0", "delete, overwrite, network, privilege"),
+    ('[directories]\n"a b" = "x"', 2, "directories.a b", "agent, supervised"),
+    ('[directories]\n"../x" = "plan"', 2, "directories.../x", "a folder"),
+    ("[directories]\ndocs = 3", 2, "directories.docs", "agent"),
+    ('[[rules]]\ntool = "x"', 1, "rules.0.effect", "effect, tool, folder"),
+    ('[[rules]]\neffect = "deny"\n[[rules]]\neffect = "maybe"', 4, "rules.1.effect", "allow, ask, deny"),
+    ('[[rules]]\neffect = "deny"\nfolder = "/etc"', 1, "rules.0", "below the workspace"),
+    ('[modes.agent]\nicon = "x"', 1, "modes.agent", "a new name"),
+    ('[modes.mine]\naliases = ["build"]', 1, "modes.mine", "a new name"),
+    ('[modes.mine]\nbase = "x"', 2, "modes.mine.base", "agent, supervised"),
+    ('[modes.mine]\nmutating = "maybe"', 2, "modes.mine.mutating", "run, wait, deny"),
+    ('[modes.mine]\ndenial_hint = "x"', 2, "modes.mine.denial_hint", "agent"),
+    ('[modes."a b"]\nicon = "x"', 1, "modes.a b", "letters"),
+    ("[modes]\nmine = 3", 2, "modes.mine", "a table"),
+    ('[personas.x]\nallowed = "all"', 2, "personas.x.allowed", "a list of text"),
+    ('[prices."a.b"]\ninput = -1\noutput = 1', 2, "prices.a.b.input", "from 0"),
+    ('[prices."a.b"]\ninput = 1', 1, "prices.a.b.output", "input, output"),
+    ('text = """\n[modes.x]\n"""\n[limits]\nx = 1', 1, "text", "mode"),
+    ('prompt = 1\n[modes.mine]\nprompt = """\nrounds = 1\n"""\n[limits]\nrounds = 0', 1, "prompt", "mode"),
+    ('[modes.mine]\nprompt = """\n[limits]\n"""\n[limits]\nrounds = 0', 6, "limits.rounds", "from 1"),
+    ("[a", 1, "-", "TOML"),
+    ("a = 1\na = 2", 2, "-", "TOML"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "key", "allowed"), WRONG)
+def test_an_error_names_file_line_key_and_what_is_allowed(
+    tmp_path: Path, text: str, line: int, key: str, allowed: str
+) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        configured(tmp_path, text)
+    params = caught.value.reason.params
+    assert caught.value.reason.code is Code.INVALID_CONFIG
+    assert (params["file"], params["line"], params["key"]) == (str(tmp_path / "config.toml"), line, key)
+    assert allowed in params["allowed"]
+
+
+def test_a_file_that_is_no_text_or_no_file_or_endless_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_bytes(b"mode = '\xff'")
+    with pytest.raises(InvalidInput, match="not UTF-8"):
+        Configuration(path)
+    path.write_bytes(b"#" * (SIZE_AT_MOST + 1))
+    with pytest.raises(InvalidInput, match="larger than"):
+        Configuration(path)
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(InvalidInput, match="not a regular file"):
+        Configuration(path)
+    path.unlink()
+    path.symlink_to("/dev/zero")
+    with pytest.raises(InvalidInput, match="not a regular file"):
+        Configuration(path)
+
+
+def test_a_project_adds_strictness(tmp_path: Path) -> None:
+    found = configured(tmp_path, 'mode = "supervised"\n[approval]\npolicy = "white_list"\ntools = ["read_file"]')
+    workspace = project(
+        tmp_path,
+        'mode = "ask"\n[approval]\npolicy = "manual"\n[directories]\ndeploy = "plan"\n'
+        '[[rules]]\neffect = "ask"\ntool = "execute"\n[tools]\ndisabled = ["delegate"]',
+    )
+    steering = found.steering(workspace)
+    assert steering.mode == "ask"
+    assert steering.preference.kind == "white_list", "the person's own stays"
+    assert [policy.kind for policy in steering.policies] == ["manual"], "and the project's holds beside it"
+    assert [each.folder for each in steering.directories] == ["deploy"]
+    assert steering.disabled == frozenset({"delegate"})
+
+
+FORBIDDEN = [
+    ('model = "openai:x"', "model"),
+    ('title_model = "openai:x"', "title_model"),
+    ('data_dir = "/tmp"', "data_dir"),
+    ("[limits]\nrounds = 1000", "limits"),
+    ('[modes.agent2]\nbase = "agent"', "modes"),
+    ('[personas.x]\nallowed = ["execute"]', "personas"),
+    ('[prices."x"]\ninput = 0\noutput = 0', "prices"),
+    ('language = "zh"', "language"),
+    ('[[rules]]\neffect = "allow"', "rules.0.effect"),
+    ('[[rules]]\neffect = "deny"\nworkspace = "/elsewhere"', "rules.0.workspace"),
+    ('mode = "agent"', "mode"),
+    ('mode = "review"', "mode"),
+    ('mode = "plan"', "mode"),
+    ('openai_api_key = "sk-x"', "openai_api_key"),
+]
+
+
+@pytest.mark.parametrize(("text", "key"), FORBIDDEN)
+def test_a_project_may_never_make_things_looser_or_speak_for_the_person(tmp_path: Path, text: str, key: str) -> None:
+    found = configured(tmp_path, 'mode = "supervised"')
+    workspace = project(tmp_path, text)
+    with pytest.raises(InvalidInput) as caught:
+        found.steering(workspace)
+    assert caught.value.reason.params["key"] == key
+    assert workspace in caught.value.reason.params["file"]
+
+
+def test_a_projects_file_is_read_once(tmp_path: Path) -> None:
+    found = configured(tmp_path, "")
+    workspace = project(tmp_path, '[directories]\ndeploy = "plan"')
+    before = found.steering(workspace)
+    project(tmp_path, "")
+    assert found.steering(workspace) == before, "who can write it must not be able to take it away meanwhile"
+
+
+def test_the_command_line_goes_before_the_environment_and_that_before_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text('model = "scripted:file"\ndata_dir = "/file"\nmode = "ask"')
+    plain = {"PILOTHOUSE_CONFIG": str(path), "LANG": "C"}
+    both = {**plain, "PILOTHOUSE_MODEL": "scripted:env", "PILOTHOUSE_DATA_DIR": "/env", "PILOTHOUSE_MODE": "plan"}
+    assert read_settings(plain).model.name == "file"
+    assert read_settings(plain).data_dir == Path("/file")
+    assert read_settings(plain).mode is None, "the files' mode may differ by folder"
+    assert read_settings(both).model.name == "env"
+    assert read_settings(both).data_dir == Path("/env")
+    assert read_settings(both).mode == "plan"
+    line = read_settings(both, model="scripted:line", mode="review", data_dir="/line")
+    assert (line.model.name, line.mode, line.data_dir) == ("line", "review", Path("/line"))
