@@ -6,8 +6,8 @@ from pilothouse.domain.rules import Rule, rule_params
 _EFFECTS = {"allow": ("allow", "允许"), "ask": ("ask before", "先询问"), "deny": ("deny", "拒绝")}
 
 
-def say_rule(rule: Rule, language: Language = "en") -> str:
-    """Effect, scope, lifetime and origin on one line."""
+def say_rule(rule: Rule, language: Language = "en", *, origin: bool = True) -> str:
+    """Effect, scope, lifetime and, unless it is only offered, origin on one line."""
     chinese = language == "zh"
     params = rule_params(rule)
     parts = [f"{_EFFECTS[rule.effect][chinese]} {params['tool']} [{params['where']}]"]
@@ -19,5 +19,6 @@ def say_rule(rule: Rule, language: Language = "en") -> str:
         parts.append(f"直到 {rule.lifetime.until}" if chinese else f"until {rule.lifetime.until}")
     if rule.scope.workspace is not None:
         parts.append(f"在 {rule.scope.workspace}" if chinese else f"in {rule.scope.workspace}")
-    parts.append(f"来自 {params['given']}" if chinese else f"given by {params['given']}")
+    if origin:
+        parts.append(f"来自 {params['given']}" if chinese else f"given by {params['given']}")
     return " · ".join(parts)

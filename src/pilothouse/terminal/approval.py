@@ -87,7 +87,7 @@ async def _rung(offers: Sequence[RuleOffer], lines: Lines, language: Language) -
         print(tell("no_ladder", language))
         return None
     for number, offer in enumerate(offers, start=1):
-        print(visible(f"  {number}. {say_rule(offer.rule, language)}"))
+        print(visible(f"  {number}. {say_rule(offer.rule, language, origin=False)}"))
     line = (await lines.ask(tell("ladder", language) + " > ") or "").strip()
     return offers[int(line) - 1].scope if line.isdecimal() and 1 <= int(line) <= len(offers) else None
 

@@ -77,6 +77,10 @@ class Lines:
             await self._changed.wait()
         return self._next()
 
+    @property
+    def is_asking(self) -> bool:
+        return self._asking > 0
+
     def put_back(self, line: str) -> None:
         """It was not for whoever heard it: the next who asks gets it."""
         self._lines.appendleft(line.encode())

@@ -39,6 +39,8 @@ class Conversation:
         self._quiet_since = 0.0
         self._typed: set[MessageId] = set()
         self._tour: Tour | None = None
+        self._heard: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._heard.set_result(True)
 
     async def run(self, *, is_demo: bool) -> None:
         """Until the person leaves."""
@@ -74,7 +76,10 @@ class Conversation:
         if line is not None and line.strip() == "/quit":
             self._tour = None
             return ""
-        return proposed if line == "" else line
+        if line in ("", proposed):
+            self._tour.take()
+            return proposed
+        return line
 
     async def _prompt(self) -> str:
         live = await self._live()
@@ -91,7 +96,7 @@ class Conversation:
         else:
             command = self._send(line)
         if await self._guarded(command):
-            if live.core.active_branch != branch:
+            if live.core.active_branch != branch or line.startswith("/merge"):
                 position = await self._end_of_what_was_said()
             await self._guarded(self._settle(position=position))
 
@@ -160,6 +165,7 @@ class Conversation:
         finally:
             for task in beside:
                 task.cancel()
+            await self._heard  # what was typed in the last instant is not lost
             self.lines.interrupt = None
 
     async def _decide_for(self, child_id: str) -> None:
@@ -183,9 +189,13 @@ class Conversation:
                 self.lines.put_back(line)
                 return
             if line.startswith("/"):
-                await self._guarded(run_command(self.runtime, self.context_id, line, self.language))
+                work: Coroutine[Any, Any, Any] = run_command(self.runtime, self.context_id, line, self.language)
             elif line.strip():
-                await self._guarded(self._send(line, queue=True))
+                work = self._send(line, queue=True)
+            else:
+                continue
+            self._heard = asyncio.ensure_future(self._guarded(work))
+            await asyncio.shield(self._heard)
 
     async def _tell_what_takes_long(self) -> None:
         """After a second in which nothing was to be seen: what is going on. Once for each thing."""
@@ -194,7 +204,7 @@ class Conversation:
             await asyncio.sleep(_PATIENCE / 4)
             words = say_state((await self._live()).state, self.language)
             quiet = asyncio.get_running_loop().time() - self._quiet_since
-            if words and words != told and quiet >= _PATIENCE:
+            if words and words != told and quiet >= _PATIENCE and not self.lines.is_asking:
                 print(visible(f"… {words}"), flush=True)
                 told = words
 

@@ -1,7 +1,7 @@
 """Slash commands that steer: mode, policy, rules, elevation, why, audit, and the turn itself."""
 
 from pilothouse.domain.codes import Code, Language, Reason, say
-from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.errors import InvalidInput, NotFound
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rule_words import say_rule
 from pilothouse.domain.rules import RuleEffect, Scope
@@ -180,7 +180,7 @@ async def queue(runtime: Runtime, context_id: str, rest: str, language: Language
     if word in ("delete", "edit"):
         number, _, text = more.strip().partition(" ")
         if not number.isdecimal() or not 1 <= int(number) <= len(waiting):
-            raise InvalidInput(Code.INVALID_ANSWERS, given=number or "-", asked=len(waiting))
+            raise NotFound(Code.UNKNOWN_QUEUED, message_id=number or "-")
         chosen = waiting[int(number) - 1].item.id
         if word == "delete":
             await runtime.delete_queued(context_id, chosen)

@@ -47,10 +47,12 @@ class Tour:
         self._next = 0
 
     def propose(self) -> str | None:
-        """Say what comes next and give its line; None at the end."""
+        """Say what comes next and give its line; None at the end. What is not taken is proposed again."""
         if self._next == len(_STEPS):
             return None
         line, english, chinese = _STEPS[self._next]
-        self._next += 1
-        print(f"\n[{self._next}/{len(_STEPS)}] {chinese if self._language == 'zh' else english}")
+        print(f"\n[{self._next + 1}/{len(_STEPS)}] {chinese if self._language == 'zh' else english}")
         return line
+
+    def take(self) -> None:
+        self._next += 1

@@ -1,0 +1,208 @@
+"""Steering from the terminal: the tour, rules, pause and queue at a real terminal, conversations and configuration."""
+
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.terminal.test_command import Command
+
+WRITE = {"tool": "write_file", "arguments": {"path": "docs/b.txt", "content": "written"}}
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Command:
+    return Command(tmp_path)
+
+
+class Terminal:
+    """A real terminal with a conversation in it."""
+
+    def __init__(self, command: Command, *arguments: str) -> None:
+        self._fd, inner = pty.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "pilothouse.cli", *arguments],
+            cwd=command.workspace,
+            env=command.environment,
+            stdin=inner,
+            stdout=inner,
+            stderr=inner,
+        )
+        os.close(inner)
+        self.seen = ""
+        self._from = 0
+
+    def type(self, line: str) -> None:
+        os.write(self._fd, line.encode() + b"\n")
+
+    def wait_for(self, text: str, seconds: float = 20) -> str:
+        """Until a text has come behind what was waited for before; gives what came up to it."""
+        ends = time.monotonic() + seconds
+        while text not in self.seen[self._from :]:
+            left = ends - time.monotonic()
+            assert left > 0, f"{text!r} did not come:\n{self.seen[self._from :]}"
+            if select.select([self._fd], [], [], left)[0]:
+                try:
+                    self.seen += os.read(self._fd, 65536).decode(errors="replace")
+                except OSError:
+                    raise AssertionError(f"it ended before {text!r}:\n{self.seen[self._from :]}") from None
+        start = self._from
+        self._from = self.seen.index(text, self._from) + len(text)
+        return self.seen[start : self._from]
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self._fd)
+
+
+@pytest.fixture
+def terminal(command: Command) -> Iterator[Terminal]:
+    made = Terminal(command)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_tour_shows_everything_with_one_enter_a_step(command: Command, language: str) -> None:
+    command.environment["LANG"] = "zh_CN.UTF-8" if language == "zh" else "C.UTF-8"
+    terminal = Terminal(command)
+    try:
+        terminal.wait_for(" › ")
+        terminal.type("/tour")
+        total = int(re.search(r"\[1/(\d+)\]", terminal.wait_for("[1/") + terminal.wait_for("]"))[1])
+        for step in range(1, total + 1):
+            terminal.wait_for(": " if language == "en" else "：")
+            terminal.type("")
+            if step == 3:
+                terminal.wait_for("> ")
+                terminal.type("!")
+                terminal.wait_for("2. ")
+                terminal.wait_for("> ")
+                terminal.type("2")
+            terminal.wait_for(f"[{step + 1}/" if step < total else "context_created")
+        terminal.wait_for(" › ")
+        terminal.type("/quit")
+        terminal.wait_for("pilothouse --context")
+    finally:
+        terminal.close()
+    told = terminal.seen
+    for expected in ("docs/", "idea ← main", "step 4 of 4", "elevation_ended", "branches_merged", "rule_given"):
+        assert expected in told, expected
+    assert (command.workspace / "docs/one.txt").read_text() == "changed\n"
+    assert (command.workspace / "tour.jsonl").exists()
+
+
+def test_what_is_typed_while_it_works_is_queued_and_a_pause_holds(terminal: Terminal) -> None:
+    terminal.wait_for(" › ")
+    terminal.type("work in 3 steps")
+    terminal.wait_for("Step 1.")
+    terminal.type("list")
+    terminal.wait_for("Queued (1 waiting)")
+    terminal.type("/pause")
+    terminal.wait_for("Paused.")
+    terminal.wait_for(" › ")
+    terminal.type("/queue")
+    terminal.wait_for("1. list")
+    terminal.type("/resume")
+    terminal.wait_for("All 3 steps are done.")
+    terminal.wait_for("» list")
+    terminal.wait_for("list_directory")
+    terminal.wait_for(" › ")
+
+
+def test_a_sub_agent_asks_in_the_conversation_that_sent_it(terminal: Terminal, command: Command) -> None:
+    terminal.wait_for(" › ")
+    terminal.type("/review")
+    terminal.wait_for("Review")
+    terminal.type("delegate: write x.txt: hello")
+    terminal.wait_for("A sub-agent (")
+    terminal.wait_for("> ")
+    terminal.type("y")
+    terminal.wait_for("Wrote 6 bytes")
+    terminal.wait_for(" › ")
+    assert (command.workspace / "x.txt").read_text() == "hello\n"
+
+
+def test_a_script_that_meets_a_sub_agent_that_waits_ends_and_says_where_to_decide(command: Command) -> None:
+    inner = {"calls": [WRITE]}
+    outer = {"calls": [{"tool": "delegate", "arguments": {"task": "write"}}]}
+    model = command.script(outer, inner, {"text": "never"})
+    code, output, errors = command.run("run", "go", "--mode", "review", "--model", model, "--output-format", "json")
+    assert code == 3
+    result = json.loads(output)
+    assert result["pending"]
+    assert result["state"] == "awaiting_tool_approval"
+    assert not (command.workspace / "docs/b.txt").exists()
+    code, output, errors = command.run("--context", result["context_id"], "--model", model, given="n\n/quit\n")
+    assert "Write File" in output
+
+
+def test_rules_of_a_conversation_line_by_line(command: Command) -> None:
+    model = command.script({"calls": [WRITE]}, {"text": "Done."}, {"calls": [WRITE]}, {"text": "Again."})
+    given = "/supervised\ngo\n!\n2\n/rules\ngo\n/rules revoke 1\n/rules\n/deny write_file docs\n/rules\n/why\n/quit\n"
+    code, output, errors = command.run("--model", model, given=given)
+    assert (code, errors) == (0, "")
+    expected = [
+        *("1. allow write_file", "2. allow write_file [docs/]", "Done.", "1. allow write_file [docs/]", "Again."),
+        *("Revoked: allow write_file", "There are no rules.", "deny write_file [docs/]", "A rule allows it"),
+    ]
+    position = 0
+    for text in expected:
+        position = output.find(text, position)
+        assert position >= 0, f"{text!r} is missing in order:\n{output}"
+
+
+def test_conversations_are_listed_exported_imported_archived_and_deleted(command: Command) -> None:
+    code, output, _ = command.run("run", "hello", "--model", command.script({"text": "Hi."}), "--output-format", "json")
+    context_id = json.loads(output)["context_id"]
+    assert context_id in command.run("contexts")[1]
+    file = command.folder / "kept.jsonl"
+    assert command.run("contexts", "export", context_id, str(file))[0] == 0
+    code, _, errors = command.run("contexts", "export", context_id, str(file))
+    assert (code, "File exists" in errors) == (1, True)
+    code, output, _ = command.run("contexts", "import", str(file), "--as", "copy")
+    assert (code, "copy" in output) == (0, True)
+    code, _, errors = command.run("contexts", "import", str(file))
+    assert (code, "already" in errors) == (1, True)
+    assert command.run("contexts", "archive", "copy")[0] == 0
+    assert "copy" not in command.run("contexts")[1]
+    assert "copy" in command.run("contexts", "--archived")[1]
+    assert command.run("contexts", "restore", "copy")[0] == 0
+    assert command.run("contexts", "delete", "copy")[0] == 0
+    assert "copy" not in command.run("contexts")[1]
+    assert command.run("contexts", "delete", "copy")[0] == 1
+
+
+def test_the_configuration_is_shown_or_what_is_wrong_in_it(command: Command) -> None:
+    own = command.folder / "config.toml"
+    own.write_text('[modes.docs]\nonly_beneath = ["docs"]\n')
+    code, output, _ = command.run("config", "--config", str(own))
+    assert (code, "modes: agent, supervised, review, plan, ask, docs" in output) == (0, True)
+    folder = command.workspace / ".pilothouse"
+    folder.mkdir()
+    (folder / "config.toml").write_text('\nmodel = "openai:x"\n')
+    code, _, errors = command.run("config", "--config", str(own))
+    assert code == 4
+    assert f"{folder / 'config.toml'}, line 2, model: A project may not set it" in errors
+    code, _, errors = command.run("run", "hello", "--config", str(own))
+    assert (code, "line 2, model" in errors) == (4, True)
+
+
+def test_a_mode_of_ones_own_holds_like_any_other(command: Command) -> None:
+    own = command.folder / "config.toml"
+    own.write_text('mode = "docs"\n[modes.docs]\nicon = "D"\nonly_beneath = ["docs"]\ndenial_ends_turn = true\n')
+    elsewhere = {"tool": "write_file", "arguments": {"path": "c.txt", "content": "no"}}
+    model = command.script({"calls": [WRITE]}, {"calls": [elsewhere]})
+    code, _, errors = command.run("run", "go", "--config", str(own), "--model", model)
+    assert (code, "Mode docs does not allow write_file" in errors) == (3, True)
+    assert (command.workspace / "docs/b.txt").exists()
+    assert not (command.workspace / "c.txt").exists()
