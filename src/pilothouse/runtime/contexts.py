@@ -2,6 +2,7 @@
 
 import asyncio
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
@@ -30,6 +31,7 @@ class Contexts:
         self.rulebook = Rulebook(parts)
         self._live: dict[ContextId, Live] = {}
         self._opening: dict[ContextId, asyncio.Task[Live]] = {}
+        self._wanted: Counter[ContextId] = Counter()
         self._beside: set[asyncio.Task[None]] = set()
         self._closed = False
 
@@ -52,8 +54,14 @@ class Contexts:
             checked = check_context_id(context_id)
         except InvalidInput as error:
             raise NotFound(Code.UNKNOWN_CONTEXT, context_id=context_id) from error
-        while checked not in self._live:  # another opening may have put it out again before we woke
-            await asyncio.shield(self._being_opened(checked))
+        self._wanted[checked] += 1  # what somebody waits for stays until they have it
+        try:
+            while checked not in self._live:
+                await asyncio.shield(self._being_opened(checked))
+        finally:
+            self._wanted[checked] -= 1
+            if not self._wanted[checked]:
+                del self._wanted[checked]
         live = self._live[checked] = self._live.pop(checked)  # the most recently used is the last
         return live
 
@@ -120,7 +128,11 @@ class Contexts:
         if live.above:
             live.above[0].children.add(live)
         surplus = len(self._live) - self.parts.contexts_kept
-        unused = [kept for kept in self._live.values() if kept.can_be_forgotten and kept is not live]
+        unused = [
+            kept
+            for kept in self._live.values()
+            if kept.can_be_forgotten and kept is not live and kept.id not in self._wanted
+        ]
         for kept in unused[: max(0, surplus)]:
             self.forget(kept)
 

@@ -33,6 +33,7 @@ def _enter(turn: Turn, state: State) -> None:
 async def _guarded(step: Step, turn: Turn) -> State:
     try:
         async with asyncio.timeout(turn.seconds_left()) as limit:
+            turn.time_limit = limit
             return await step(turn)
     except asyncio.CancelledError:
         return _cancelled(turn)

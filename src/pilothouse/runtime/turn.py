@@ -57,6 +57,8 @@ class Turn:
         self.cancelled_by: str | None = None
         self.paused_by: str | None = None
         self.settled = asyncio.Event()
+        self.time_limit: asyncio.Timeout | None = None
+        self._delegating_since: float | None = None
         self.out_of_time = False
         self.used: Usage | None = None
 
@@ -81,6 +83,20 @@ class Turn:
     @property
     def is_delegating(self) -> bool:
         return any(call.status == "executing" and call.effect == "delegating" for call in self.live.calls.values())
+
+    def follow_delegation(self) -> None:
+        """The turn's clock stands still while a sub-agent works; called whenever that may have changed."""
+        now = self.parts.ambient.monotonic()
+        if self.is_delegating == (self._delegating_since is not None):
+            return
+        if self._delegating_since is None:
+            self._delegating_since = now
+        else:
+            self.driven_since += now - self._delegating_since
+            self._delegating_since = None
+        left = self.seconds_left()
+        if self.time_limit is not None:
+            self.time_limit.reschedule(None if left is None else asyncio.get_running_loop().time() + left)
 
     def enter(self, state: State) -> None:
         if state is not self.live.state:

@@ -103,7 +103,12 @@ async def cancel(contexts: Contexts, context_id: str, *, by: str = "local") -> N
             contexts.drive(live)
         elif first and turn.begun:
             live.task.cancel()
+        children = tuple(live.children)
     await turn.settled.wait()
+    for child in children:
+        if child.core.turn is not None:  # also what a person said there themselves
+            with suppress(Conflict, NotFound, StoreError):
+                await cancel(contexts, child.id, by=by)
     if isinstance(live.state, WaitingForRecovery):
         raise StoreRefused(live.state.reason.code, **live.state.reason.params)
 

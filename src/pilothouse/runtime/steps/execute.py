@@ -22,25 +22,22 @@ Running = dict[CallId, asyncio.Task[tuple[Outcome, int]]]
 
 async def execute(turn: Turn) -> State:
     running: Running = {}
-    clock = turn.parts.ambient.monotonic
-    began, delegated = clock(), turn.is_delegating
     try:
         while True:
-            delegated = delegated or turn.is_delegating
+            turn.follow_delegation()
             turn.live.wake.clear()
             for call in turn.live.draft().round_calls():
                 if call.status == "executing" and call.id not in running:
                     running[call.id] = asyncio.create_task(_run(turn, call))
             await _something_happens(turn, running)
             state = await _take_results(turn, running)
+            turn.follow_delegation()
             if not isinstance(state, ExecutingTool):
                 return state
     except StoreError:
         await _keep_results(turn, running)
         raise
     finally:
-        if delegated:
-            turn.driven_since += clock() - began  # the sub-agent's time, and what the person took there
         await _end_all(running)
 
 

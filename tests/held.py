@@ -1,0 +1,97 @@
+"""A store that holds or refuses what a test tells it to, so that commands meet at one instant, and families in it."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pilothouse.domain.codes import Code
+from pilothouse.domain.contexts import Change
+from pilothouse.domain.errors import StoreRefused
+from pilothouse.domain.policies import Policy
+from pilothouse.domain.states import AwaitingToolApproval
+from pilothouse.domain.values import ContextId
+from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.storage.memory import MemoryStore
+from pilothouse.testing.world import World
+from pilothouse.tools.builtin.delegate import Delegate
+
+DONE = Answer(text="done")
+DELEGATE = ScriptedCall(tool="delegate", arguments={"task": "do it"})
+DELEGATES = Answer(calls=(DELEGATE,))
+
+Fits = Callable[[ContextId, Change], bool]
+
+_UNTIL_ALL_WAIT = 100
+
+
+def anything(context_id: ContextId, change: Change) -> bool:
+    return True
+
+
+def nothing(context_id: ContextId, change: Change) -> bool:
+    return False
+
+
+class HeldStore(MemoryStore):
+    """`held` is set when something is held, `refuses` says what is refused."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.refuses: Fits = nothing
+        self.hold(nothing)
+
+    def hold(self, fits: Fits) -> asyncio.Event:
+        """Hold every write that fits from now on, until the event that this gives is set."""
+        self._fits, self._release, self.held = fits, asyncio.Event(), asyncio.Event()
+        return self._release
+
+    async def create(self, change: Change) -> int:
+        await self._pass(change.core.context_id, change)
+        return await super().create(change)
+
+    async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int = 1) -> int:
+        await self._pass(context_id, change)
+        return await super().commit(context_id, change, expected=expected, fence=fence)
+
+    async def _pass(self, context_id: ContextId, change: Change) -> None:
+        if self._fits(context_id, change):
+            self.held.set()
+            await self._release.wait()
+        if self.refuses(context_id, change):
+            raise StoreRefused(Code.STORE_REFUSED, detail="as it was told to")
+
+
+async def settle() -> None:
+    """Let everything go on until it waits for something that the test holds."""
+    for _ in range(_UNTIL_ALL_WAIT):
+        await asyncio.sleep(0)
+
+
+def asks(*calls: tuple[str, str]) -> Answer:
+    return Answer(calls=tuple(ScriptedCall(tool=tool, arguments={"text": text}) for tool, text in calls))
+
+
+def family(tmp_path: Path, *answers: Answer, **options: Any) -> World:
+    return World(tmp_path, *answers, tools=[Delegate(), *options.pop("tools", [])], **options)
+
+
+async def child_of(world: World, context_id: str) -> ContextId:
+    (child,) = (await world.runtime.contexts(parent=context_id)).items
+    return child.context_id
+
+
+async def waiting_child(world: World, context_id: str) -> ContextId:
+    while True:
+        await asyncio.sleep(0)
+        for summary in (await world.runtime.contexts(parent=context_id)).items:
+            if isinstance(summary.state, AwaitingToolApproval):
+                return summary.context_id
+
+
+async def sent_and_waiting(world: World) -> tuple[ContextId, ContextId]:
+    """A parent at work, and the sub-agent that it sent, which waits for the person."""
+    context_id = await world.start()
+    await world.runtime.set_policy(context_id, Policy(kind="white_list", tools=frozenset({"delegate"})))
+    await world.runtime.send(context_id, "go")
+    return context_id, await waiting_child(world, context_id)

@@ -1,0 +1,131 @@
+"""Rules, elevation and policies at their edges: contexts that come and go, time that is up, what opens nothing."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilothouse.domain.errors import Conflict
+from pilothouse.domain.personas import Persona, ToolPolicy
+from pilothouse.domain.policies import Policy
+from pilothouse.domain.rules import Scope
+from pilothouse.domain.states import AwaitingToolApproval, Idle
+from pilothouse.domain.steering import Steering
+from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.testing.world import World
+from tests.held import DELEGATES, DONE, HeldStore, asks, family, waiting_child
+
+
+async def test_following_contexts_that_would_leave_memory_meanwhile_makes_no_second_one(tmp_path: Path) -> None:
+    store = HeldStore()
+    world = World(tmp_path, asks(("change", "a")), asks(("change", "b")), DONE, DONE, store=store, contexts_kept=2)
+    first, second = await world.start("supervised"), await world.start("supervised")
+    others = [await world.start() for _ in range(3)]
+    await world.turn(first)
+    await world.turn(second)
+    before = await world.runtime.context(second)
+    release = store.hold(lambda context_id, _: context_id == first)
+    giving = asyncio.create_task(world.runtime.give_rule("allow", Scope(tool="change")))
+    await store.held.wait()
+    for other in others:
+        await world.runtime.context(other)
+    assert await world.runtime.context(second) is before
+    release.set()
+    await giving
+    for context_id in (first, second):
+        live = await world.runtime.rested(context_id)
+        assert (live.state, live.core.last_turn) == (Idle(), "complete")
+    assert sorted(world.change.ran) == ["a", "b"]
+
+
+async def test_rules_hold_in_a_context_that_is_imported_under_another_id(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    context_id = await world.start()
+    rule = await world.runtime.give_rule("deny", Scope(tool="change"), context_id=context_id)
+    data = b"".join([piece async for piece in world.runtime.export_context(context_id)])
+    other = World(tmp_path, asks(("change", "a")), DONE, ids_from=10**6)
+    await other.runtime.import_context(data, context_id="copy")
+    assert [each.id for each in await other.runtime.rules("copy")] == [rule.id]
+    await other.turn("copy")
+    assert other.change.ran == []
+
+
+async def test_rules_whose_time_is_up_make_room(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    context_id = await world.start()
+    for number in range(50):
+        await world.runtime.give_rule("allow", Scope(tool=f"tool{number}"), context_id=context_id, minutes=1)
+    with pytest.raises(Conflict):
+        await world.runtime.give_rule("deny", Scope(tool="change"), context_id=context_id)
+    world.ambient.advance(61)
+    rule = await world.runtime.give_rule("deny", Scope(tool="change"), context_id=context_id)
+    assert await world.runtime.rules(context_id) == [rule]
+
+
+async def test_elevate_tells_exactly_what_starts_and_what_waits(tmp_path: Path) -> None:
+    world = World(tmp_path, asks(*[("change", str(number)) for number in range(4)]), DONE)
+    context_id = await world.start("review")
+    await world.turn(context_id)
+    pending = [call.id for call in await world.runtime.pending_calls(context_id)]
+    world.change.release.clear()
+    told = await world.runtime.elevate(context_id, calls=2)
+    assert (list(told.started), list(told.waiting)) == (pending[:2], pending[2:])
+    assert [call.id for call in await world.runtime.pending_calls(context_id)] == pending[2:]
+    world.change.release.set()
+    await world.runtime.rested(context_id)
+    assert world.change.ran == ["0", "1"]
+    assert [call.id for call in await world.runtime.pending_calls(context_id)] == pending[2:]
+
+
+async def test_a_second_elevation_ends_the_first_in_the_audit(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    context_id = await world.start("review")
+    await world.runtime.elevate(context_id, calls=5)
+    await world.runtime.elevate(context_id, calls=1)
+    await world.runtime.end_elevation(context_id)
+    entries = [entry for entry in await world.runtime.audit(context_id) if entry.kind.startswith("elevation")]
+    assert [(entry.kind, entry.detail.get("how")) for entry in entries] == [
+        ("elevation_started", None),
+        ("elevation_ended", "replaced"),
+        ("elevation_started", None),
+        ("elevation_ended", "ended_by_person"),
+    ]
+
+
+async def test_in_review_no_rule_opens_what_a_policy_lets_wait(tmp_path: Path) -> None:
+    world = World(tmp_path, asks(("look", "a")), DONE)
+    context_id = await world.start("review")
+    await world.runtime.set_policy(context_id, Policy(kind="manual"))
+    await world.runtime.give_rule("allow", Scope(tool="look"), context_id=context_id)
+    await world.turn(context_id)
+    assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
+    assert world.look.ran == []
+
+
+async def test_limited_auto_counts_the_rounds_of_a_sub_agent(tmp_path: Path) -> None:
+    rounds = [asks(("change", str(number))) for number in range(5)]
+    world = family(tmp_path, DELEGATES, *rounds, DONE, DONE)
+    context_id = await world.start()
+    await world.runtime.set_policy(context_id, Policy(kind="limited_auto", depth=2))
+    await world.runtime.send(context_id, "go")
+    await waiting_child(world, context_id)
+    assert world.change.ran == ["0", "1"]
+
+
+@pytest.mark.parametrize(
+    ("persona", "parts"),
+    [
+        (None, {"steering": lambda _: Steering(disabled=frozenset({"ask_user"}))}),
+        ("mute", {"personas": {"mute": Persona("mute", ToolPolicy(denied=frozenset({"ask_user"})))}}),
+    ],
+)
+async def test_a_question_that_may_not_be_asked_is_denied(
+    tmp_path: Path, persona: str | None, parts: dict[str, Any]
+) -> None:
+    question = ScriptedCall(tool="ask_user", arguments={"questions": [{"question": "?"}]})
+    world = World(tmp_path, Answer(calls=(question,)), DONE, **parts)
+    context_id = await world.runtime.create_context(tmp_path, persona=persona)
+    await world.turn(context_id)
+    assert [call.status for call in await world.parts.store.calls(context_id)] == ["denied"]
+    assert (await world.runtime.read_messages(context_id))[-1].content == "done", "the model is told, and goes on"
