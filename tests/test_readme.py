@@ -1,4 +1,4 @@
-"""What the README shows is true: its example runs."""
+"""What the README and the documentation show is true: their examples run."""
 
 import os
 import re
@@ -6,7 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-README = Path(__file__).parents[1] / "README.md"
+from pilothouse.config.files import Configuration
+from pilothouse.config.schema import UserFile
+from pilothouse.terminal.tour import STEPS
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
 
 
 def test_the_example_in_python_runs(tmp_path: Path) -> None:
@@ -19,3 +24,20 @@ def test_the_example_in_python_runs(tmp_path: Path) -> None:
     assert found.returncode == 0, found.stderr
     assert "may it run? List Directory" in found.stdout
     assert "here.txt" in found.stdout
+
+
+def test_the_example_of_the_configuration_is_valid_and_names_every_key(tmp_path: Path) -> None:
+    text = (ROOT / "docs/configuration.md").read_text()
+    (example,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    file = tmp_path / "config.toml"
+    file.write_text(example)
+    found = Configuration(file)
+    assert found.modes.named("docs").only_beneath == ("docs",)
+    for name in UserFile.__struct_fields__:
+        assert re.search(rf"^(\[+{name}|{name} =)", example, re.MULTILINE), f"{name} is missing"
+
+
+def test_the_tour_has_as_many_steps_as_the_readme_says() -> None:
+    told = re.search(r"each of its (\d+) steps", README.read_text())
+    assert told is not None
+    assert int(told[1]) == len(STEPS)

@@ -2,7 +2,7 @@
 
 from pilothouse.domain.codes import Language
 
-_STEPS: list[tuple[str, str, str]] = [
+STEPS: list[tuple[str, str, str]] = [
     ("write notes.txt: hello", "In agent mode everything runs by itself.", "agent 模式下一切自动运行。"),
     (
         "/supervised",
@@ -48,10 +48,10 @@ class Tour:
 
     def propose(self) -> str | None:
         """Say what comes next and give its line; None at the end. What is not taken is proposed again."""
-        if self._next == len(_STEPS):
+        if self._next == len(STEPS):
             return None
-        line, english, chinese = _STEPS[self._next]
-        print(f"\n[{self._next + 1}/{len(_STEPS)}] {chinese if self._language == 'zh' else english}")
+        line, english, chinese = STEPS[self._next]
+        print(f"\n[{self._next + 1}/{len(STEPS)}] {chinese if self._language == 'zh' else english}")
         return line
 
     def take(self) -> None:
