@@ -17,7 +17,8 @@ README = ROOT / "README.md"
 def test_the_example_in_python_runs(tmp_path: Path) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
     (tmp_path / "here.txt").touch()
-    environment = {**os.environ, "PILOTHOUSE_DATA_DIR": str(tmp_path / "data"), "PILOTHOUSE_MODEL": "demo"}
+    own = {"PILOTHOUSE_DATA_DIR": str(tmp_path / "data"), "PILOTHOUSE_CONFIG": str(tmp_path / "none.toml")}
+    environment = {**os.environ, **own, "PILOTHOUSE_MODEL": "demo"}
     found = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
     )

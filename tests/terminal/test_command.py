@@ -21,7 +21,8 @@ class Command:
         self.workspace = folder / "work"
         self.workspace.mkdir()
         (self.workspace / "a.txt").write_text("content of a")
-        self.environment = {**os.environ, "PILOTHOUSE_DATA_DIR": str(folder / "data"), "LANG": "C.UTF-8"}
+        own = {"PILOTHOUSE_DATA_DIR": str(folder / "data"), "PILOTHOUSE_CONFIG": str(folder / "none.toml")}
+        self.environment = {**os.environ, **own, "LANG": "C.UTF-8"}
 
     def script(self, *answers: dict[str, Any]) -> str:
         path = self.folder / "script.json"
