@@ -1,13 +1,13 @@
 """The only place that knows every part: a runtime made from settings."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from pilothouse.ambient import Ambient, SystemAmbient, timestamp
 from pilothouse.llm.base import Adapter
-from pilothouse.runtime.parts import Limits, Parts, Titles
+from pilothouse.runtime.parts import Limits, Parts, Processor, Titles
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.settings import OPENAI_URL, ModelChoice, Settings
 from pilothouse.storage.base import Store
@@ -23,6 +23,7 @@ def build_runtime(
     adapter: Adapter | None = None,
     store: Store | None = None,
     limits: Limits | None = None,
+    processors: Sequence[Processor] = (),
 ) -> Runtime:
     """Raises: StoreLocked, InvalidInput."""
     ambient: Ambient = SystemAmbient()
@@ -40,6 +41,7 @@ def build_runtime(
             steering=configuration.steering,
             titles=_titles(settings),
             limits=limits or _limits(settings),
+            processors=processors,
             private=_private(settings),
         )
     )

@@ -103,5 +103,5 @@ def test_the_commands_of_the_runtime_are_these_and_no_others() -> None:
         *("in_memory", "keep", "locked", "merge", "open_questions", "pause", "pending_calls", "preview_merge"),
         *("queued", "read_content", "read_messages", "reject_all", "rested", "resume", "retry_now", "revoke_rule"),
         *("rule_offers", "rules", "send", "set_persona", "set_policy", "set_prompt_addition", "set_title", "signals"),
-        *("switch_branch", "switch_mode", "take_queued", "usage"),
+        *("switch_branch", "switch_mode", "take_queued", "usage", "would_start"),
     }

@@ -207,8 +207,12 @@ class Machine(RuleBasedStateMachine):
     @rule(mode=mode_names, data=st.data())
     def switch(self, mode: str, data: st.DataObject) -> None:
         context_id = self.any_context(data)
-        self.do(self.runtime.switch_mode(context_id, mode))
-        assert self.live(context_id).core.mode == mode
+
+        async def and_look() -> str:
+            await self.runtime.switch_mode(context_id, mode)
+            return (await self.runtime.context(context_id)).core.mode
+
+        assert self.do(and_look()) == mode, "a queued message with a mode of its own may come later"
 
     @rule(end=st.sampled_from([{"calls": 1}, {"calls": 3}, {"turn": True}, {"minutes": 5}]))
     def review_and_elevate(self, end: dict[str, Any]) -> None:

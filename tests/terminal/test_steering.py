@@ -206,3 +206,16 @@ def test_a_mode_of_ones_own_holds_like_any_other(command: Command) -> None:
     assert (code, "Mode docs does not allow write_file" in errors) == (3, True)
     assert (command.workspace / "docs/b.txt").exists()
     assert not (command.workspace / "c.txt").exists()
+
+
+def test_a_switch_that_would_start_something_dangerous_asks_first(command: Command) -> None:
+    overwrite = {"tool": "write_file", "arguments": {"path": "a.txt", "content": "gone"}}
+    model = command.script({"calls": [overwrite]}, {"text": "Done."})
+    given = "/supervised\ngo\nq\n/agent\nn\n/agent\ny\n/quit\n"
+    code, output, _ = command.run("--model", model, given=given)
+    assert code == 0
+    assert output.count("This would start:") == 2
+    before, after = output.split("This would start:")[1:]
+    assert "🛡️ supervised" in before
+    assert "Done." in after
+    assert (command.workspace / "a.txt").read_text() == "gone"

@@ -4,11 +4,15 @@ not started anew, in the same commit, and reaches the sub-agents before it is ac
 from collections.abc import Callable
 from contextlib import suppress
 
+import msgspec
+
 from pilothouse.ambient import timestamp
+from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.elevations import Elevation, check_end
 from pilothouse.domain.errors import Conflict, InvalidInput, StoreError
 from pilothouse.domain.messages import Metadata, SystemControl
+from pilothouse.domain.modes import Verdict
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.values import CallId, MessageId, Value
 from pilothouse.runtime.contexts import Contexts, turn_of
@@ -18,13 +22,14 @@ from pilothouse.runtime.deciding import (
     anything,
     can_start,
     decide_anew,
+    decide_call,
     nothing,
     start_calls,
 )
 from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.standing import end_elevation as end_in_draft
-from pilothouse.runtime.standing import settle_elevation
+from pilothouse.runtime.standing import settle_elevation, standing_of
 
 _REFUSED = frozenset({"rejected", "denied"})
 
@@ -52,6 +57,17 @@ async def switch_mode(contexts: Contexts, context_id: str, mode: str, *, by: str
 
     denial = Reason(Code.REJECTED_BY_SWITCH, {"mode": chosen.name})
     return await restand(contexts, context_id, change, by=by, denial=denial)
+
+
+async def would_start(contexts: Contexts, context_id: str, mode: str) -> list[CallRecord]:
+    """The calls that a switch to a mode would start now. Clients ask first where one of them is dangerous.
+
+    Raises: InvalidInput, NotFound.
+    """
+    live = await contexts.find(context_id)
+    standing = msgspec.structs.replace(standing_of(live), mode=contexts.parts.modes.named(mode), elevated=False)
+    waiting = [call for call in live.draft().round_calls() if call.status in ("pending", "approved")]
+    return [call for call in waiting if decide_call(call, standing).verdict is Verdict.RUN]
 
 
 async def set_policy(contexts: Contexts, context_id: str, policy: Policy | None, *, by: str = "local") -> ModeSwitch:

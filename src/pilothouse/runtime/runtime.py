@@ -61,6 +61,7 @@ class Runtime(Contexts):
     answer = calls.answer
 
     switch_mode = modes.switch_mode
+    would_start = modes.would_start
     set_policy = modes.set_policy
     set_persona = modes.set_persona
     elevate = modes.elevate

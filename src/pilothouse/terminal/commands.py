@@ -11,11 +11,20 @@ from pilothouse.terminal.words import tell
 Command = Callable[[Runtime, str, str, Language], Awaitable[None]]
 
 
+def mode_of(runtime: Runtime, line: str) -> str | None:
+    """The mode that a line would switch to, if any."""
+    name, _, rest = line.strip().partition(" ")
+    if name[1:] in runtime.parts.modes.all:
+        return name[1:]
+    return rest.strip() or None if name in ("/mode", "/m") else None
+
+
 async def run_command(runtime: Runtime, context_id: str, line: str, language: Language) -> None:
     """Raises: PilothouseError."""
     name, _, rest = line.strip().partition(" ")
-    if name[1:] in runtime.parts.modes.all:
-        name, rest = "/mode", name[1:]
+    mode = mode_of(runtime, line)
+    if mode is not None:
+        name, rest = "/mode", mode
     command = _COMMANDS.get(name)
     if command is None:
         print(visible(tell("unknown", language, command=name)))
@@ -31,6 +40,7 @@ _COMMANDS: dict[str, Command] = {
     "/mode": steering.mode,
     "/m": steering.mode,
     "/policy": steering.policy,
+    "/persona": steering.persona,
     "/rules": steering.rules,
     "/allow": steering.allow,
     "/ask-first": steering.ask_first,

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
-from pilothouse.domain.codes import Language, say
-from pilothouse.domain.errors import PilothouseError
+from pilothouse.domain.codes import Code, Language, say
+from pilothouse.domain.errors import Conflict, PilothouseError
 from pilothouse.domain.state_words import say_state
 from pilothouse.domain.states import (
     AwaitingToolApproval,
@@ -18,9 +18,9 @@ from pilothouse.domain.states import (
 from pilothouse.domain.values import MessageId
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.terminal.approval import answer_questions, decide_pending
+from pilothouse.terminal.approval import answer_questions, decide_pending, shown
 from pilothouse.terminal.clean import visible
-from pilothouse.terminal.commands import run_command
+from pilothouse.terminal.commands import mode_of, run_command
 from pilothouse.terminal.follow import ChildWaits, follow
 from pilothouse.terminal.lines import Lines
 from pilothouse.terminal.showing import show_event
@@ -91,6 +91,8 @@ class Conversation:
         live = await self._live()
         branch = live.core.active_branch
         position = live.branches[branch].length
+        if not await self._guarded(self._refuse_unless_sure(line)):
+            return
         if line.startswith("/"):
             command: Coroutine[Any, Any, Any] = run_command(self.runtime, self.context_id, line, self.language)
         else:
@@ -99,6 +101,20 @@ class Conversation:
             if live.core.active_branch != branch or line.startswith("/merge"):
                 position = await self._end_of_what_was_said()
             await self._guarded(self._settle(position=position))
+
+    async def _refuse_unless_sure(self, line: str) -> None:
+        """Ask before a switch that would start a dangerous call. Raises: Conflict when the person says no."""
+        mode = mode_of(self.runtime, line) if line.startswith("/") else None
+        if mode is None:
+            return
+        risky = [call for call in await self.runtime.would_start(self.context_id, mode) if call.dangerous]
+        if not risky:
+            return
+        print(tell("dangerous_start", self.language))
+        for call in risky:
+            print(shown(call, self.language))
+        if (await self.lines.ask(tell("sure", self.language)) or "").strip().lower() not in ("y", "yes"):
+            raise Conflict(Code.CANCELLED)
 
     async def _end_of_what_was_said(self) -> int:
         """Where to go on showing on another branch: behind the message that was just sent there, or at its end."""

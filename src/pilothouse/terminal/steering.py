@@ -62,6 +62,15 @@ async def policy(runtime: Runtime, context_id: str, rest: str, language: Languag
     print(visible(tell("policy", language, policy=f"{chosen.kind} {detail}".strip())))
 
 
+async def persona(runtime: Runtime, context_id: str, name: str, language: Language) -> None:
+    """/persona [NAME | none]"""
+    if name:
+        _told(await runtime.set_persona(context_id, None if name == "none" else name), language)
+    live = await runtime.context(context_id)
+    allowed = ", ".join(runtime.parts.personas) or "-"
+    print(visible(tell("persona", language, name=live.core.persona or "-", allowed=allowed)))
+
+
 async def rules(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
     """/rules [revoke NUMBER]"""
     known = await runtime.rules(context_id)
