@@ -8,6 +8,7 @@ import asyncio
 import json
 import os
 import sys
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,8 @@ async def settle(runtime: Runtime) -> None:
             await runtime.cancel(CONTEXT)
 
 
-def main() -> None:
+def serve(work: Callable[[dict[str, Any]], Coroutine[Any, Any, None]]) -> None:
+    """For each line of JSON on the input, one forked process that does the work in it."""
     for line in sys.stdin:
         pid = os.fork()
         if pid == 0:
@@ -129,4 +131,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    serve(work)

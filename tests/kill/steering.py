@@ -1,9 +1,5 @@
 """The process that is killed while it steers: one of every command, each acknowledged as it returns."""
 
-import asyncio
-import json
-import os
-import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +7,7 @@ from typing import Any
 from pilothouse.llm.script import Script
 from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.testing.disk import FaultyDisk
-from tests.kill.child import note, runtime_of
+from tests.kill.child import note, runtime_of, serve
 from tests.steering import answers, settle_by_approving, steer
 
 
@@ -33,18 +29,5 @@ async def work(order: dict[str, Any]) -> None:
     note(acks, f"{name} end {disk.count}")
 
 
-def main() -> None:
-    for line in sys.stdin:
-        pid = os.fork()
-        if pid == 0:
-            try:
-                asyncio.run(work(json.loads(line)))
-            finally:
-                os._exit(0)
-        print(pid, flush=True)
-        _, status = os.waitpid(pid, 0)
-        print(status, flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    serve(work)

@@ -13,12 +13,11 @@ from pilothouse.domain.personas import Persona, ToolPolicy
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rule_words import say_rule
 from pilothouse.domain.rules import Origin, Rule, RuleId, Scope
-from pilothouse.domain.states import AwaitingToolApproval, Idle, Paused
+from pilothouse.domain.states import AwaitingToolApproval
 from pilothouse.domain.steering import Steering
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.runtime.calls import PersonsDecision
 from pilothouse.storage.files.store import FileStore
-from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 
 DONE = Answer(text="done")
@@ -423,108 +422,3 @@ async def test_elevation_can_be_ended_is_refused_elsewhere_and_needs_an_end(tmp_
         await world.runtime.switch_mode(context_id, mode)
         with pytest.raises(Conflict, match="review"):
             await world.runtime.elevate(context_id, calls=1)
-
-
-# pause
-
-
-async def test_a_pause_takes_effect_before_the_next_call_and_resume_goes_on(tmp_path: Path) -> None:
-    held = NoteTool("held", "mutating", hold=True)
-    world = World(tmp_path, asks(("held", "a"), ("change", "b")), DONE, tools=[held])
-    context_id = await world.start("agent")
-    await world.runtime.send(context_id, "go")
-    await held.started.wait()
-    await world.runtime.pause(context_id)
-    held.release.set()
-    live = await world.runtime.rested(context_id)
-    assert live.state == Paused(resume_to="executing_tool")
-    assert (held.ran, world.change.ran) == (["a"], [])
-    with pytest.raises(Conflict, match="could be paused"):
-        await world.runtime.pause(context_id)
-    await world.runtime.resume(context_id)
-    live = await world.runtime.rested(context_id)
-    assert isinstance(live.state, Idle)
-    assert world.change.ran == ["b"]
-    with pytest.raises(Conflict, match="not paused"):
-        await world.runtime.resume(context_id)
-
-
-async def test_a_pause_before_a_request_survives_a_restart(tmp_path: Path) -> None:
-    held = NoteTool("held", "read_only", hold=True)
-    world = World(tmp_path, asks(("held", "a")), tools=[held], store=files(tmp_path))
-    context_id = await world.start("agent")
-    await world.runtime.send(context_id, "go")
-    await held.started.wait()
-    await world.runtime.pause(context_id)
-    held.release.set()
-    live = await world.runtime.rested(context_id)
-    assert live.state == Paused(resume_to="enhancing_system_prompt")
-    await world.runtime.close()
-    again = World(tmp_path, DONE, store=files(tmp_path), ids_from=1000)
-    assert isinstance((await again.runtime.context(context_id)).state, Paused)
-    await again.runtime.resume(context_id)
-    await again.runtime.rested(context_id)
-    assert (await again.runtime.read_messages(context_id))[-1].content == "done"
-    await again.runtime.close()
-
-
-async def test_approvals_while_paused_are_recorded_and_start_nothing(tmp_path: Path) -> None:
-    held = NoteTool("held", "read_only", hold=True)
-    world = World(tmp_path, asks(("held", "a"), ("change", "b")), DONE, tools=[held])
-    context_id = await world.start("review")
-    await world.runtime.send(context_id, "go")
-    await held.started.wait()
-    await world.runtime.pause(context_id)
-    held.release.set()
-    await world.runtime.rested(context_id)
-    await world.runtime.approve_all(context_id)
-    await world.runtime.rested(context_id)
-    assert world.change.ran == []
-    assert isinstance((await world.runtime.context(context_id)).state, Paused)
-    await world.runtime.resume(context_id)
-    await world.runtime.rested(context_id)
-    assert world.change.ran == ["b"]
-
-
-async def test_a_switch_while_paused_decides_and_starts_nothing_and_the_new_mode_holds_on_resume(
-    tmp_path: Path,
-) -> None:
-    held = NoteTool("held", "read_only", hold=True)
-    world = World(tmp_path, asks(("held", "a"), ("change", "b")), DONE, tools=[held])
-    context_id = await world.start("review")
-    await world.runtime.send(context_id, "go")
-    await held.started.wait()
-    await world.runtime.pause(context_id)
-    held.release.set()
-    await world.runtime.rested(context_id)
-    assert (await world.runtime.switch_mode(context_id, "agent")).started == ()
-    assert world.change.ran == []
-    assert (await world.runtime.switch_mode(context_id, "plan")).rejected != ()
-    await world.runtime.resume(context_id)
-    await world.runtime.rested(context_id)
-    assert world.change.ran == []
-
-
-async def test_a_paused_turn_can_be_cancelled_and_a_pause_taken_back(tmp_path: Path) -> None:
-    held = NoteTool("held", "mutating", hold=True)
-    world = World(
-        tmp_path, asks(("held", "a"), ("change", "b")), DONE, asks(("held", "c"), ("change", "d")), tools=[held]
-    )
-    context_id = await world.start("agent")
-    await world.runtime.send(context_id, "go")
-    await held.started.wait()
-    await world.runtime.pause(context_id)
-    await world.runtime.resume(context_id)
-    held.release.set()
-    await world.runtime.rested(context_id)
-    assert world.change.ran == ["b"]
-    held.release.clear()
-    held.started.clear()
-    await world.runtime.send(context_id, "go")
-    await held.started.wait()
-    await world.runtime.pause(context_id)
-    held.release.set()
-    await world.runtime.rested(context_id)
-    await world.runtime.cancel(context_id)
-    assert isinstance((await world.runtime.context(context_id)).state, Idle)
-    assert world.change.ran == ["b"]

@@ -33,9 +33,10 @@ def _steps(entry: AuditEntry) -> Iterable[Step]:
     params = {"by": entry.by, "mode": detail.get("mode", ""), "status": detail.get("status", "")}
     match entry.kind:
         case "call_decided":
-            if detail.get("verdict") not in _DECIDED:
+            decided = _DECIDED.get(str(detail.get("verdict")))
+            if decided is None:
                 return
-            what = Reason(_DECIDED[detail["verdict"]], params)
+            what = Reason(decided, params)
         case "call_started":
             what = Reason(Code.WHY_STARTED, params)
         case "call_ended":
@@ -48,4 +49,5 @@ def _steps(entry: AuditEntry) -> Iterable[Step]:
 def _reason(data: object) -> Reason | None:
     if not isinstance(data, dict) or data.get("code") not in Code.__members__.values():
         return None
-    return Reason(Code(data["code"]), data.get("params", {}))
+    params = data.get("params", {})
+    return Reason(Code(data["code"]), params if isinstance(params, dict) else {})

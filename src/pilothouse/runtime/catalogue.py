@@ -140,14 +140,21 @@ async def archive(contexts: Contexts, context_id: str, *, archived: bool = True)
 
 async def delete_context(contexts: Contexts, context_id: str) -> None:
     """With its sub-agents. Raises: NotFound, Conflict while a turn of any of them is open."""
-    family = [ContextId(context_id), *await _descendants(contexts, context_id)]
-    for member in family:
-        _check_idle(await contexts.find(member))
-    for member in reversed(family):
-        async with contexts.locked(member) as live:
-            _check_idle(live)
-            await contexts.parts.store.delete(live.id)
-            contexts.forget(live)
+    async with contexts.locked(context_id) as live:  # nobody sends another one meanwhile
+        below = list(await _descendants(contexts, context_id))
+        for member in (live.id, *below):
+            _check_idle(await contexts.find(member))
+        for member in reversed(below):
+            async with contexts.locked(member) as child:
+                _check_idle(child)
+                await _delete(contexts, child)
+        await _delete(contexts, live)
+
+
+async def _delete(contexts: Contexts, live: Live) -> None:
+    await contexts.parts.store.delete(live.id)
+    live.is_deleted = True
+    contexts.forget(live)
 
 
 def _check_idle(live: Live) -> None:

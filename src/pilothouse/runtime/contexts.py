@@ -9,7 +9,7 @@ from typing import Any
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import ContextCore, check_context_id
-from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreError
+from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, RequestError, StoreError
 from pilothouse.domain.states import Failed, WaitingForRecovery
 from pilothouse.domain.values import ContextId
 from pilothouse.runtime.driver import drive
@@ -42,6 +42,8 @@ class Contexts:
         live.users += 1
         try:
             async with live.lock:
+                if live.is_deleted:  # while we waited
+                    raise NotFound(Code.UNKNOWN_CONTEXT, context_id=context_id)
                 yield live
         finally:
             live.users -= 1
@@ -100,7 +102,7 @@ class Contexts:
             ids.append(parent)
             try:
                 parent = (await self.parts.store.open(parent)).core.parent
-            except (NotFound, StoreError):
+            except (RequestError, StoreError):
                 return []
         return ids
 

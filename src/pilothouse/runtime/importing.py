@@ -12,10 +12,18 @@ import msgspec
 from pilothouse.domain.branches import check_name
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.contexts import FORMAT, QUEUE_AT_MOST, Change, ContextCore, StoredContext, check_context_id
+from pilothouse.domain.contexts import (
+    FORMAT,
+    QUEUE_AT_MOST,
+    Change,
+    ContextCore,
+    Queued,
+    StoredContext,
+    check_context_id,
+)
 from pilothouse.domain.errors import InvalidInput, NotFound
 from pilothouse.domain.messages import FileReference, Text
-from pilothouse.domain.modes import DEFAULT_MODE, is_looser
+from pilothouse.domain.modes import DEFAULT_MODE, Mode, Modes, is_looser
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Rule, rule_reason
 from pilothouse.domain.states import Failed, Idle, WaitingForRecovery, is_resting, name_of
@@ -113,10 +121,22 @@ def _without_leave(contexts: Contexts, core: ContextCore) -> tuple[ContextCore, 
     if is_looser(parts.modes.stored(core.mode), own):
         left_out.append(Reason(Code.MODE_RUNS, {"mode": core.mode}))
         changed["mode"] = own.name
+    changed["queue"] = tuple(_without_mode(item, parts.modes, own, left_out) for item in core.queue)
+    if core.turn is not None:  # a round beyond the present one would put off the person's own limit
+        decided = min(core.turn.decided_round, core.turn.round)
+        changed["turn"] = msgspec.structs.replace(core.turn, decided_round=decided)
     if core.policy is not None and steering.preference not in (Policy(), core.policy):
         left_out.append(Reason(Code.POLICY_WAITS, {"policy": core.policy.kind}))
         changed["policy"] = None
     return msgspec.structs.replace(core, **changed), left_out
+
+
+def _without_mode(item: Queued, modes: Modes, own: Mode, left_out: list[Reason]) -> Queued:
+    if item.mode is None or not is_looser(modes.stored(item.mode), own):
+        return item
+    left_out.append(Reason(Code.MODE_RUNS, {"mode": item.mode}))
+    kept: Queued = msgspec.structs.replace(item, mode=None)
+    return kept
 
 
 async def _looked_at_anew(
@@ -210,14 +230,24 @@ def _check_core(change: Change) -> None:
         raise _refused(f"its state ({name_of(core.state)}) does not fit its turn")
     if any(call.status == "executing" for call in change.calls):
         raise _refused("a call in it was running")
-    sendable = {message.id for message in change.messages if isinstance(message, Text | FileReference)}
-    if len(core.queue) > QUEUE_AT_MOST or any(not sendable.issuperset(item.message_ids) for item in core.queue):
-        raise _refused("its queue cannot be taken")
+    _check_queue(change)
+    if core.parent is not None and not _KEY.fullmatch(core.parent):
+        raise _refused(f"{core.parent!r} is no id")
     workspace = core.workspace or "/"
     if not workspace.startswith("/") or len(workspace) > _PATH_AT_MOST or "\0" in workspace:
         raise _refused("its workspace is no path")
     if len(core.title or "") > TITLE_AT_MOST:
         raise _refused("its title is too long")
+
+
+def _check_queue(change: Change) -> None:
+    queue = change.core.queue
+    sendable = {message.id for message in change.messages if isinstance(message, Text | FileReference)}
+    for item in queue:
+        if item.message_ids[:1] != (item.id,) or not sendable.issuperset(item.message_ids):
+            raise _refused("its queue cannot be taken")
+    if len(queue) > QUEUE_AT_MOST:
+        raise _refused("its queue is too long")
 
 
 def _refused(detail: str) -> InvalidInput:

@@ -60,6 +60,7 @@ class Live:
         self.state: State = stored.core.state
         self.lock = asyncio.Lock()
         self.users = 0
+        self.is_deleted = False
         self.turn: Turn | None = None
         self.task: asyncio.Task[None] | None = None
         self.wake = asyncio.Event()

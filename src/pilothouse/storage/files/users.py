@@ -89,7 +89,8 @@ class UserLogOnDisk:
             kept = keep(self._folder, self._disk, name, data)
         except OSError as error:
             kept = f"(not kept: {error})"
-        if is_tail and not data.endswith(b"\n"):  # it stops in the middle of a line: that was never acknowledged
+        whole = next(read_lines(data[:-1] + b"\n"))[2] is not None  # all of it but its end
+        if is_tail and not data.endswith(b"\n") and not whole:  # it stops in the middle: it was never acknowledged
             self._damage.append(Reason(Code.TAIL_CUT, {"size": len(data), "kept": kept}))
         else:
             self._damage.append(Reason(Code.RULES_DAMAGED, {"detail": f"{len(data)} bytes, kept as {kept}"}))

@@ -1,0 +1,281 @@
+"""A user's log: what they decided for good is there, or everything waits; what was refused is not there."""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from pilothouse.domain.audit import AuditDraft, AuditEntry, AuditHead, chain
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import StaleWrite, StoreDamaged, StoreError
+from pilothouse.domain.rules import Scope
+from pilothouse.domain.states import AwaitingToolApproval
+from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.runtime.calls import PersonsDecision
+from pilothouse.storage.files.disk import Disk
+from pilothouse.storage.files.store import FileStore
+from pilothouse.storage.memory import MemoryStore
+from pilothouse.testing.disk import Fault, FaultyDisk
+from pilothouse.testing.world import World
+from tests.scale import LONG, Record
+from tests.storage.test_contract import AT
+
+CALL = Answer(text="I will", calls=(ScriptedCall(tool="change", arguments={"text": "x"}),))
+
+
+def files(path: Path, disk: Disk | None = None) -> FileStore:
+    return FileStore(path / "data", now=lambda: AT, disk=disk)
+
+
+def entry(number: int) -> tuple[AuditEntry, ...]:
+    return chain(AuditHead(), [AuditDraft(kind="rule_given", at=AT, by="x", detail={"n": number})])[1]
+
+
+async def numbers(store: FileStore) -> list[int]:
+    return [each.detail["n"] for each in (await store.user_log("u")).entries]
+
+
+async def denied(path: Path, *tools: str) -> Path:
+    """The file with a rule for each tool, one a line."""
+    world = World(path, store=files(path))
+    for tool in tools:
+        await world.runtime.give_rule("deny", Scope(tool=tool))
+    await world.runtime.close()
+    (log,) = (path / "data/users/local/journal").iterdir()
+    return log
+
+
+async def rules(world: World) -> list[tuple[str, str]]:
+    return [(rule.effect, rule.scope.tool) for rule in await world.runtime.rules()]
+
+
+async def test_a_damaged_line_costs_its_rule_only_and_everything_waits_however_often_it_is_opened(
+    tmp_path: Path,
+) -> None:
+    log = await denied(tmp_path, "a", "b", "c")
+    lines = log.read_bytes().split(b"\n")
+    lines[1] = b"garbage" + lines[1][7:]
+    log.write_bytes(b"\n".join(lines))
+    given: list[tuple[str, str]] = []
+    for attempt in range(3):
+        store = files(tmp_path)
+        world = World(tmp_path, CALL, store=store, ids_from=1000 * (attempt + 1))
+        assert await rules(world) == [("deny", "a"), ("deny", "c"), *given, ("ask", "*")]
+        assert [reason.code for reason in (await store.user_log("local")).damage] == [Code.RULES_DAMAGED]
+        context_id = await world.start("agent")
+        await world.turn(context_id)
+        assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
+        await world.runtime.give_rule("deny", Scope(tool=f"new {attempt}"))
+        given.append(("deny", f"new {attempt}"))
+        await world.runtime.close()
+    (kept,) = (tmp_path / "data/users/local/aside").iterdir()
+    assert kept.read_bytes() == lines[1] + b"\n"
+
+
+async def test_a_line_that_was_never_finished_is_told_and_holds_up_nothing(tmp_path: Path) -> None:
+    log = await denied(tmp_path, "a", "b")
+    whole = log.read_bytes()
+    with log.open("ab") as file:
+        file.write(whole[:30])
+    for attempt in range(2):
+        store = files(tmp_path)
+        world = World(tmp_path, CALL, Answer(text="done"), store=store, ids_from=1000 * (attempt + 1))
+        new = [("deny", f"new {number}") for number in range(attempt)]
+        assert await rules(world) == [("deny", "a"), ("deny", "b"), *new]
+        assert [reason.code for reason in (await store.user_log("local")).damage] == [Code.TAIL_CUT]
+        context_id = await world.start("agent")
+        await world.turn(context_id)
+        assert world.change.ran == ["x"]
+        await world.runtime.give_rule("deny", Scope(tool=f"new {attempt}"))
+        await world.runtime.close()
+
+
+async def rules_with_a_byte_flipped(path: Path, log: Path, whole: bytes, offset: int) -> list[tuple[str, str]]:
+    data = bytearray(whole)
+    data[offset] ^= 1
+    log.write_bytes(data)
+    world = World(path, store=files(path))
+    found = await rules(world)
+    await world.runtime.close()
+    return found
+
+
+async def test_a_rule_whose_line_was_damaged_anywhere_is_stood_in_for(tmp_path: Path, record_property: Record) -> None:
+    log = await denied(tmp_path, "change")
+    whole = log.read_bytes()
+    offsets = range(0, len(whole) - 1, 1 if LONG else 9)
+    for offset in offsets:
+        assert await rules_with_a_byte_flipped(tmp_path, log, whole, offset) == [("ask", "*")], offset
+    record_property("figure", f"{len(offsets)} bytes of a rule flipped, everything waited each time")
+
+
+async def test_a_rule_of_which_only_the_end_of_the_line_is_damaged_is_not_taken_for_one_never_given(
+    tmp_path: Path,
+) -> None:
+    log = await denied(tmp_path, "change")
+    found = await rules_with_a_byte_flipped(tmp_path, log, log.read_bytes(), -1)
+    assert found in ([("deny", "change")], [("ask", "*")])
+
+
+async def test_a_log_that_cannot_be_read_is_an_error_of_the_store_and_nothing_is_decided_without_it(
+    tmp_path: Path,
+) -> None:
+    log = await denied(tmp_path, "change")
+    whole = log.read_bytes()
+    log.unlink()
+    log.mkdir()
+    world = World(tmp_path, CALL, Answer(text="done"), store=files(tmp_path), ids_from=1000)
+    context_id = await world.start("agent")
+    for command in (world.runtime.context(context_id), world.runtime.send(context_id, "go"), world.runtime.rules()):
+        with pytest.raises(StoreDamaged) as caught:
+            await command
+        assert caught.value.reason.code is Code.RULES_DAMAGED
+    log.rmdir()
+    log.write_bytes(whole)
+    await world.turn(context_id)
+    assert world.change.ran == []
+    await world.runtime.close()
+
+
+class ForgetfulDisk(Disk):
+    """Syncing the folder `failing` fails once; `synced` are the folders that were synced since."""
+
+    def __init__(self, failing: str) -> None:
+        self.failing: str | None = failing
+        self.synced: list[str] = []
+
+    def sync_dir(self, path: Path) -> None:
+        if path.name == self.failing:
+            self.failing = None
+            self.synced.clear()
+            raise OSError(5, os.strerror(5))
+        super().sync_dir(path)
+        self.synced.append(path.name)
+
+
+@pytest.mark.parametrize("folder", ["users", "u", "journal"])
+async def test_a_folder_whose_sync_failed_is_synced_before_anything_in_it_is_acknowledged(
+    tmp_path: Path, folder: str
+) -> None:
+    disk = ForgetfulDisk(folder)
+    store = files(tmp_path, disk)
+    with pytest.raises(StoreError):
+        await store.append_user_log("u", entry(1), expected=0)
+    assert disk.failing is None
+    assert await numbers(store) == []
+    assert await store.append_user_log("u", entry(2), expected=0) == 1
+    assert folder in disk.synced
+    await store.close()
+    store = files(tmp_path)
+    assert await numbers(store) == [2]
+    await store.close()
+
+
+@pytest.mark.parametrize("lasting", [False, True], ids=["once", "lasting"])
+@pytest.mark.parametrize("fault", ["ENOSPC", "EIO", "short"])
+async def test_what_was_acknowledged_is_there_and_what_was_refused_is_not(
+    tmp_path: Path, fault: Fault, lasting: bool, record_property: Record
+) -> None:
+    fired = 0
+    for at in range(1, 40 if LONG else 20):
+        disk = FaultyDisk()
+        path = tmp_path / str(at)
+        store = files(path, disk)
+        version = 0
+        acknowledged: list[int] = []
+        disk.arm(at, fault, lasting=lasting)
+        for number in range(1, 7):
+            if number == 5:
+                disk.disarm()
+            try:
+                version = await store.append_user_log("u", entry(number), expected=version)
+            except StoreError:
+                assert number < 5, "the disk works again"
+            else:
+                acknowledged.append(number)
+        assert await numbers(store) == acknowledged
+        await store.close()
+        store = files(path)
+        found = await store.user_log("u")
+        assert await numbers(store) == acknowledged
+        assert found.version == version
+        assert {reason.code for reason in found.damage} <= {Code.TAIL_CUT}
+        await store.close()
+        fired += disk.fired > 0
+    record_property("figure", f"{fired} faults ({fault}) in the log of a user")
+    assert fired > 5
+
+
+async def test_a_stale_version_of_the_log_changes_nothing(tmp_path: Path) -> None:
+    store = files(tmp_path)
+    await store.append_user_log("u", entry(1), expected=0)
+    with pytest.raises(StaleWrite):
+        await store.append_user_log("u", entry(2), expected=0)
+    assert await numbers(store) == [1]
+    await store.close()
+
+
+class HeldStore(MemoryStore):
+    """What is appended is there, but who appended it is told only after `release`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.appended = asyncio.Event()
+        self.release = asyncio.Event()
+
+    async def append_user_log(self, user: str, entries: Sequence[AuditEntry], *, expected: int) -> int:
+        version = await super().append_user_log(user, entries, expected=expected)
+        self.appended.set()
+        await self.release.wait()
+        return version
+
+
+async def test_a_rule_whose_giver_left_meanwhile_holds_and_others_can_be_given(tmp_path: Path) -> None:
+    store = HeldStore()
+    world = World(tmp_path, CALL, Answer(text="done"), store=store)
+    context_id = await world.start("agent")
+    await world.runtime.context(context_id)
+    giving = asyncio.create_task(world.runtime.give_rule("deny", Scope(tool="change")))
+    await store.appended.wait()
+    giving.cancel()
+    await asyncio.sleep(0)
+    store.release.set()
+    with pytest.raises(asyncio.CancelledError):
+        await giving
+    assert await rules(world) == [("deny", "change")]
+    await world.turn(context_id)
+    assert world.change.ran == []
+    await world.runtime.give_rule("deny", Scope(tool="look"))
+    assert await rules(world) == [("deny", "change"), ("deny", "look")]
+    assert (await store.user_log("local")).version == 2
+
+
+class FullForContexts(Disk):
+    """While `on`, there is room for the users' logs and for no context."""
+
+    on = False
+
+    def write(self, fd: int, data: bytes | memoryview) -> int:
+        if self.on and "/contexts/" in os.readlink(f"/proc/self/fd/{fd}"):
+            raise OSError(28, os.strerror(28))
+        return super().write(fd, data)
+
+
+async def test_a_decision_that_was_refused_leaves_no_rule_for_good(tmp_path: Path) -> None:
+    disk = FullForContexts()
+    world = World(tmp_path, CALL, CALL, Answer(text="done"), store=files(tmp_path, disk))
+    context_id = await world.start("supervised")
+    await world.turn(context_id)
+    (call,) = await world.runtime.pending_calls(context_id)
+    disk.on = True
+    with pytest.raises(StoreError):
+        await world.runtime.decide(context_id, [PersonsDecision(id=call.id, verdict="approve", always="tool_for_good")])
+    disk.on = False
+    assert await rules(world) == []
+    await world.runtime.reject_all(context_id)
+    await world.runtime.rested(context_id)
+    await world.turn(context_id)
+    assert world.change.ran == []
+    await world.runtime.close()

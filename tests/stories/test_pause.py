@@ -1,0 +1,113 @@
+"""Pause and resume: a turn is held before its next request or call, durably, and nothing starts meanwhile."""
+
+from pathlib import Path
+
+import pytest
+
+from pilothouse.domain.errors import Conflict
+from pilothouse.domain.states import Idle, Paused
+from pilothouse.domain.values import ContextId
+from pilothouse.storage.files.store import FileStore
+from pilothouse.testing.tools import NoteTool
+from pilothouse.testing.world import World
+from tests.held import DONE, asks
+
+
+def files(tmp_path: Path) -> FileStore:
+    return FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z")
+
+
+async def paused_at_work(world: World, held: NoteTool, mode: str) -> ContextId:
+    """A turn that is paused while a call of it runs."""
+    context_id = await world.start(mode)
+    await world.runtime.send(context_id, "go")
+    await held.started.wait()
+    await world.runtime.pause(context_id)
+    return context_id
+
+
+async def test_a_pause_takes_effect_before_the_next_call_and_resume_goes_on(tmp_path: Path) -> None:
+    held = NoteTool("held", "mutating", hold=True)
+    world = World(tmp_path, asks(("held", "a"), ("change", "b")), DONE, tools=[held])
+    context_id = await paused_at_work(world, held, "agent")
+    held.release.set()
+    live = await world.runtime.rested(context_id)
+    assert live.state == Paused(resume_to="executing_tool")
+    assert (held.ran, world.change.ran) == (["a"], [])
+    with pytest.raises(Conflict, match="could be paused"):
+        await world.runtime.pause(context_id)
+    await world.runtime.resume(context_id)
+    live = await world.runtime.rested(context_id)
+    assert isinstance(live.state, Idle)
+    assert world.change.ran == ["b"]
+    with pytest.raises(Conflict, match="not paused"):
+        await world.runtime.resume(context_id)
+
+
+async def test_a_pause_before_a_request_survives_a_restart(tmp_path: Path) -> None:
+    held = NoteTool("held", "read_only", hold=True)
+    world = World(tmp_path, asks(("held", "a")), tools=[held], store=files(tmp_path))
+    context_id = await paused_at_work(world, held, "agent")
+    held.release.set()
+    live = await world.runtime.rested(context_id)
+    assert live.state == Paused(resume_to="enhancing_system_prompt")
+    await world.runtime.close()
+    again = World(tmp_path, DONE, store=files(tmp_path), ids_from=1000)
+    assert isinstance((await again.runtime.context(context_id)).state, Paused)
+    await again.runtime.resume(context_id)
+    await again.runtime.rested(context_id)
+    assert (await again.runtime.read_messages(context_id))[-1].content == "done"
+    await again.runtime.close()
+
+
+async def test_approvals_while_paused_are_recorded_and_start_nothing(tmp_path: Path) -> None:
+    held = NoteTool("held", "read_only", hold=True)
+    world = World(tmp_path, asks(("held", "a"), ("change", "b")), DONE, tools=[held])
+    context_id = await paused_at_work(world, held, "review")
+    held.release.set()
+    await world.runtime.rested(context_id)
+    await world.runtime.approve_all(context_id)
+    await world.runtime.rested(context_id)
+    assert world.change.ran == []
+    assert isinstance((await world.runtime.context(context_id)).state, Paused)
+    await world.runtime.resume(context_id)
+    await world.runtime.rested(context_id)
+    assert world.change.ran == ["b"]
+
+
+async def test_a_switch_while_paused_decides_and_starts_nothing_and_the_new_mode_holds_on_resume(
+    tmp_path: Path,
+) -> None:
+    held = NoteTool("held", "read_only", hold=True)
+    world = World(tmp_path, asks(("held", "a"), ("change", "b")), DONE, tools=[held])
+    context_id = await paused_at_work(world, held, "review")
+    held.release.set()
+    await world.runtime.rested(context_id)
+    assert (await world.runtime.switch_mode(context_id, "agent")).started == ()
+    assert world.change.ran == []
+    assert (await world.runtime.switch_mode(context_id, "plan")).rejected != ()
+    await world.runtime.resume(context_id)
+    await world.runtime.rested(context_id)
+    assert world.change.ran == []
+
+
+async def test_a_paused_turn_can_be_cancelled_and_a_pause_taken_back(tmp_path: Path) -> None:
+    held = NoteTool("held", "mutating", hold=True)
+    world = World(
+        tmp_path, asks(("held", "a"), ("change", "b")), DONE, asks(("held", "c"), ("change", "d")), tools=[held]
+    )
+    context_id = await paused_at_work(world, held, "agent")
+    await world.runtime.resume(context_id)
+    held.release.set()
+    await world.runtime.rested(context_id)
+    assert world.change.ran == ["b"]
+    held.release.clear()
+    held.started.clear()
+    await world.runtime.send(context_id, "go")
+    await held.started.wait()
+    await world.runtime.pause(context_id)
+    held.release.set()
+    await world.runtime.rested(context_id)
+    await world.runtime.cancel(context_id)
+    assert isinstance((await world.runtime.context(context_id)).state, Idle)
+    assert world.change.ran == ["b"]

@@ -1,0 +1,42 @@
+"""The model that makes titles is foreign code: whatever it does, the conversation goes on and nobody is left alone."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from pilothouse.llm.base import ModelEvent, ModelRequest
+from pilothouse.llm.script import Answer, Script
+from pilothouse.llm.scripted import ScriptedAdapter
+from pilothouse.runtime.parts import Titles
+from pilothouse.testing.world import World
+
+
+class Buggy(ScriptedAdapter):
+    """Raises what no adapter may."""
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        self.requests.append(request)
+        raise RuntimeError("a bug")
+        yield
+
+
+async def test_a_bug_of_the_titles_model_is_reported_and_the_first_line_stays(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    unhandled: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, problem: unhandled.append(problem))
+    model = Buggy(Script())
+    world = World(tmp_path, Answer(text="here"), titles=Titles(model, "small"))
+    context_id = await world.start()
+    with caplog.at_level(logging.ERROR):
+        await world.turn(context_id, "the first line\nand more")
+        while world.runtime._beside:
+            await asyncio.sleep(0)
+    assert len(model.requests) == 1
+    assert "a bug" in caplog.text
+    assert (await world.runtime.context(context_id)).core.title == "the first line"
+    await world.runtime.close()
+    assert unhandled == []
