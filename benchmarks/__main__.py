@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from benchmarks import figures
+from benchmarks import figures, steering
 
 Figure = Callable[[Path], Awaitable[figures.Row]]
 
@@ -23,6 +23,10 @@ ALL: list[Figure] = [
     figures.hundred_streams,
     figures.start_up,
     figures.idle_memory,
+    steering.decision,
+    steering.listing,
+    steering.merging,
+    steering.delegation,
 ]
 
 

@@ -108,7 +108,7 @@ def left_behind(
     return found
 
 
-class Origin(Value):
+class Provenance(Value):
     """Where a merged message came from."""
 
     branch: str
@@ -128,13 +128,13 @@ def ranges_of(positions: Sequence[int]) -> tuple[tuple[int, int], ...]:
     return tuple(ranges)
 
 
-def origin_of(branch: Branch, position: int) -> Origin | None:
+def origin_of(branch: Branch, position: int) -> Provenance | None:
     """Where the message at a position of a branch was merged from; None for one that was said there."""
     for block in branch.merged:
         offset = position - block.start
         if 0 <= offset < block.count:
             for first, end in block.ranges:
                 if offset < end - first:
-                    return Origin(branch=block.source, position=first + offset, at=block.at, by=block.by)
+                    return Provenance(branch=block.source, position=first + offset, at=block.at, by=block.by)
                 offset -= end - first
     return None

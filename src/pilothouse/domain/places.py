@@ -4,19 +4,26 @@ What a call touches is unknown where its tool cannot tell: then it counts as tou
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 Touches = tuple[str, ...] | None
 
 
+@lru_cache(maxsize=4096)  # the same few folders are compared at every decision
 def clean_folder(folder: str) -> str:
     """One spelling for a folder: no empty parts, no `.`, no slash at the end."""
     parts = [part for part in folder.split("/") if part not in ("", ".")]
     return ("/" if folder.startswith("/") else "") + "/".join(parts) or "."
 
 
+@lru_cache(maxsize=4096)
+def _climbs(path: str) -> bool:
+    return ".." in path.split("/")
+
+
 def is_beneath(path: str, folder: str) -> bool:
     """Whether a path is the folder or lies in it. A path that climbs out lies nowhere."""
-    if ".." in path.split("/"):
+    if _climbs(path):
         return False
     inner, outer = clean_folder(path), clean_folder(folder)
     return outer == "." or inner == outer or inner.startswith(outer.rstrip("/") + "/")
@@ -26,7 +33,7 @@ def reaches(touches: Touches, folder: str) -> bool:
     """Whether a call touches a folder: something in it, or something that holds it."""
     if touches is None:
         return True
-    return any(is_beneath(path, folder) or is_beneath(folder, path) or ".." in path.split("/") for path in touches)
+    return any(is_beneath(path, folder) or is_beneath(folder, path) or _climbs(path) for path in touches)
 
 
 def stays_within(touches: Touches, folders: Iterable[str]) -> bool:

@@ -1,7 +1,7 @@
 """The contexts in memory: opened when asked for, recovered before they are usable, driven while they work."""
 
 import asyncio
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
@@ -23,7 +23,7 @@ from pilothouse.runtime.turn import Turn
 _ANCESTORS_AT_MOST = 16
 
 
-class Contexts:
+class Contexts(ABC):
     """Each context has one writer: whoever holds its lock. A working one has one task that drives it."""
 
     def __init__(self, parts: Parts) -> None:
