@@ -154,12 +154,13 @@ class Machine(RuleBasedStateMachine):
 
         return self.loop.run_until_complete(and_settle())
 
-    def try_(self, command: Any) -> None:
+    def try_(self, command: Any) -> bool:
         """What may be refused, with a reason that the caller must act on."""
         try:
             self.do(command)
         except RequestError:
-            pass
+            return False
+        return True
 
     def live(self, context_id: str | None = None) -> Any:
         return self.do(self.runtime.context(context_id or self.context_id))
@@ -287,9 +288,9 @@ class Machine(RuleBasedStateMachine):
 
     def cancel(self, data: st.DataObject) -> None:
         context_id = self.any_context(data)
-        self.try_(self.runtime.cancel(context_id))
-        for child in self.live(context_id).children:
-            assert child.core.turn is None, "cancel reaches the sub-agents"
+        if self.try_(self.runtime.cancel(context_id)):
+            for child in self.live(context_id).children:
+                assert child.core.turn is None, "cancel reaches the sub-agents"
 
     def fork(self, data: st.DataObject) -> None:
         ids = self.do(self.store.branch_ids(self.context_id, self.live().core.active_branch))
