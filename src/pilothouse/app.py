@@ -50,7 +50,7 @@ def build_runtime(
 def _private(settings: Settings) -> tuple[Path, ...]:
     """What no tool may touch: the data, and the person's configuration with all that lies beside it."""
     file = settings.configuration.user_file
-    return (settings.data_dir, file.parent if file.parent.name == "pilothouse" else file)
+    return (settings.data_dir, file, *([file.parent] if file.parent.name == "pilothouse" else []))
 
 
 def _limits(settings: Settings) -> Limits:

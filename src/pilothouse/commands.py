@@ -6,16 +6,19 @@ import os
 import sys
 from pathlib import Path
 
+import msgspec
+
 from pilothouse.app import build_runtime
 from pilothouse.config.files import PROJECT_FILE
-from pilothouse.domain.codes import Code, say
+from pilothouse.domain.codes import Code, Reason, say
 from pilothouse.domain.errors import InvalidInput, PilothouseError, StoreLocked
 from pilothouse.domain.modes import DEFAULT_MODE
 from pilothouse.domain.rule_words import say_rule
+from pilothouse.domain.steering import Steering
 from pilothouse.options import make_parser
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.sandbox.processes import hide_environment
-from pilothouse.settings import Settings, read_settings
+from pilothouse.settings import Settings, language_of, read_settings
 from pilothouse.terminal.clean import visible
 from pilothouse.terminal.contexts import contexts_command
 from pilothouse.terminal.repl import Conversation
@@ -46,12 +49,13 @@ async def _start(options: argparse.Namespace) -> int:
             return _show_configuration(options, settings)
         runtime = build_runtime(settings, os.environ)
     except StoreLocked as error:
-        return _complain(str(error), Exit.TRY_LATER)
+        return _complain(say(error.reason, language_of(os.environ)), Exit.TRY_LATER)
     except InvalidInput as error:
         is_usage = error.reason.code is Code.UNKNOWN_MODE
-        return _complain(say(error.reason), Exit.USAGE if is_usage else Exit.CONFIGURATION)
+        return _complain(say(error.reason, language_of(os.environ)), Exit.USAGE if is_usage else Exit.CONFIGURATION)
     except OSError as error:
-        return _complain(f"The data directory cannot be used: {error}", Exit.CONFIGURATION)
+        unusable = Reason(Code.FILE_UNREADABLE, {"path": str(error.filename or "."), "detail": error.strerror})
+        return _complain(say(unusable, language_of(os.environ)), Exit.CONFIGURATION)
     async with runtime:
         try:
             return await _dispatch(options, runtime, settings)
@@ -59,7 +63,8 @@ async def _start(options: argparse.Namespace) -> int:
             is_config = error.reason.code is Code.INVALID_CONFIG
             return _complain(say(error.reason, settings.language), Exit.CONFIGURATION if is_config else Exit.ERROR)
         except OSError as error:
-            return _complain(f"{error.filename}: {error.strerror}", Exit.ERROR)
+            unusable = Reason(Code.FILE_UNREADABLE, {"path": str(error.filename or "."), "detail": error.strerror})
+            return _complain(say(unusable, settings.language), Exit.ERROR)
 
 
 async def _dispatch(options: argparse.Namespace, runtime: Runtime, settings: Settings) -> int:
@@ -68,8 +73,6 @@ async def _dispatch(options: argparse.Namespace, runtime: Runtime, settings: Set
     context_id = options.context
     if context_id is None:
         context_id = await runtime.create_context(options.workspace or Path.cwd(), mode=settings.mode)
-    elif options.mode is not None and options.command != "run":
-        await runtime.switch_mode(context_id, options.mode)
     if options.command == "run":
         prompt = options.prompt + _piped()
         return await run(
@@ -80,7 +83,8 @@ async def _dispatch(options: argparse.Namespace, runtime: Runtime, settings: Set
             output=options.output_format,
             language=settings.language,
         )
-    await Conversation(runtime, context_id, settings.language).run(is_demo=settings.model.provider == "demo")
+    conversation = Conversation(runtime, context_id, settings.language)
+    await conversation.run(is_demo=settings.model.provider == "demo", mode=options.mode)
     return 0
 
 
@@ -89,19 +93,33 @@ def _show_configuration(options: argparse.Namespace, settings: Settings) -> int:
     workspace = os.path.realpath(options.workspace or Path.cwd())
     configuration = settings.configuration
     steering = configuration.steering(workspace)
+    files = {"your file": configuration.user_file, "folder's file": Path(workspace) / PROJECT_FILE}
+    limits = msgspec.to_builtins(configuration.file.limits)
     lines = [
-        f"your file: {configuration.user_file}",
-        f"folder's file: {Path(workspace) / PROJECT_FILE}",
+        *(f"{name}: {path}{'' if path.exists() else ' (there is none)'}" for name, path in files.items()),
         f"model: {settings.model.provider}:{settings.model.name}",
-        f"mode: {settings.mode or steering.mode or DEFAULT_MODE}",
+        f"mode: {_mode_and_origin(settings, steering)}",
         f"modes: {', '.join(configuration.modes.all)}",
         f"approval: {', '.join(policy.kind for policy in (steering.preference, *steering.policies))}",
+        f"limits: {', '.join(f'{name} {value}' for name, value in limits.items() if value is not None) or 'default'}",
+        f"personas: {', '.join(configuration.personas) or '-'}",
         f"disabled tools: {', '.join(sorted(steering.disabled)) or '-'}",
+        f"data: {settings.data_dir}",
         *(f"folder {each.folder}: {each.mode.name}" for each in steering.directories),
         *(f"rule: {say_rule(rule, settings.language)}" for rule in steering.rules),
     ]
     print(visible("\n".join(lines)))
     return 0
+
+
+def _mode_and_origin(settings: Settings, steering: Steering) -> str:
+    if settings.mode is not None:
+        return f"{settings.mode} (command line or environment)"
+    if steering.mode is None:
+        return f"{DEFAULT_MODE} (default)"
+    is_own = steering.mode == settings.configuration.steering(None).mode
+    origin = "your file" if is_own else "the folder's file"
+    return f"{steering.mode} ({origin})"
 
 
 def _piped() -> str:

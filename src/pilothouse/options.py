@@ -37,6 +37,7 @@ def _contexts_parser(commands: Any) -> None:
     export.add_argument("file", type=Path)
     imported = actions.add_parser("import", help="take a conversation from such a file")
     imported.add_argument("file", type=Path)
+    imported.add_argument("--workspace", default=argparse.SUPPRESS, type=Path, help="the folder to work in")
     imported.add_argument("--as", dest="new_id", metavar="ID", help="under another id")
     imported.add_argument("--with-grants", action="store_true", help="also the leave that was given in it")
     for name, told in (("archive", "out of the list"), ("restore", "back into the list"), ("delete", "for good")):

@@ -57,7 +57,7 @@ def read_settings(
         title_model=_model(file.title_model, key, base_url) if file.title_model is not None else None,
         mode=configuration.modes.named(wanted).name if wanted else None,
         data_dir=_data_dir(environment, data_dir or environment.get("PILOTHOUSE_DATA_DIR") or file.data_dir),
-        language=file.language or _language(environment),
+        language=file.language or language_of(environment),
         base_url=base_url or OPENAI_URL,
         key=key,
         configuration=configuration,
@@ -76,19 +76,28 @@ def _model(named: str, key: str | None, base_url: str | None) -> ModelChoice:
 def _user_file(environment: Mapping[str, str], given: str | None) -> Path:
     named = given or environment.get("PILOTHOUSE_CONFIG")
     if named:
-        return Path(named).expanduser()
+        return _path(named)
     shared = environment.get("XDG_CONFIG_HOME")
     return (Path(shared) if shared else Path.home() / ".config") / "pilothouse" / "config.toml"
 
 
 def _data_dir(environment: Mapping[str, str], named: str | None) -> Path:
     if named:
-        return Path(named).expanduser()
+        return _path(named)
     shared = environment.get("XDG_DATA_HOME")
     return (Path(shared) if shared else Path.home() / ".local" / "share") / "pilothouse"
 
 
-def _language(environment: Mapping[str, str]) -> Language:
+def _path(text: str) -> Path:
+    try:
+        if "\0" in text:
+            raise ValueError(text)
+        return Path(text).expanduser()
+    except (ValueError, RuntimeError) as error:
+        raise InvalidInput(Code.INVALID_PATH, path=text) from error
+
+
+def language_of(environment: Mapping[str, str]) -> Language:
     for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
         if environment.get(name):
             return "zh" if environment[name].lower().startswith("zh") else "en"

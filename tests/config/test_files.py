@@ -8,10 +8,12 @@ import pytest
 from pilothouse.config.files import Configuration
 from pilothouse.config.reading import SIZE_AT_MOST
 from pilothouse.domain.codes import Code
+from pilothouse.domain.decisions import CallFacts, Standing, decide
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.domain.modes import Verdict
+from pilothouse.domain.modes import Modes, Verdict, is_looser
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.prices import Price
+from pilothouse.domain.rules import Origin, Rule, RuleId, Scope
 from pilothouse.settings import read_settings
 
 EVERYTHING = """
@@ -128,6 +130,14 @@ WRONG = [
     ('text = """\n[modes.x]\n"""\n[limits]\nx = 1', 1, "text", "mode"),
     ('prompt = 1\n[modes.mine]\nprompt = """\nrounds = 1\n"""\n[limits]\nrounds = 0', 1, "prompt", "mode"),
     ('[modes.mine]\nprompt = """\n[limits]\n"""\n[limits]\nrounds = 0', 6, "limits.rounds", "from 1"),
+    ('# """\n[limits]\nrounds = 0', 3, "limits.rounds", "from 1"),
+    ('[directories]\n"a\\"b" = "x"', 2, 'directories.a"b', "agent"),
+    ('[[rules]]\neffect = "deny"\n[[rules]]\neffect = "deny"\n[rules.x]\n', 5, "rules.1.x", "effect"),
+    ('[modes.mine]\naliases = ["AGENT"]', 1, "modes.mine", "a new name"),
+    ('[modes.mine]\naliases = ["a b"]', 1, "modes.mine", "letters"),
+    ('[modes.mine]\nicon = "a\\nb"', 2, "modes.mine.icon", "one line"),
+    ('[[rules]]\neffect = "deny"\nworkspace = "here"', 3, "rules.0.workspace", "an absolute path"),
+    ("[limits]\nrounds = " + "9" * 5000, 2, "-", "TOML"),
     ("[a", 1, "-", "TOML"),
     ("a = 1\na = 2", 2, "-", "TOML"),
 ]
@@ -161,6 +171,54 @@ def test_a_file_that_is_no_text_or_no_file_or_endless_is_told(tmp_path: Path) ->
     path.symlink_to("/dev/zero")
     with pytest.raises(InvalidInput, match="not a regular file"):
         Configuration(path)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(InvalidInput, match="not a regular file"):
+        Configuration(path)
+
+
+def test_a_file_with_very_many_rules_is_refused_and_not_worked_through(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="up to 1000"):
+        configured(tmp_path, '[[rules]]\neffect = "ask"\n' * 9000)
+
+
+def test_a_file_may_begin_with_a_mark_of_its_byte_order(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_bytes(b"\xef\xbb\xbfmode = 'ask'")
+    assert Configuration(tmp_path / "config.toml").steering(None).mode == "ask"
+
+
+def test_folders_hold_wherever_links_lead(tmp_path: Path) -> None:
+    workspace = tmp_path / "work"
+    (workspace / "real").mkdir(parents=True)
+    (workspace / "deploy").symlink_to("real")
+    (tmp_path / "link").symlink_to(workspace)
+    found = configured(
+        tmp_path,
+        f'[directories]\n"deploy" = "plan"\n"{tmp_path}/link" = "ask"\n'
+        f'[[rules]]\neffect = "deny"\nfolder = "deploy"\nworkspace = "{workspace}/"\n',
+    )
+    steering = found.steering(str(workspace))
+    assert {(each.folder, each.mode.name) for each in steering.directories} == {
+        *(("deploy", "plan"), ("real", "plan"), (".", "ask")),
+    }
+    assert (steering.rules[0].scope.folder, steering.rules[0].scope.workspace) == ("real", str(workspace))
+
+
+def test_a_mode_that_is_not_looser_lets_nothing_more_through_whatever_rules_there_are() -> None:
+    allow = Rule(id=RuleId("1"), effect="allow", scope=Scope(), origin=Origin(by="me"))
+    modes = Modes()
+    for mode in modes.all.values():
+        for other in modes.all.values():
+            if is_looser(mode, other):
+                continue
+            for effect in ("read_only", "mutating"):
+                for tool in ("execute", "write_file"):
+                    facts = CallFacts(tool=tool, effect=effect, digest="d", touches=("a",))
+                    stricter = decide(facts, Standing(mode=mode, rules=(allow,))).verdict
+                    assert stricter >= decide(facts, Standing(mode=other, rules=(allow,))).verdict, (
+                        mode.name,
+                        other.name,
+                    )
 
 
 def test_a_project_adds_strictness(tmp_path: Path) -> None:

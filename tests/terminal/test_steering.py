@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -98,7 +99,7 @@ def test_the_tour_shows_everything_with_one_enter_a_step(command: Command, langu
     for expected in ("docs/", "idea ← main", "step 4 of 4", "elevation_ended", "branches_merged", "rule_given"):
         assert expected in told, expected
     assert (command.workspace / "docs/one.txt").read_text() == "changed\n"
-    assert (command.workspace / "tour.jsonl").exists()
+    assert len(list(command.workspace.glob("*.jsonl"))) == 1
 
 
 def test_what_is_typed_while_it_works_is_queued_and_a_pause_holds(terminal: Terminal) -> None:
@@ -219,3 +220,50 @@ def test_a_switch_that_would_start_something_dangerous_asks_first(command: Comma
     assert "🛡️ supervised" in before
     assert "Done." in after
     assert (command.workspace / "a.txt").read_text() == "gone"
+
+
+def test_what_is_left_for_later_is_reached_again_with_enter(command: Command) -> None:
+    model = command.script({"calls": [WRITE]}, {"text": "Done."})
+    given = "/supervised\ngo\nhello\n99\nq\n/title Mine\n\ny\n/quit\n"
+    code, output, _ = command.run("--model", model, given=given)
+    assert code == 0
+    assert output.count("Please answer with one of these.") == 2
+    assert output.count("Press Enter to decide") == 1
+    assert output.index("Title: Mine") < output.index("Done.")
+
+
+def test_ctrl_c_at_an_approval_cancels_the_turn_and_the_conversation_goes_on(command: Command) -> None:
+    terminal = Terminal(command, "--model", command.script({"calls": [WRITE]}, {"text": "Hi."}), "--mode", "supervised")
+    try:
+        terminal.wait_for(" › ")
+        terminal.type("go")
+        terminal.wait_for("later > ")
+        terminal.process.send_signal(signal.SIGINT)
+        terminal.wait_for("Cancelled.")
+        terminal.wait_for(" › ")
+        terminal.type("hello")
+        terminal.wait_for("Hi.")
+    finally:
+        terminal.close()
+
+
+def test_whatever_is_typed_is_answered_and_nothing_ends_the_conversation(command: Command) -> None:
+    huge = "9" * 5000
+    lines = [
+        *(f"/rules revoke {huge}", f"/elevate {huge}", f"/policy limited_auto {huge}", f"/queue delete {huge}"),
+        *("/export ~nosuchuser/x", "/rules x", "/queue x", "/policy manual x", "/elevate", "/merge", "/merge a b c"),
+        *("/allow nonsense", "/deny", "/branch delete", "/fork", "/edit", "/persona x", "/why", "/title", "/mode x"),
+        *("/resume", "/pause", "/cancel", "/continue", "/elevate end", " /help", "/nonsense"),
+    ]
+    code, output, errors = command.run("--model", command.script(), given="\n".join([*lines, "/quit"]) + "\n")
+    assert (code, errors) == (0, "")
+    assert output.count(" › ") == len(lines) + 1
+    assert "Traceback" not in output
+
+
+def test_a_mode_named_like_a_command_does_not_take_its_place(command: Command) -> None:
+    own = command.folder / "config.toml"
+    own.write_text('[modes.rules]\nicon = "R"\n')
+    given = "/rules\n/mode rules\n/quit\n"
+    _, output, _ = command.run("--config", str(own), "--model", command.script(), given=given)
+    assert output.index("There are no rules.") < output.index("Mode: R")

@@ -223,3 +223,20 @@ def test_a_new_file_follows_the_umask_and_its_name_may_be_long(workspace: Worksp
     finally:
         os.umask(before)
     assert (workspace.root / ("你" * 80)).stat().st_mode & 0o777 == 0o600
+
+
+def test_the_folders_own_configuration_is_protected_wherever_a_link_leads(tmp_path: Path) -> None:
+    root = tmp_path / "work"
+    (root / "conf").mkdir(parents=True)
+    (root / "conf/config.toml").touch()
+    (root / ".pilothouse").symlink_to("conf")
+    workspace = Workspace(root)
+    assert workspace.limit("conf/config.toml", writing=True).code is Code.PROTECTED_PATH
+    (root / ".pilothouse").unlink()
+    (root / ".pilothouse").mkdir()
+    (root / ".pilothouse/config.toml").symlink_to("../plain.toml")
+    assert Workspace(root).limit("plain.toml", writing=True).code is Code.PROTECTED_PATH
+    (root / ".pilothouse/config.toml").unlink()
+    (root / ".pilothouse").rmdir()
+    (root / ".pilothouse").symlink_to(".")
+    assert Workspace(root).limit("conf/config.toml", writing=True) is None, "a link to everything protects nothing more"

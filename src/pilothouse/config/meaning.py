@@ -1,6 +1,8 @@
 """What a file says, as the domain's values: modes, personas, prices, and the steering of a workspace."""
 
 import hashlib
+import os
+import re
 from typing import Any
 
 import msgspec
@@ -23,11 +25,12 @@ from pilothouse.domain.personas import Persona, ToolPolicy
 from pilothouse.domain.places import below_workspace
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.prices import Price
-from pilothouse.domain.rules import Origin, Rule, RuleId, Scope, check_scope
+from pilothouse.domain.rules import RULES_PER_USER, Origin, Rule, RuleId, Scope, check_scope
 from pilothouse.domain.steering import Steering
 
 _VERDICTS = {"run": Verdict.RUN, "wait": Verdict.WAIT, "deny": Verdict.DENY}
 _STRICTER = ("ask", "deny")
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,30}")
 
 
 def modes_of(document: Document, file: UserFile) -> Modes:
@@ -39,9 +42,14 @@ def modes_of(document: Document, file: UserFile) -> Modes:
         at = ("modes", name)
         mode = _mode(document, at, name, document.checked(table, ModeTable, at), built_in)
         for each in (mode.name, *mode.aliases):
-            if each in taken:
+            if not _NAME.fullmatch(each):
+                document.fail(at, f"{each!r} is no name for a mode.", "up to 30 letters, digits, '-' and '_'")
+            if each.casefold() in taken:
                 document.fail(at, f"The name {each!r} is taken by another mode.", "a new name")
-            taken.add(each)
+            taken.add(each.casefold())
+        for field in ("title", "title_zh", "icon", "meaning", "meaning_zh"):
+            if not getattr(mode, field).isprintable():
+                document.fail((*at, field), "It holds what cannot be shown.", "one line of text")
         own.append(mode)
     modes = Modes(own)
     for mode in own:
@@ -51,8 +59,6 @@ def modes_of(document: Document, file: UserFile) -> Modes:
 
 
 def _mode(document: Document, at: KeyPath, name: str, table: ModeTable, built_in: Modes) -> Mode:
-    if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii() or len(name) > 30:
-        document.fail(at, "That is no name for a mode.", "up to 30 letters, digits, '-' and '_'")
     base = built_in.all.get(table.base)
     if base is None:
         document.fail((*at, "base"), "There is no such mode.", ", ".join(built_in.all))
@@ -92,7 +98,7 @@ def user_steering(document: Document, file: UserFile, modes: Modes, workspace: s
     return Steering(
         mode=_named_mode(document, file.mode, modes),
         preference=_policy(file.approval) if file.approval is not None else Policy(),
-        rules=_rules(document, file, allowed=("allow", *_STRICTER)),
+        rules=_rules(document, file, workspace, allowed=("allow", *_STRICTER)),
         directories=_directories(document, file, modes, workspace),
         disabled=frozenset(file.tools.disabled),
     )
@@ -103,7 +109,7 @@ def with_project(user: Steering, document: Document, file: ProjectFile, modes: M
 
     Raises: InvalidInput for anything that would make them looser.
     """
-    rules = _rules(document, file, allowed=_STRICTER)
+    rules = _rules(document, file, workspace, allowed=_STRICTER)
     mode = _named_mode(document, file.mode, modes)
     if mode is not None:
         own = modes.named(user.mode or DEFAULT_MODE)
@@ -126,10 +132,14 @@ def with_project(user: Steering, document: Document, file: ProjectFile, modes: M
 def _named_mode(document: Document, name: str | None, modes: Modes) -> str | None:
     if name is None:
         return None
+    return _mode_called(document, ("mode",), name, modes).name
+
+
+def _mode_called(document: Document, at: KeyPath, name: str, modes: Modes) -> Mode:
     try:
-        return modes.named(name).name
+        return modes.named(name)
     except InvalidInput:
-        document.fail(("mode",), "There is no such mode.", ", ".join(modes.all))
+        document.fail(at, "There is no such mode.", ", ".join(modes.all))
 
 
 def _policy(table: ApprovalTable) -> Policy:
@@ -138,18 +148,26 @@ def _policy(table: ApprovalTable) -> Policy:
     )
 
 
-def _rules(document: Document, file: ProjectFile, *, allowed: tuple[str, ...]) -> tuple[Rule, ...]:
+def _rules(
+    document: Document, file: ProjectFile, workspace: str | None, *, allowed: tuple[str, ...]
+) -> tuple[Rule, ...]:
+    if len(file.rules) > RULES_PER_USER:
+        document.fail(("rules",), "There are too many of them.", f"up to {RULES_PER_USER}")
     found = []
     for number, data in enumerate(file.rules):
         at = ("rules", str(number))
         table = document.checked(data, RuleTable, at)
         if table.effect not in allowed:
             document.fail((*at, "effect"), "A project's file may not allow anything.", ", ".join(allowed))
-        scope = Scope(tool=table.tool, folder=table.folder, workspace=table.workspace)
+        scope = Scope(
+            tool=table.tool,
+            folder=_real_folder(table.folder, workspace),
+            workspace=_real_workspace(document, at, table.workspace),
+        )
         try:
             check_scope(scope)
         except InvalidInput as error:
-            document.fail(at, str(error), "a folder below the workspace")
+            document.fail(at, str(error), "a tool or '*', and a folder below the workspace")
         origin = document.origin(at)
         rule_id = RuleId(f"file-{hashlib.sha256(f'{origin} {table}'.encode()).hexdigest()[:12]}")
         found.append(Rule(id=rule_id, effect=table.effect, scope=scope, origin=Origin(by="file", file=origin)))
@@ -162,11 +180,32 @@ def _directories(
     found = []
     for folder, name in file.directories.items():
         at = ("directories", folder)
-        if not isinstance(name, str) or name not in modes.all:
+        if not isinstance(name, str):
             document.fail(at, "There is no such mode.", ", ".join(modes.all))
+        mode = _mode_called(document, at, name, modes)
         if ".." in folder.split("/"):
             document.fail(at, "A folder is named without '..'.", "a folder of the workspace, or an absolute one")
-        below = below_workspace(folder, workspace or "/")
+        named = os.path.realpath(os.path.expanduser(folder)) if folder.startswith(("/", "~")) else folder
+        below = below_workspace(named, workspace or "/")
         if below is not None:
-            found.append(DirectoryMode(folder=below, mode=modes.all[name]))
+            # As it is written, and where a link leads: what is touched is told in both ways too.
+            real = _real_folder(below, workspace) or below
+            found += [DirectoryMode(folder=each, mode=mode) for each in dict.fromkeys((below, real))]
     return tuple(found)
+
+
+def _real_folder(folder: str | None, workspace: str | None) -> str | None:
+    """Where a folder of a workspace really lies, if that is inside."""
+    if folder is None or workspace is None or folder.startswith("/") or "\0" in folder:
+        return folder
+    real = os.path.relpath(os.path.realpath(os.path.join(workspace, folder)), workspace)
+    return folder if real.startswith("..") else real
+
+
+def _real_workspace(document: Document, at: KeyPath, workspace: str | None) -> str | None:
+    if workspace is None:
+        return None
+    named = os.path.expanduser(workspace)
+    if not named.startswith("/") or "\0" in named:
+        document.fail((*at, "workspace"), "It is no absolute path.", "an absolute path")
+    return os.path.realpath(named)

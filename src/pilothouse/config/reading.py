@@ -4,6 +4,8 @@ import os
 import re
 import stat
 import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, get_args, get_origin
 
@@ -20,7 +22,8 @@ _UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*?)`")
 _MISSING = re.compile(r"Object missing required field `(?P<name>.*?)`")
 _WHERE = re.compile(r" - at `\$(?P<path>.*?)`$")
 _PART = re.compile(r"""\.([A-Za-z0-9_]+)|\[(\d+|\.\.\.)\]""")
-_KEY = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
+_KEY = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
+_PLAIN_TEXT = re.compile(r"""(?<!")"(?!"")(?:[^"\\]|\\.)*"(?!"")|(?<!')'(?!'')[^']*'(?!'')""")
 _KEYS = rf"{_KEY}(?:\s*\.\s*{_KEY})*"
 _HEADER = re.compile(rf"^\s*(\[\[?)\s*({_KEYS})\s*\]\]?")
 _ASSIGNMENT = re.compile(rf"^\s*({_KEYS})\s*=")
@@ -35,7 +38,7 @@ class Document:
         self._lines = text.split("\n")
         try:
             self.data = tomllib.loads(text)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:  # also a number that is too long
             found = re.search(r"at line (\d+)", str(error))
             raise self._error(int(found[1]) if found else len(self._lines), "-", f"{error}.", "TOML") from error
 
@@ -73,17 +76,22 @@ class Document:
 
     def line_of(self, at: KeyPath) -> int:
         """The line on which a key stands; that of the nearest thing around it where it is not there."""
-        best, depth = 1, 0
-        for number, path in self._keys():
-            common = 0
-            while common < min(len(path), len(at)) and path[common] == at[common]:
-                common += 1
-            if common > depth:
-                best, depth = number, common
-        return best
+        for length in range(len(at), 0, -1):
+            line = self._line_of.get(at[:length])
+            if line is not None:
+                return line
+        return 1
 
-    def _keys(self) -> list[tuple[int, KeyPath]]:
-        found: list[tuple[int, KeyPath]] = []
+    @cached_property
+    def _line_of(self) -> dict[KeyPath, int]:
+        """Every key, and everything that holds one, with the line on which it first stands."""
+        found: dict[KeyPath, int] = {}
+        for number, path in self._keys():
+            for length in range(1, len(path) + 1):
+                found.setdefault(path[:length], number)
+        return found
+
+    def _keys(self) -> Iterator[tuple[int, KeyPath]]:
         table: KeyPath = ()
         counts: dict[KeyPath, int] = {}
         quote: str | None = None
@@ -91,39 +99,56 @@ class Document:
             if quote is not None:  # inside a text of several lines
                 quote = None if quote in line else quote
                 continue
+            plain = _PLAIN_TEXT.sub("", line).partition("#")[0]
+            quote = next((mark for mark in ('"""', "'''") if plain.count(mark) % 2), None)
             header, assignment = _HEADER.match(line), _ASSIGNMENT.match(line)
             if header is not None:
                 table = _split(header[2])
                 if header[1] == "[[":
                     counts[table] = counts.get(table, -1) + 1
-                    table = (*table, str(counts[table]))
-                found.append((number, table))
+                table = _numbered(table, counts)
+                yield number, table
             elif assignment is not None:
-                found.append((number, (*table, *_split(assignment[1]))))
-            quote = next((mark for mark in ('"""', "'''") if line.count(mark) % 2), None)
-        return found
+                yield number, (*table, *_split(assignment[1]))
+
+
+def _numbered(table: KeyPath, counts: Mapping[KeyPath, int]) -> KeyPath:
+    """The path of a table with the number of each list that it stands in."""
+    path: KeyPath = ()
+    for length in range(1, len(table) + 1):
+        path = (*path, table[length - 1])
+        if table[:length] in counts:
+            path = (*path, str(counts[table[:length]]))
+    return path
 
 
 def read_document(path: Path) -> Document | None:
     """The file, or None where there is none. Raises: InvalidInput for one that cannot be read."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        data = _bytes_of(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except OSError as error:
-        raise _unreadable(path, error.strerror or str(error)) from error
-    with open(fd, "rb") as file:
-        status = os.fstat(fd)
-        if not stat.S_ISREG(status.st_mode):
-            raise _unreadable(path, "it is not a regular file")
-        data = file.read(SIZE_AT_MOST + 1)
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, getattr(error, "strerror", None) or str(error)) from error
     if len(data) > SIZE_AT_MOST:
         raise _unreadable(path, f"it is larger than {SIZE_AT_MOST} bytes")
     try:
-        text = data.decode()
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise _unreadable(path, f"it is not UTF-8 ({error.reason} at byte {error.start})") from error
     return Document(path, text)
+
+
+def _bytes_of(path: Path) -> bytes:
+    """Raises: OSError; never waits, and reads no more than it must."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise OSError("it is not a regular file")
+        with open(fd, "rb", closefd=False) as file:
+            return file.read(SIZE_AT_MOST + 1)
+    finally:
+        os.close(fd)
 
 
 def _unreadable(path: Path, detail: str) -> InvalidInput:
@@ -132,7 +157,13 @@ def _unreadable(path: Path, detail: str) -> InvalidInput:
 
 
 def _split(keys: str) -> KeyPath:
-    return tuple(part[1:-1] if part[0] in "\"'" else part for part in re.findall(_KEY, keys))
+    return tuple(_unquoted(part) for part in re.findall(_KEY, keys))
+
+
+def _unquoted(part: str) -> str:
+    if part[0] == '"':
+        return str(tomllib.loads(f"x = {part}")["x"])
+    return part[1:-1] if part[0] == "'" else part
 
 
 def _shape_at(shape: Any, path: KeyPath) -> Any:

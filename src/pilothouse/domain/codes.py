@@ -22,6 +22,8 @@ class Code(StrEnum):
     INVALID_ELEVATION = "invalid_elevation"
     INVALID_MERGE = "invalid_merge"
     INVALID_CURSOR = "invalid_cursor"
+    INVALID_PATH = "invalid_path"
+    INVALID_NUMBER = "invalid_number"
     INVALID_EXPORT = "invalid_export"
     INVALID_CONFIG = "invalid_config"
     KEY_REUSED = "key_reused"
@@ -138,7 +140,6 @@ class Code(StrEnum):
     SCRIPT_INVALID = "script_invalid"
     # the store
     RULES_DAMAGED = "rules_damaged"
-    SETTINGS_UNREADABLE = "settings_unreadable"
     STORE_REFUSED = "store_refused"
     STORE_READ_ONLY = "store_read_only"
     STORE_LOCKED = "store_locked"

@@ -130,6 +130,7 @@ def is_looser(mode: Mode, other: Mode) -> bool:
         or mode.mutating < other.mutating
         or ranks[mode.offers] > ranks[other.offers]
         or not mode.withholds >= other.withholds
+        or (other.elevates and not mode.elevates and mode.mutating is not Verdict.DENY)  # rules open the one only
         or (bool(other.only_beneath) and mode.only_beneath != other.only_beneath)
     )
 

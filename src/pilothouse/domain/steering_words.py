@@ -166,9 +166,7 @@ STEERING_WORDS: Mapping[Code, tuple[str, str]] = {
         "Every call waits until you revoke the rule that stands for it.",
         "已存规则无法完整读取（{detail}）；字节已保留。撤销代表此情况的规则之前，所有调用都会等待。",
     ),
-    Code.SETTINGS_UNREADABLE: (
-        "{what} could not be read ({detail}); the default is used.",
-        "无法读取{what}（{detail}）；使用默认值。",
-    ),
     Code.PROCESSOR_FAILED: ("A message processor failed: {detail}", "消息处理器出错：{detail}"),
+    Code.INVALID_PATH: ("{path!r} is no path that can be used.", "{path!r} 不是可用的路径。"),
+    Code.INVALID_NUMBER: ("Give a number from 1 to {limit}.", "请给出 1 到 {limit} 之间的数字。"),
 }

@@ -72,8 +72,8 @@ WORDS: Mapping[Code, tuple[str, str]] = {
         "当前回合尚未结束（状态 {state}）：请等待、作出决定或取消。",
     ),
     Code.NOT_CONTINUABLE: (
-        "There is nothing to continue (state {state}): the last turn came to its end.",
-        "没有可以继续的内容（状态 {state}）：上一回合已经完成。",
+        "There is nothing to continue (state {state}).",
+        "没有可以继续的内容（状态 {state}）。",
     ),
     Code.NOTHING_TO_CANCEL: ("There is no open turn to cancel.", "没有可以取消的回合。"),
     Code.NOTHING_TO_RETRY: ("Nothing is waiting for a retry (state {state}).", "没有等待重试的请求（状态 {state}）。"),

@@ -1,6 +1,7 @@
 """Commands about rules: what there is, what a call that is shown may be answered with, giving, revoking, explaining."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 import msgspec
 
@@ -8,7 +9,7 @@ from pilothouse.ambient import timestamp
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code
 from pilothouse.domain.decisions import decide
-from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
+from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, ToolError
 from pilothouse.domain.explaining import Step, explain
 from pilothouse.domain.modes import Verdict
 from pilothouse.domain.rules import (
@@ -114,6 +115,11 @@ async def give_rule(
         origin=Origin(by=by, at=parts.now()),
     )
     if context_id is not None:
+        live = await contexts.find(context_id)
+        if scope.folder is not None:
+            with suppress(ToolError):  # what is touched is told by where it really lies, too
+                real = live.workspace().touched(scope.folder)[-1]
+                rule = msgspec.structs.replace(rule, scope=msgspec.structs.replace(scope, folder=real))
 
         def change(live: Live, draft: Draft) -> None:
             put_rule(live, draft, rule, by)

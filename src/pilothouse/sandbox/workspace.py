@@ -40,6 +40,9 @@ class Workspace:
         status = self.root.stat()
         self._identity = (status.st_dev, status.st_ino)
         self._private = [Path(os.path.realpath(path)) for path in private]
+        # The folder's own configuration may lie elsewhere, behind a link.
+        own = [Path(os.path.realpath(self.root / name)) for name in (".pilothouse", ".pilothouse/config.toml")]
+        self._private += [path for path in own if path != self.root and path not in self.root.parents]
 
     # before a call: what it would touch, and whether a hard limit forbids it
 

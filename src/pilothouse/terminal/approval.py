@@ -14,6 +14,7 @@ from pilothouse.runtime.calls import PersonsDecision
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.clean import visible
 from pilothouse.terminal.lines import Lines
+from pilothouse.terminal.reading import number_in
 from pilothouse.terminal.words import tell
 
 
@@ -61,7 +62,7 @@ async def _one(
 ) -> PersonsDecision | Literal["all"] | None:
     while True:
         line = await lines.ask(tell("approve", language))
-        if line is None or line.strip() == "q":
+        if line is None or _leaves(line, lines):
             return None
         word, _, rest = line.strip().partition(" ")
         match word.lower():
@@ -72,24 +73,34 @@ async def _one(
             case "a" | "all":
                 return "all"
             case "!" | "always":
-                rung = await _rung(offers, lines, language)
+                rung = await _rung(offers, rest, lines, language)
                 if rung is not None:
                     return PersonsDecision(id=call.id, verdict="approve", digest=call.digest, always=rung)
             case "e" | "edit":
                 arguments = await _edited(call, lines, language)
                 if arguments is not None:
                     return PersonsDecision(id=call.id, verdict="approve", digest=call.digest, arguments=arguments)
+            case _:
+                print(tell("not_understood", language))
 
 
-async def _rung(offers: Sequence[RuleOffer], lines: Lines, language: Language) -> Rung | None:
-    """The exact rules are shown before one is given."""
+def _leaves(line: str, lines: Lines) -> bool:
+    """Whether the person leaves it for later; who leaves the conversation does that, too."""
+    if line.strip() in ("/quit", "/exit"):
+        lines.put_back(line)
+        return True
+    return line.strip() == "q"
+
+
+async def _rung(offers: Sequence[RuleOffer], given: str, lines: Lines, language: Language) -> Rung | None:
+    """The exact rules are shown before one is given; who knows the number may say it at once."""
     if not offers:
         print(tell("no_ladder", language))
         return None
     for number, offer in enumerate(offers, start=1):
         print(visible(f"  {number}. {say_rule(offer.rule, language, origin=False)}"))
-    line = (await lines.ask(tell("ladder", language) + " > ") or "").strip()
-    return offers[int(line) - 1].scope if line.isdecimal() and 1 <= int(line) <= len(offers) else None
+    chosen = number_in(given or await lines.ask(tell("ladder", language) + " > ") or "", len(offers))
+    return offers[chosen - 1].scope if chosen is not None else None
 
 
 async def _edited(call: CallRecord, lines: Lines, language: Language) -> dict[str, Any] | None:
@@ -122,6 +133,5 @@ async def answer_questions(runtime: Runtime, context_id: str, lines: Lines) -> b
 
 def _chosen(line: str, options: list[str]) -> str:
     """A number stands for its option; anything else is the person's own answer."""
-    if line.isdecimal() and 1 <= int(line) <= len(options):
-        return options[int(line) - 1]
-    return line
+    chosen = number_in(line, len(options))
+    return options[chosen - 1] if chosen is not None else line

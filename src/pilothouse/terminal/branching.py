@@ -22,13 +22,15 @@ async def branch(runtime: Runtime, context_id: str, rest: str, _: Language) -> N
     for each in live.branches.values():
         mark = "*" if each.name == live.core.active_branch else " "
         parent = f" ← {each.parent_branch}" if each.parent_branch is not None else ""
-        print(visible(f"  {mark} {each.name}{parent} ({each.length})"))
+        merged = "".join(f" + {block.source} ({block.count})" for block in each.merged)
+        print(visible(f"  {mark} {each.name}{parent} ({each.length}){merged}"))
 
 
 async def fork(runtime: Runtime, context_id: str, name: str, language: Language) -> None:
     """/fork NAME"""
     await runtime.create_branch(context_id, name)
-    await branch(runtime, context_id, name, language)
+    at_rest = (await runtime.context(context_id)).core.turn is None
+    await branch(runtime, context_id, name if at_rest else "", language)
 
 
 async def merge(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:

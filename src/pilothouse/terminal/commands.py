@@ -14,7 +14,7 @@ Command = Callable[[Runtime, str, str, Language], Awaitable[None]]
 def mode_of(runtime: Runtime, line: str) -> str | None:
     """The mode that a line would switch to, if any."""
     name, _, rest = line.strip().partition(" ")
-    if name[1:] in runtime.parts.modes.all:
+    if name[1:] in runtime.parts.modes.all and name not in _COMMANDS:
         return name[1:]
     return rest.strip() or None if name in ("/mode", "/m") else None
 

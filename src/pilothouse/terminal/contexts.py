@@ -19,8 +19,10 @@ async def contexts_command(options: argparse.Namespace, runtime: Runtime, langua
             await _import(options, runtime, language)
         case "archive" | "restore":
             await runtime.archive(options.id, archived=options.action == "archive")
+            print(visible(tell("done", language, what=f"{options.action} {options.id}")))
         case "delete":
             await runtime.delete_context(options.id)
+            print(visible(tell("done", language, what=f"delete {options.id}")))
         case _:
             await _list(runtime, language, archived=options.archived)
     return 0
@@ -39,6 +41,8 @@ async def _list(runtime: Runtime, language: Language, *, archived: bool) -> None
     cursor = None
     while True:
         page = await runtime.contexts(archived=archived, cursor=cursor)
+        if not page.items and cursor is None:
+            print(tell("no_contexts", language))
         for summary in page.items:
             told = say(summary.damage, language) if summary.damage is not None else summary.title or ""
             print(visible(f"{summary.context_id}  {summary.updated_at:<24}  {summary.mode or '-':<10}  {told}"))

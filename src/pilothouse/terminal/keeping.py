@@ -6,6 +6,7 @@ from pilothouse.domain.codes import Language
 from pilothouse.domain.messages import Usage
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.clean import visible
+from pilothouse.terminal.reading import path_of
 from pilothouse.terminal.words import tell
 
 
@@ -34,7 +35,7 @@ async def export(runtime: Runtime, context_id: str, name: str, language: Languag
     """/export [FILE]"""
     file = name or f"{context_id}.jsonl"
     try:
-        size = await write_export(runtime, context_id, Path(file).expanduser())
+        size = await write_export(runtime, context_id, path_of(file))
     except OSError as error:
         print(visible(tell("not_written", language, file=file, detail=error.strerror)))
         return

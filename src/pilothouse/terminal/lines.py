@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 
 class Lines:
-    """Lines of standard input. `interrupt` is called on Ctrl-C; without one, asking ends.
+    """Lines of standard input. `interrupt` is called on Ctrl-C; without one, asking ends (`was_interrupted`).
 
     The descriptor stays blocking: a terminal shares it with standard output, which must not lose what it prints.
     """
@@ -23,6 +23,7 @@ class Lines:
         self._changed = asyncio.Event()
         self._interrupted = False
         self._asking = 0
+        self.was_interrupted = False
 
     async def start(self) -> None:
         loop = asyncio.get_running_loop()
@@ -63,6 +64,7 @@ class Lines:
             while not self._lines:
                 if self._at_end or self._interrupted:
                     sys.stdout.write("\n")
+                    self.was_interrupted, self._interrupted = self._interrupted, False
                     return None
                 self._changed.clear()
                 await self._changed.wait()

@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
-from pilothouse.domain.codes import Code, Language, say
-from pilothouse.domain.errors import Conflict, PilothouseError
+from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.codes import Language, say
+from pilothouse.domain.errors import PilothouseError
 from pilothouse.domain.state_words import say_state
 from pilothouse.domain.states import (
     AwaitingToolApproval,
@@ -42,8 +43,8 @@ class Conversation:
         self._heard: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._heard.set_result(True)
 
-    async def run(self, *, is_demo: bool) -> None:
-        """Until the person leaves."""
+    async def run(self, *, is_demo: bool, mode: str | None = None) -> None:
+        """Until the person leaves. `mode` is one to switch to first."""
         await self.lines.start()
         live = await self._live()
         print(visible(tell("welcome", self.language, workspace=live.core.workspace)))
@@ -51,6 +52,8 @@ class Conversation:
             print(tell("demo", self.language))
         for reason in live.damage:
             print(visible(say(reason, self.language)))
+        if mode is not None and mode != live.core.mode:
+            await self._handle(f"/mode {mode}")
         await self._guarded(self._settle(position=live.branches[live.core.active_branch].length))
         while (line := await self._next_line()) is not None:
             if line.strip() in ("/quit", "/exit"):
@@ -58,7 +61,9 @@ class Conversation:
             if line.strip() == "/tour":
                 self._tour = Tour(self.language)
             elif line.strip():
-                await self._handle(line)
+                await self._handle(line.strip() if line.strip().startswith("/") else line)
+            elif (await self._live()).is_waiting():
+                await self._guarded(self._settle(position=await self._end_of_what_was_said()))
         print(tell("bye", self.language, context_id=self.context_id))
 
     async def _live(self) -> Live:
@@ -71,6 +76,7 @@ class Conversation:
         proposed = self._tour.propose()
         if proposed is None:
             self._tour = None
+            print("\n" + tell("tour_end", self.language))
             return ""
         line = await self.lines.ask(await self._prompt() + tell("tour_line", self.language, line=proposed))
         if line is not None and line.strip() == "/quit":
@@ -91,30 +97,39 @@ class Conversation:
         live = await self._live()
         branch = live.core.active_branch
         position = live.branches[branch].length
-        if not await self._guarded(self._refuse_unless_sure(line)):
+        if not await self._is_sure(line):
             return
+        before = live.state
         if line.startswith("/"):
             command: Coroutine[Any, Any, Any] = run_command(self.runtime, self.context_id, line, self.language)
         else:
             command = self._send(line)
         if await self._guarded(command):
+            if live.state is before and live.is_waiting() and live.task is None:
+                return  # it did nothing to what waits
             if live.core.active_branch != branch or line.startswith("/merge"):
                 position = await self._end_of_what_was_said()
             await self._guarded(self._settle(position=position))
 
-    async def _refuse_unless_sure(self, line: str) -> None:
-        """Ask before a switch that would start a dangerous call. Raises: Conflict when the person says no."""
-        mode = mode_of(self.runtime, line) if line.startswith("/") else None
-        if mode is None:
-            return
-        risky = [call for call in await self.runtime.would_start(self.context_id, mode) if call.dangerous]
+    async def _is_sure(self, line: str) -> bool:
+        """Ask before a command that would start a dangerous call that waits, or one of which nobody knows the reach."""
+        try:
+            started = await self._would_start(line)
+        except PilothouseError:
+            return True  # the command itself will say what is wrong
+        risky = [call for call in started if call.dangerous or (call.effect == "mutating" and call.touches is None)]
         if not risky:
-            return
+            return True
         print(tell("dangerous_start", self.language))
         for call in risky:
             print(shown(call, self.language))
-        if (await self.lines.ask(tell("sure", self.language)) or "").strip().lower() not in ("y", "yes"):
-            raise Conflict(Code.CANCELLED)
+        return (await self.lines.ask(tell("sure", self.language)) or "").strip().lower() in ("y", "yes")
+
+    async def _would_start(self, line: str) -> list[CallRecord]:
+        if line.startswith("/elevate"):
+            return await self.runtime.pending_calls(self.context_id)
+        mode = mode_of(self.runtime, line) if line.startswith("/") else None
+        return await self.runtime.would_start(self.context_id, mode) if mode is not None else []
 
     async def _end_of_what_was_said(self) -> int:
         """Where to go on showing on another branch: behind the message that was just sent there, or at its end."""
@@ -150,23 +165,31 @@ class Conversation:
             match live.state:
                 case AwaitingToolApproval():
                     if not await decide_pending(self.runtime, self.context_id, self.lines, self.language):
-                        return
+                        return await self._leave_for_later()
                 case AwaitingUserAnswer():
                     if not await answer_questions(self.runtime, self.context_id, self.lines):
-                        return
+                        return await self._leave_for_later()
                 case Paused():
                     print(tell("paused", self.language))
-                    return
+                    return None
                 case WaitingForRecovery(reason=reason):
                     print(visible(tell("recovery", self.language, reason=say(reason, self.language))))
-                    return
+                    return None
                 case Failed(error_message=reason):
                     print(visible(tell("failed", self.language, reason=say(reason, self.language))))
-                    return
+                    return None
                 case Idle() if live.task is None:
-                    return
+                    return None
                 case _:  # the next of the queue is being taken
                     await asyncio.sleep(0)
+
+    async def _leave_for_later(self) -> None:
+        """Ctrl-C where something is asked cancels the turn; anything else leaves it waiting."""
+        if self.lines.was_interrupted:
+            self.lines.was_interrupted = False
+            await self._cancel_turn()
+        else:
+            print(tell("later", self.language))
 
     async def _show(self, position: int) -> None:
         self.lines.interrupt = self._cancel
@@ -205,6 +228,8 @@ class Conversation:
                 self.lines.put_back(line)
                 return
             if line.startswith("/"):
+                if not await self._is_sure(line):
+                    continue
                 work: Coroutine[Any, Any, Any] = run_command(self.runtime, self.context_id, line, self.language)
             elif line.strip():
                 work = self._send(line, queue=True)

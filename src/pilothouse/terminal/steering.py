@@ -1,17 +1,24 @@
 """Slash commands that steer: mode, policy, rules, elevation, why, audit, and the turn itself."""
 
+from collections.abc import Iterable
+
+import msgspec
+
+from pilothouse.domain.audit import AuditEntry
 from pilothouse.domain.codes import Code, Language, Reason, say
-from pilothouse.domain.errors import InvalidInput, NotFound
+from pilothouse.domain.elevations import CALLS_AT_MOST, MINUTES_AT_MOST
+from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rule_words import say_rule
-from pilothouse.domain.rules import RuleEffect, Scope
+from pilothouse.domain.rules import ANY, Rule, RuleEffect, Scope
 from pilothouse.runtime.modes import ModeSwitch
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.clean import visible
+from pilothouse.terminal.reading import number
 from pilothouse.terminal.showing import short
 from pilothouse.terminal.words import tell
 
-_POLICIES = ("auto_approve", "manual", "white_list", "limited_auto")
+_DEPTH_AT_MOST = 1000
 
 
 async def mode(runtime: Runtime, context_id: str, name: str, language: Language) -> None:
@@ -48,18 +55,34 @@ def _left(calls: int | None, until: str | None, language: Language) -> str:
 async def policy(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
     """/policy [auto_approve | manual | white_list TOOL… | limited_auto DEPTH | default]"""
     name, *words = rest.split() or [""]
-    if name == "default":
-        _told(await runtime.set_policy(context_id, None), language)
-    elif name in _POLICIES:
-        depth = int(words[0]) if name == "limited_auto" and words and words[0].isdecimal() else 5
-        tools = frozenset(words if name == "white_list" else ())
-        _told(await runtime.set_policy(context_id, Policy(kind=name, tools=tools, depth=depth)), language)  # type: ignore[arg-type]
-    elif name:
-        raise InvalidInput(Code.INVALID_POLICY, detail=f"allowed: {', '.join(_POLICIES)}, default")
+    match name:
+        case "":
+            pass
+        case "default" if not words:
+            _told(await runtime.set_policy(context_id, None), language)
+        case "auto_approve" | "manual" if not words:
+            _told(await runtime.set_policy(context_id, Policy(kind=name)), language)
+        case "white_list":
+            _told(await runtime.set_policy(context_id, Policy(kind=name, tools=_tools(runtime, words))), language)
+        case "limited_auto" if len(words) <= 1:
+            depth = number(words[0], _DEPTH_AT_MOST) if words else Policy().depth
+            _told(await runtime.set_policy(context_id, Policy(kind=name, depth=depth)), language)
+        case _:
+            allowed = "auto_approve, manual, white_list TOOL…, limited_auto DEPTH, default"
+            raise InvalidInput(Code.INVALID_POLICY, detail=allowed)
     live = await runtime.context(context_id)
     chosen = live.core.policy or runtime.parts.steering(live.core.workspace).preference
     detail = {"white_list": ", ".join(sorted(chosen.tools)), "limited_auto": str(chosen.depth)}.get(chosen.kind, "")
     print(visible(tell("policy", language, policy=f"{chosen.kind} {detail}".strip())))
+
+
+def _tools(runtime: Runtime, names: Iterable[str]) -> frozenset[str]:
+    """Raises: InvalidInput for a name that no tool has: a rule that is misspelt would forbid nothing."""
+    known = runtime.parts.registry.tools
+    for name in names:
+        if name not in known and name != ANY:
+            raise InvalidInput(Code.UNKNOWN_TOOL, tool=name, allowed=", ".join(known))
+    return frozenset(names)
 
 
 async def persona(runtime: Runtime, context_id: str, name: str, language: Language) -> None:
@@ -74,14 +97,14 @@ async def persona(runtime: Runtime, context_id: str, name: str, language: Langua
 async def rules(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
     """/rules [revoke NUMBER]"""
     known = await runtime.rules(context_id)
-    word, _, number = rest.partition(" ")
+    word, _, which = rest.partition(" ")
     if word == "revoke":
-        if not number.strip().isdecimal() or not 1 <= int(number) <= len(known):
-            raise InvalidInput(Code.INVALID_RULE, detail=f"give its number, 1 to {len(known)}")
-        gone = known[int(number) - 1]
+        gone = known[number(which, len(known)) - 1]
         await runtime.revoke_rule(gone.id, context_id=context_id)
         print(visible(tell("revoked", language, rule=say_rule(gone, language))))
         return
+    if word:
+        raise InvalidInput(Code.INVALID_RULE, detail="/rules, /rules revoke N")
     for count, rule in enumerate(known, start=1):
         print(visible(f"  {count}. {say_rule(rule, language)}"))
     if not known:
@@ -105,30 +128,31 @@ async def deny(runtime: Runtime, context_id: str, rest: str, language: Language)
 
 async def _give(runtime: Runtime, context_id: str, effect: RuleEffect, rest: str, language: Language) -> None:
     tool, _, folder = rest.partition(" ")
+    _tools(runtime, [tool])
     rule = await runtime.give_rule(effect, Scope(tool=tool, folder=folder.strip() or None), context_id=context_id)
     print(visible(say_rule(rule, language)))
 
 
 async def elevate(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
     """/elevate N | turn | M minutes | end"""
-    words = rest.split()
-    if words == ["end"]:
-        _told(await runtime.end_elevation(context_id), language)
-    elif words == ["turn"]:
-        _told(await runtime.elevate(context_id, turn=True), language)
-    elif words and words[0].isdecimal():
-        in_minutes = len(words) > 1 and words[1].startswith(("min", "分"))
-        end: dict[str, int] = {"minutes" if in_minutes else "calls": int(words[0])}
-        _told(await runtime.elevate(context_id, **end), language)  # type: ignore[arg-type]
-    else:
-        raise InvalidInput(
-            Code.INVALID_ELEVATION, detail="/elevate 3, /elevate turn, /elevate 10 minutes, /elevate end"
-        )
+    match rest.split():
+        case ["end"]:
+            told = await runtime.end_elevation(context_id)
+        case ["turn"]:
+            told = await runtime.elevate(context_id, turn=True)
+        case [amount]:
+            told = await runtime.elevate(context_id, calls=number(amount, CALLS_AT_MOST))
+        case [amount, unit] if unit.startswith(("min", "分")):
+            told = await runtime.elevate(context_id, minutes=number(amount, MINUTES_AT_MOST))
+        case _:
+            detail = "/elevate 3, /elevate turn, /elevate 10 minutes, /elevate end"
+            raise InvalidInput(Code.INVALID_ELEVATION, detail=detail)
+    _told(told, language)
     left = await runtime.elevation(context_id)
-    if left is None:
-        print(tell("not_elevated", language))
-    else:
+    if left is not None:
         print(visible(tell("elevated", language, left=_left(left.calls_left, left.until, language))))
+    elif not told.started:
+        print(tell("not_elevated", language))
 
 
 async def why(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
@@ -138,7 +162,7 @@ async def why(runtime: Runtime, context_id: str, _: str, language: Language) -> 
         print(tell("no_calls", language))
         return
     call = await runtime.call(context_id, decided[-1].detail["call"])
-    print(visible(f"▸ {call.display_name} {short(str(call.arguments))}"))
+    print(visible(f"▸ {call.display_name} {short(msgspec.json.encode(call.arguments).decode())}"))
     for step in await runtime.explain_call(context_id, call.id):
         words = [say(reason, language) for reason in (step.what, step.why) if reason is not None]
         print(visible(f"  {step.at}  {' '.join(words)}"))
@@ -147,17 +171,28 @@ async def why(runtime: Runtime, context_id: str, _: str, language: Language) -> 
 async def audit(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
     """/audit"""
     for entry in await runtime.audit(context_id):
-        detail = entry.detail
-        told = ""
-        if isinstance(detail.get("reason"), dict):
-            told = say(Reason(**detail["reason"]), language)
-        switch = f"{detail['source']} → {detail['target']}" if entry.kind == "mode_switched" else ""
-        outcome = str(detail.get("verdict") or detail.get("status") or detail.get("how") or switch)
-        words = [entry.at, entry.kind, str(detail.get("tool", "")), outcome, f"({entry.by})", told]
-        print(visible("  ".join(word for word in words if word)))
+        print(visible("  ".join(word for word in (entry.at, entry.kind, _detail(entry, language)) if word)))
     broken = await runtime.audit_break(context_id)
     if broken is not None:
         print(say(Reason(Code.AUDIT_BROKEN, {"sequence": broken}), language))
+
+
+def _detail(entry: AuditEntry, language: Language) -> str:
+    """What an entry is about, on a line: a rule in words, a reason in words, the rest as it is stored."""
+    detail = {name: value for name, value in entry.detail.items() if value is not None}
+    rule, reason = detail.pop("rule", None), detail.pop("reason", None)
+    for name in ("call", "digest", "edited"):
+        detail.pop(name, None)
+    words = [" ".join(f"{name}={_plain(value)}" for name, value in detail.items()), f"({entry.by})"]
+    if isinstance(rule, dict):
+        words.append(say_rule(msgspec.convert(rule, Rule), language))
+    if isinstance(reason, dict):
+        words.append(say(Reason(**reason), language))
+    return "  ".join(word for word in words if word)
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else short(msgspec.json.encode(value).decode())
 
 
 async def continue_turn(runtime: Runtime, context_id: str, _: str, __: Language) -> None:
@@ -186,16 +221,17 @@ async def queue(runtime: Runtime, context_id: str, rest: str, language: Language
     """/queue [delete NUMBER | edit NUMBER TEXT]"""
     waiting = await runtime.queued(context_id)
     word, _, more = rest.partition(" ")
-    if word in ("delete", "edit"):
-        number, _, text = more.strip().partition(" ")
-        if not number.isdecimal() or not 1 <= int(number) <= len(waiting):
-            raise NotFound(Code.UNKNOWN_QUEUED, message_id=number or "-")
-        chosen = waiting[int(number) - 1].item.id
-        if word == "delete":
-            await runtime.delete_queued(context_id, chosen)
-        else:
-            await runtime.edit_queued(context_id, chosen, text)
-        waiting = await runtime.queued(context_id)
+    which, _, text = more.strip().partition(" ")
+    match word:
+        case "":
+            pass
+        case "delete":
+            await runtime.delete_queued(context_id, waiting[number(which, len(waiting)) - 1].item.id)
+        case "edit":
+            await runtime.edit_queued(context_id, waiting[number(which, len(waiting)) - 1].item.id, text)
+        case _:
+            raise InvalidInput(Code.INVALID_NUMBER, limit=len(waiting))
+    waiting = await runtime.queued(context_id)
     for count, each in enumerate(waiting, start=1):
         shown = getattr(each.messages[0], "content", None) or getattr(each.messages[0], "path", "")
         print(visible(f"  {count}. {short(str(shown))}"))

@@ -6,11 +6,14 @@ STEPS: list[tuple[str, str, str]] = [
     ("write notes.txt: hello", "In agent mode everything runs by itself.", "agent 模式下一切自动运行。"),
     (
         "/supervised",
-        "Autonomy is a mode. Under supervision every call waits for you. In the next step, type ! and then 2: "
-        "you see the exact rule before you give it.",
-        "自主程度是一种模式。监督模式下每次调用都等待你。下一步请输入 ! 再输入 2：给出规则之前会看到它的确切内容。",
+        "Autonomy is a mode. Under supervision every call waits for you.",
+        "自主程度是一种模式。监督模式下每次调用都等待你。",
     ),
-    ("write docs/one.txt: first", "It waits: this is what would happen.", "它在等待：这就是将要发生的事。"),
+    (
+        "write docs/one.txt: first",
+        "It will wait. When it asks, type ! and then 2: you see the exact rule before you give it.",
+        "它会等待。询问时请输入 ! 再输入 2：给出规则之前会看到它的确切内容。",
+    ),
     ("write docs/two.txt: second", "The rule lets this one run.", "这一次由规则放行。"),
     ("/why", "Why did it run? The audit knows.", "为什么运行了？审计记录知道。"),
     ("/rules", "Rules are listed, and /rules revoke NUMBER ends one.", "规则列在这里，/rules revoke 编号 可撤销。"),
@@ -36,7 +39,7 @@ STEPS: list[tuple[str, str, str]] = [
     ),
     ("delegate: list", "A sub-agent, never freer than you let this one be.", "子代理，永远不会比当前对话更自由。"),
     ("/usage", "What it used, sub-agents included.", "使用量，包括子代理。"),
-    ("/export tour.jsonl", "The whole conversation as one file.", "整个对话成为一个文件。"),
+    ("/export", "The whole conversation as one file.", "整个对话成为一个文件。"),
     ("/audit", "And everything that was decided, by whom and why.", "以及决定了什么、由谁、为什么。"),
 ]
 
