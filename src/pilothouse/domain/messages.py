@@ -14,7 +14,7 @@ from pilothouse.domain.payloads import LineRange
 from pilothouse.domain.values import CallId, MessageId, Timestamp, TurnId, Value
 
 Role = Literal["user", "assistant", "system", "tool"]
-Ended = Literal["complete", "cut", "interrupted", "cancelled", "refused"]
+Ended = Literal["complete", "cut", "interrupted", "cancelled"]
 
 
 class Usage(Value):
@@ -32,6 +32,8 @@ class Usage(Value):
 
 
 class Metadata(Value):
+    """`held` keeps a message from the model: until the person's processors have passed it, or since one refused it."""
+
     turn: TurnId | None = None
     round: int | None = None
     mode: str | None = None
@@ -41,6 +43,7 @@ class Metadata(Value):
     display_text: str | None = None
     trace_id: str | None = None
     extra: Mapping[str, Any] = {}
+    held: Literal["processing", "refused"] | None = None
 
 
 class BaseMessage(Value, tag_field="type", kw_only=True):
@@ -173,9 +176,11 @@ Message = (
 
 def is_told(message: Message) -> bool:
     """Whether the model is told of a message at all."""
+    if message.metadata.held is not None:
+        return False
     match message:
         case Text():
-            return bool(message.content) and message.ended not in ("cut", "refused")
+            return bool(message.content) and message.ended != "cut"
         case SystemControl():
             return message.kind in ("injection", "summary")
         case Processing() | ErrorMessage() | WorkflowExecution() | Image():

@@ -44,6 +44,8 @@ class Contexts(ABC):
             async with live.lock:
                 if live.is_deleted:  # while we waited
                     raise NotFound(Code.UNKNOWN_CONTEXT, context_id=context_id)
+                if self._closed:
+                    raise Conflict(Code.RUNTIME_CLOSED)
                 yield live
         finally:
             live.users -= 1
@@ -70,10 +72,16 @@ class Contexts(ABC):
     def _being_opened(self, context_id: ContextId) -> asyncio.Task[Live]:
         """One opening for all who ask at the same time, whoever of them gives up."""
         task = self._opening.get(context_id)
-        if task is None:
+        if task is None or task.done():
             task = self._opening[context_id] = asyncio.create_task(self._open(context_id))
-            task.add_done_callback(lambda done: (self._opening.pop(context_id), done.cancelled() or done.exception()))
+            task.add_done_callback(lambda done: self._opened(context_id, done))
         return task
+
+    def _opened(self, context_id: ContextId, task: asyncio.Task[Live]) -> None:
+        if self._opening.get(context_id) is task:
+            del self._opening[context_id]
+        if not task.cancelled():
+            task.exception()  # whoever waits for it gets it; nobody may
 
     async def _open(self, context_id: ContextId) -> Live:
         stored = await self.parts.store.open(context_id)
@@ -147,12 +155,18 @@ class Contexts(ABC):
 
     def beside(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something that nobody waits for; it ends with the runtime."""
+        if self._closed:
+            work.close()
+            return
         task = asyncio.create_task(work)
         self._beside.add(task)
         task.add_done_callback(self._beside.discard)
 
     def drive(self, live: Live, turn: Turn | None = None) -> None:
-        """See to it that the context's working state is driven, by `turn` where a new one begins."""
+        """See to it that the context's working state is driven, by `turn` where a new one begins. Once the runtime is
+        closed nothing is: recovery will find it."""
+        if self._closed:
+            return
         live.turn = turn or live.turn
         live.wake.set()
         if live.task is None:
@@ -203,8 +217,13 @@ class Contexts(ABC):
         tasks = [live.task for live in self._live.values() if live.task is not None] + list(self._beside)
         for task in tasks:
             task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        if tasks or self._opening:
+            await asyncio.wait([*tasks, *self._opening.values()])
+        for live in self.in_memory():
+            async with live.lock:  # a command that was in its commit comes to its end
+                live.task = None
+                if live.turn is not None:
+                    live.turn.settled.set()  # also where its driver never came to its first step
         await self.parts.adapter.close()
         if self.parts.titles is not None:
             await self.parts.titles.adapter.close()

@@ -199,9 +199,10 @@ def check_decidable(live: Live) -> None:
 
 
 def _is_decidable(live: Live) -> bool:
-    cancelled = live.turn is not None and live.turn.cancelled_by is not None
+    turn = live.turn
+    ending = turn is not None and (turn.cancelled_by is not None or turn.is_keeping)
     on_calls = isinstance(live.state, AwaitingToolApproval | AwaitingUserAnswer | ExecutingTool | Paused)
-    return on_calls and not cancelled and live.unsaved is None
+    return on_calls and not ending and live.unsaved is None
 
 
 def can_start(live: Live) -> bool:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pilothouse.runtime.live import Live
 
 
+# What a draft says that starts something, and what did not happen when the store has refused it.
+_NOT_HAPPENED = frozenset({"call_started", "elevation_ended", "turn_paused"})
 _UNDECIDED: dict[str, Any] = {"approval": None, "decided_at": None, "decided_by": None}
 
 
@@ -83,6 +85,6 @@ class Draft:
         for call in self.calls.values():
             if call.status == "executing" and not self.live.is_executing(call.id):
                 kept.calls[call.id] = msgspec.structs.replace(call, status="pending", started_at=None, **_UNDECIDED)
-        kept.audit = [entry for entry in self.audit if entry.kind not in ("call_started", "elevation_ended")]
+        kept.audit = [entry for entry in self.audit if entry.kind not in _NOT_HAPPENED]
         kept.core.pop("elevation", None)  # what has not run has used nothing up
         return kept

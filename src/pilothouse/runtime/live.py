@@ -13,7 +13,7 @@ from pilothouse.domain.contexts import Change, ContextCore, StoredContext
 from pilothouse.domain.errors import StoreReadOnly, ToolError
 from pilothouse.domain.messages import Message, pieces
 from pilothouse.domain.signals import ContextChanged, MessageChanged, MessageCompleted, MessageCreated, StateChanged
-from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, State, is_resting
+from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Paused, State, is_resting
 from pilothouse.domain.transitions import check
 from pilothouse.domain.values import CallId, ContextId
 from pilothouse.runtime.draft import Draft
@@ -81,8 +81,14 @@ class Live:
     @property
     def paused_by(self) -> str | None:
         """Who has paused its turn, or that of one above it."""
-        turns = (live.turn for live in (self, *self.above))
-        return next((turn.paused_by for turn in turns if turn is not None and turn.paused_by is not None), None)
+        if self.turn is not None and self.turn.paused_by is not None:
+            return self.turn.paused_by
+        return "runtime" if any(each.is_held for each in self.above) else None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it is paused, or about to be."""
+        return isinstance(self.state, Paused) or (self.turn is not None and self.turn.paused_by is not None)
 
     @property
     def can_be_forgotten(self) -> bool:

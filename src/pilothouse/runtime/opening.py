@@ -1,7 +1,7 @@
 """Opening a turn with a person's message: what was sent becomes typed messages, a turn, a title and perhaps a mode."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -67,14 +67,15 @@ def take_messages(
         note_switch(draft, live, mode, by)
         end_elevation(draft, "mode_switched", by)
     opened = open_turn(live, draft)
-    stamped = [_stamped(message, opened, draft.value("mode")) for message in messages]
+    held: Literal["processing"] | None = "processing" if live.parts.processors else None
+    stamped = [_stamped(message, opened, draft.value("mode"), held) for message in messages]
     for message in stamped:
         draft.append(message, opened.branch)
     if live.core.title is None:
         draft.core["title"] = first_line(stamped)
     if live.core.archived:
         draft.core["archived"] = False
-    return Turn(live, stamped, is_new=True), stamped
+    return Turn(live, stamped), stamped
 
 
 def open_turn(live: Live, draft: Draft) -> OpenTurn:
@@ -93,8 +94,8 @@ def make_messages(live: Live, letter: Letter) -> list[Message]:
     return [_message(live, payload, metadata) for payload in letter.payloads]
 
 
-def _stamped(message: Message, turn: OpenTurn, mode: str) -> Message:
-    metadata = msgspec.structs.replace(message.metadata, turn=turn.id, round=turn.round, mode=mode)
+def _stamped(message: Message, turn: OpenTurn, mode: str, held: Literal["processing"] | None) -> Message:
+    metadata = msgspec.structs.replace(message.metadata, turn=turn.id, round=turn.round, mode=mode, held=held)
     return msgspec.structs.replace(message, metadata=metadata)
 
 

@@ -28,7 +28,9 @@ class Rulebook:
     async def load(self, user: str) -> None:
         """Raises: StoreError; without their rules nothing of a user may be decided."""
         if user not in self._logs:
-            self._take(user, await self._parts.store.user_log(user))
+            log = await self._parts.store.user_log(user)
+            if user not in self._logs:  # else somebody was faster, and may have given a rule since
+                self._take(user, log)
 
     def rules(self, user: str) -> tuple[Rule, ...]:
         return tuple(self._rules.get(user, {}).values())

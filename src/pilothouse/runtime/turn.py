@@ -33,13 +33,12 @@ _BEFORE_A_REQUEST = (EnhancingSystemPrompt, PreparingLLMRequest, ConnectingToLLM
 
 class Turn:
     """One turn while it is driven. What must survive a restart lies in the context's `OpenTurn` instead. `received` are
-    messages that are not complete yet; `is_new` where they were just sent; `settled` is set while nobody drives it."""
+    messages that are not complete yet; `settled` is set while nobody drives it."""
 
-    def __init__(self, live: Live, received: Sequence[Message] = (), *, is_new: bool = False) -> None:
+    def __init__(self, live: Live, received: Sequence[Message] = ()) -> None:
         live.forget_workspace()
         self.live = live
         self.received = tuple(received)
-        self.is_new = is_new
         self.driven_seconds = 0.0
         self.driven_since = live.parts.ambient.monotonic()
         self.mode: Mode = live.parts.modes.stored(live.core.mode)
@@ -56,6 +55,7 @@ class Turn:
         self.begun = False
         self.cancelled_by: str | None = None
         self.paused_by: str | None = None
+        self.is_keeping = False
         self.settled = asyncio.Event()
         self.time_limit: asyncio.Timeout | None = None
         self._delegating_since: float | None = None

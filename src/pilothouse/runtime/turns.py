@@ -5,7 +5,7 @@ from contextlib import suppress
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import CONTINUABLE
 from pilothouse.domain.errors import Conflict, NotFound, StoreError, StoreRefused
-from pilothouse.domain.messages import FileReference
+from pilothouse.domain.messages import FileReference, Message
 from pilothouse.domain.states import (
     Cancelling,
     EnhancingSystemPrompt,
@@ -23,6 +23,7 @@ from pilothouse.domain.states import (
 from pilothouse.runtime.contexts import Contexts, turn_of
 from pilothouse.runtime.deciding import after_a_rest, decide_anew, next_state, start_calls
 from pilothouse.runtime.live import Live
+from pilothouse.runtime.modes import follow_children
 from pilothouse.runtime.opening import open_turn
 from pilothouse.runtime.queue import take_held
 from pilothouse.runtime.recovery import after_break
@@ -49,18 +50,25 @@ async def continue_turn(contexts: Contexts, context_id: str) -> None:
                 await take_held(contexts, live)
             case _:
                 raise Conflict(Code.NOT_CONTINUABLE, state=name_of(live.state))
+    await follow_children(contexts, live, live.core.owner)
 
 
 async def _continue(contexts: Contexts, live: Live) -> None:
-    """A new turn without a new message. Files that the last one named and nobody has read are read first."""
+    """A new turn without a new message. What the last one did not come to do with its message is done first."""
     draft = live.draft()
     opened = open_turn(live, draft)
     end = live.branches[opened.branch].length
     ids = await live.parts.store.branch_ids(live.id, opened.branch, max(0, end - _LOOKED_BACK), end)
     recent = await live.parts.store.messages(live.id, ids)
-    unread = [message for message in recent if isinstance(message, FileReference) and message.resolved_at is None]
-    state = ProcessingUserMessage() if unread else EnhancingSystemPrompt()
-    await live.commit(draft, state, then=lambda: contexts.drive(live, Turn(live, unread)))
+    unfinished = [message for message in recent if _is_unfinished(message)]
+    state = ProcessingUserMessage() if unfinished else EnhancingSystemPrompt()
+    await live.commit(draft, state, then=lambda: contexts.drive(live, Turn(live, unfinished)))
+
+
+def _is_unfinished(message: Message) -> bool:
+    """A file that nobody has read, or a message that the person's processors have not passed yet."""
+    unread = isinstance(message, FileReference) and message.resolved_at is None
+    return message.metadata.held == "processing" or (unread and message.metadata.held is None)
 
 
 async def _continue_writing(contexts: Contexts, live: Live) -> None:
@@ -96,12 +104,13 @@ async def cancel(contexts: Contexts, context_id: str, *, by: str = "local") -> N
             raise Conflict(Code.NOTHING_TO_CANCEL)
         turn = turn_of(live)
         first = turn.cancelled_by is None
+        is_driven = turn.begun and not turn.settled.is_set()  # else its driver is between two turns, and finds out
         turn.cancelled_by = by
         turn.settled.clear()
         if live.task is None or live.is_resting:
             live.enter(Cancelling())
             contexts.drive(live)
-        elif first and turn.begun:
+        elif first and is_driven:
             live.task.cancel()
         children = tuple(live.children)
     await turn.settled.wait()
@@ -126,8 +135,10 @@ async def pause(contexts: Contexts, context_id: str, *, by: str = "local") -> No
         turn.paused_by = by
         turn.retry_now.set()  # a wait for a retry is no work that must finish
         children = tuple(live.children)
-    for child in children:  # they are held already; this only ends a wait for a retry
-        if not child.is_resting:
+    for child in children:  # they are held already: what was in its commit is waited for, a wait for a retry ends
+        async with child.lock:
+            works = not child.is_resting
+        if works:
             with suppress(Conflict, NotFound):
                 await pause(contexts, child.id, by=by)
 
@@ -143,7 +154,7 @@ async def resume(contexts: Contexts, context_id: str, *, by: str = "local") -> N
     """
     async with contexts.locked(context_id) as live:
         pausing = live.turn is not None and live.turn.paused_by is not None
-        held_above = any(each.paused_by is not None for each in live.above)
+        held_above = any(each.is_held for each in live.above)
         if held_above or (not pausing and not isinstance(live.state, Paused)):
             raise Conflict(Code.NOT_PAUSED, state=name_of(live.state))
         if isinstance(live.state, Paused):

@@ -58,7 +58,9 @@ async def _take_results(turn: Turn, running: Running) -> State:
 
 
 async def _keep_results(turn: Turn, running: Running) -> None:
-    """The store refuses: what still runs may finish, and its results are kept in memory with the others."""
+    """The store refuses: what still runs may finish, and its results are kept in memory with the others. Meanwhile
+    nothing can be decided: nobody would start it."""
+    turn.is_keeping = True
     if running:
         await asyncio.wait(running.values())
     async with turn.live.lock:

@@ -2,41 +2,38 @@
 
 import asyncio
 from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import PilothouseError
-from pilothouse.domain.messages import FileReference, Message, Text
+from pilothouse.domain.messages import FileReference, Message
 from pilothouse.domain.states import EnhancingSystemPrompt, ResolvingFileReferences, State
 from pilothouse.runtime.turn import Turn
 from pilothouse.tools.builtin.files import read_lines
 
 
 async def receive(turn: Turn) -> State:
-    before, refusal = turn.received, None
-    if turn.is_new:
-        try:
-            turn.received = await _processed(turn)
-        except PilothouseError as error:
-            refusal = error.reason
-            turn.received = tuple(_refused(turn, message, refusal) for message in before)
-    elif not before:
-        return EnhancingSystemPrompt()
+    before = turn.received
+    try:
+        turn.received = await _processed(turn)
+    except PilothouseError as error:
+        return await _refuse(turn, before, error.reason)
     references = [message for message in turn.received if isinstance(message, FileReference)]
-    if references and refusal is None:
+    if references:
         turn.enter(ResolvingFileReferences())
         resolved = {reference.id: await _resolve(turn, reference) for reference in references}
         turn.received = tuple(resolved.get(message.id, message) for message in turn.received)
     await _put_again(turn, before)
-    if refusal is not None:
-        return turn.give_up(refusal, "error")
     return EnhancingSystemPrompt()
 
 
 async def _processed(turn: Turn) -> tuple[Message, ...]:
     """Through the user's own processors, one after the other. Raises: PilothouseError where one refuses or fails."""
-    messages: Sequence[Message] = turn.received
+    messages: Sequence[Message] = [message for message in turn.received if message.metadata.held == "processing"]
+    if not messages:
+        return turn.received
     for process in turn.parts.processors:
         known = [message.id for message in messages]
         try:
@@ -47,15 +44,21 @@ async def _processed(turn: Turn) -> tuple[Message, ...]:
             raise PilothouseError(Code.PROCESSOR_FAILED, detail=f"{type(error).__name__}: {error}") from error
         if [message.id for message in messages] != known:
             raise PilothouseError(Code.PROCESSOR_FAILED, detail="it gave other messages than it got")
-    return tuple(messages)
+    passed = {message.id: _held(message, None) for message in messages}
+    return tuple(passed.get(message.id, message) for message in turn.received)
 
 
-def _refused(turn: Turn, message: Message, reason: Reason) -> Message:
-    """It stays in the conversation, and the model never sees it."""
-    if isinstance(message, Text):
-        return msgspec.structs.replace(message, ended="refused")
-    assert isinstance(message, FileReference)
-    return msgspec.structs.replace(message, error=reason, resolved_at=turn.parts.now())
+async def _refuse(turn: Turn, messages: Sequence[Message], reason: Reason) -> State:
+    """It stays in the conversation, the model never sees it, and the turn ends: all in one commit."""
+    async with turn.live.lock:
+        turn.closing = turn.live.draft()
+        turn.closing.messages += [_held(message, "refused") for message in messages]
+    turn.received = ()
+    return turn.give_up(reason, "error")
+
+
+def _held(message: Message, how: Literal["refused"] | None) -> Message:
+    return msgspec.structs.replace(message, metadata=msgspec.structs.replace(message.metadata, held=how))
 
 
 async def _put_again(turn: Turn, before: Sequence[Message]) -> None:
