@@ -48,8 +48,8 @@ def check_end(calls: int | None, turn: bool, minutes: float | None) -> None:
     """Raises: InvalidInput unless exactly one end is given, within its bounds."""
     given = (calls is not None) + turn + (minutes is not None)
     if given != 1:
-        raise InvalidInput(Code.INVALID_ELEVATION, detail="give exactly one of calls, turn and minutes")
+        raise InvalidInput(Code.ELEVATION_END)
     if calls is not None and not 1 <= calls <= CALLS_AT_MOST:
-        raise InvalidInput(Code.INVALID_ELEVATION, detail=f"calls goes from 1 to {CALLS_AT_MOST}")
+        raise InvalidInput(Code.ELEVATION_CALLS, limit=CALLS_AT_MOST)
     if minutes is not None and not 0 < minutes <= MINUTES_AT_MOST:
-        raise InvalidInput(Code.INVALID_ELEVATION, detail=f"minutes goes up to {MINUTES_AT_MOST}")
+        raise InvalidInput(Code.ELEVATION_MINUTES, limit=MINUTES_AT_MOST)

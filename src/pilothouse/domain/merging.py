@@ -47,7 +47,7 @@ def candidates(
 ) -> Candidates:
     """Raises: InvalidInput when ids are chosen that are not on the source, or chosen where nothing is to be chosen."""
     if (strategy == "cherry_pick") != bool(chosen):
-        raise InvalidInput(Code.INVALID_MERGE, detail="message_ids belong to cherry_pick, and to it alone")
+        raise InvalidInput(Code.MERGE_IDS)
     there = set(target)
     if strategy == "append":
         return Candidates(tuple(at for at, message_id in enumerate(source) if message_id not in there))
@@ -57,7 +57,7 @@ def candidates(
         at = {message_id: position for position, message_id in enumerate(source)}
         missing = [message_id for message_id in chosen if message_id not in at]
         if missing:
-            raise InvalidInput(Code.INVALID_MERGE, detail=f"not on the source: {', '.join(missing[:5])}")
+            raise InvalidInput(Code.MERGE_NOT_ON_SOURCE, ids=", ".join(missing[:5]))
         asked = [at[message_id] for message_id in chosen]
     taken: list[int] = []
     doubled: list[int] = []

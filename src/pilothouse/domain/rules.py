@@ -138,9 +138,9 @@ def _common_folder(touches: Touches) -> str | None:
 def check_scope(scope: Scope) -> None:
     """Raises: InvalidInput for a scope that says nothing, or a folder that is not one of the workspace."""
     if not scope.tool.strip():
-        raise InvalidInput(Code.INVALID_RULE, detail="the tool is empty; '*' means every tool")
+        raise InvalidInput(Code.RULE_WITHOUT_TOOL)
     if scope.folder is not None and (".." in scope.folder.split("/") or scope.folder.startswith("/")):
-        raise InvalidInput(Code.INVALID_RULE, detail=f"{scope.folder!r} is no folder below the workspace")
+        raise InvalidInput(Code.RULE_FOLDER, folder=scope.folder)
 
 
 def rule_reason(code: Code, rule: Rule) -> Reason:

@@ -17,22 +17,6 @@ STEERING_WORDS: Mapping[Code, tuple[str, str]] = {
         "There is no queued message {message_id!r}.",
         "队列中没有消息 {message_id!r}。",
     ),
-    Code.INVALID_RULE: (
-        "That is no valid rule: {detail}.",
-        "规则无效：{detail}。",
-    ),
-    Code.INVALID_POLICY: (
-        "That is no valid approval policy: {detail}.",
-        "审批策略无效：{detail}。",
-    ),
-    Code.INVALID_ELEVATION: (
-        "An elevation needs an end: {detail}.",
-        "提升权限需要期限：{detail}。",
-    ),
-    Code.INVALID_MERGE: (
-        "This merge is not possible: {detail}.",
-        "无法这样合并：{detail}。",
-    ),
     Code.INVALID_CURSOR: (
         "{cursor!r} is no place in this list: use the 'next' of an earlier answer.",
         "{cursor!r} 不是列表中的位置：请使用之前返回的 next。",
@@ -169,4 +153,60 @@ STEERING_WORDS: Mapping[Code, tuple[str, str]] = {
     Code.PROCESSOR_FAILED: ("A message processor failed: {detail}", "消息处理器出错：{detail}"),
     Code.INVALID_PATH: ("{path!r} is no path that can be used.", "{path!r} 不是可用的路径。"),
     Code.INVALID_NUMBER: ("Give a number from 1 to {limit}.", "请给出 1 到 {limit} 之间的数字。"),
+    Code.RULE_WITHOUT_TOOL: (
+        "A rule needs a tool; '*' means every tool.",
+        "规则需要工具名；'*' 表示所有工具。",
+    ),
+    Code.RULE_FOLDER: (
+        "{folder!r} is no folder below the workspace.",
+        "{folder!r} 不是工作区中的目录。",
+    ),
+    Code.RULE_NOT_OFFERED: (
+        "The rule {scope!r} is not offered for this call. Offered: {allowed}.",
+        "此调用不提供规则 {scope!r}。可用：{allowed}。",
+    ),
+    Code.RULE_MINUTES: (
+        "A rule may last for up to {limit} minutes.",
+        "规则最多持续 {limit} 分钟。",
+    ),
+    Code.RULE_WITH_EDIT: (
+        "'always' goes with approving the call as it was shown.",
+        "“总是”只适用于按所显示的内容批准调用。",
+    ),
+    Code.POLICY_DEPTH: (
+        "The depth of a policy is 1 or more.",
+        "策略的深度至少为 1。",
+    ),
+    Code.ELEVATION_END: (
+        "An elevation needs an end: exactly one of calls, turn and minutes.",
+        "提升权限需要期限：次数、回合、分钟三者之一。",
+    ),
+    Code.ELEVATION_CALLS: (
+        "An elevation needs an end: 1 to {limit} calls.",
+        "提升权限需要期限：1 到 {limit} 次调用。",
+    ),
+    Code.ELEVATION_MINUTES: (
+        "An elevation needs an end: up to {limit} minutes.",
+        "提升权限需要期限：最多 {limit} 分钟。",
+    ),
+    Code.ELEVATION_WITHOUT_TURN: (
+        "An elevation for this turn needs one: no turn is open.",
+        "当前没有进行中的回合，不能按回合提升权限。",
+    ),
+    Code.MERGE_INTO_ITSELF: (
+        "The branch {branch!r} cannot be merged into itself.",
+        "分支 {branch!r} 不能与自身合并。",
+    ),
+    Code.MERGE_IDS: (
+        "message_ids belong to cherry_pick, and to it alone.",
+        "message_ids 只用于 cherry_pick，且必须给出。",
+    ),
+    Code.MERGE_NOT_ON_SOURCE: (
+        "These are not on the source: {ids}.",
+        "以下消息不在源分支上：{ids}。",
+    ),
+    Code.COMMAND_USAGE: (
+        "Use it like this: {usage}",
+        "用法：{usage}",
+    ),
 }

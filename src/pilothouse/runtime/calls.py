@@ -86,7 +86,7 @@ def _chosen_rules(live: Live, decisions: Sequence[PersonsDecision], by: str) -> 
             continue
         call = live.calls[CallId(decision.id)]
         if decision.verdict != "approve" or decision.arguments not in (None, call.arguments):
-            raise InvalidInput(Code.INVALID_RULE, detail="'always' goes with approving the call as it was shown")
+            raise InvalidInput(Code.RULE_WITH_EDIT)
         rules.append(chosen_rule(live, call, decision.always, by=by))
     return rules
 

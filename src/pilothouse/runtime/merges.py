@@ -108,7 +108,7 @@ def _put(live: Live, draft: Draft, plan: MergePlan, by: str) -> None:
 async def _plan(live: Live, source: str, target: str, strategy: Strategy, chosen: Sequence[str]) -> MergePlan:
     branch_of(live, source), branch_of(live, target)
     if source == target:
-        raise Conflict(Code.INVALID_MERGE, detail="a branch cannot be merged into itself")
+        raise Conflict(Code.MERGE_INTO_ITSELF, branch=source)
     store = live.parts.store
     source_ids = await store.branch_ids(live.id, source)
     target_ids = await store.branch_ids(live.id, target)

@@ -73,7 +73,7 @@ async def would_start(contexts: Contexts, context_id: str, mode: str) -> list[Ca
 async def set_policy(contexts: Contexts, context_id: str, policy: Policy | None, *, by: str = "local") -> ModeSwitch:
     """The context's own approval policy; None goes back to the person's preference. Raises: NotFound, StoreError."""
     if policy is not None and policy.depth < 1:
-        raise InvalidInput(Code.INVALID_POLICY, detail="depth is 1 or more")
+        raise InvalidInput(Code.POLICY_DEPTH)
 
     def change(_: Live, draft: Draft) -> None:
         draft.core["policy"] = policy
@@ -119,7 +119,7 @@ async def elevate(
             allowed = ", ".join(mode.name for mode in parts.modes.all.values() if mode.elevates)
             raise Conflict(Code.NOT_ELEVATABLE, mode=live.core.mode, allowed=allowed)
         if turn and live.core.turn is None:
-            raise Conflict(Code.INVALID_ELEVATION, detail="no turn is open")
+            raise Conflict(Code.ELEVATION_WITHOUT_TURN)
         end_in_draft(draft, "replaced", by)
         seconds = minutes * 60 if minutes is not None else None
         draft.core["elevation"] = Elevation(

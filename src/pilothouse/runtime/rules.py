@@ -32,6 +32,8 @@ from pilothouse.runtime.live import Live
 from pilothouse.runtime.modes import follow, restand
 from pilothouse.runtime.standing import rules_of, standing_of
 
+_MINUTES_AT_MOST = 60 * 24 * 3650
+
 
 async def rules(contexts: Contexts, context_id: str | None = None, *, user: str = "local") -> list[Rule]:
     """Those that a user gave for good; with a context, all that count in it now, its own and the files' too."""
@@ -73,7 +75,7 @@ def chosen_rule(live: Live, call: CallRecord, rung: str, *, by: str) -> Rule:
     offers = {offer.scope: offer.rule for offer in offers_for(live, call, by=by)}
     rule = offers.get(rung)  # type: ignore[call-overload]
     if rule is None:
-        raise InvalidInput(Code.INVALID_RULE, detail=f"{rung!r} is not offered here; offered: {', '.join(offers)}")
+        raise InvalidInput(Code.RULE_NOT_OFFERED, scope=rung, allowed=", ".join(offers) or "-")
     named: Rule = msgspec.structs.replace(rule, id=RuleId(live.parts.ambient.new_id()))
     return named
 
@@ -103,8 +105,8 @@ async def give_rule(
     Raises: InvalidInput, NotFound, Conflict, StoreError.
     """
     check_scope(scope)
-    if minutes is not None and not 0 < minutes <= 60 * 24 * 3650:
-        raise InvalidInput(Code.INVALID_RULE, detail="minutes goes from above 0 up to ten years")
+    if minutes is not None and not 0 < minutes <= _MINUTES_AT_MOST:
+        raise InvalidInput(Code.RULE_MINUTES, limit=_MINUTES_AT_MOST)
     parts = contexts.parts
     until = timestamp(parts.ambient.now() + minutes * 60) if minutes is not None else None
     rule = Rule(

@@ -39,7 +39,7 @@ async def merge(runtime: Runtime, context_id: str, rest: str, language: Language
     strategy: Strategy = "rebase" if "rebase" in words else "append"
     unknown = [word for word in words if word not in (*_STRATEGIES, "preview")]
     if unknown or not name:
-        raise InvalidInput(Code.INVALID_MERGE, detail="/merge BRANCH [append | rebase] [preview]")
+        raise InvalidInput(Code.COMMAND_USAGE, usage="/merge BRANCH [append | rebase] [preview]")
     do = runtime.preview_merge if "preview" in words else runtime.merge
     plan = await do(context_id, name, strategy=strategy)
     key = "would_merge" if "preview" in words else "merged"

@@ -69,7 +69,7 @@ async def policy(runtime: Runtime, context_id: str, rest: str, language: Languag
             _told(await runtime.set_policy(context_id, Policy(kind=name, depth=depth)), language)
         case _:
             allowed = "auto_approve, manual, white_list TOOL…, limited_auto DEPTH, default"
-            raise InvalidInput(Code.INVALID_POLICY, detail=allowed)
+            raise InvalidInput(Code.COMMAND_USAGE, usage=f"/policy {allowed}")
     live = await runtime.context(context_id)
     chosen = live.core.policy or runtime.parts.steering(live.core.workspace).preference
     detail = {"white_list": ", ".join(sorted(chosen.tools)), "limited_auto": str(chosen.depth)}.get(chosen.kind, "")
@@ -104,7 +104,7 @@ async def rules(runtime: Runtime, context_id: str, rest: str, language: Language
         print(visible(tell("revoked", language, rule=say_rule(gone, language))))
         return
     if word:
-        raise InvalidInput(Code.INVALID_RULE, detail="/rules, /rules revoke N")
+        raise InvalidInput(Code.COMMAND_USAGE, usage="/rules, /rules revoke N")
     for count, rule in enumerate(known, start=1):
         print(visible(f"  {count}. {say_rule(rule, language)}"))
     if not known:
@@ -145,8 +145,8 @@ async def elevate(runtime: Runtime, context_id: str, rest: str, language: Langua
         case [amount, unit] if unit.startswith(("min", "分")):
             told = await runtime.elevate(context_id, minutes=number(amount, MINUTES_AT_MOST))
         case _:
-            detail = "/elevate 3, /elevate turn, /elevate 10 minutes, /elevate end"
-            raise InvalidInput(Code.INVALID_ELEVATION, detail=detail)
+            usage = "/elevate 3, /elevate turn, /elevate 10 minutes, /elevate end"
+            raise InvalidInput(Code.COMMAND_USAGE, usage=usage)
     _told(told, language)
     left = await runtime.elevation(context_id)
     if left is not None:
