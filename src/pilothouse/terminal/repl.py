@@ -50,7 +50,7 @@ class Conversation:
         print(visible(tell("welcome", self.language, workspace=live.core.workspace)))
         if is_demo:
             print(tell("demo", self.language))
-        for reason in live.damage:
+        for reason in (*live.damage, *self.runtime.rulebook.log(live.core.owner).damage):
             print(visible(say(reason, self.language)))
         if mode is not None and mode != live.core.mode:
             await self._handle(f"/mode {mode}")
