@@ -148,6 +148,19 @@ def test_a_broad_allow_rule_does_not_open_what_a_particular_rule_asks_for() -> N
     assert decide(touched, standing(rules=(exact, asked))).verdict is RUN
 
 
+def test_of_two_rules_of_the_same_width_the_question_stays() -> None:
+    for scope in (
+        {"tool": "write_file"},
+        {"tool": "*"},
+        {"folder": "docs"},
+        {"tool": "write_file", "fingerprint": "f"},
+    ):
+        both = (rule("allow", **scope), rule("ask", **scope))
+        assert decide(call(touches=("docs/a",)), standing(rules=both)).verdict is WAIT, scope
+    deeper = (rule("allow", folder="docs/a"), rule("ask", folder="docs"))
+    assert decide(call(touches=("docs/a/b",)), standing(rules=deeper)).verdict is RUN
+
+
 def test_a_call_of_unknown_reach_counts_as_touching_every_folder() -> None:
     deploy = (DirectoryMode(folder="deploy", mode=MODES.named("plan")),)
     assert decide(call("execute"), standing(directories=deploy)).verdict is DENY
