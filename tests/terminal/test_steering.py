@@ -96,9 +96,9 @@ def test_the_tour_shows_everything_with_one_enter_a_step(command: Command, langu
     finally:
         terminal.close()
     told = terminal.seen
-    for expected in ("docs/", "idea ← main", "step 4 of 4", "elevation_ended", "branches_merged", "rule_given"):
+    for expected in ("tour/", "idea ← main", "step 4 of 4", "elevation_ended", "branches_merged", "rule_given"):
         assert expected in told, expected
-    assert (command.workspace / "docs/one.txt").read_text() == "changed\n"
+    assert (command.workspace / "tour/one.txt").read_text() == "changed\n"
     assert len(list(command.workspace.glob("*.jsonl"))) == 1
 
 
