@@ -95,6 +95,10 @@ class Live:
         """Nothing is in memory only, and nobody holds it or waits for it."""
         return self.is_resting and self.task is None and self.unsaved is None and self.users == 0
 
+    def take_turn(self, turn: "Turn") -> None:
+        """The next one; whoever drives the context goes on with it."""
+        self.turn = turn
+
     def forget_workspace(self) -> None:
         """Each turn looks at the folder anew; within one, it stays the same folder or is refused."""
         self._workspace = None

@@ -81,7 +81,7 @@ async def take_queued(contexts: Contexts, live: Live) -> bool:
         if not isinstance(live.state, Idle) or live.core.last_turn != "complete" or not live.core.queue:
             return False
         try:
-            switched = await _take_first(contexts, live, lambda turn: setattr(live, "turn", turn))
+            switched = await _take_first(contexts, live, live.take_turn)
         except PilothouseError as error:  # it stays queued; the person sees why
             contexts.parts.hub.publish(ErrorRaised(context_id=live.id, version=live.version, reason=error.reason))
             return False

@@ -20,11 +20,12 @@ from pilothouse.domain.rules import (
     RuleEffect,
     RuleId,
     RuleOffer,
+    Rung,
     Scope,
     check_scope,
     ladder,
 )
-from pilothouse.domain.values import ContextId
+from pilothouse.domain.values import CallId, ContextId
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.deciding import Opener, facts_of, nothing
 from pilothouse.runtime.draft import Draft
@@ -50,7 +51,7 @@ async def rule_offers(contexts: Contexts, context_id: str, call_id: str) -> list
     Raises: NotFound.
     """
     live = await contexts.find(context_id)
-    call = live.calls.get(call_id)  # type: ignore[call-overload]
+    call = live.calls.get(CallId(call_id))
     if call is None:
         raise NotFound(Code.UNKNOWN_CALL, call_id=call_id)
     return offers_for(live, call, by=live.core.owner)
@@ -70,10 +71,10 @@ def offers_for(live: Live, call: CallRecord, *, by: str) -> list[RuleOffer]:
     ]
 
 
-def chosen_rule(live: Live, call: CallRecord, rung: str, *, by: str) -> Rule:
+def chosen_rule(live: Live, call: CallRecord, rung: Rung, *, by: str) -> Rule:
     """The rule of a rung, with its id. Raises: InvalidInput for one that is not offered."""
     offers = {offer.scope: offer.rule for offer in offers_for(live, call, by=by)}
-    rule = offers.get(rung)  # type: ignore[call-overload]
+    rule = offers.get(rung)
     if rule is None:
         raise InvalidInput(Code.RULE_NOT_OFFERED, scope=rung, allowed=", ".join(offers) or "-")
     named: Rule = msgspec.structs.replace(rule, id=RuleId(live.parts.ambient.new_id()))
