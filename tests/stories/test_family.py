@@ -114,6 +114,26 @@ async def test_a_pause_holds_the_sub_agents_and_resume_lets_them_go_on(tmp_path:
     assert (await world.runtime.read_messages(context_id))[-1].content == "outer"
 
 
+async def test_a_pause_holds_and_resume_frees_the_sub_agent_of_a_sub_agent(tmp_path: Path) -> None:
+    held = NoteTool("held", "mutating", hold=True)
+    inmost = Answer(calls=(ScriptedCall(tool="held"), ScriptedCall(tool="change", arguments={"text": "x"}, id="2")))
+    texts = [Answer(text=text) for text in ("inmost", "inner", "outer")]
+    world = family(tmp_path, delegates("1"), delegates("2"), inmost, *texts, tools=[held])
+    context_id = await world.start()
+    await world.runtime.send(context_id, "go")
+    await held.started.wait()
+    grandchild = await child_of(world, await child_of(world, context_id))
+    await world.runtime.pause(context_id)
+    held.release.set()
+    live = await world.runtime.rested(grandchild)
+    assert isinstance(live.state, Paused)
+    assert world.change.ran == []
+    await world.runtime.resume(context_id)
+    await world.runtime.rested(context_id)
+    assert world.change.ran == ["x"]
+    assert (await world.runtime.read_messages(context_id))[-1].content == "outer"
+
+
 async def test_sub_agents_send_no_others_beyond_a_depth(tmp_path: Path) -> None:
     world = family(
         tmp_path,

@@ -135,12 +135,17 @@ async def pause(contexts: Contexts, context_id: str, *, by: str = "local") -> No
         turn.paused_by = by
         turn.retry_now.set()  # a wait for a retry is no work that must finish
         children = tuple(live.children)
-    for child in children:  # they are held already: what was in its commit is waited for, a wait for a retry ends
+    await _reach_below(children)
+
+
+async def _reach_below(children: tuple[Live, ...]) -> None:
+    """Those below are held by whoever is above them. What is in its commit is waited for, a wait for a retry ends."""
+    for child in children:
         async with child.lock:
-            works = not child.is_resting
-        if works:
-            with suppress(Conflict, NotFound):
-                await pause(contexts, child.id, by=by)
+            if child.turn is not None:
+                child.turn.retry_now.set()
+            below = tuple(child.children)
+        await _reach_below(below)
 
 
 def _is_ending(live: Live) -> bool:
@@ -163,9 +168,17 @@ async def resume(contexts: Contexts, context_id: str, *, by: str = "local") -> N
             live.turn.paused_by = None  # it had not taken effect yet
             live.wake.set()
         children = tuple(live.children)
+    await _resume_below(contexts, children, by)
+
+
+async def _resume_below(contexts: Contexts, children: tuple[Live, ...], by: str) -> None:
+    """Those below that came to rest meanwhile go on; one that is still at work was not held yet."""
     for child in children:
-        with suppress(Conflict, NotFound):
-            await resume(contexts, child.id, by=by)
+        if isinstance(child.state, Paused):
+            with suppress(Conflict, NotFound):
+                await resume(contexts, child.id, by=by)
+        else:
+            await _resume_below(contexts, tuple(child.children), by)
 
 
 async def _resume(contexts: Contexts, live: Live, paused: Paused, by: str) -> None:
