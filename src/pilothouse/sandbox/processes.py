@@ -39,21 +39,51 @@ def clean_environment(environment: Mapping[str, str], call_id: str) -> dict[str,
     return {**kept, "TERM": "dumb", "PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", MARK: call_id}
 
 
-async def start(command: str, *, cwd: str, call_id: str, environment: Mapping[str, str]) -> asyncio.subprocess.Process:
+class Running:
+    """A command that was started. `output` is a pipe of ours: it can be closed while a daemon still holds its end."""
+
+    def __init__(
+        self, process: asyncio.subprocess.Process, output: asyncio.StreamReader, pipe: asyncio.ReadTransport
+    ) -> None:
+        self.process = process
+        self.output = output
+        self._pipe = pipe
+
+    def close(self) -> None:
+        if self.process.stdin is not None:
+            self.process.stdin.close()
+        self._pipe.close()
+
+
+async def start(command: str, *, cwd: str, call_id: str, environment: Mapping[str, str]) -> Running:
     """Start a command line in a group of its own; stdout and stderr come together."""
-    return await asyncio.create_subprocess_exec(
-        "/bin/sh",
-        "-c",
-        _LAUNCH,
-        shell(),
-        command,
-        cwd=cwd,
-        env=clean_environment(environment, call_id),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-        start_new_session=True,
-    )
+    ours, theirs = os.pipe()
+    output = asyncio.StreamReader()
+    try:
+        loop = asyncio.get_running_loop()
+        pipe, _ = await loop.connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(output), os.fdopen(ours, "rb", buffering=0)
+        )
+        try:
+            process = await asyncio.create_subprocess_exec(
+                "/bin/sh",
+                "-c",
+                _LAUNCH,
+                shell(),
+                command,
+                cwd=cwd,
+                env=clean_environment(environment, call_id),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=theirs,
+                stderr=asyncio.subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except BaseException:
+            pipe.close()
+            raise
+    finally:
+        os.close(theirs)
+    return Running(process, output, pipe)
 
 
 def end_group(pid: int) -> None:

@@ -51,32 +51,29 @@ class Execute:
         with job.workspace.directory(arguments.cwd) as fd:
             # Through the open directory: what the path names may change, what was checked does not.
             cwd = f"/proc/self/fd/{fd}" if _HAS_PROC else str(job.workspace.root / arguments.cwd)
-            process = await processes.start(
+            running = await processes.start(
                 arguments.command, cwd=cwd, call_id=job.call_id, environment=self._environment
             )
         output = _Output()
         try:
             async with asyncio.timeout(seconds):
-                await output.read_from(process)
+                await output.read_from(running)
         except TimeoutError:
             raise ToolError(
                 Code.TOOL_FAILED, tool=self.name, detail=f"ended after {seconds:g} seconds. Output so far:\n{output}"
             ) from None
         finally:
-            await _end(process, job)
-        status = process.returncode
+            await _end(running, job)
+        status = running.process.returncode
         return f"{output}\n[exit status {status}]" if status or not output else str(output)
 
 
-async def _end(process: asyncio.subprocess.Process, job: Job) -> None:
+async def _end(running: processes.Running, job: Job) -> None:
     """Nothing of the call may outlive it: its group, and what has left the group."""
-    processes.end_group(process.pid)
+    processes.end_group(running.process.pid)
     await asyncio.shield(asyncio.to_thread(processes.end_marked, [job.call_id]))
-    if process.stdin is not None:
-        process.stdin.close()
-    await process.wait()
-    # Whoever has left the group may still hold the other end of the pipe; ours is closed all the same.
-    process._transport.close()  # type: ignore[attr-defined]
+    running.close()
+    await running.process.wait()
 
 
 class _Output:
@@ -87,13 +84,13 @@ class _Output:
         self._tail = bytearray()
         self._left_out = 0
 
-    async def read_from(self, process: asyncio.subprocess.Process) -> None:
+    async def read_from(self, running: processes.Running) -> None:
         """Read until the pipe is closed, or the command is over: a daemon may hold the pipe open."""
-        assert process.stdout is not None
+        process = running.process
         left = _READS_AFTER_THE_END
         while left:
             left -= process.returncode is not None
-            reading = asyncio.ensure_future(process.stdout.read(65536))
+            reading = asyncio.ensure_future(running.output.read(65536))
             try:
                 while not reading.done():
                     over = process.returncode is not None
