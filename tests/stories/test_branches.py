@@ -61,9 +61,11 @@ async def test_a_merge_brings_over_what_is_not_there_in_one_commit_and_copies_no
     assert after == [*before, mark, *(await ids(world, context_id, "idea"))[-2:]]
     assert isinstance(live.state, Idle)
     assert world.states[-3:] == ["merging_branches", "saving_context", "idle"]
-    found = origin_of(live.branches["main"], len(after) - 1)
+    found = await world.runtime.provenance(context_id, after[-1])
     assert (found.branch, found.position, found.by) == ("idea", 3, "me")
-    assert origin_of(live.branches["main"], 0) is None
+    assert await world.runtime.provenance(context_id, after[0]) is None
+    with pytest.raises(NotFound):
+        await world.runtime.provenance(context_id, "nothing")
     assert (await world.runtime.merge(context_id, "idea", strategy="append")).merged == 0
     assert await ids(world, context_id, "main") == after, "nothing left: nothing changes"
 

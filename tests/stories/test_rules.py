@@ -19,6 +19,7 @@ from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.runtime.calls import PersonsDecision
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
+from pilothouse.tools.builtin.edit import WriteFile
 
 DONE = Answer(text="done")
 
@@ -284,6 +285,24 @@ async def test_a_folder_has_its_own_mode_and_the_turn_goes_on(tmp_path: Path) ->
     await world.turn(context_id)
     assert world.change.ran == ["b"], "c might touch the folder: nobody knows"
     assert (await world.runtime.read_messages(context_id))[-1].content == "done"
+
+
+async def test_a_link_that_changes_while_a_call_waits_leads_it_nowhere_else(tmp_path: Path) -> None:
+    for name in ("docs/real", "deploy"):
+        (tmp_path / name).mkdir(parents=True)
+    link = tmp_path / "docs/link"
+    link.symlink_to("real")
+    write = Answer(calls=(ScriptedCall(tool="write_file", arguments={"path": "docs/link/x", "content": "y"}),))
+    plan = DirectoryMode(folder="deploy", mode=Modes().named("plan"))
+    world = World(tmp_path, write, DONE, tools=[WriteFile()], steering=lambda _: Steering(directories=(plan,)))
+    context_id = await world.start("supervised")
+    await world.turn(context_id)
+    link.unlink()
+    link.symlink_to("../deploy")
+    await approve(world, context_id)
+    assert not (tmp_path / "deploy/x").exists()
+    (call,) = await world.parts.store.calls(context_id)
+    assert (call.status, call.reason.code) == ("failed", Code.REACH_CHANGED)
 
 
 async def test_a_file_rule_is_listed_and_can_only_be_changed_in_its_file(tmp_path: Path) -> None:

@@ -99,6 +99,7 @@ class Code(StrEnum):
     PROTECTED_PATH = "protected_path"
     # what became of a call
     SUBAGENT_ENDED = "subagent_ended"
+    REACH_CHANGED = "reach_changed"
     WHY_RUN = "why_run"
     WHY_WAIT = "why_wait"
     WHY_DENY = "why_deny"

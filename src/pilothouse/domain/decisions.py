@@ -50,6 +50,14 @@ class Standing(Value, kw_only=True):
     above: tuple["Standing", ...] = ()
 
     @property
+    def depends_on_folders(self) -> bool:
+        """Whether where a call reaches decides anything."""
+        return any(
+            each.directories or each.mode.only_beneath or any(rule.scope.folder is not None for rule in each.rules)
+            for each in (self, *self.above)
+        )
+
+    @property
     def modes(self) -> str:
         """Names the modes that hold: an approval counts only under the ones it was given under."""
         return " < ".join(standing.mode.name for standing in (self, *self.above))

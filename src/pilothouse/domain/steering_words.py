@@ -209,4 +209,8 @@ STEERING_WORDS: Mapping[Code, tuple[str, str]] = {
         "Use it like this: {usage}",
         "用法：{usage}",
     ),
+    Code.REACH_CHANGED: (
+        "{tool} would now touch something else than when it was decided. Nothing was run; ask for it again.",
+        "{tool} 现在会触碰与决定时不同的位置。没有执行任何操作；请重新提出。",
+    ),
 }

@@ -11,10 +11,12 @@ from pilothouse.domain.errors import Conflict, NotFound
 from pilothouse.domain.merging import (
     MergeConflict,
     MergePlan,
+    Provenance,
     Strategy,
     candidates,
     is_mark,
     left_behind,
+    origin_of,
     ranges_of,
 )
 from pilothouse.domain.messages import Message, Metadata, SystemControl, ToolRequest, ToolResult
@@ -103,6 +105,21 @@ def _put(live: Live, draft: Draft, plan: MergePlan, by: str) -> None:
     told = {"source": plan.source, "target": plan.target, "strategy": plan.strategy, "merged": plan.merged}
     draft.note("branches_merged", by, **told)
     draft.branches[plan.target] = msgspec.structs.replace(target, merged=(*target.merged, block))
+
+
+async def provenance(
+    contexts: Contexts, context_id: str, message_id: str, *, branch: str | None = None
+) -> Provenance | None:
+    """Where a message of a branch (the active one) was merged from; None for one that was said there.
+
+    Raises: NotFound.
+    """
+    live = await contexts.find(context_id)
+    found = branch_of(live, branch or live.core.active_branch)
+    ids = await contexts.parts.store.branch_ids(live.id, found.name)
+    if message_id not in ids:
+        raise NotFound(Code.UNKNOWN_MESSAGE, message_id=message_id, branch=found.name)
+    return origin_of(found, ids.index(MessageId(message_id)))
 
 
 async def _plan(live: Live, source: str, target: str, strategy: Strategy, chosen: Sequence[str]) -> MergePlan:

@@ -81,6 +81,7 @@ class Runtime(Contexts):
     set_prompt_addition = branches.set_prompt_addition
     merge = merges.merge
     preview_merge = merges.preview_merge
+    provenance = merges.provenance
 
     delegate = delegation.delegate
 

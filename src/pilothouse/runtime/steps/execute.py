@@ -9,7 +9,9 @@ from pilothouse.domain.states import ExecutingTool, Paused, State
 from pilothouse.domain.values import CallId
 from pilothouse.runtime.deciding import next_state, start_calls
 from pilothouse.runtime.draft import Draft
+from pilothouse.runtime.looking import prepare
 from pilothouse.runtime.results import end_call
+from pilothouse.runtime.standing import standing_of
 from pilothouse.runtime.turn import Turn
 from pilothouse.tools.base import Job, parse_arguments
 from pilothouse.tools.executor import Outcome, failed
@@ -102,7 +104,17 @@ async def _outcome(turn: Turn, call: CallRecord) -> Outcome:
         )
     except PilothouseError as error:
         return failed(error.reason)
+    if await _reaches_elsewhere(turn, call):
+        return failed(Reason(Code.REACH_CHANGED, {"tool": call.tool}))
     return await execute_tool(tool, arguments, job)
+
+
+async def _reaches_elsewhere(turn: Turn, call: CallRecord) -> bool:
+    """Whether a call would touch something else than what was decided: a link may have changed since it was shown."""
+    if call.touches is None or not standing_of(turn.live).depends_on_folders:
+        return False
+    prepared = await prepare(turn.live, call.tool, call.arguments)
+    return prepared.limit is None and prepared.touches != call.touches
 
 
 def _end(turn: Turn, draft: Draft, call_id: CallId, task: asyncio.Task[tuple[Outcome, int]]) -> None:
