@@ -3,6 +3,7 @@
 import asyncio
 import os
 import random
+import secrets
 import time
 from datetime import UTC, datetime
 from typing import Protocol
@@ -25,6 +26,9 @@ class Ambient(Protocol):
     def fraction(self) -> float:
         """A random number from 0 to 1."""
 
+    def new_secret(self) -> str:
+        """What nobody can guess, as text for a header or an address."""
+
 
 class SystemAmbient:
     def __init__(self) -> None:
@@ -41,6 +45,9 @@ class SystemAmbient:
 
     def fraction(self) -> float:
         return random.random()  # noqa: S311 (it spreads retries, nothing hangs on it)
+
+    def new_secret(self) -> str:
+        return secrets.token_urlsafe(32)
 
     def new_id(self) -> str:
         # 48 bits of milliseconds and 12 bits of counter: ids made in one process sort as they were

@@ -11,7 +11,7 @@ import msgspec
 from pilothouse.app import build_runtime
 from pilothouse.config.files import PROJECT_FILE
 from pilothouse.domain.codes import Code, Reason, say
-from pilothouse.domain.errors import InvalidInput, PilothouseError, StoreLocked
+from pilothouse.domain.errors import PilothouseError, RequestError, StoreDamaged, StoreLocked
 from pilothouse.domain.modes import DEFAULT_MODE
 from pilothouse.domain.rule_words import say_rule
 from pilothouse.domain.steering import Steering
@@ -47,10 +47,14 @@ async def _start(options: argparse.Namespace) -> int:
         )
         if options.command == "config":
             return _show_configuration(options, settings)
+        if options.command == "users":
+            from pilothouse.hosting import users_command
+
+            return users_command(options, settings)
         runtime = build_runtime(settings, os.environ)
     except StoreLocked as error:
         return _complain(say(error.reason, language_of(os.environ)), Exit.TRY_LATER)
-    except InvalidInput as error:
+    except (RequestError, StoreDamaged) as error:
         is_usage = error.reason.code is Code.UNKNOWN_MODE
         return _complain(say(error.reason, language_of(os.environ)), Exit.USAGE if is_usage else Exit.CONFIGURATION)
     except OSError as error:
@@ -68,6 +72,10 @@ async def _start(options: argparse.Namespace) -> int:
 
 
 async def _dispatch(options: argparse.Namespace, runtime: Runtime, settings: Settings) -> int:
+    if options.command == "serve":
+        from pilothouse.hosting import serve_command  # the server is loaded only where it is wanted
+
+        return await serve_command(options, settings, runtime)
     if options.command == "contexts":
         return await contexts_command(options, runtime, settings.language)
     context_id = options.context

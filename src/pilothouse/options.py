@@ -6,6 +6,8 @@ from typing import Any
 
 from pilothouse import __version__
 
+_PORT_AT_MOST = 65535
+
 
 def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
@@ -22,9 +24,36 @@ def make_parser() -> argparse.ArgumentParser:
     run.add_argument("prompt", help="what to say; standard input, if any, is added to it")
     _common(run, suppress=True)
     _contexts_parser(commands)
+    _serve_parser(commands)
     config = commands.add_parser("config", help="show what the configuration says here, or what is wrong in it")
     _common(config, suppress=True)
     return parser
+
+
+def _serve_parser(commands: Any) -> None:
+    serve = commands.add_parser(
+        "serve",
+        help="the server and its page",
+        description="Serve the page and the HTTP API. Prints one link that opens the page.",
+    )
+    _common(serve, suppress=True)
+    serve.add_argument("--host", help="where to listen (default: 127.0.0.1)")
+    serve.add_argument("--port", type=_port, help="the port; the next free one if it is taken (default: 8484)")
+    serve.add_argument(
+        "--root", action="append", type=Path, dest="roots", help="a folder beneath which workspaces may lie; repeatable"
+    )
+    serve.add_argument("--no-open", action="store_true", help="do not open the page in a browser")
+    users = commands.add_parser("users", help="who may use the server: each has a token")
+    _common(users, suppress=True)
+    actions = users.add_subparsers(dest="action", metavar="ACTION")
+    for name, told in (("add", "a new user; prints their token"), ("remove", "their token opens nothing any more")):
+        actions.add_parser(name, help=told).add_argument("name")
+
+
+def _port(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) > _PORT_AT_MOST:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port: 0 to {_PORT_AT_MOST}")
+    return int(text)
 
 
 def _contexts_parser(commands: Any) -> None:

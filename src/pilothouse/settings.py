@@ -21,7 +21,8 @@ class ModelChoice(Value):
 
 
 class Settings(Value, kw_only=True):
-    """`mode` is what the command line or the environment says; without them, the files decide by folder."""
+    """`mode` is what the command line or the environment says; without them, the files decide by folder. `access` is
+    the token of the server's local user, where the environment sets it."""
 
     model: ModelChoice
     title_model: ModelChoice | None = None
@@ -30,6 +31,7 @@ class Settings(Value, kw_only=True):
     language: Language = "en"
     base_url: str | None = None
     key: str | None = None
+    access: str | None = None
     configuration: Configuration
 
 
@@ -60,6 +62,7 @@ def read_settings(
         language=file.language or language_of(environment),
         base_url=base_url or OPENAI_URL,
         key=key,
+        access=environment.get("PILOTHOUSE_TOKEN") or None,
         configuration=configuration,
     )
 

@@ -7,9 +7,9 @@ from pilothouse.domain.signals import ContentDelta, ContextChanged, MessageCreat
 from pilothouse.domain.states import ConnectingToLLM, Idle
 from pilothouse.domain.values import ContextId, MessageId
 from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.runtime.following import Piece, Seen, follow
 from pilothouse.runtime.hub import UNSENT_AT_MOST, Hub
 from pilothouse.runtime.parts import Limits
-from pilothouse.terminal.follow import Piece, Seen, follow
 from pilothouse.testing.world import World
 
 ID = ContextId("c")

@@ -159,6 +159,25 @@ async def test_a_send_that_has_just_begun_at_close_asks_no_model_afterwards(tmp_
     assert live.task is None
 
 
+async def die(world: World, context_id: str) -> None:
+    """Stop without a word, as a process that is killed: a clean close marks the turn."""
+    live = await world.runtime.context(context_id)
+    assert live.task is not None
+    live.task.cancel()
+    await asyncio.wait({live.task})
+
+
+async def test_a_turn_that_is_open_at_close_is_marked_as_interrupted_in_the_store(tmp_path: Path) -> None:
+    pay = NoteTool("pay", "mutating", hold=True)
+    world = World(tmp_path, asks(("pay", "a")), DONE, tools=[pay])
+    context_id = await world.start()
+    await world.runtime.send(context_id, "go")
+    await pay.started.wait()
+    await world.runtime.close()
+    stored = await world.parts.store.open(context_id)
+    assert (stored.core.state, stored.core.turn, stored.core.last_turn) == (Idle(), None, "interrupted")
+
+
 async def test_an_opening_in_flight_at_close_commits_nothing_afterwards(tmp_path: Path) -> None:
     store = HeldStore()
     pay = NoteTool("pay", "mutating", hold=True)
@@ -166,7 +185,7 @@ async def test_an_opening_in_flight_at_close_commits_nothing_afterwards(tmp_path
     context_id = await first.start()
     await first.runtime.send(context_id, "go")
     await pay.started.wait()
-    await first.runtime.close()
+    await die(first, context_id)
     second = World(tmp_path, DONE, store=store, ids_from=_LATER)
     release = store.hold(anything)
     opening = asyncio.create_task(second.runtime.context(context_id))

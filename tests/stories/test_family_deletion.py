@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from pilothouse.domain.contexts import ContextSummary
 from pilothouse.domain.errors import Conflict, NotFound
 from pilothouse.llm.script import Answer, ScriptedCall
-from pilothouse.storage.base import ContextSummary
 from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.world import World

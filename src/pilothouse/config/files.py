@@ -25,6 +25,7 @@ class Configuration:
         self.modes: Modes = meaning.modes_of(self._document, self.file)
         self.personas: Mapping[str, Persona] = meaning.personas_of(self._document, self.file)
         self.prices: Mapping[str, Price] = meaning.prices_of(self._document, self.file)
+        meaning.check_server(self._document, self.file, self.modes)
         self._steering: dict[str | None, Steering] = {}
         self.steering(None)
 

@@ -87,6 +87,14 @@ def personas_of(document: Document, file: UserFile) -> dict[str, Persona]:
     return found
 
 
+def check_server(document: Document, file: UserFile, modes: Modes) -> None:
+    """Raises: InvalidInput."""
+    try:
+        modes.named(file.server.completions_mode)
+    except InvalidInput:
+        document.fail(("server", "completions_mode"), "There is no such mode.", ", ".join(modes.all))
+
+
 def prices_of(document: Document, file: UserFile) -> dict[str, Price]:
     """Raises: InvalidInput."""
     checked = {name: document.checked(table, PriceTable, ("prices", name)) for name, table in file.prices.items()}

@@ -85,6 +85,17 @@ class ProjectFile(_Table, frozen=True):
     tools: ToolsTable = ToolsTable()
 
 
+class ServerTable(_Table, frozen=True):
+    """`hosts` are names that the server answers to beside its own address; `completions_mode` is the mode of clients
+    that nobody watches."""
+
+    host: str | None = None
+    port: Annotated[int, Meta(ge=0, le=65535)] | None = None
+    roots: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    completions_mode: str = "review"
+
+
 class UserFile(ProjectFile, frozen=True):
     """The person's own file. Tables with free names are checked one by one, so that an error can name them."""
 
@@ -96,3 +107,4 @@ class UserFile(ProjectFile, frozen=True):
     modes: dict[str, Any] = {}
     personas: dict[str, Any] = {}
     prices: dict[str, Any] = {}
+    server: ServerTable = ServerTable()

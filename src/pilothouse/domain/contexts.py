@@ -90,6 +90,37 @@ class ContextCore(Value, kw_only=True):
     audit: AuditHead = AuditHead()
 
 
+class ContextSummary(Value):
+    """A line of the list. A context that cannot be read is listed too, with its damage."""
+
+    context_id: ContextId
+    title: str | None = None
+    mode: str | None = None
+    state: State | None = None
+    updated_at: Timestamp = ""
+    workspace: str | None = None
+    owner: str | None = None
+    parent: ContextId | None = None
+    archived: bool = False
+    usage: Usage = Usage()
+    damage: Reason | None = None
+
+
+def summary_of(core: ContextCore) -> ContextSummary:
+    return ContextSummary(
+        context_id=core.context_id,
+        title=core.title,
+        mode=core.mode,
+        state=core.state,
+        updated_at=core.updated_at,
+        workspace=core.workspace,
+        owner=core.owner,
+        parent=core.parent,
+        archived=core.archived,
+        usage=core.usage,
+    )
+
+
 class Change(Value):
     """One atomic change. Branches that are dropped go first; messages and calls are put by id; ids are appended to
     their branches."""

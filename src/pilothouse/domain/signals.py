@@ -11,6 +11,11 @@ class BaseSignal(Value, tag_field="event", tag=True):
     version: int
 
     @property
+    def topic(self) -> str:
+        """Whose subscribers get it."""
+        return self.context_id
+
+    @property
     def key(self) -> tuple[object, ...]:
         """A newer signal replaces an unsent older one with the same key."""
         return (type(self), self.context_id)
@@ -55,4 +60,26 @@ class ErrorRaised(BaseSignal, tag="Error"):
     reason: Reason
 
 
-Signal = StateChanged | MessageCreated | ContentDelta | MessageCompleted | MessageChanged | ContextChanged | ErrorRaised
+class SessionChanged(Value, tag_field="event", tag=True):
+    """The session of a user: no context may have such a topic."""
+
+    user_id: str
+    version: int
+
+    @property
+    def topic(self) -> str:
+        return session_topic(self.user_id)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return (type(self), self.user_id)
+
+
+def session_topic(user: str) -> str:
+    return f"session/{user}"
+
+
+ContextSignal = (
+    StateChanged | MessageCreated | ContentDelta | MessageCompleted | MessageChanged | ContextChanged | ErrorRaised
+)
+Signal = ContextSignal | SessionChanged

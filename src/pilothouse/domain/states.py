@@ -20,12 +20,16 @@ class Idle(BaseState):
 
 
 class AwaitingToolApproval(BaseState):
+    """Where the lists are cut short (in a signal), `total` says how many there are."""
+
     pending_requests: tuple[CallId, ...]
     tool_names: tuple[str, ...]
+    total: int = 0
 
 
 class AwaitingUserAnswer(BaseState):
     question_ids: tuple[CallId, ...]
+    total: int = 0
 
 
 class Paused(BaseState):

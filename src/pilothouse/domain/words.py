@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from pilothouse.domain.codes import Code
+from pilothouse.domain.server_words import SERVER_WORDS
 from pilothouse.domain.steering_words import STEERING_WORDS
 
 WORDS: Mapping[Code, tuple[str, str]] = {
@@ -266,5 +267,6 @@ WORDS: Mapping[Code, tuple[str, str]] = {
         "An error of ours: {detail}. Nothing that was acknowledged is lost.",
         "内部错误：{detail}。已确认的内容没有丢失。",
     ),
+    **SERVER_WORDS,
     **STEERING_WORDS,
 }

@@ -11,6 +11,10 @@ from pilothouse.domain.values import MessageId, TurnId
 from pilothouse.llm.base import CallDelta, Connected, Finished, ModelEvent, TextDelta, UsageReported
 from pilothouse.runtime.live import Live
 
+# A timer that fires late tells that there is more to do than time: signals then come less often.
+_STRETCH = 4
+_SPACING_AT_MOST = 0.5
+
 
 class CallInProgress:
     def __init__(self) -> None:
@@ -88,7 +92,8 @@ def _is_whole(arguments: str) -> bool:
 
 
 class Outlet:
-    """Writes the pieces of one answer before it signals them, at most once every `spacing` seconds.
+    """Writes the pieces of one answer before it signals them, at most once every `delta_spacing` seconds, and less
+    often when the process is late with its work.
 
     Waking readers for each piece would cost more than everything else together.
     """
@@ -119,8 +124,10 @@ class Outlet:
             self._timer = self._loop.call_at(self._next_flush, self._flush)
 
     def _flush(self) -> None:
+        now = self._loop.time()
+        late = now - self._next_flush if self._timer is not None else 0.0
         self._timer = None
-        self._next_flush = self._loop.time() + self._live.parts.limits.delta_spacing
+        self._next_flush = now + min(self._live.parts.limits.delta_spacing + _STRETCH * late, _SPACING_AT_MOST)
         if self._failure is not None or self.flushed == len(self._deltas):
             return
         live = self._live

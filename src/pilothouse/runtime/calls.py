@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from pilothouse.domain.calls import Approval, CallRecord
+from pilothouse.domain.calls import OPEN, Approval, CallRecord, Status
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
 from pilothouse.domain.modes import Verdict
@@ -29,6 +29,8 @@ from pilothouse.runtime.modes import follow
 from pilothouse.runtime.results import end_call
 from pilothouse.runtime.rules import chosen_rule, opened_by, put_rule
 from pilothouse.runtime.standing import present
+
+_LOOKED_THROUGH = 1000
 
 
 class PersonsDecision(Value):
@@ -160,6 +162,37 @@ async def call(contexts: Contexts, context_id: str, call_id: str) -> CallRecord:
     live = await contexts.find(context_id)
     known = live.calls.get(CallId(call_id))
     return known or await contexts.parts.store.call(live.id, CallId(call_id))
+
+
+class CallPage(Value):
+    """`next` is where the next page begins, or None at the end."""
+
+    items: tuple[CallRecord, ...]
+    next: str | None = None
+
+
+async def read_calls(
+    contexts: Contexts, context_id: str, *, status: Status | None = None, cursor: str | None = None, limit: int = 50
+) -> CallPage:
+    """The calls of a context, newest last; all of them, or those of a status. A page may have fewer than `limit`."""
+    live = await contexts.find(context_id)
+    if status in OPEN:  # those are all of the open turn
+        return CallPage(tuple(call for call in live.draft().round_calls() if call.status == status))
+    ids = [each for each in await contexts.parts.store.call_ids(live.id) if cursor is None or each > cursor]
+    looked_at = ids[: limit if status is None else _LOOKED_THROUGH]
+    found = await contexts.parts.store.calls(live.id, looked_at)
+    fitting = tuple(call for call in found if status is None or call.status == status)[:limit]
+    last = fitting[-1].id if len(fitting) == limit else looked_at[-1] if looked_at else None
+    return CallPage(fitting, next=last if last is not None and last != ids[-1] else None)
+
+
+async def records_of(contexts: Contexts, context_id: str, ids: Sequence[CallId]) -> dict[CallId, CallRecord]:
+    """What became of these calls, as far as it can be read."""
+    live = await contexts.find(context_id)
+    known = {call_id: live.calls[call_id] for call_id in ids if call_id in live.calls}
+    others = [call_id for call_id in ids if call_id not in known]
+    stored = await contexts.parts.store.calls(live.id, others) if others else []
+    return {**known, **{call.id: call for call in stored}}
 
 
 def _check(live: Live, decision: PersonsDecision) -> None:

@@ -8,16 +8,19 @@ import msgspec
 from pilothouse.domain.audit import AuditDraft, chain
 from pilothouse.domain.branches import MAIN, Branch
 from pilothouse.domain.codes import Code
-from pilothouse.domain.contexts import Change, ContextCore, check_context_id
+from pilothouse.domain.contexts import Change, ContextCore, ContextSummary, check_context_id
 from pilothouse.domain.errors import Conflict, InvalidInput
 from pilothouse.domain.messages import Usage
-from pilothouse.domain.modes import DEFAULT_MODE
+from pilothouse.domain.modes import DEFAULT_MODE, is_looser
+from pilothouse.domain.policies import Policy
+from pilothouse.domain.signals import ContextChanged
 from pilothouse.domain.states import name_of
 from pilothouse.domain.values import ContextId, Value
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.live import Live, finish
 from pilothouse.runtime.modes import check_persona
-from pilothouse.storage.base import ContextSummary
+from pilothouse.runtime.parts import Parts
+from pilothouse.runtime.titles import clean_title
 
 PAGE_AT_MOST = 200
 
@@ -41,16 +44,21 @@ async def create_context(
     workspace: Path,
     *,
     mode: str | None = None,
+    usual_mode: str | None = None,
+    policy: Policy | None = None,
     title: str | None = None,
     persona: str | None = None,
     parent: str | None = None,
     context_id: str | None = None,
     by: str = "local",
 ) -> ContextId:
-    """Raises: InvalidInput, NotFound (the parent), Conflict (the id is taken), StoreError."""
+    """`usual_mode` is what the person prefers where nothing is said: a stricter one that the files say goes before.
+
+    Raises: InvalidInput, NotFound (the parent), Conflict (the id is taken), StoreError."""
     check_workspace(workspace)
+    title = clean_title(title) if title is not None else None
     parts = contexts.parts
-    chosen = parts.modes.named(mode or parts.steering(os.path.realpath(workspace)).mode or DEFAULT_MODE).name
+    chosen = parts.modes.named(mode).name if mode is not None else _usual(parts, workspace, usual_mode)
     check_persona(contexts, persona)
     owner = (await contexts.find(parent)).core.owner if parent is not None else check_context_id(by)
     new_id = check_context_id(context_id if context_id is not None else parts.ambient.new_id())
@@ -66,6 +74,7 @@ async def create_context(
         updated_at=at,
         mode=chosen,
         persona=persona,
+        policy=policy,
     )
     created = AuditDraft(kind="context_created", at=at, by=by, detail={"mode": chosen})
     head, entries = chain(core.audit, [created])
@@ -78,6 +87,14 @@ async def create_context(
         async with contexts.locked(parent):
             await finish(parts.store.create(made))
     return new_id
+
+
+def _usual(parts: Parts, workspace: Path, usual: str | None) -> str:
+    configured = parts.steering(os.path.realpath(workspace)).mode
+    chosen = parts.modes.named(usual or configured or DEFAULT_MODE)
+    if usual is not None and configured is not None and is_looser(chosen, parts.modes.named(configured)):
+        chosen = parts.modes.named(configured)
+    return chosen.name
 
 
 def check_workspace(workspace: Path) -> None:
@@ -155,6 +172,7 @@ async def _delete(contexts: Contexts, live: Live) -> None:
     await contexts.parts.store.delete(live.id)
     live.is_deleted = True
     contexts.forget(live)
+    contexts.parts.hub.publish(ContextChanged(context_id=live.id, version=live.version, fields=("deleted",)))
 
 
 def _check_idle(live: Live) -> None:

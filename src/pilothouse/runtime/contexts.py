@@ -4,7 +4,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from pilothouse.domain.codes import Code
@@ -210,7 +210,7 @@ class Contexts(ABC):
         return live
 
     async def close(self) -> None:
-        """Stop what works (recovery will find it) and write everything out."""
+        """Stop what works, mark its turn as interrupted, and write everything out."""
         if self._closed:
             return
         self._closed = True
@@ -224,6 +224,10 @@ class Contexts(ABC):
                 live.task = None
                 if live.turn is not None:
                     live.turn.settled.set()  # also where its driver never came to its first step
+        for live in self.in_memory():
+            if live.core.turn is not None and not live.is_resting:
+                with suppress(StoreError):  # what the next start would do; if the store refuses now, it will
+                    await self._recover(Live(await self.parts.store.open(live.id), self, live.above))
         await self.parts.adapter.close()
         if self.parts.titles is not None:
             await self.parts.titles.adapter.close()

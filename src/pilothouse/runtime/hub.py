@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import Iterable
 from types import TracebackType
 
-from pilothouse.domain.signals import ContextChanged, Signal
-from pilothouse.domain.values import ContextId
+from pilothouse.domain.signals import ContextChanged, ContextSignal, SessionChanged, Signal
 
 UNSENT_AT_MOST = 64
 
@@ -13,11 +12,11 @@ UNSENT_AT_MOST = 64
 class Subscription:
     """An async iterator over signals; leave it with `close`, or use it as a context manager."""
 
-    def __init__(self, hub: "Hub", contexts: frozenset[ContextId]) -> None:
+    def __init__(self, hub: "Hub", topics: frozenset[str]) -> None:
         self._hub = hub
-        self.contexts = contexts
+        self.topics = topics
         self._unsent: dict[tuple[object, ...], Signal] = {}
-        self._counts: dict[ContextId, int] = {}
+        self._counts: dict[str, int] = {}
         self._ready = asyncio.Event()
         self._closed = False
 
@@ -25,18 +24,18 @@ class Subscription:
         key = signal.key
         older = self._unsent.pop(key, None)
         if older is None:
-            self._counts[signal.context_id] = self._counts.get(signal.context_id, 0) + 1
+            self._counts[signal.topic] = self._counts.get(signal.topic, 0) + 1
         elif isinstance(signal, ContextChanged) and isinstance(older, ContextChanged):
             fields = tuple(dict.fromkeys((*older.fields, *signal.fields)))
             signal = ContextChanged(context_id=signal.context_id, version=signal.version, fields=fields)
         self._unsent[key] = signal
-        if self._counts[signal.context_id] > UNSENT_AT_MOST:
+        if self._counts[signal.topic] > UNSENT_AT_MOST and not isinstance(signal, SessionChanged):
             self._collapse(signal)
         self._ready.set()
 
-    def _collapse(self, newest: Signal) -> None:
+    def _collapse(self, newest: ContextSignal) -> None:
         context_id = newest.context_id
-        self._unsent = {key: kept for key, kept in self._unsent.items() if kept.context_id != context_id}
+        self._unsent = {key: kept for key, kept in self._unsent.items() if kept.topic != context_id}
         everything = ContextChanged(context_id=context_id, version=newest.version, fields=("*",))
         self._unsent[everything.key] = everything
         self._counts[context_id] = 1
@@ -51,8 +50,18 @@ class Subscription:
             self._ready.clear()
             await self._ready.wait()
         signal = self._unsent.pop(next(iter(self._unsent)))
-        self._counts[signal.context_id] -= 1
+        self._counts[signal.topic] -= 1
         return signal
+
+    async def batch(self) -> list[Signal]:
+        """All that wait to be sent, oldest first, as soon as there are any. Empty when it was closed."""
+        while not self._unsent and not self._closed:
+            self._ready.clear()
+            await self._ready.wait()
+        taken = list(self._unsent.values())
+        self._unsent.clear()
+        self._counts.clear()
+        return taken
 
     @property
     def unsent(self) -> int:
@@ -74,24 +83,24 @@ class Subscription:
 
 class Hub:
     def __init__(self) -> None:
-        self._subscriptions: dict[ContextId, set[Subscription]] = {}
+        self._subscriptions: dict[str, set[Subscription]] = {}
 
-    def subscribe(self, contexts: Iterable[ContextId]) -> Subscription:
-        subscription = Subscription(self, frozenset(contexts))
-        for context_id in subscription.contexts:
-            self._subscriptions.setdefault(context_id, set()).add(subscription)
+    def subscribe(self, topics: Iterable[str]) -> Subscription:
+        subscription = Subscription(self, frozenset(topics))
+        for topic in subscription.topics:
+            self._subscriptions.setdefault(topic, set()).add(subscription)
         return subscription
 
     def drop(self, subscription: Subscription) -> None:
-        for context_id in subscription.contexts:
-            listening = self._subscriptions.get(context_id, set())
+        for topic in subscription.topics:
+            listening = self._subscriptions.get(topic, set())
             listening.discard(subscription)
             if not listening:
-                self._subscriptions.pop(context_id, None)
+                self._subscriptions.pop(topic, None)
 
-    def has_listeners(self, context_id: ContextId) -> bool:
-        return context_id in self._subscriptions
+    def has_listeners(self, topic: str) -> bool:
+        return topic in self._subscriptions
 
     def publish(self, signal: Signal) -> None:
-        for subscription in self._subscriptions.get(signal.context_id, ()):
+        for subscription in self._subscriptions.get(signal.topic, ()):
             subscription.put(signal)

@@ -2,9 +2,10 @@
 
 import asyncio
 import hashlib
+import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -64,11 +65,13 @@ async def import_context(
     *,
     context_id: str | None = None,
     workspace: Path | None = None,
+    within: Sequence[Path] = (),
     grants: bool = False,
     by: str = "local",
 ) -> Imported:
     """A context from its file, under its own id or another one. A file may come from anybody: leave that was given in
     it (allow rules, approvals, a looser mode or policy) is taken over only with `grants`; what waits is looked at anew.
+    Its workspace must lie beneath one of the folders `within`, where any are given.
 
     Raises: InvalidInput, saying what is wrong; Conflict when the id is taken; StoreError. Then nothing has changed.
     """
@@ -86,6 +89,7 @@ async def import_context(
         rules=tuple(_of_context(rule, new_id) for rule in change.core.rules),
         workspace=str(workspace.resolve()) if workspace is not None else change.core.workspace,
     )
+    _check_within(core.workspace, within)
     left_out: list[Reason] = []
     calls = change.calls
     if not grants:
@@ -93,6 +97,12 @@ async def import_context(
         calls = await _looked_at_anew(contexts, core, calls, left_out)
     await finish(contexts.parts.store.create(msgspec.structs.replace(change, core=core, calls=calls)))
     return Imported(new_id, tuple(left_out))
+
+
+def _check_within(workspace: str | None, roots: Sequence[Path]) -> None:
+    real = Path(os.path.realpath(workspace or "/"))
+    if roots and not any(real == root or root in real.parents for root in roots):
+        raise InvalidInput(Code.OUTSIDE_ROOTS, path=workspace, allowed=", ".join(map(str, roots)))
 
 
 async def _parent(contexts: Contexts, core: ContextCore, *, grants: bool) -> ContextId | None:

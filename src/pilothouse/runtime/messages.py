@@ -188,12 +188,19 @@ async def read_messages(
     """Messages by id, or the last `limit` of a branch that stand before position `before`."""
     live = await contexts.find(context_id)
     if ids is None:
-        name = branch or live.core.active_branch
-        if name not in live.branches:
-            raise NotFound(Code.UNKNOWN_BRANCH, branch=name, allowed=", ".join(live.branches))
-        stop = live.branches[name].length if before is None else before
-        ids = await contexts.parts.store.branch_ids(live.id, name, max(0, stop - limit), stop)
+        ids = await read_ids(contexts, context_id, branch or live.core.active_branch, before=before, limit=limit)
     return await contexts.parts.store.messages(live.id, ids)
+
+
+async def read_ids(
+    contexts: Contexts, context_id: str, branch: str, *, before: int | None = None, limit: int = 50
+) -> list[MessageId]:
+    """The last `limit` ids of a branch that stand before position `before`. Raises: NotFound."""
+    live = await contexts.find(context_id)
+    if branch not in live.branches:
+        raise NotFound(Code.UNKNOWN_BRANCH, branch=branch, allowed=", ".join(live.branches))
+    stop = live.branches[branch].length if before is None else before
+    return await contexts.parts.store.branch_ids(live.id, branch, max(0, stop - limit), stop)
 
 
 async def read_content(

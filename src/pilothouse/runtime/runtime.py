@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 from pilothouse.domain.audit import AuditEntry, first_break
-from pilothouse.domain.values import ContextId
 from pilothouse.runtime import (
     branches,
     calls,
@@ -18,6 +17,7 @@ from pilothouse.runtime import (
     titles,
     transfer,
     turns,
+    uploads,
 )
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.hub import Subscription
@@ -32,6 +32,7 @@ class Runtime(Contexts):
     archive = catalogue.archive
     delete_context = catalogue.delete_context
     usage = catalogue.usage
+    add_file = uploads.add_file
     set_title = titles.set_title
     export_context = transfer.export_context
     import_context = importing.import_context
@@ -39,6 +40,7 @@ class Runtime(Contexts):
     send = messages.send
     edit_message = messages.edit_message
     read_messages = messages.read_messages
+    read_ids = messages.read_ids
     read_content = messages.read_content
 
     queued = queue.queued
@@ -58,6 +60,8 @@ class Runtime(Contexts):
     pending_calls = calls.pending_calls
     open_questions = calls.open_questions
     call = calls.call
+    read_calls = calls.read_calls
+    records_of = calls.records_of
     answer = calls.answer
 
     switch_mode = modes.switch_mode
@@ -102,8 +106,9 @@ class Runtime(Contexts):
             return len(entries) + 1
         return broken
 
-    def signals(self, context_ids: Iterable[str]) -> Subscription:
-        return self.parts.hub.subscribe(map(ContextId, context_ids))
+    def signals(self, topics: Iterable[str]) -> Subscription:
+        """Of contexts by their id, of a user's session by its topic."""
+        return self.parts.hub.subscribe(topics)
 
     async def __aenter__(self) -> "Runtime":
         return self

@@ -20,13 +20,19 @@ _INSTRUCTION = (
 
 async def set_title(contexts: Contexts, context_id: str, title: str) -> None:
     """Raises: InvalidInput for one that is empty, too long or more than a line; NotFound, StoreError."""
-    cleaned = " ".join(title.split())
-    if not 1 <= len(cleaned) <= TITLE_AT_MOST or not cleaned.isprintable():
-        raise InvalidInput(Code.INVALID_NAME, value=title[:TITLE_AT_MOST])
+    cleaned = clean_title(title)
     async with contexts.locked(context_id) as live:
         draft = live.draft()
         draft.core.update(title=cleaned, titled_by="person")
         await live.commit(draft)
+
+
+def clean_title(title: str) -> str:
+    """Raises: InvalidInput for one that is empty, too long or not to be shown."""
+    cleaned = " ".join(title.split())
+    if not 1 <= len(cleaned) <= TITLE_AT_MOST or not cleaned.isprintable():
+        raise InvalidInput(Code.INVALID_NAME, value=title[:TITLE_AT_MOST])
+    return cleaned
 
 
 async def make_title(contexts: Contexts, live: Live, first: Message) -> None:

@@ -13,29 +13,12 @@ from typing import Protocol
 from pilothouse.domain.audit import AuditEntry
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.contexts import Change, ContextCore, SentKey, StoredContext
-from pilothouse.domain.messages import ErrorMessage, Message, Usage
-from pilothouse.domain.states import State
-from pilothouse.domain.values import CallId, ContextId, MessageId, Timestamp, TurnId, Value
+from pilothouse.domain.contexts import Change, ContextSummary, SentKey, StoredContext
+from pilothouse.domain.messages import ErrorMessage, Message
+from pilothouse.domain.values import CallId, ContextId, MessageId, TurnId, Value
 
 # The token of the lease under which one process owns a context: constant where there is one process.
 FENCE = 1
-
-
-class ContextSummary(Value):
-    """A line of the list. A context that cannot be read is listed too, with its damage."""
-
-    context_id: ContextId
-    title: str | None = None
-    mode: str | None = None
-    state: State | None = None
-    updated_at: Timestamp = ""
-    workspace: str | None = None
-    owner: str | None = None
-    parent: ContextId | None = None
-    archived: bool = False
-    usage: Usage = Usage()
-    damage: Reason | None = None
 
 
 class UserLog(Value):
@@ -71,8 +54,11 @@ class Store(Protocol):
 
     async def audit(self, context_id: ContextId, after: int = 0, limit: int | None = None) -> list[AuditEntry]: ...
 
-    async def calls(self, context_id: ContextId) -> list[CallRecord]:
-        """All there ever were, in the order of their ids."""
+    async def call_ids(self, context_id: ContextId) -> list[CallId]:
+        """Of all there ever were, in their order."""
+
+    async def calls(self, context_id: ContextId, ids: Sequence[CallId] | None = None) -> list[CallRecord]:
+        """Those named, or all there ever were, in the order of their ids. What cannot be read is left out."""
 
     async def sent_key(self, context_id: ContextId, key: str) -> SentKey | None:
         """What was taken under a client's key: of the last thousands of them."""
@@ -84,6 +70,15 @@ class Store(Protocol):
 
     async def append_user_log(self, user: str, entries: Sequence[AuditEntry], *, expected: int) -> int:
         """Atomic and durable; gives the new version. Raises: StaleWrite, StoreRefused, StoreReadOnly."""
+
+    async def document(self, user: str, name: str) -> bytes | None:
+        """A small document of a user's. Raises: InvalidInput for a user's name that may not be one, StoreDamaged."""
+
+    async def put_document(self, user: str, name: str, data: bytes) -> None:
+        """Replace it as a whole, durably. Raises: StoreRefused; then the old one is still there."""
+
+    async def put_document_aside(self, user: str, name: str, data: bytes) -> str:
+        """Keep bytes that could not be read where nothing uses them; gives where. Raises: StoreRefused."""
 
     async def contexts(self) -> list[ContextSummary]:
         """Newest first."""
@@ -99,21 +94,6 @@ class Store(Protocol):
 
     async def close(self) -> None:
         """Write everything out. Idempotent."""
-
-
-def summary_of(core: ContextCore) -> ContextSummary:
-    return ContextSummary(
-        context_id=core.context_id,
-        title=core.title,
-        mode=core.mode,
-        state=core.state,
-        updated_at=core.updated_at,
-        workspace=core.workspace,
-        owner=core.owner,
-        parent=core.parent,
-        archived=core.archived,
-        usage=core.usage,
-    )
 
 
 def gap(message_id: MessageId, detail: str) -> ErrorMessage:

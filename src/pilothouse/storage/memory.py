@@ -11,15 +11,17 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import (
     Change,
     ContextCore,
+    ContextSummary,
     PartialAnswer,
     SentKey,
     StoredContext,
     check_context_id,
+    summary_of,
 )
 from pilothouse.domain.errors import Conflict, NotFound, StaleWrite
 from pilothouse.domain.messages import Message
 from pilothouse.domain.values import CallId, ContextId, MessageId, TurnId
-from pilothouse.storage.base import FENCE, ContextSummary, UserLog, gap, summary_of
+from pilothouse.storage.base import FENCE, UserLog, gap
 
 
 class _Kept:
@@ -59,6 +61,8 @@ class MemoryStore:
     def __init__(self) -> None:
         self._kept: dict[ContextId, _Kept] = {}
         self._users: dict[str, UserLog] = {}
+        self._documents: dict[tuple[str, str], bytes] = {}
+        self.aside: list[bytes] = []
 
     async def create(self, change: Change) -> int:
         context_id = change.core.context_id
@@ -113,8 +117,12 @@ class MemoryStore:
     async def message_ids(self, context_id: ContextId) -> list[MessageId]:
         return sorted(self._find(context_id).pool)
 
-    async def calls(self, context_id: ContextId) -> list[CallRecord]:
-        return sorted(self._find(context_id).calls.values(), key=lambda call: call.id)
+    async def call_ids(self, context_id: ContextId) -> list[CallId]:
+        return sorted(self._find(context_id).calls)
+
+    async def calls(self, context_id: ContextId, ids: Sequence[CallId] | None = None) -> list[CallRecord]:
+        known = self._find(context_id).calls
+        return [known[call_id] for call_id in (sorted(known) if ids is None else ids) if call_id in known]
 
     async def sent_key(self, context_id: ContextId, key: str) -> SentKey | None:
         return self._find(context_id).keys.get(key)
@@ -131,6 +139,16 @@ class MemoryStore:
             raise StaleWrite(Code.STALE_VERSION, expected=expected, found=log.version)
         self._users[user] = UserLog(entries=(*log.entries, *entries), version=log.version + 1)
         return log.version + 1
+
+    async def document(self, user: str, name: str) -> bytes | None:
+        return self._documents.get((check_context_id(user), name))
+
+    async def put_document(self, user: str, name: str, data: bytes) -> None:
+        self._documents[check_context_id(user), name] = data
+
+    async def put_document_aside(self, user: str, name: str, data: bytes) -> str:  # noqa: ARG002
+        self.aside.append(data)
+        return f"aside/{len(self.aside)}"
 
     async def contexts(self) -> list[ContextSummary]:
         found = [summary_of(kept.core) for kept in self._kept.values()]

@@ -17,12 +17,12 @@ from pilothouse.domain.states import (
     WaitingForRecovery,
 )
 from pilothouse.domain.values import MessageId
+from pilothouse.runtime.following import ChildWaits, follow
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.approval import answer_questions, decide_pending, shown
 from pilothouse.terminal.clean import visible
 from pilothouse.terminal.commands import mode_of, run_command
-from pilothouse.terminal.follow import ChildWaits, follow
 from pilothouse.terminal.lines import Lines
 from pilothouse.terminal.showing import show_event
 from pilothouse.terminal.tour import Tour

@@ -11,10 +11,10 @@ from pilothouse.domain.contexts import TurnEnd
 from pilothouse.domain.messages import ErrorMessage, Text, ToolRequest, ToolResult
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Idle
 from pilothouse.domain.values import Value
+from pilothouse.runtime.following import At, ChildWaits, Event, Piece, Seen, follow
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.clean import visible
-from pilothouse.terminal.follow import At, ChildWaits, Event, Piece, Seen, follow
 
 OutputFormat = Literal["text", "json", "stream-json"]
 

@@ -6,8 +6,8 @@ from pilothouse.domain.codes import Language, say
 from pilothouse.domain.messages import ErrorMessage, SystemControl, Text, ToolRequest, ToolResult
 from pilothouse.domain.states import TransientError
 from pilothouse.domain.values import MessageId
+from pilothouse.runtime.following import At, Event, Piece, Seen
 from pilothouse.terminal.clean import visible
-from pilothouse.terminal.follow import At, Event, Piece, Seen
 from pilothouse.terminal.words import tell
 
 

@@ -31,3 +31,6 @@ class TurnableAmbient:
 
     def fraction(self) -> float:
         return 0.5
+
+    def new_secret(self) -> str:
+        return f"secret-{self.new_id()}"

@@ -22,10 +22,10 @@ class Registry:
 
     def offered(self, standing: Standing) -> tuple[ToolOffer, ...]:
         """The tools that the model is told of, as things stand."""
-        return tuple(self._offers[name] for name, tool in self.tools.items() if is_offered(name, tool.effect, standing))
+        return tuple(self.offers[name] for name, tool in self.tools.items() if is_offered(name, tool.effect, standing))
 
     @cached_property
-    def _offers(self) -> dict[str, ToolOffer]:
+    def offers(self) -> dict[str, ToolOffer]:
         return {
             name: ToolOffer(name=name, description=tool.description, parameters=schema_of(tool.parameters))
             for name, tool in self.tools.items()

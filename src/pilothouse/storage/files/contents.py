@@ -108,9 +108,12 @@ class Contents:
     def message_ids(self) -> list[MessageId]:
         return [MessageId(name) for name in _names(self.folder.pool, self.tail.messages)]
 
-    def calls(self) -> list[CallRecord]:
-        """Every call there ever was; one that cannot be read is left out."""
-        found = (self.call_or_none(CallId(name)) for name in _names(self.folder.calls, self.tail.calls))
+    def call_ids(self) -> list[CallId]:
+        return [CallId(name) for name in _names(self.folder.calls, self.tail.calls)]
+
+    def calls(self, ids: Sequence[CallId] | None = None) -> list[CallRecord]:
+        """Those named, or every one there ever was; one that cannot be read is left out."""
+        found = (self.call_or_none(call_id) for call_id in (self.call_ids() if ids is None else ids))
         return [call for call in found if call is not None]
 
     def sent_key(self, key: str) -> SentKey | None:

@@ -24,6 +24,7 @@ from pilothouse.domain.contexts import ContextCore, SentKey
 from pilothouse.domain.values import CallId, MessageId, Value
 
 BLOB_FROM = 64 * 1024
+GRAVE = ".deleted-"
 SHORT_BRANCH = 64
 ID_LINE = 37
 _ID = re.compile(rb"[0-9a-f-]{36}\n")

@@ -12,17 +12,25 @@ from weakref import WeakValueDictionary
 
 from pilothouse.domain.audit import AuditEntry
 from pilothouse.domain.calls import CallRecord
-from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.contexts import Change, SentKey, StoredContext, check_context_id
-from pilothouse.domain.errors import Conflict, PilothouseError, StoreError, StoreRefused
+from pilothouse.domain.codes import Code
+from pilothouse.domain.contexts import (
+    Change,
+    ContextSummary,
+    SentKey,
+    StoredContext,
+    check_context_id,
+    summary_of,
+)
+from pilothouse.domain.errors import Conflict, StoreError, StoreRefused
 from pilothouse.domain.messages import Message
 from pilothouse.domain.states import is_resting
 from pilothouse.domain.values import CallId, ContextId, MessageId, TurnId
-from pilothouse.storage.base import FENCE, ContextSummary, UserLog, summary_of
-from pilothouse.storage.files import recovery
+from pilothouse.storage.base import FENCE, UserLog
 from pilothouse.storage.files.context import ContextOnDisk
 from pilothouse.storage.files.disk import PRIVATE_DIR, Disk
-from pilothouse.storage.files.layout import Folder
+from pilothouse.storage.files.documents import Documents
+from pilothouse.storage.files.layout import GRAVE, Folder
+from pilothouse.storage.files.listing import is_absent, list_contexts
 from pilothouse.storage.files.lock import lock_directory
 from pilothouse.storage.files.users import UserLogOnDisk
 
@@ -31,7 +39,6 @@ T = TypeVar("T")
 
 CHECKPOINT_DELAY = 1.0
 CHECKPOINT_FROM = 1024 * 1024
-_GRAVE = ".deleted-"
 
 
 class FileStore:
@@ -46,7 +53,7 @@ class FileStore:
         self._root.mkdir(mode=PRIVATE_DIR, exist_ok=True)
         self._lock_fd = lock_directory(data)
         self._disk.sync_dir(data)
-        for grave in self._root.glob(f"{_GRAVE}*"):
+        for grave in self._root.glob(f"{GRAVE}*"):
             shutil.rmtree(grave, ignore_errors=True)
         self._threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="store")
         self._open: dict[ContextId, ContextOnDisk] = {}
@@ -55,6 +62,7 @@ class FileStore:
         self._half_made: set[ContextId] = set()
         self._users: dict[str, UserLogOnDisk] = {}
         self._user_lock = asyncio.Lock()
+        self._documents = Documents(data / "users", self._disk)
         self._checkpoints: dict[ContextId, asyncio.TimerHandle | asyncio.Task[None]] = {}
         self._closed = False
 
@@ -67,7 +75,7 @@ class FileStore:
             if context_id in self._half_made:
                 await self._run(self._remove, folder.path)
                 self._half_made.discard(context_id)
-            if context_id in self._open or not await self._run(_is_absent, folder):
+            if context_id in self._open or not await self._run(is_absent, folder):
                 raise Conflict(Code.CONTEXT_EXISTS, context_id=context_id)
             try:
                 made = await self._run(ContextOnDisk.create, folder, self._disk, change)
@@ -123,10 +131,15 @@ class FileStore:
             context = await self._context(context_id)
             return await self._run(context.contents.message_ids)
 
-    async def calls(self, context_id: ContextId) -> list[CallRecord]:
+    async def call_ids(self, context_id: ContextId) -> list[CallId]:
         async with self._lock_of(context_id):
             context = await self._context(context_id)
-            return await self._run(context.contents.calls)
+            return await self._run(context.contents.call_ids)
+
+    async def calls(self, context_id: ContextId, ids: Sequence[CallId] | None = None) -> list[CallRecord]:
+        async with self._lock_of(context_id):
+            context = await self._context(context_id)
+            return await self._run(context.contents.calls, ids)
 
     async def sent_key(self, context_id: ContextId, key: str) -> SentKey | None:
         async with self._lock_of(context_id):
@@ -147,6 +160,18 @@ class FileStore:
             log = await self._user(user)
             return await self._run(log.append, entries, expected=expected)
 
+    async def document(self, user: str, name: str) -> bytes | None:
+        async with self._user_lock:
+            return await self._run(self._documents.read, check_context_id(user), name)
+
+    async def put_document(self, user: str, name: str, data: bytes) -> None:
+        async with self._user_lock:
+            await self._run(self._documents.write, check_context_id(user), name, data)
+
+    async def put_document_aside(self, user: str, name: str, data: bytes) -> str:
+        async with self._user_lock:
+            return await self._run(self._documents.put_aside, check_context_id(user), name, data)
+
     async def _user(self, user: str) -> UserLogOnDisk:
         log = self._users.get(check_context_id(user))
         if log is None:
@@ -156,7 +181,7 @@ class FileStore:
 
     async def contexts(self) -> list[ContextSummary]:
         known = {context_id: summary_of(context.core) for context_id, context in self._open.items()}
-        found = await self._run(self._list, known)
+        found = await self._run(list_contexts, self._root, known)
         return sorted(found, key=lambda summary: summary.updated_at, reverse=True)
 
     async def delete(self, context_id: ContextId) -> None:
@@ -198,7 +223,7 @@ class FileStore:
 
     def _remove(self, path: Path) -> None:
         """First out of sight as a whole, then away: a half-removed context must not come back."""
-        grave = path.with_name(_GRAVE + path.name)
+        grave = path.with_name(GRAVE + path.name)
         shutil.rmtree(grave, ignore_errors=True)
         if not path.exists():
             return
@@ -223,18 +248,6 @@ class FileStore:
     async def _run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, lambda: function(*args, **kwargs))
-
-    def _list(self, known: dict[ContextId, ContextSummary]) -> list[ContextSummary]:
-        found = dict(known)
-        for path in self._root.iterdir():
-            context_id = ContextId(path.name)
-            if context_id not in found and path.is_dir() and not path.name.startswith(_GRAVE):
-                summary = _glance(Folder(path))
-                if summary is not None and summary.damage is not None:
-                    summary = _glance(Folder(path))  # its files may have moved under our eyes
-                if summary is not None:
-                    found[context_id] = summary
-        return list(found.values())
 
     # checkpoints: in the background, when a context rests or its journal has grown
 
@@ -265,25 +278,3 @@ class FileStore:
         planned = self._checkpoints.pop(context_id, None)
         if isinstance(planned, asyncio.TimerHandle):
             planned.cancel()
-
-
-def _is_absent(folder: Folder) -> bool:
-    return recovery.scan(folder).is_empty
-
-
-def _glance(folder: Folder) -> ContextSummary | None:
-    """A line of the list, read without changing anything."""
-    try:
-        found = recovery.scan(folder)
-    except (PilothouseError, OSError) as error:
-        reason = error.reason if isinstance(error, PilothouseError) else None
-        damage = reason or Reason(Code.CONTEXT_DAMAGED, {"context_id": folder.path.name, "detail": str(error)})
-        return ContextSummary(context_id=ContextId(folder.path.name), damage=damage)
-    if found.is_empty:
-        return None
-    if found.entries:
-        return summary_of(found.entries[-1].core)
-    if found.metadata is not None:
-        return summary_of(found.metadata)
-    detail = {"context_id": folder.path.name, "detail": found.metadata_error}
-    return ContextSummary(context_id=ContextId(folder.path.name), damage=Reason(Code.CONTEXT_DAMAGED, detail))

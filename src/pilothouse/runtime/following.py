@@ -6,6 +6,7 @@ from pilothouse.domain.messages import Message, pieces
 from pilothouse.domain.signals import ContentDelta, MessageCompleted
 from pilothouse.domain.states import State, is_resting
 from pilothouse.domain.values import ContextId, MessageId, Value
+from pilothouse.runtime.hub import Subscription
 from pilothouse.runtime.runtime import Runtime
 
 
@@ -36,12 +37,15 @@ class ChildWaits(Value):
 Event = Piece | Seen | At | ChildWaits
 
 
-async def follow(runtime: Runtime, context_id: str, *, position: int) -> AsyncIterator[Event]:
-    """Everything behind `position` of the active branch, as it comes, until the context rests."""
+async def follow(
+    runtime: Runtime, context_id: str, *, position: int, signals: Subscription | None = None
+) -> AsyncIterator[Event]:
+    """Everything behind `position` of the active branch, as it comes, until the context rests or the subscription
+    `signals` is closed."""
     follower = _Follower(runtime, context_id, position)
     known: State | None = None
     told: set[ContextId] = set()
-    with runtime.signals([context_id]) as signals:
+    with signals or runtime.signals([context_id]) as subscription:
         while True:
             live = await runtime.context(context_id)
             state = live.state
@@ -56,7 +60,9 @@ async def follow(runtime: Runtime, context_id: str, *, position: int) -> AsyncIt
             for child_id in sorted(waiting - told):
                 yield ChildWaits(context_id=child_id)
             told = waiting
-            signal = await anext(signals)
+            signal = await anext(subscription, None)
+            if signal is None:
+                return
             if isinstance(signal, ContentDelta | MessageCompleted):
                 async for event in follower.stream(signal.message_id):
                     yield event

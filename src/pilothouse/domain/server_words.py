@@ -1,0 +1,117 @@
+"""The words of the codes about requests over HTTP, access and sessions, in English and Chinese."""
+
+from collections.abc import Mapping
+
+from pilothouse.domain.codes import Code
+
+SERVER_WORDS: Mapping[Code, tuple[str, str]] = {
+    Code.INVALID_REQUEST: ("The request was not understood: {detail}.", "无法理解请求：{detail}。"),
+    Code.NOT_JSON: ("The body is no valid JSON: {detail}.", "请求内容不是有效的 JSON：{detail}。"),
+    Code.NO_SUCH_PATH: (
+        "There is nothing at {path!r}. What there is: /api/docs.",
+        "{path!r} 处没有内容。可用接口见 /api/docs。",
+    ),
+    Code.METHOD_NOT_ALLOWED: (
+        "{method} is not allowed here. Allowed: {allowed}.",
+        "这里不允许 {method}。可用：{allowed}。",
+    ),
+    Code.UNSUPPORTED_TYPE: (
+        "The content type {type!r} is not accepted here. Accepted: {allowed}.",
+        "这里不接受内容类型 {type!r}。可用：{allowed}。",
+    ),
+    Code.BODY_TOO_LARGE: (
+        "The body is larger than {limit} bytes.",
+        "请求内容超过 {limit} 字节。",
+    ),
+    Code.QUERY_TOO_LARGE: (
+        "The address is longer than {limit} bytes.",
+        "请求地址超过 {limit} 字节。",
+    ),
+    Code.UNAUTHORIZED: (
+        "The access token is missing or wrong. Open the link that the server printed at its start, or send "
+        "'Authorization: Bearer TOKEN'.",
+        "缺少访问令牌或令牌错误。请打开服务器启动时显示的链接，或发送 “Authorization: Bearer 令牌”。",
+    ),
+    Code.TOO_MANY_ATTEMPTS: (
+        "Too many wrong tokens came from this address. Try again in {seconds} seconds.",
+        "来自该地址的错误令牌过多。请在 {seconds} 秒后重试。",
+    ),
+    Code.FOREIGN_HOST: (
+        "This server does not answer to the name {host!r}. Use one of: {allowed}. Other names are set with 'hosts' "
+        "under [server] in your configuration.",
+        "本服务器不使用名称 {host!r}。可用：{allowed}。其他名称可在配置的 [server] 中用 hosts 设置。",
+    ),
+    Code.FOREIGN_ORIGIN: (
+        "A page of another origin ({origin!r}) may not use this server.",
+        "其他来源（{origin!r}）的页面不能使用本服务器。",
+    ),
+    Code.OUTSIDE_ROOTS: (
+        "The workspace {path!r} does not lie beneath a folder that the server was started with: {allowed}.",
+        "工作区 {path!r} 不在服务器启动时指定的目录之内：{allowed}。",
+    ),
+    Code.TOO_MANY_STREAMS: (
+        "There are {limit} open streams already: close one, or try again later.",
+        "已有 {limit} 个打开的事件流：请关闭一个，或稍后重试。",
+    ),
+    Code.SERVER_STOPPING: (
+        "The server is stopping. What was acknowledged is kept; connect again when it is back.",
+        "服务器正在停止。已确认的内容都已保存；恢复后请重新连接。",
+    ),
+    Code.THREAD_TAKEN: ("The thread id {thread!r} is taken.", "会话编号 {thread!r} 已被占用。"),
+    Code.NOTHING_TO_RESUME: (
+        "This thread does not wait for a decision (state {state}).",
+        "该会话没有等待决定的内容（状态 {state}）。",
+    ),
+    Code.TOO_MANY_DECISIONS: (
+        "{given} decisions were given, but {pending} calls wait. Name each by its id, or give them in order.",
+        "给出了 {given} 个决定，但只有 {pending} 个调用在等待。请用编号指明，或按顺序给出。",
+    ),
+    Code.PLAN_DENIED: (
+        "This is plan mode: nothing is run or changed. Switch to build mode to do it.",
+        "当前为思考模式，请切换到 build 模式执行操作",
+    ),
+    Code.NOBODY_HERE: (
+        "Nobody can be asked here: what would need a person is not done. Continue without it, and say what you "
+        "could not do.",
+        "这里无人可以询问：需要人决定的操作不会执行。请在没有它的情况下继续，并说明未能完成的内容。",
+    ),
+    Code.NOT_DONE: ("Not done, because it needs a person: {calls}", "未执行，因为需要人来决定：{calls}"),
+    Code.WEAK_ACCESS: (
+        "The access token in {source} has {length} characters: at least {limit} are needed, of letters, digits and "
+        "-._~+/=.",
+        "{source} 中的访问令牌有 {length} 个字符：至少需要 {limit} 个字母、数字或 -._~+/=。",
+    ),
+    Code.OPEN_ACCESS: (
+        "Refused to listen on {host!r}: that is reachable from other machines. Set PILOTHOUSE_TOKEN to a token of "
+        "your own first (at least {limit} characters), or listen on 127.0.0.1.",
+        "拒绝监听 {host!r}：其他机器可以访问它。请先把 PILOTHOUSE_TOKEN 设为自己的令牌（至少 {limit} 个字符），"
+        "或监听 127.0.0.1。",
+    ),
+    Code.CANNOT_LISTEN: (
+        "Cannot listen on {host}:{port}: {detail}.",
+        "无法监听 {host}:{port}：{detail}。",
+    ),
+    Code.USER_EXISTS: ("There is a user {user!r} already.", "已有用户 {user!r}。"),
+    Code.UNKNOWN_USER: ("There is no user {user!r}. There are: {allowed}.", "没有用户 {user!r}。现有：{allowed}。"),
+    Code.UPLOAD_NAME: (
+        "{name!r} is no name for a file: give one of 1 to 200 characters.",
+        "{name!r} 不能作为文件名：请给出 1 到 200 个字符的名称。",
+    ),
+    Code.STALE_SESSION: (
+        "The session has changed meanwhile (version {found}, not {expected}): read it again.",
+        "会话状态已被更改（版本 {found}，而不是 {expected}）：请重新读取。",
+    ),
+    Code.TOO_MANY_TABS: (
+        "At most {limit} tabs can be open: close one first.",
+        "最多打开 {limit} 个标签页：请先关闭一个。",
+    ),
+    Code.DOCUMENT_DAMAGED: ("The document {name!r} cannot be read: {detail}.", "无法读取文档 {name!r}：{detail}。"),
+    Code.SESSION_DAMAGED: (
+        "The stored session could not be read ({detail}): you begin with an empty one. The bytes are kept as {kept}.",
+        "无法读取保存的会话状态（{detail}）：现在使用空白状态。原始内容保存在 {kept}。",
+    ),
+    Code.TOKENS_DAMAGED: (
+        "The file of access tokens {path} cannot be read: {detail}. Repair or remove it.",
+        "无法读取访问令牌文件 {path}：{detail}。请修复或删除它。",
+    ),
+}

@@ -1,0 +1,83 @@
+"""`pilothouse serve` and `pilothouse users`: the server as a command."""
+
+import argparse
+import asyncio
+from pathlib import Path
+
+from pilothouse import __version__
+from pilothouse.ambient import SystemAmbient
+from pilothouse.runtime.runtime import Runtime
+from pilothouse.server.logs import set_up_logs
+from pilothouse.server.serve import HOST, PORT, listen, make_serving, open_in_browser, serve
+from pilothouse.server.tokens import LOCAL, Tokens
+from pilothouse.settings import Settings
+
+_ENGLISH = {
+    "model": "model",
+    "demo": " (a demonstration: it needs no key and no network)",
+    "roots": "Workspaces beneath:",
+    "open": "Open:",
+    "stopping": "Stopping: what is open is marked and written.",
+}
+_CHINESE = {
+    "model": "模型",
+    "demo": "（演示：无需密钥和网络）",
+    "roots": "工作区位于：",
+    "open": "打开：",
+    "stopping": "正在停止：未完成的内容会被标记并写入。",
+}
+
+
+async def serve_command(options: argparse.Namespace, settings: Settings, runtime: Runtime) -> int:
+    """Raises: InvalidInput, StoreDamaged, OSError."""
+    given = settings.configuration.file.server
+    host = options.host or given.host or HOST
+    tokens = _tokens(settings)
+    listening = listen(host, options.port if options.port is not None else given.port or PORT, tokens)
+    port = listening.getsockname()[1]
+    roots = options.roots or [Path(root).expanduser() for root in given.roots] or [Path.cwd()]
+    token = tokens.local()
+    set_up_logs(lambda: [*tokens.all().values(), *([settings.key] if settings.key else [])])
+    serving = make_serving(
+        runtime,
+        tokens,
+        host=host,
+        port=port,
+        roots=roots,
+        names=given.hosts,
+        mode=settings.mode,
+        is_demo=settings.model.provider == "demo",
+        completions_mode=given.completions_mode,
+    )
+    shown = f"[{host}]" if ":" in host else host
+    link = f"http://{shown}:{port}/?token={token}"
+
+    words = _CHINESE if settings.language == "zh" else _ENGLISH
+
+    def ready() -> None:
+        demo = words["demo"] if serving.is_demo else ""
+        print(f"Pilothouse {__version__} · {words['model']} {settings.model.name}{demo}")
+        print(f"{words['roots']} {', '.join(map(str, serving.roots))}")
+        print(f"{words['open']} {link}", flush=True)
+        if not options.no_open:
+            asyncio.get_running_loop().run_in_executor(None, open_in_browser, link)
+
+    await serve(serving, listening, ready)
+    print(words["stopping"], flush=True)
+    return 0
+
+
+def users_command(options: argparse.Namespace, settings: Settings) -> int:
+    """Raises: InvalidInput, Conflict, NotFound, StoreDamaged."""
+    tokens = _tokens(settings)
+    if options.action == "add":
+        print(tokens.add(options.name))
+    elif options.action == "remove":
+        tokens.remove(options.name)
+    else:
+        print("\n".join(sorted({LOCAL, *tokens.all()})))
+    return 0
+
+
+def _tokens(settings: Settings) -> Tokens:
+    return Tokens(settings.data_dir / "tokens.json", SystemAmbient(), settings.access)

@@ -1,0 +1,167 @@
+"""The ASGI application: every request passes here, once: who asks, which route, what is given, what is answered."""
+
+import logging
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import parse_qsl
+
+import msgspec
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import PilothouseError
+from pilothouse.server.page import POLICY, closed_door, opened
+from pilothouse.server.problems import Refused, internal_response, problem_response
+from pilothouse.server.routing import JSON, Route, Router
+from pilothouse.server.serving import Call, Serving, language_of
+from pilothouse.server.sse import EventStream
+
+BODY_AT_MOST = 8 * 1024 * 1024
+ADDRESS_AT_MOST = 16 * 1024
+
+_LOG = logging.getLogger("pilothouse.server")
+_HEADERS = {
+    "content-security-policy": POLICY.format(styles="'self'"),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    "cache-control": "no-store",
+}
+
+
+class App:
+    def __init__(self, serving: Serving, routes: Sequence[Route]) -> None:
+        self._serving = serving
+        self._router = Router(routes)
+        self._decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            raise NotImplementedError(scope["type"])
+        request = Request(scope, receive)
+        clock = self._serving.runtime.parts.ambient.monotonic
+        began = clock()
+        try:
+            response = await self._respond(request)
+        except ClientDisconnect:
+            return
+        for name, value in _HEADERS.items():
+            response.headers.setdefault(name, value)
+        path = scope.get("route", "-")
+        seconds = clock() - began
+        self._serving.counts.answered(request.method if path != "-" else "-", path, response.status_code, seconds)
+        told = {"method": request.method, "path": scope["path"][:200], "status": response.status_code}
+        _LOG.info("request", extra={"fields": {**told, "user": scope.get("user"), "ms": round(seconds * 1000, 2)}})
+        await response(scope, receive, send)
+
+    async def _respond(self, request: Request) -> Response:
+        language = language_of(request.headers.get("accept-language", ""))
+        try:
+            return await self._answer(request)
+        except PilothouseError as error:
+            if isinstance(error, Refused):
+                self._serving.counts.refused[error.reason.code] += 1
+                if error.status == 401 and request.scope["path"] == "/":
+                    return closed_door(language)
+            return problem_response(error, language)
+        except ClientDisconnect:
+            raise
+        except Exception as error:
+            _LOG.exception("a request failed", exc_info=error)
+            return internal_response(language)
+
+    async def _answer(self, request: Request) -> Response:
+        scope, access = request.scope, self._serving.access
+        if len(scope["raw_path"]) + len(scope["query_string"]) > ADDRESS_AT_MOST:
+            raise Refused(414, Code.QUERY_TOO_LARGE, limit=ADDRESS_AT_MOST)
+        access.check_sender(request)
+        if scope["path"] == "/" and request.method == "GET":
+            door = await opened(access, request)
+            if door is not None:
+                return door
+        user = scope["user"] = await access.user(request)
+        route, params = self._router.find(request.method, scope["raw_path"])
+        scope["route"] = route.path
+        language = language_of(request.headers.get("accept-language", ""))
+        call = Call(self._serving, user, language, request.headers)
+        if "context_id" in params:  # no handler can forget it
+            await call.own(params["context_id"])
+        result = await route.handler(call, **await self._arguments(route, params, request))
+        return _response(route, result)
+
+    async def _arguments(self, route: Route, params: Mapping[str, str], request: Request) -> dict[str, Any]:
+        """Raises: Refused for anything that does not fit."""
+        signature = route.signature
+        arguments: dict[str, Any] = dict(params)
+        if signature.query is not None:
+            arguments["query"] = _query(request.scope["query_string"], signature.query)
+        if request.method not in ("GET", "HEAD"):
+            _check_type(route, request)
+        if signature.body is bytes:
+            arguments["body"] = await _body(request, route.limit or BODY_AT_MOST)
+        elif signature.body is not None:
+            data = await _body(request, route.limit or BODY_AT_MOST)
+            arguments["body"] = self._decoded(data or b"{}", signature.body)
+        return arguments
+
+    def _decoded(self, data: bytes, kind: Any) -> Any:
+        decoder = self._decoders.get(kind)
+        if decoder is None:
+            decoder = self._decoders[kind] = msgspec.json.Decoder(kind)
+        try:
+            return decoder.decode(data)
+        except msgspec.ValidationError as error:
+            raise Refused(422, Code.INVALID_REQUEST, detail=str(error)[:500]) from error
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise Refused(400, Code.NOT_JSON, detail=str(error)[:500]) from error
+
+
+def _query(query: bytes, kind: Any) -> Any:
+    try:
+        pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=50)
+        given = dict(pairs)
+        if len(given) != len(pairs):
+            raise Refused(422, Code.INVALID_REQUEST, detail="a parameter is given twice")
+        return msgspec.convert(given, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise Refused(422, Code.INVALID_REQUEST, detail=str(error)[:500]) from error
+    except (UnicodeDecodeError, ValueError) as error:
+        raise Refused(422, Code.INVALID_REQUEST, detail="the query is no valid text") from error
+
+
+def _check_type(route: Route, request: Request) -> None:
+    """A form of another page can send only certain types: none of them is taken."""
+    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    has_body = request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
+    if given != route.takes and (given or has_body):
+        raise Refused(415, Code.UNSUPPORTED_TYPE, type=given[:100], allowed=route.takes)
+
+
+async def _body(request: Request, limit: int) -> bytes:
+    length = request.headers.get("content-length", "")
+    if length.isascii() and length.isdigit() and int(length) > limit:
+        raise Refused(413, Code.BODY_TOO_LARGE, {"connection": "close"}, limit=limit)
+    pieces, size = [], 0
+    async for piece in request.stream():
+        size += len(piece)
+        if size > limit:
+            raise Refused(413, Code.BODY_TOO_LARGE, {"connection": "close"}, limit=limit)
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def _response(route: Route, result: Any) -> Response:
+    if isinstance(result, Response):
+        if route.status != 200 and not isinstance(result, EventStream):
+            result.status_code = route.status
+        return result
+    if isinstance(result, AsyncIterator):
+        return StreamingResponse(result, route.status, media_type=route.gives)
+    if result is None and route.status == 204:
+        return Response(status_code=204)
+    return Response(msgspec.json.encode(result), route.status, media_type=JSON)

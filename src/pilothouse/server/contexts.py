@@ -1,0 +1,152 @@
+"""Contexts: made, listed, looked at, changed, deleted; what they used, what was decided in them, and as one file."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from msgspec import UNSET, Meta, UnsetType
+
+from pilothouse.domain.audit import AuditEntry
+from pilothouse.domain.codes import Code
+from pilothouse.domain.contexts import ContextSummary
+from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.policies import Policy
+from pilothouse.domain.shapes import ContextShape, Page
+from pilothouse.domain.values import Value
+from pilothouse.runtime.catalogue import UsageTotals
+from pilothouse.runtime.importing import Imported
+from pilothouse.runtime.uploads import Upload
+from pilothouse.server.inputs import Cursor, Id, Limit, ModeName, PageQuery
+from pilothouse.server.serving import Call
+from pilothouse.server.views import context_shape
+
+Title = Annotated[str, Meta(min_length=1, max_length=200)]
+Name = Annotated[str, Meta(min_length=1, max_length=100)]
+Folder = Annotated[str, Meta(min_length=1, max_length=4096)]
+
+
+class NewContext(Value, kw_only=True):
+    title: Title | None = None
+    mode: ModeName | None = None
+    workspace: Folder | None = None
+    persona: Name | None = None
+    model: Name | None = None
+
+
+class ContextChange(Value, kw_only=True):
+    """Only what is given changes."""
+
+    title: Title | UnsetType = UNSET
+    archived: bool | UnsetType = UNSET
+    persona: Name | UnsetType | None = UNSET
+    policy: Policy | UnsetType | None = UNSET
+
+
+class ListQuery(Value):
+    limit: Limit = 50
+    cursor: Cursor | None = None
+    archived: bool = False
+    parent: Id | None = None
+
+
+class ImportQuery(Value):
+    """`grants` takes over the leave that was given in it."""
+
+    context_id: Id | None = None
+    workspace: Folder | None = None
+    grants: bool = False
+
+
+class UploadQuery(Value):
+    name: Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+async def create(call: Call, body: NewContext) -> ContextShape:
+    if body.model is not None and body.model != call.runtime.parts.model:
+        raise InvalidInput(Code.UNKNOWN_MODEL, model=body.model, allowed=call.runtime.parts.model)
+    preferences = (await call.serving.sessions.get(call.user)).preferences
+    context_id = await call.runtime.create_context(
+        call.serving.workspace(body.workspace),
+        mode=body.mode,
+        usual_mode=preferences.default_mode or call.serving.mode,
+        policy=preferences.tool_approval_policy,
+        title=body.title,
+        persona=body.persona,
+        by=call.user,
+    )
+    return await get(call, context_id)
+
+
+async def list_all(call: Call, query: ListQuery) -> Page[ContextSummary]:
+    page = await call.runtime.contexts(
+        limit=query.limit, cursor=query.cursor, archived=query.archived, parent=query.parent, owner=call.user
+    )
+    return Page(page.items, page.next)
+
+
+async def get(call: Call, context_id: str) -> ContextShape:
+    return await context_shape(call.runtime, await call.runtime.context(context_id))
+
+
+async def change(call: Call, context_id: str, body: ContextChange) -> ContextShape:
+    runtime = call.runtime
+    if body.title is not UNSET:
+        await runtime.set_title(context_id, body.title)
+    if body.archived is not UNSET:
+        await runtime.archive(context_id, archived=body.archived)
+    if body.persona is not UNSET:
+        await runtime.set_persona(context_id, body.persona, by=call.user)
+    if body.policy is not UNSET:
+        await runtime.set_policy(context_id, body.policy, by=call.user)
+    return await get(call, context_id)
+
+
+async def delete(call: Call, context_id: str) -> None:
+    await call.runtime.delete_context(context_id)
+    await call.serving.sessions.close(call.user, context_id)
+
+
+async def usage(call: Call, context_id: str) -> UsageTotals:
+    return await call.runtime.usage(context_id)
+
+
+async def audit(call: Call, context_id: str, query: PageQuery) -> Page[AuditEntry]:
+    after = _position(query.cursor)
+    entries = await call.runtime.audit(context_id, after, query.limit + 1)
+    more = len(entries) > query.limit
+    return Page(tuple(entries[: query.limit]), str(after + query.limit) if more else None)
+
+
+def _position(cursor: str | None) -> int:
+    if cursor is None:
+        return 0
+    if not cursor.isascii() or not cursor.isdigit():
+        raise InvalidInput(Code.INVALID_CURSOR, cursor=cursor)
+    return int(cursor)
+
+
+async def export(call: Call, context_id: str) -> AsyncIterator[bytes]:
+    lines = call.runtime.export_context(context_id)
+    first = await anext(lines)  # what is wrong is told before the answer begins
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield first
+        async for line in lines:
+            yield line
+
+    return pieces()
+
+
+async def import_file(call: Call, query: ImportQuery, body: bytes) -> Imported:
+    workspace = call.serving.workspace(query.workspace) if query.workspace is not None else None
+    return await call.runtime.import_context(
+        body,
+        context_id=query.context_id,
+        workspace=workspace,
+        within=call.serving.roots,
+        grants=query.grants,
+        by=call.user,
+    )
+
+
+async def upload(call: Call, context_id: str, query: UploadQuery, body: bytes) -> Upload:
+    return await call.runtime.add_file(context_id, query.name, body)

@@ -1,0 +1,69 @@
+"""What the server counts, as Prometheus reads it."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+_SECONDS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0)
+Labels = tuple[tuple[str, str], ...]
+
+
+class Counts:
+    """Plain numbers. They are put into words only when somebody asks."""
+
+    def __init__(self) -> None:
+        self.streams_open = 0
+        self.chats_open = 0
+        self.signals_sent = 0
+        self.refused: Counter[str] = Counter()
+        self._requests: Counter[tuple[str, str, int]] = Counter()
+        self._seconds: Counter[float] = Counter()
+        self._seconds_sum = 0.0
+
+    def answered(self, method: str, path: str, status: int, seconds: float) -> None:
+        """`path` is a route's, never what was asked for: its number is bounded."""
+        self._requests[method, path, status] += 1
+        self._seconds_sum += seconds
+        bucket = next((bound for bound in _SECONDS if seconds <= bound), float("inf"))
+        self._seconds[bucket] += 1
+
+    def text(self, *, contexts: int, turns: int) -> str:
+        return "\n".join([*self._lines(contexts, turns), ""])
+
+    def _lines(self, contexts: int, turns: int) -> Iterator[str]:
+        yield from _metric("pilothouse_contexts_in_memory", "gauge", "Contexts held in memory.", {(): contexts})
+        yield from _metric("pilothouse_turns_open", "gauge", "Turns that are being worked on.", {(): turns})
+        yield from _metric("pilothouse_streams_open", "gauge", "Open signal streams.", {(): self.streams_open})
+        yield from _metric("pilothouse_chats_open", "gauge", "Open chat streams.", {(): self.chats_open})
+        yield from _metric("pilothouse_signals_total", "counter", "Signals sent to clients.", {(): self.signals_sent})
+        refused: dict[Labels, float] = {(("code", code),): count for code, count in self.refused.items()}
+        yield from _metric("pilothouse_refused_total", "counter", "Requests refused before a handler.", refused)
+        requests: dict[Labels, float] = {
+            (("method", method), ("path", path), ("status", str(status))): count
+            for (method, path, status), count in self._requests.items()
+        }
+        yield from _metric("pilothouse_requests_total", "counter", "Requests answered.", requests)
+        yield from self._histogram()
+
+    def _histogram(self) -> Iterator[str]:
+        name = "pilothouse_request_seconds"
+        yield f"# HELP {name} Time to answer, streams left out."
+        yield f"# TYPE {name} histogram"
+        total = 0
+        for bound in (*_SECONDS, float("inf")):
+            total += self._seconds[bound]
+            shown = "+Inf" if bound == float("inf") else str(bound)
+            yield f'{name}_bucket{{le="{shown}"}} {total}'
+        yield f"{name}_sum {self._seconds_sum}"
+        yield f"{name}_count {total}"
+
+
+def _metric(name: str, kind: str, told: str, values: dict[Labels, float]) -> Iterator[str]:
+    yield f"# HELP {name} {told}"
+    yield f"# TYPE {name} {kind}"
+    for labels, value in values.items():
+        inside = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels)
+        yield f"{name}{{{inside}}} {value}" if inside else f"{name} {value}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

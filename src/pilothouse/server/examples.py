@@ -1,0 +1,185 @@
+"""One example of each thing that goes over the wire. The tests decode every one of them as what it stands for."""
+
+from typing import Any
+
+CONTEXT_ID = "0190c8f2-7c1a-7abc-8def-0123456789ab"
+MESSAGE_ID = "0190c8f2-7c1a-7abd-8def-0123456789ab"
+ANSWER_ID = "0190c8f2-7c1a-7abe-8def-0123456789ab"
+CALL_ID = "0190c8f2-7c1a-7abf-8def-0123456789ab"
+TURN_ID = "0190c8f2-7c1a-7ac0-8def-0123456789ab"
+RULE_ID = "0190c8f2-7c1a-7ac1-8def-0123456789ab"
+AT = "2026-11-15T09:30:00.000Z"
+DIGEST = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+
+SCOPE: dict[str, Any] = {"tool": "write_file", "folder": "docs", "workspace": "/home/me/project"}
+RULE: dict[str, Any] = {
+    "id": RULE_ID,
+    "effect": "allow",
+    "scope": SCOPE,
+    "lifetime": {"context": CONTEXT_ID},
+    "origin": {"by": "local", "at": AT, "call": CALL_ID, "context": CONTEXT_ID},
+}
+CALL: dict[str, Any] = {
+    "id": CALL_ID,
+    "message_id": ANSWER_ID,
+    "tool": "write_file",
+    "display_name": "Write File",
+    "arguments": {"path": "docs/hello.md", "content": "# Hello\n"},
+    "digest": DIGEST,
+    "preview": "+# Hello",
+    "touches": ["docs/hello.md"],
+    "effect": "mutating",
+    "read_only": False,
+    "dangerous": [],
+    "status": "pending",
+    "rule_offers": [{"scope": "folder", "rule": {**RULE, "id": ""}}],
+    "requested_at": AT,
+    "decided_at": None,
+    "decided_by": None,
+    "started_at": None,
+    "finished_at": None,
+    "edited": False,
+    "reason": {"code": "mode_waits", "params": {"mode": "supervised"}},
+    "result_id": None,
+    "result": None,
+}
+DECIDED: dict[str, Any] = {**CALL, "status": "executing", "rule_offers": [], "decided_by": "local", "decided_at": AT}
+BRANCH: dict[str, Any] = {
+    "name": "main",
+    "key": "0190c8f2-7c1a-7ac2-8def-0123456789ab",
+    "created_at": AT,
+    "parent_branch": None,
+    "prompt_addition": None,
+    "length": 2,
+    "merged": [],
+    "message_ids": [MESSAGE_ID, ANSWER_ID],
+}
+CONTEXT: dict[str, Any] = {
+    "context_id": CONTEXT_ID,
+    "version": 4,
+    "title": "Say hello",
+    "current_state": {"type": "awaiting_tool_approval", "pending_requests": [CALL_ID], "tool_names": ["write_file"]},
+    "mode": "supervised",
+    "active_branch": "main",
+    "branches": {"main": BRANCH},
+    "workspace": "/home/me/project",
+    "config": {"persona": None, "policy": None, "model": "demo", "rules": []},
+    "usage": {"input_tokens": 120, "output_tokens": 30},
+    "pending_tool_calls": [CALL],
+    "open_questions": [],
+    "queued": 0,
+    "elevation": None,
+    "turn": {"id": TURN_ID, "branch": "main", "started_at": AT, "round": 1},
+    "last_turn": "complete",
+    "streaming": None,
+    "parent": None,
+    "waiting_below": [],
+    "archived": False,
+    "damage": [],
+    "created_at": AT,
+    "updated_at": AT,
+}
+SUMMARY: dict[str, Any] = {
+    "context_id": CONTEXT_ID,
+    "title": "Say hello",
+    "mode": "supervised",
+    "state": {"type": "idle"},
+    "updated_at": AT,
+    "workspace": "/home/me/project",
+    "owner": "local",
+}
+MESSAGE: dict[str, Any] = {
+    "type": "text",
+    "message_id": MESSAGE_ID,
+    "timestamp": AT,
+    "role": "user",
+    "metadata": {"turn": TURN_ID, "round": 1, "mode": "supervised"},
+    "content": "Write a hello.",
+}
+QUEUED: dict[str, Any] = {
+    "item": {"id": MESSAGE_ID, "message_ids": [MESSAGE_ID], "by": "local", "at": AT},
+    "messages": [MESSAGE],
+}
+SENT: dict[str, Any] = {"message_id": MESSAGE_ID, "turn_id": TURN_ID}
+TEXT_BODY: dict[str, Any] = {"payload": {"type": "text", "content": "Write a hello."}, "mode": "supervised"}
+SWITCH: dict[str, Any] = {"mode": "agent", "started": [CALL_ID]}
+PLAN: dict[str, Any] = {
+    "source": "try",
+    "target": "main",
+    "strategy": "append",
+    "message_ids": [MESSAGE_ID],
+    "positions": [4],
+    "conflicts": [],
+}
+SESSION: dict[str, Any] = {
+    "user_id": "local",
+    "active_context_id": CONTEXT_ID,
+    "open_contexts": [{"context_id": CONTEXT_ID, "title": "Say hello", "last_access_time": AT, "order": 0}],
+    "ui_state": {"sidebar_collapsed": False, "sidebar_width": 280, "context_expanded": {}, "active_panel": None},
+    "preferences": {
+        "theme": "system",
+        "language": "en",
+        "font_size": 14,
+        "auto_save": True,
+        "default_model": None,
+        "default_mode": "supervised",
+        "tool_approval_policy": None,
+    },
+    "last_updated": AT,
+    "version": 3,
+    "warning": None,
+}
+AUDIT: dict[str, Any] = {
+    "sequence": 1,
+    "kind": "context_created",
+    "at": AT,
+    "by": "local",
+    "detail": {"mode": "supervised"},
+    "previous": "0" * 64,
+    "hash": DIGEST,
+}
+WHY: dict[str, Any] = {"at": AT, "by": "mode", "what": "Mode supervised lets it wait.", "why": None}
+PROVENANCE: dict[str, Any] = {"branch": "try", "position": 4, "at": AT, "by": "local"}
+MODE: dict[str, Any] = {
+    "name": "plan",
+    "title": "Plan",
+    "icon": "🧠",
+    "meaning": "Reads and plans; changes nothing.",
+    "aliases": ["planner"],
+    "elevates": False,
+}
+TOOL: dict[str, Any] = {
+    "name": "read_file",
+    "display_name": "Read File",
+    "description": "Read a text file.",
+    "category": "file_system",
+    "effect": "read_only",
+    "enabled": True,
+    "parameters": {"type": "object"},
+}
+HEALTH: dict[str, Any] = {
+    "status": "ok",
+    "version": "0.3.0",
+    "user": "local",
+    "contexts_in_memory": 2,
+    "turns_open": 1,
+}
+COMPLETION: dict[str, Any] = {
+    "id": f"chatcmpl-{MESSAGE_ID}",
+    "object": "chat.completion",
+    "created": 1_794_000_000,
+    "model": "demo",
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": "Hello."}, "finish_reason": "stop"}],
+    "usage": {"prompt_tokens": 12, "completion_tokens": 2, "total_tokens": 14},
+}
+SIGNALS = (
+    f'event: StateChanged\ndata: {{"event":"StateChanged","context_id":"{CONTEXT_ID}","version":4,'
+    '"state":{"type":"idle"}}\n\n'
+    f'event: ContentDelta\ndata: {{"event":"ContentDelta","context_id":"{CONTEXT_ID}","version":4,'
+    f'"message_id":"{ANSWER_ID}","sequence":12}}\n\n'
+)
+CHAT = 'event: token\ndata: {"text":"Hello."}\n\nevent: done\ndata: {}\n\n'
+
+
+def page(*items: object, after: str | None = None) -> dict[str, Any]:
+    return {"items": list(items), "next": after}

@@ -1,0 +1,21 @@
+"""What several requests are made of."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from pilothouse.domain.values import Value
+
+Id = Annotated[str, Meta(min_length=1, max_length=64, pattern="^[A-Za-z0-9_-]+$")]
+Ids = Annotated[tuple[Id, ...], Meta(max_length=1000)]
+ModeName = Annotated[str, Meta(min_length=1, max_length=30)]
+BranchName = Annotated[str, Meta(min_length=1, max_length=100)]
+Limit = Annotated[int, Meta(ge=1, le=200)]
+Cursor = Annotated[str, Meta(max_length=200)]
+
+
+class PageQuery(Value):
+    """`cursor` is the `next` of the page before."""
+
+    limit: Limit = 50
+    cursor: Cursor | None = None

@@ -1,0 +1,78 @@
+"""Errors as answers: `application/problem+json` with a stable code, in the reader's language."""
+
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+from starlette.responses import Response
+
+from pilothouse.domain.codes import Code, Language, Reason, say
+from pilothouse.domain.errors import (
+    Conflict,
+    InvalidInput,
+    ModelError,
+    NotFound,
+    PilothouseError,
+    RequestError,
+    StaleWrite,
+    StoreError,
+    ToolError,
+)
+from pilothouse.domain.shapes import Problem
+
+_TEXT_AT_MOST = 1000
+_STATUSES: tuple[tuple[type[PilothouseError], int], ...] = (
+    (InvalidInput, 422),
+    (NotFound, 404),
+    (Conflict, 409),
+    (StaleWrite, 409),
+    (StoreError, 503),
+    (ModelError, 502),
+    (ToolError, 422),
+)
+
+
+class Refused(RequestError):
+    """A request that does not come as far as the runtime."""
+
+    def __init__(self, status: int, code: Code, headers: dict[str, str] | None = None, **params: Any) -> None:
+        super().__init__(code, **params)
+        self.status = status
+        self.headers = headers or {}
+
+
+def status_of(error: PilothouseError) -> int:
+    if isinstance(error, Refused):
+        return error.status
+    if error.reason.code is Code.RUNTIME_CLOSED:
+        return 503
+    return next((status for kind, status in _STATUSES if isinstance(error, kind)), 500)
+
+
+def problem_response(error: PilothouseError, language: Language) -> Response:
+    headers = error.headers if isinstance(error, Refused) else None
+    return _response(status_of(error), error.reason, language, headers)
+
+
+def internal_response(language: Language) -> Response:
+    """A bug of ours. What it was stands in the log, not in the answer."""
+    return _response(500, Reason(Code.INTERNAL, {"detail": "see the server's log"}), language)
+
+
+def _response(status: int, reason: Reason, language: Language, headers: dict[str, str] | None = None) -> Response:
+    problem = Problem(
+        title=HTTPStatus(status).phrase,
+        status=status,
+        code=reason.code,
+        detail=say(reason, language)[:_TEXT_AT_MOST],
+        params=plain(reason.params),
+    )
+    return Response(msgspec.json.encode(problem), status, headers, media_type="application/problem+json")
+
+
+def plain(params: Any) -> dict[str, str | int | float | bool | None]:
+    """Parameters as short plain values: what is told about a request is never larger than the request was."""
+    return {
+        str(name): value if isinstance(value, int | float | bool | None) else str(value)[:_TEXT_AT_MOST]
+        for name, value in params.items()
+    }

@@ -1,0 +1,53 @@
+"""The HTTP protocol, with bounds where the library has none: on headers, and on the time that they may take."""
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+HEADERS_AT_MOST = 64 * 1024
+HEADER_SECONDS = 20.0
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """A peer that sends endless headers, or does not come to their end, is left."""
+
+    _header_bytes = 0
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._expect_headers()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._got_headers()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._deadline is None and (self.cycle is None or self.cycle.response_complete):
+            self._expect_headers()  # the next request on the same connection
+        if self._deadline is not None:
+            self._header_bytes += len(data)
+        super().data_received(data)
+        if self._deadline is not None and self._header_bytes > HEADERS_AT_MOST:
+            self._got_headers()
+            self.transport.abort()
+
+    def on_headers_complete(self) -> None:
+        self._got_headers()
+        super().on_headers_complete()
+
+    def _expect_headers(self) -> None:
+        self._header_bytes = 0
+        self._deadline = self.loop.call_later(HEADER_SECONDS, self._give_up)
+
+    def _got_headers(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _give_up(self) -> None:
+        self._deadline = None
+        transport: Any = self.transport
+        if not transport.is_closing():
+            transport.abort()

@@ -1,0 +1,143 @@
+"""Serving: a socket, the application on it, a link, and a clean end."""
+
+import asyncio
+import contextlib
+import errno
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import uvicorn
+
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import InvalidInput
+from pilothouse.runtime.runtime import Runtime
+from pilothouse.server.access import Access, is_loopback
+from pilothouse.server.app import App
+from pilothouse.server.protocol import BoundedProtocol
+from pilothouse.server.routes import ROUTES
+from pilothouse.server.serving import Serving
+from pilothouse.server.tokens import LENGTH_AT_LEAST, Tokens
+from pilothouse.session.manager import Sessions
+
+HOST = "127.0.0.1"
+PORT = 8484
+_PORTS_TRIED = 50
+_CONNECTIONS_AT_MOST = 4000
+_SECONDS_TO_END = 5
+
+
+def listen(host: str, port: int, tokens: Tokens) -> socket.socket:
+    """A listening socket, on the next free port where that one is taken.
+
+    Raises: InvalidInput where it would be reachable from other machines without a token of the person's own, or where
+    the address cannot be had.
+    """
+    if not is_loopback(host) and not tokens.is_given:
+        raise InvalidInput(Code.OPEN_ACCESS, host=host, limit=LENGTH_AT_LEAST)
+    for candidate in range(port, min(port + _PORTS_TRIED, 65535) + 1):
+        try:
+            return _bound(host, candidate)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE or port == 0:
+                raise InvalidInput(Code.CANNOT_LISTEN, host=host, port=candidate, detail=error.strerror) from error
+    raise InvalidInput(Code.CANNOT_LISTEN, host=host, port=port, detail=os.strerror(errno.EADDRINUSE))
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    found = socket.socket(family, kind, protocol)
+    try:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind(address)
+        found.listen(socket.SOMAXCONN)
+    except OSError:
+        found.close()
+        raise
+    return found
+
+
+def make_serving(
+    runtime: Runtime,
+    tokens: Tokens,
+    *,
+    host: str,
+    port: int,
+    roots: Sequence[Path],
+    names: Sequence[str] = (),
+    mode: str | None = None,
+    is_demo: bool = False,
+    completions_mode: str = "review",
+) -> Serving:
+    """Raises: InvalidInput for a root that is no folder."""
+    for root in roots:
+        if not root.is_dir():
+            raise InvalidInput(Code.INVALID_WORKSPACE, path=str(root))
+    return Serving(
+        runtime=runtime,
+        sessions=Sessions(runtime),
+        access=Access(tokens, runtime.parts.ambient, host=host, port=port, names=names),
+        roots=[Path(os.path.realpath(root)) for root in roots],
+        mode=mode,
+        is_demo=is_demo,
+        completions_mode=completions_mode,
+    )
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Signals are ours: clients are told first."""
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._ready()
+
+
+async def serve(serving: Serving, listening: socket.socket, ready: Callable[[], None]) -> None:
+    """Until SIGTERM or SIGINT: then streams are told and ended, requests finish, and nothing new is taken."""
+    config = uvicorn.Config(
+        App(serving, ROUTES),
+        http=BoundedProtocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        limit_concurrency=_CONNECTIONS_AT_MOST,
+        timeout_keep_alive=60,
+        timeout_graceful_shutdown=_SECONDS_TO_END,
+    )
+    server = _Server(config, ready)
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        if serving.stopping.is_set():
+            server.force_exit = True  # a second one: whoever asked does not want to wait
+        serving.stopping.set()
+        server.should_exit = True
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop)
+    try:
+        await server.serve(sockets=[listening])
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
+
+
+def open_in_browser(link: str) -> None:
+    """Where there is a screen, and a person at it. A browser in the terminal would take the terminal away."""
+    has_screen = sys.platform == "darwin" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+    if has_screen and sys.stdout.isatty():
+        import webbrowser  # rarely needed
+
+        webbrowser.open(link)

@@ -1,0 +1,98 @@
+"""What the handlers are given: the runtime and what the server knows beside it, and one request's own part of it."""
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pilothouse.domain.codes import Code, Language
+from pilothouse.domain.errors import InvalidInput, NotFound
+from pilothouse.runtime.live import Live
+from pilothouse.runtime.runtime import Runtime
+from pilothouse.server.access import Access
+from pilothouse.server.counts import Counts
+from pilothouse.server.problems import Refused
+from pilothouse.session.manager import Sessions
+
+STREAMS_AT_MOST = 1000
+
+
+@dataclass(frozen=True)
+class Serving:
+    """`roots` are the folders beneath which workspaces may lie, the first one the usual one. `mode` is that
+    of new contexts where the user has no other preference. `completions_mode` is the
+    mode of clients that cannot be asked. `stopping` is set when the server begins to end."""
+
+    runtime: Runtime
+    sessions: Sessions
+    access: Access
+    roots: Sequence[Path]
+    mode: str | None = None
+    is_demo: bool = False
+    completions_mode: str = "review"
+    heartbeat: float = 15.0
+    streams_at_most: int = STREAMS_AT_MOST
+    counts: Counts = field(default_factory=Counts)
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def workspace(self, given: str | None) -> Path:
+        """A folder beneath one of the roots; a relative one beneath the first. Raises: InvalidInput."""
+        if given is None:
+            return self.roots[0]
+        if "\0" in given:
+            raise InvalidInput(Code.INVALID_WORKSPACE, path=given)
+        real = Path(os.path.realpath(self.roots[0] / given))
+        if not any(real == root or root in real.parents for root in self.roots):
+            raise InvalidInput(Code.OUTSIDE_ROOTS, path=given, allowed=", ".join(map(str, self.roots)))
+        return real
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request: who asks, in which language, with which headers."""
+
+    serving: Serving
+    user: str
+    language: Language
+    headers: Mapping[str, str]
+
+    @property
+    def runtime(self) -> Runtime:
+        return self.serving.runtime
+
+    async def own(self, context_id: str) -> Live:
+        """Raises: NotFound for a context that there is not, or that is somebody else's."""
+        live = await self.runtime.context(context_id)
+        if live.core.owner != self.user:
+            raise NotFound(Code.UNKNOWN_CONTEXT, context_id=context_id)
+        return live
+
+    def is_user(self) -> bool:
+        """Whether who asked may still ask: tokens can be taken away."""
+        return self.user in self.serving.access.tokens.all()
+
+    def check_streams(self) -> None:
+        """Raises: Refused when there are too many, or the server is stopping."""
+        serving = self.serving
+        if serving.stopping.is_set():
+            raise Refused(503, Code.SERVER_STOPPING)
+        if serving.counts.streams_open >= serving.streams_at_most:
+            raise Refused(503, Code.TOO_MANY_STREAMS, {"retry-after": "10"}, limit=serving.streams_at_most)
+
+
+def language_of(header: str) -> Language:
+    """The first of ours that a reader names in Accept-Language; English where they name none."""
+    best: tuple[float, Language] = (0.0, "en")
+    for part in header[:200].split(","):
+        name, _, weight = part.strip().partition(";q=")
+        language: Language | None = (
+            "zh" if name.lower().startswith("zh") else "en" if name.lower().startswith("en") else None
+        )
+        try:
+            quality = float(weight) if weight else 1.0
+        except ValueError:
+            continue
+        if language is not None and quality > best[0]:
+            best = (quality, language)
+    return best[1]

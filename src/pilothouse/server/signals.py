@@ -1,0 +1,146 @@
+"""The signal streams: first the present, then what changes. Each event is small, whatever it is about."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from pilothouse.domain.codes import Code, Language, Reason, say
+from pilothouse.domain.errors import PilothouseError
+from pilothouse.domain.signals import (
+    ContentDelta,
+    ContextChanged,
+    ErrorRaised,
+    MessageCreated,
+    Signal,
+    StateChanged,
+    session_topic,
+)
+from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, State
+from pilothouse.domain.values import Value
+from pilothouse.server.serving import Call
+from pilothouse.server.sse import HEARTBEAT, EventStream, event
+
+EVENT_AT_MOST = 1024
+CONTEXTS_AT_MOST = 200
+_LISTED = 8
+_FIELDS = 12
+_SHOWN = 200
+_SHOWN_AT_LEAST = 20
+
+
+class StreamQuery(Value):
+    """`contexts` are ids with commas between them."""
+
+    contexts: Annotated[str, Meta(max_length=CONTEXTS_AT_MOST * 65)] = ""
+
+
+async def stream(call: Call, context_id: str) -> EventStream:
+    """The signals of one context."""
+    call.check_streams()
+    return _stream(call, [context_id], with_session=False)
+
+
+async def stream_all(call: Call, query: StreamQuery) -> EventStream:
+    """The signals of several contexts and of the user's session, over one connection."""
+    call.check_streams()
+    ids = list(dict.fromkeys(filter(None, query.contexts.split(","))))[:CONTEXTS_AT_MOST]
+    return _stream(call, ids, with_session=True)
+
+
+def _stream(call: Call, ids: Sequence[str], *, with_session: bool) -> EventStream:
+    pieces = _events(call, ids, with_session=with_session)
+    return EventStream(pieces, heartbeat=call.serving.heartbeat, goes_on=call.is_user)
+
+
+async def _events(call: Call, ids: Sequence[str], *, with_session: bool) -> AsyncIterator[bytes]:
+    serving = call.serving
+    serving.counts.streams_open += 1
+    stopping = asyncio.ensure_future(serving.stopping.wait())
+    try:
+        own, refusals = await _own(call, ids)
+        topics = [*own, *([session_topic(call.user)] if with_session else [])]
+        with call.runtime.signals(topics) as subscription:  # before the present is read: nothing falls between
+            stopping.add_done_callback(lambda _: subscription.close())
+            yield b"".join([*refusals, *[piece for each in own for piece in await _present(call, each)]]) or HEARTBEAT
+            while signals := await subscription.batch():
+                serving.counts.signals_sent += len(signals)
+                yield b"".join([written(signal, call.language) for signal in signals])
+        yield _error(Reason(Code.SERVER_STOPPING), call.language)
+    finally:
+        stopping.cancel()
+        serving.counts.streams_open -= 1
+
+
+async def _own(call: Call, ids: Sequence[str]) -> tuple[list[str], list[bytes]]:
+    """Those that there are; for each of the others, what is wrong with it."""
+    own, refusals = [], []
+    for context_id in ids:
+        try:
+            own.append((await call.own(context_id)).id)
+        except PilothouseError as error:
+            refusals.append(_error(error.reason, call.language, context_id))
+    return list(own), refusals
+
+
+async def _present(call: Call, context_id: str) -> list[bytes]:
+    """What a client needs to be right: the state, the version, and how far a message has come that is being written."""
+    try:
+        live = await call.runtime.context(context_id)
+    except PilothouseError as error:
+        return [_error(error.reason, call.language, context_id)]
+    about: dict[str, Any] = {"context_id": live.id, "version": live.version}
+    found: list[Signal] = [StateChanged(**about, state=live.state), ContextChanged(**about, fields=("*",))]
+    outlet = live.outlet
+    if outlet is not None and outlet.flushed:
+        message = {**about, "message_id": outlet.message_id}
+        found.append(MessageCreated(**message, role="assistant", type="text"))
+        found.append(ContentDelta(**message, sequence=outlet.flushed))
+    return [written(signal, call.language) for signal in found]
+
+
+def written(signal: Signal, language: Language) -> bytes:
+    """A signal as an event of bounded size."""
+    if isinstance(signal, ErrorRaised):
+        return _error(signal.reason, language, signal.context_id, signal.version)
+    if isinstance(signal, StateChanged):
+        signal = msgspec.structs.replace(signal, state=_short(signal.state))
+    name = str(signal.__struct_config__.tag)
+    found = event(name, signal)
+    shown = _SHOWN
+    while len(found) > EVENT_AT_MOST and shown >= _SHOWN_AT_LEAST:
+        found = event(name, _cut(msgspec.to_builtins(signal), shown))
+        shown //= 2
+    return found
+
+
+def _short(state: State) -> State:
+    """A list inside a state in its first entries, with how many there are."""
+    match state:
+        case AwaitingToolApproval():
+            ids, names = state.pending_requests, state.tool_names
+            return AwaitingToolApproval(ids[:_LISTED], names[:_LISTED], total=len(ids))
+        case AwaitingUserAnswer():
+            return AwaitingUserAnswer(state.question_ids[:_LISTED], total=len(state.question_ids))
+        case _:
+            return state
+
+
+def _error(reason: Reason, language: Language, context_id: str | None = None, version: int | None = None) -> bytes:
+    data = {"context_id": context_id, "version": version, "code": reason.code, "error_message": say(reason, language)}
+    return event("Error", _cut({name: value for name, value in data.items() if value is not None}, _SHOWN))
+
+
+def _cut(value: Any, shown: int) -> Any:
+    """With every text, list and mapping in it cut short; a text is measured as it is written."""
+    match value:
+        case str():
+            return value[:shown] if len(msgspec.json.encode(value)) > shown + 2 else value
+        case dict():
+            return {name: _cut(each, shown) for name, each in list(value.items())[:_FIELDS]}
+        case list() | tuple():
+            return [_cut(each, shown) for each in value[:_LISTED]]
+        case _:
+            return value

@@ -1,0 +1,79 @@
+"""Steering a turn: cancel, pause, resume, continue, retry; mode, elevation, answers."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from pilothouse.domain.shapes import CallShape, ContextShape, Page
+from pilothouse.domain.values import Value
+from pilothouse.runtime.modes import ModeSwitch
+from pilothouse.server.contexts import get
+from pilothouse.server.inputs import ModeName
+from pilothouse.server.serving import Call
+from pilothouse.server.views import call_shapes
+
+
+class ModeBody(Value):
+    mode: ModeName
+
+
+class ElevationBody(Value, kw_only=True):
+    """Exactly one end: a number of calls, this turn, or minutes."""
+
+    calls: Annotated[int, Meta(ge=1, le=100)] | None = None
+    turn: bool = False
+    minutes: Annotated[float, Meta(gt=0, le=1440)] | None = None
+
+
+class AnswersBody(Value):
+    """One for each question, in their order."""
+
+    answers: Annotated[tuple[str, ...], Meta(max_length=100)]
+
+
+async def cancel(call: Call, context_id: str) -> ContextShape:
+    await call.runtime.cancel(context_id, by=call.user)
+    return await get(call, context_id)
+
+
+async def pause(call: Call, context_id: str) -> ContextShape:
+    await call.runtime.pause(context_id, by=call.user)
+    return await get(call, context_id)
+
+
+async def resume(call: Call, context_id: str) -> ContextShape:
+    await call.runtime.resume(context_id, by=call.user)
+    return await get(call, context_id)
+
+
+async def go_on(call: Call, context_id: str) -> ContextShape:
+    await call.runtime.continue_turn(context_id)
+    return await get(call, context_id)
+
+
+async def retry(call: Call, context_id: str) -> ContextShape:
+    await call.runtime.retry_now(context_id)
+    return await get(call, context_id)
+
+
+async def switch_mode(call: Call, context_id: str, body: ModeBody) -> ModeSwitch:
+    return await call.runtime.switch_mode(context_id, body.mode, by=call.user)
+
+
+async def preview_mode(call: Call, context_id: str, query: ModeBody) -> Page[CallShape]:
+    """The calls that a switch would start."""
+    calls = await call.runtime.would_start(context_id, query.mode)
+    return Page(await call_shapes(call.runtime, context_id, calls))
+
+
+async def elevate(call: Call, context_id: str, body: ElevationBody) -> ModeSwitch:
+    return await call.runtime.elevate(context_id, calls=body.calls, turn=body.turn, minutes=body.minutes, by=call.user)
+
+
+async def end_elevation(call: Call, context_id: str) -> ModeSwitch:
+    return await call.runtime.end_elevation(context_id, by=call.user)
+
+
+async def answer(call: Call, context_id: str, body: AnswersBody) -> ContextShape:
+    await call.runtime.answer(context_id, body.answers, by=call.user)
+    return await get(call, context_id)

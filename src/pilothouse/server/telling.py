@@ -1,0 +1,118 @@
+"""A turn told as it goes: text, calls that begin and end, errors, a title. For clients that want one stream."""
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import msgspec
+
+from pilothouse.domain.codes import Code, Language, Reason, say
+from pilothouse.domain.messages import ErrorMessage, Message, Text, ToolRequest, ToolResult
+from pilothouse.domain.states import Failed, WaitingForRecovery
+from pilothouse.domain.values import CallId, TurnId
+from pilothouse.runtime.following import At, ChildWaits, Event, Piece, Seen, follow
+from pilothouse.runtime.hub import Subscription
+from pilothouse.runtime.live import Live
+from pilothouse.runtime.runtime import Runtime
+from pilothouse.server.sse import event
+
+RESULT_AT_MOST = 100_000
+# The mode's wall is told once, as the error that ends the turn.
+_WALLS = frozenset({Code.MODE_DENIED, Code.ROUND_DENIED})
+
+
+class Teller:
+    """`waiting` is, at the end, who waits for a person: the context, or one of its sub-agents."""
+
+    def __init__(
+        self, runtime: Runtime, context_id: str, language: Language, *, turn: TurnId | None, title: str | None
+    ) -> None:
+        self._runtime = runtime
+        self._context_id = context_id
+        self._language = language
+        self._turn = turn
+        self._title = title
+        self._arguments: dict[CallId, Any] = {}
+        self._started: set[CallId] = set()
+        self._told_error = False
+        self._live: Live | None = None
+        self.waiting: Live | None = None
+
+    async def tell(self, position: int, signals: Subscription) -> AsyncIterator[bytes]:
+        """Until the context rests, a sub-agent waits for a person, or another turn has begun."""
+        async for happened in follow(self._runtime, self._context_id, position=position, signals=signals):
+            live = self._live = await self._runtime.context(self._context_id)
+            if isinstance(happened, Seen) and self._is_of_another_turn(happened.message):
+                return
+            told = b"".join((*self._beside(live, happened), *self._about(happened)))
+            if told:
+                yield told
+            if isinstance(happened, ChildWaits):
+                self.waiting = await self._runtime.context(happened.context_id)
+                return
+        live = self._live = await self._runtime.context(self._context_id)
+        self.waiting = live if live.is_waiting() else None
+
+    def last_error(self) -> bytes:
+        """What stopped the turn, where no message said so."""
+        state = self._live.state if self._live is not None else None
+        if self._told_error:
+            return b""
+        match state:
+            case Failed(error_message=reason) | WaitingForRecovery(reason=reason):
+                return self._error(reason)
+            case _:
+                return b""
+
+    def _is_of_another_turn(self, message: Message) -> bool:
+        return message.metadata.turn not in (None, self._turn)
+
+    def _beside(self, live: Live, happened: Event) -> Iterator[bytes]:
+        if live.core.title != self._title:
+            self._title = live.core.title
+            yield event("title", {"title": self._title})
+        if isinstance(happened, At | Seen):
+            for call in live.calls.values():
+                self._arguments[call.id] = call.arguments
+                if call.status == "executing" and call.id not in self._started:
+                    self._started.add(call.id)
+                    yield event("tool_start", {"id": call.id, "name": call.tool, "args": call.arguments})
+
+    def _about(self, happened: Event) -> Iterator[bytes]:
+        match happened:
+            case Seen(message=ToolRequest() as message):
+                for call in message.calls:
+                    self._arguments.setdefault(call.id, _decoded(call.arguments))
+            case Piece(text=text):
+                yield event("token", {"text": text})
+            case Seen(message=Text(role="assistant", content=content), streamed=False) if content:
+                yield event("token", {"text": content})
+            case Seen(message=ToolResult() as message):
+                yield from self._ended(message)
+            case Seen(message=ErrorMessage(reason=reason)):
+                self._told_error = True
+                yield self._error(reason)
+
+    def _ended(self, message: ToolResult) -> Iterator[bytes]:
+        is_wall = message.status == "denied" and message.error is not None and message.error.code in _WALLS
+        if is_wall:
+            return
+        if message.status in ("executed", "failed") and message.call_id not in self._started:
+            self._started.add(message.call_id)  # it was over before anybody looked
+            arguments = self._arguments.get(message.call_id)
+            yield event("tool_start", {"id": message.call_id, "name": message.tool, "args": arguments})
+        told = say(message.error, self._language) if message.error is not None else message.content
+        data = {"id": message.call_id, "name": message.tool, "status": message.status, "result": told[:RESULT_AT_MOST]}
+        yield event("tool_end", data)
+
+    def _error(self, reason: Reason) -> bytes:
+        is_plan = reason.code is Code.MODE_DENIED and reason.params.get("mode") == "plan"
+        words = Reason(Code.PLAN_DENIED, reason.params) if is_plan else reason
+        return event("error", {"message": say(words, self._language), "code": reason.code})
+
+
+def _decoded(arguments: str) -> Any:
+    """What the model sent, as far as it is JSON."""
+    try:
+        return msgspec.json.decode(arguments)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return arguments

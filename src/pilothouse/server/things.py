@@ -1,0 +1,115 @@
+"""What there is: modes, personas, models, tools; and how the server is."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from starlette.responses import Response
+
+from pilothouse import __version__
+from pilothouse.domain.calls import Effect, display_name
+from pilothouse.domain.modes import Mode
+from pilothouse.domain.shapes import Page
+from pilothouse.domain.values import Value
+from pilothouse.server.serving import Call
+
+
+class ModeShape(Value, kw_only=True, omit_defaults=False):
+    """`title` and `meaning` are in the reader's language."""
+
+    name: str
+    title: str
+    icon: str
+    meaning: str
+    aliases: tuple[str, ...]
+    elevates: bool
+
+
+class PersonaShape(Value, kw_only=True, omit_defaults=False):
+    name: str
+
+
+class ModelShape(Value, kw_only=True, omit_defaults=False):
+    """`is_demo` is the one that needs no key and only shows how things work."""
+
+    name: str
+    is_default: bool
+    is_demo: bool
+
+
+class ToolShape(Value, kw_only=True, omit_defaults=False):
+    name: str
+    display_name: str
+    description: str
+    category: str
+    effect: Effect
+    enabled: bool
+    parameters: Mapping[str, Any]
+
+
+class Health(Value, kw_only=True, omit_defaults=False):
+    status: Literal["ok", "stopping"]
+    version: str
+    user: str
+    contexts_in_memory: int
+    turns_open: int
+
+
+async def modes(call: Call) -> Page[ModeShape]:
+    return Page(tuple(_mode(mode, call) for mode in call.runtime.parts.modes.all.values()))
+
+
+def _mode(mode: Mode, call: Call) -> ModeShape:
+    in_chinese = call.language == "zh"
+    return ModeShape(
+        name=mode.name,
+        title=mode.title_zh if in_chinese else mode.title,
+        icon=mode.icon,
+        meaning=mode.meaning_zh if in_chinese else mode.meaning,
+        aliases=mode.aliases,
+        elevates=mode.elevates,
+    )
+
+
+async def personas(call: Call) -> Page[PersonaShape]:
+    return Page(tuple(PersonaShape(name=name) for name in call.runtime.parts.personas))
+
+
+async def models(call: Call) -> Page[ModelShape]:
+    return Page((ModelShape(name=call.runtime.parts.model, is_default=True, is_demo=call.serving.is_demo),))
+
+
+async def tools(call: Call) -> Page[ToolShape]:
+    registry = call.runtime.parts.registry
+    return Page(
+        tuple(
+            ToolShape(
+                name=tool.name,
+                display_name=display_name(tool.name),
+                description=tool.description,
+                category=tool.category,
+                effect=tool.effect,
+                enabled=not registry.is_disabled(tool.name),
+                parameters=registry.offers[tool.name].parameters,
+            )
+            for tool in registry.tools.values()
+        )
+    )
+
+
+async def health(call: Call) -> Health:
+    return Health(
+        status="stopping" if call.serving.stopping.is_set() else "ok",
+        version=__version__,
+        user=call.user,
+        contexts_in_memory=len(call.runtime.in_memory()),
+        turns_open=_turns(call),
+    )
+
+
+async def metrics(call: Call) -> Response:
+    text = call.serving.counts.text(contexts=len(call.runtime.in_memory()), turns=_turns(call))
+    return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def _turns(call: Call) -> int:
+    return sum(live.task is not None for live in call.runtime.in_memory())
