@@ -28,7 +28,10 @@ LAYERS: dict[str, set[str]] = {
     "hosting": {"domain", "ambient", "runtime", "server", "settings"},
     "config": {"domain"},
     "settings": {"domain", "config"},
-    "testing": {"domain", "ambient", "window", "llm", "tools", "sandbox", "storage", "runtime"},
+    "testing": {
+        *("domain", "ambient", "window", "llm", "tools", "sandbox", "storage", "runtime"),
+        *("session", "server", "client"),
+    },
     "app": {"domain", "ambient", "llm", "tools", "storage", "runtime", "settings"},
     "options": set(),
     "commands": {"domain", "app", "config", "hosting", "options", "runtime", "sandbox", "settings", "terminal"},

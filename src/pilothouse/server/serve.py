@@ -102,8 +102,8 @@ class _Server(uvicorn.Server):
         self._ready()
 
 
-async def serve(serving: Serving, listening: socket.socket, ready: Callable[[], None]) -> None:
-    """Until SIGTERM or SIGINT: then streams are told and ended, requests finish, and nothing new is taken."""
+def start(serving: Serving, ready: Callable[[], None]) -> uvicorn.Server:
+    """The application on uvicorn, to be run."""
     config = uvicorn.Config(
         App(serving, ROUTES),
         http=BoundedProtocol,
@@ -116,7 +116,12 @@ async def serve(serving: Serving, listening: socket.socket, ready: Callable[[], 
         timeout_keep_alive=60,
         timeout_graceful_shutdown=_SECONDS_TO_END,
     )
-    server = _Server(config, ready)
+    return _Server(config, ready)
+
+
+async def serve(serving: Serving, listening: socket.socket, ready: Callable[[], None]) -> None:
+    """Until SIGTERM or SIGINT: then streams are told and ended, requests finish, and nothing new is taken."""
+    server = start(serving, ready)
     loop = asyncio.get_running_loop()
 
     def stop() -> None:

@@ -1,0 +1,47 @@
+"""A server in this process, on a real loopback socket, around any runtime."""
+
+import asyncio
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pilothouse.client import Client
+from pilothouse.runtime.runtime import Runtime
+from pilothouse.server.serve import HOST, listen, make_serving, start
+from pilothouse.server.tokens import Tokens
+
+TOKEN = "a-token-for-tests-only"  # noqa: S105
+
+
+class Served:
+    """Use it as an async context manager. The runtime is not closed with it."""
+
+    def __init__(self, runtime: Runtime, roots: Sequence[Path], **options: Any) -> None:
+        self._runtime = runtime
+        self._roots = roots
+        self._options = options
+        self._folder = tempfile.TemporaryDirectory()
+        self.tokens = Tokens(Path(self._folder.name) / "tokens.json", runtime.parts.ambient, TOKEN)
+        self.token = TOKEN
+        self.url = ""
+
+    async def __aenter__(self) -> "Served":
+        listening = listen(HOST, 0, self.tokens)
+        self.port = listening.getsockname()[1]
+        self.url = f"http://{HOST}:{self.port}"
+        self.serving = make_serving(
+            self._runtime, self.tokens, host=HOST, port=self.port, roots=self._roots, **self._options
+        )
+        self._server = start(self.serving, lambda: None)
+        self._task = asyncio.create_task(self._server.serve(sockets=[listening]))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.serving.stopping.set()
+        self._server.should_exit = True
+        await self._task
+        self._folder.cleanup()
+
+    def client(self, token: str = TOKEN, **options: Any) -> Client:
+        return Client(self.url, token, **options)

@@ -1,0 +1,38 @@
+"""The client's copy over a real server: it follows, and it is what a fresh load gives."""
+
+from pathlib import Path
+
+from pilothouse.client import Copy
+from pilothouse.domain.states import AwaitingToolApproval, Idle
+from pilothouse.llm.script import Answer
+from pilothouse.testing.served import Served
+from pilothouse.testing.world import World
+from tests.held import asks
+
+
+def is_idle(copy: Copy) -> bool:
+    return copy.is_settled and isinstance(copy.context.current_state, Idle) and copy.context.turn is None
+
+
+async def test_a_copy_follows_a_turn_and_equals_a_fresh_load(tmp_path: Path) -> None:
+    world = World(tmp_path, asks(("change", "a")), Answer(text="Hello there, this is an answer.", delta_delay=0.01))
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
+        made = await client.call("POST", "/api/contexts", {"mode": "supervised"})
+        context_id = made["context_id"]
+        async with Copy(client, context_id) as copy:
+            await client.send(context_id, "go")
+            await copy.until(
+                lambda copy: (
+                    isinstance(copy.context.current_state, AwaitingToolApproval)
+                    and bool(copy.context.pending_tool_calls)
+                )
+            )
+            call = copy.context.pending_tool_calls[0]
+            path = f"/api/contexts/{context_id}/tool-calls/{call.id}/approve"
+            await client.call("POST", path, {"digest": call.digest})
+            await copy.until(lambda copy: is_idle(copy) and len(copy.order) == 4)
+            async with Copy(client, context_id) as fresh:
+                await fresh.until(is_idle)
+                assert (copy.context, copy.order, copy.messages) == (fresh.context, fresh.order, fresh.messages)
+                assert not copy.texts
+                assert copy.text(copy.order[-1]) == "Hello there, this is an answer."
