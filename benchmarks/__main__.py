@@ -6,9 +6,9 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from benchmarks import figures, steering
+from benchmarks import figures, server, steering
 
-Figure = Callable[[Path], Awaitable[figures.Row]]
+Figure = Callable[[Path], Awaitable[figures.Row | list[figures.Row]]]
 
 ALL: list[Figure] = [
     figures.delta,
@@ -27,6 +27,11 @@ ALL: list[Figure] = [
     steering.listing,
     steering.merging,
     steering.delegation,
+    server.chat_stream,
+    server.served_streams,
+    server.delta_to_client,
+    server.served_memory,
+    server.served_start,
 ]
 
 
@@ -36,8 +41,9 @@ async def main(wanted: list[str]) -> None:
         if wanted and figure.__name__ not in wanted:
             continue
         with tempfile.TemporaryDirectory() as folder:
-            row = await figure(Path(folder))
-        print(row.line(), flush=True)
+            found = await figure(Path(folder))
+        for row in found if isinstance(found, list) else [found]:
+            print(row.line(), flush=True)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,8 @@ from pilothouse.server.sse import EventStream
 BODY_AT_MOST = 8 * 1024 * 1024
 ADDRESS_AT_MOST = 16 * 1024
 
+# What a form of any page can send without asking first.
+_FORMS = frozenset({"text/plain", "multipart/form-data", "application/x-www-form-urlencoded"})
 _LOG = logging.getLogger("pilothouse.server")
 _HEADERS = {
     "content-security-policy": POLICY.format(styles="'self'"),
@@ -138,7 +140,7 @@ def _check_type(route: Route, request: Request) -> None:
     """A form of another page can send only certain types: none of them is taken."""
     given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     has_body = request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
-    if given != route.takes and (given or has_body):
+    if given in _FORMS or (has_body and given != route.takes):
         raise Refused(415, Code.UNSUPPORTED_TYPE, type=given[:100], allowed=route.takes)
 
 

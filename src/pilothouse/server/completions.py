@@ -74,7 +74,7 @@ async def complete(call: Call, body: CompletionBody) -> Completion | EventStream
         pieces = _chunks(call, turn, sent.message_id)
         return EventStream(pieces, heartbeat=call.serving.heartbeat, headers={"x-pilothouse-context": live.id})
     text = "".join([piece async for piece in turn.text()])
-    if turn.failure is not None and not text:
+    if turn.has_failed and turn.failure is not None and not text:
         raise ModelError(turn.failure.code, **turn.failure.params)
     return Completion(
         id=f"chatcmpl-{sent.message_id}",
@@ -122,6 +122,7 @@ class _Unattended:
         self._position = position
         self._not_done: list[str] = []
         self.failure: Reason | None = None
+        self.has_failed = False
 
     async def text(self) -> AsyncIterator[str]:
         runtime = self._call.runtime
@@ -168,6 +169,10 @@ class _Unattended:
             pass  # a person was there after all, and faster
 
     def _note_state(self) -> None:
+        """What a mode denied is an answer; what the model or the disk could not do is none."""
+        self.has_failed = self.live.core.last_turn == "error" or isinstance(
+            self.live.state, Failed | WaitingForRecovery
+        )
         match self.live.state:
             case Failed(error_message=reason) | WaitingForRecovery(reason=reason):
                 self.failure = reason

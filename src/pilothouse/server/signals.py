@@ -1,6 +1,7 @@
 """The signal streams: first the present, then what changes. Each event is small, whatever it is about."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Sequence
 from typing import Annotated, Any
 
@@ -28,7 +29,10 @@ CONTEXTS_AT_MOST = 200
 _LISTED = 8
 _FIELDS = 12
 _SHOWN = 200
-_SHOWN_AT_LEAST = 20
+_SHOWN_AT_LEAST = 6
+_NAME = 20
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_ENCODER = msgspec.json.Encoder()
 
 
 class StreamQuery(Value):
@@ -134,13 +138,21 @@ def _error(reason: Reason, language: Language, context_id: str | None = None, ve
 
 
 def _cut(value: Any, shown: int) -> Any:
-    """With every text, list and mapping in it cut short; a text is measured as it is written."""
+    """With every text in it cut to so many bytes, and every list and mapping to a few entries. Ids stay whole."""
     match value:
         case str():
-            return value[:shown] if len(msgspec.json.encode(value)) > shown + 2 else value
+            return value if _ID.fullmatch(value) else _cut_text(value, shown)
         case dict():
-            return {name: _cut(each, shown) for name, each in list(value.items())[:_FIELDS]}
+            return {_cut_text(name, shown): _cut(each, shown) for name, each in list(value.items())[:_FIELDS]}
         case list() | tuple():
             return [_cut(each, shown) for each in value[:_LISTED]]
         case _:
             return value
+
+
+def _cut_text(text: str, shown: int) -> str:
+    """As many characters as fit, as they are written."""
+    text = text[:shown]
+    while len(_ENCODER.encode(text)) > max(shown, _NAME):
+        text = text[: len(text) * 3 // 4]
+    return text

@@ -1,0 +1,952 @@
+"""Who may ask, and how: made from the route table, over real sockets, so that no route can be forgotten."""
+
+import asyncio
+import dataclasses
+import io
+import logging
+import os
+import socket
+import stat
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from types import EllipsisType
+from typing import Any, NamedTuple
+
+import aiohttp
+import msgspec
+import pytest
+
+from pilothouse.ambient import SystemAmbient
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import InvalidInput, StoreDamaged
+from pilothouse.domain.rules import Scope
+from pilothouse.domain.shapes import Problem
+from pilothouse.llm.script import Answer
+from pilothouse.server import protocol
+from pilothouse.server.app import ADDRESS_AT_MOST, BODY_AT_MOST
+from pilothouse.server.logs import JsonLines
+from pilothouse.server.routes import ROUTES
+from pilothouse.server.routing import EVENTS, HTML, JSON, Route
+from pilothouse.server.serve import HOST, listen, make_serving, start
+from pilothouse.server.tokens import LENGTH_AT_LEAST, Tokens
+from pilothouse.storage.memory import MemoryStore
+from pilothouse.testing.ambient import TurnableAmbient
+from pilothouse.testing.served import TOKEN, Served
+from pilothouse.testing.world import World
+from tests.held import asks
+
+CHANGING = [route for route in ROUTES if route.method != "GET"]
+WITH_BODY = [route for route in ROUTES if route.signature.body is not None]
+IN_CONTEXT = [route for route in ROUTES if "{context_id}" in route.path]
+FORMS = (
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "text/plain",
+    "text/plain;charset=utf-8",
+    "TEXT/PLAIN",
+)
+BEARER = {"authorization": f"Bearer {TOKEN}"}
+HEADERS = {
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+A_MINUTE = 61.0
+SOON = 20.0
+
+
+class Reply(NamedTuple):
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def code(self) -> str:
+        return msgspec.json.decode(self.body, type=Problem).code
+
+
+class House:
+    """A server with one context of the local user's, which waits for them to decide a call."""
+
+    def __init__(self, world: World, served: Served, http: aiohttp.ClientSession) -> None:
+        self.world = world
+        self.served = served
+        self.http = http
+        self.ids: dict[str, str] = {}
+
+    async def furnish(self) -> None:
+        runtime = self.world.runtime
+        context_id = await self.world.start("supervised")
+        await self.world.turn(context_id, "go")
+        await runtime.send(context_id, "later", queue=True)
+        await runtime.create_branch(context_id, "try")
+        rule = await runtime.give_rule("deny", Scope(folder="deploy"))
+        (call,) = await runtime.pending_calls(context_id)
+        (message,) = await runtime.read_messages(context_id, branch="main", limit=1)
+        known = {"context_id": context_id, "call_id": call.id, "message_id": message.id, "rule_id": rule.id}
+        self.ids = {
+            **known,
+            "tab_id": context_id,
+            "thread_id": context_id,
+            "branch": "main",
+            "source": "try",
+            "name": "page.css",
+        }
+
+    def path(self, route: Route, **ids: str) -> str:
+        return route.path.format_map({**self.ids, **ids})
+
+    def body(self, route: Route) -> bytes | None:
+        if route.signature.body is None:
+            return None
+        if route.signature.body is bytes:
+            return b"x"
+        text = msgspec.json.encode(route.body_example).decode()
+        return text.replace("0190c8f2-7c1a-7abc-8def-0123456789ab", self.ids["context_id"]).encode()
+
+    async def ask(
+        self,
+        route: Route,
+        headers: Mapping[str, str] = BEARER,
+        *,
+        method: str | None = None,
+        path: str | None = None,
+        body: bytes | None | EllipsisType = ...,
+    ) -> Reply:
+        """As a client would ask for it, but for what is given."""
+        data = self.body(route) if body is ... else body
+        typed = {"content-type": route.takes} if data is not None else {}
+        return await self.get(path or self.path(route), {**typed, **headers}, method=method or route.method, data=data)
+
+    async def get(
+        self, path: str, headers: Mapping[str, str] = BEARER, *, method: str = "GET", data: bytes | None = None
+    ) -> Reply:
+        async with self.http.request(
+            method, path, headers=headers, data=data, skip_auto_headers=["content-type", "user-agent"]
+        ) as answer:
+            is_endless = answer.content_type == EVENTS
+            body = b"" if is_endless else await answer.read()
+            return Reply(answer.status, answer.headers.copy(), body)
+
+    async def cookie(self) -> dict[str, str]:
+        reply = await self.get(f"/?token={TOKEN}", {})
+        return {"cookie": reply.headers["set-cookie"].partition(";")[0]}
+
+    @property
+    def origin(self) -> str:
+        return f"http://127.0.0.1:{self.served.port}"
+
+    async def everything(self) -> object:
+        """All that a request could change."""
+        runtime = self.world.runtime
+        contexts = (await runtime.contexts(limit=200)).items
+        lives = [await runtime.context(each.context_id) for each in contexts]
+        return (
+            [(live.id, live.version, live.state) for live in lives],
+            await self.served.serving.sessions.get("local"),
+            await runtime.rules(),
+            sorted(self.world.workspace.rglob("*")),
+            list(self.world.change.ran),
+        )
+
+
+@asynccontextmanager
+async def house(workspace: Path, **options: Any) -> AsyncIterator[House]:
+    world = World(workspace, asks(("change", "a")), *[Answer(text="Well.")] * 50, **options)
+    async with (
+        world.runtime,
+        Served(world.runtime, [workspace]) as served,
+        aiohttp.ClientSession(served.url, cookie_jar=aiohttp.DummyCookieJar()) as http,
+    ):
+        made = House(world, served, http)
+        await made.furnish()
+        yield made
+
+
+def named(route: Route) -> str:
+    return f"{route.method} {route.path}"
+
+
+class _Refusals:
+    """Collects what was answered otherwise than it should have been, so that one run names all of it."""
+
+    def __init__(self) -> None:
+        self.wrong: list[str] = []
+        self.seen = 0
+
+    def check(self, reply: Reply, status: int, code: str, *about: object) -> None:
+        self.seen += 1
+        is_page = reply.headers.get("content-type", "").startswith(HTML)
+        is_bare = about[0] == "HEAD" or (is_page and status == 401)
+        if reply.status != status or (not is_bare and reply.code != code):
+            self.wrong.append(f"{about}: {reply.status} {reply.body[:200]!r}")
+
+
+@asynccontextmanager
+async def refusing(here: House) -> AsyncIterator[_Refusals]:
+    """All of it is refused as it should be, and nothing has changed by it."""
+    refusals = _Refusals()
+    before = await here.everything()
+    yield refusals
+    assert refusals.seen
+    assert refusals.wrong == []
+    assert await here.everything() == before
+
+
+# every route
+
+
+async def test_with_the_token_every_route_is_open(tmp_path: Path) -> None:
+    async with house(tmp_path) as here:
+        before = await here.everything()
+        for route in sorted(ROUTES, key=lambda route: route.method == "DELETE"):
+            reply = await here.ask(route)
+            assert reply.status not in (401, 403, 405, 413, 415, 421, 429, 500), (named(route), reply)
+        assert await here.everything() != before
+
+
+async def test_without_the_right_token_every_route_is_closed(tmp_path: Path) -> None:
+    async with house(tmp_path) as here, refusing(here) as refusals:
+        cookie = here.served.tokens.cookie("local")
+        name = here.served.serving.access.cookie_name
+        for route in ROUTES:
+            for headers in (
+                {},
+                {"authorization": "Bearer another-token-than-that"},
+                {"authorization": "Bearer "},
+                {"authorization": f"Basic {TOKEN}"},
+                {"authorization": f"Token {TOKEN}"},
+                {"authorization": TOKEN},
+                {"authorization": f"Bearer {cookie}"},
+                {"cookie": f"{name}={TOKEN}"},
+                {"cookie": f"{name}={cookie[:-1]}"},
+                {"cookie": f"{name}x={cookie}"},
+                {"cookie": f"{name}=", "origin": here.origin},
+                {"authorization": "Bearer another-token-than-that", "cookie": f"{name}={cookie}"},
+            ):
+                here.world.ambient.advance(A_MINUTE)
+                reply = await here.ask(route, headers)
+                refusals.check(reply, 401, Code.UNAUTHORIZED, route.method, route.path, headers)
+
+
+async def test_a_page_of_somebody_else_is_refused_on_every_route_and_method(tmp_path: Path) -> None:
+    async with house(tmp_path) as here, refusing(here) as refusals:
+        port = here.served.port
+        foreign = (
+            "http://evil.example",
+            "null",
+            "",
+            "file://",
+            f"http://evil.example:{port}",
+            f"http://127.0.0.1:{port + 1}",
+            "http://127.0.0.1",
+            f"http://localhost:{port}",
+            f"http://127.0.0.1:{port}.evil.example",
+            f"http://127.0.0.1:{port}@evil.example",
+            f"ftp://127.0.0.1:{port}",
+        )
+        for credentials in (BEARER, await here.cookie()):
+            for route in ROUTES:
+                for origin in foreign:
+                    reply = await here.ask(route, {**credentials, "origin": origin})
+                    refusals.check(reply, 403, Code.FOREIGN_ORIGIN, route.method, route.path, origin)
+                for method in ("OPTIONS", "HEAD"):
+                    asked = {"origin": foreign[0], "access-control-request-method": route.method}
+                    reply = await here.ask(route, {**credentials, **asked}, method=method, body=None)
+                    refusals.check(reply, 403, Code.FOREIGN_ORIGIN, method, route.path)
+
+
+async def test_a_browser_that_says_that_another_site_asks_is_refused_on_every_route(tmp_path: Path) -> None:
+    async with house(tmp_path) as here, refusing(here) as refusals:
+        for credentials in (BEARER, await here.cookie()):
+            for route in ROUTES:
+                for site in ("cross-site", "same-site", "whatever"):
+                    for more in ({}, {"origin": here.origin}, {"sec-fetch-mode": "navigate"}):
+                        if route.path == "/" and "sec-fetch-mode" in more:
+                            continue  # somebody follows a link to the page
+                        reply = await here.ask(route, {**credentials, "sec-fetch-site": site, **more})
+                        refusals.check(reply, 403, Code.FOREIGN_ORIGIN, route.method, route.path, site, more)
+
+
+async def test_a_name_that_is_not_ours_is_refused_on_every_route(tmp_path: Path) -> None:
+    async with house(tmp_path) as here, refusing(here) as refusals:
+        port = here.served.port
+        for route in ROUTES:
+            for host in (
+                "evil.example",
+                f"evil.example:{port}",
+                f"127.0.0.1.evil.example:{port}",
+                f"localhost.evil.example:{port}",
+                f"evil.example@127.0.0.1:{port}",
+                f"192.168.1.10:{port}",
+                f"0.0.0.0:{port}",
+                f"127.0.0.2:{port}",
+                f"[::2]:{port}",
+                "",
+            ):
+                reply = await here.ask(route, {**BEARER, "host": host, "origin": f"http://{host}"})
+                refusals.check(reply, 421, Code.FOREIGN_HOST, route.method, route.path, host)
+
+
+async def test_what_a_form_can_send_is_refused_on_every_route_that_changes_something(tmp_path: Path) -> None:
+    async with house(tmp_path) as here, refusing(here) as refusals:
+        own = {**await here.cookie(), "origin": here.origin, "sec-fetch-site": "same-origin"}
+        for credentials in (BEARER, own):
+            for route in CHANGING:
+                for form in FORMS:
+                    for body in (here.body(route), b"a=b", b"", None):
+                        reply = await here.ask(route, {**credentials, "content-type": form}, body=body)
+                        refusals.check(reply, 415, Code.UNSUPPORTED_TYPE, route.method, route.path, form)
+
+
+async def test_a_body_without_a_type_is_refused_on_every_route_that_changes_something(tmp_path: Path) -> None:
+    async with house(tmp_path) as here, refusing(here) as refusals:
+        for route in CHANGING:
+            sent = here.body(route) or b"{}"
+            reply = await here.get(here.path(route), method=route.method, data=sent)
+            refusals.check(reply, 415, Code.UNSUPPORTED_TYPE, route.method, route.path)
+
+
+async def test_what_changes_something_cannot_be_asked_for_by_get_or_head(tmp_path: Path) -> None:
+    async with house(tmp_path) as here, refusing(here) as refusals:
+        credentials = {**BEARER, **await here.cookie()}
+        for route in CHANGING:
+            path = here.path(route)
+            segments = path.split("/")[1:]
+            siblings = [
+                each for each in ROUTES if len(each.segments) == len(segments) and each.match(segments) is not None
+            ]
+            for body in (None, here.body(route)):
+                reply = await here.ask(route, credentials, method="HEAD", body=body)
+                refusals.check(reply, 405, Code.METHOD_NOT_ALLOWED, "HEAD", route.path)
+                assert route.method in reply.headers["allow"]
+                reply = await here.ask(route, credentials, method="GET", body=body)
+                if not any(each.method == "GET" for each in siblings):
+                    refusals.check(reply, 405, Code.METHOD_NOT_ALLOWED, "GET", route.path)
+
+
+async def test_a_cookie_alone_changes_nothing_without_an_origin(tmp_path: Path) -> None:
+    async with house(tmp_path) as here:
+        cookie = await here.cookie()
+        async with refusing(here) as refusals:
+            for route in CHANGING:
+                reply = await here.ask(route, cookie)
+                refusals.check(reply, 403, Code.FOREIGN_ORIGIN, route.method, route.path)
+        for route in sorted(ROUTES, key=lambda route: route.method == "DELETE"):
+            more = {"origin": here.origin} if route.method != "GET" else {}
+            reply = await here.ask(route, {**cookie, **more})
+            assert reply.status not in (401, 403, 405, 413, 415, 421, 429, 500), (named(route), reply)
+
+
+async def test_every_answer_carries_the_headers_that_keep_a_browser_safe(tmp_path: Path) -> None:
+    async with house(tmp_path) as here:
+        statuses = set()
+
+        async def check(reply: Reply) -> None:
+            statuses.add(reply.status)
+            assert {name: reply.headers.get(name) for name in HEADERS} == HEADERS
+            assert reply.headers["cache-control"] in ("no-store", "no-cache")
+            policy = dict(part.split(" ", 1) for part in reply.headers["content-security-policy"].split("; "))
+            assert policy["default-src"] == "'none'"
+            assert policy["script-src"] == policy["connect-src"] == "'self'"
+            assert policy["frame-ancestors"] == policy["base-uri"] == policy["form-action"] == "'none'"
+            assert "unsafe" not in reply.headers["content-security-policy"]
+            assert "*" not in reply.headers["content-security-policy"]
+            assert not [name for name in reply.headers if name.lower().startswith("access-control-")]
+            assert "server" not in reply.headers
+
+        for route in sorted(ROUTES, key=lambda route: route.method == "DELETE"):
+            own = {**BEARER, "origin": here.origin}
+            for headers in ({}, {**own, "host": "evil.example"}, {**BEARER, "origin": "http://evil.example"}):
+                await check(await here.ask(route, headers))
+            asked = {"access-control-request-method": route.method, "access-control-request-headers": "authorization"}
+            for headers in (own, {"origin": here.origin}):
+                await check(await here.ask(route, {**headers, **asked}, method="OPTIONS", body=None))
+            await check(await here.ask(route, BEARER, method="HEAD", body=None))
+            if route in CHANGING:
+                await check(await here.ask(route, {**BEARER, "content-type": "text/plain"}))
+            if route.takes == JSON and route in WITH_BODY:
+                await check(await here.ask(route, own, body=b"{"))
+                await check(await here.ask(route, own, body=b'{"nothing": 1}'))
+            await check(await here.ask(route, own))
+        await check(await here.get("/nowhere"))
+        await check(await here.get("/api/modes?" + "x" * ADDRESS_AT_MOST))
+        for _ in range(12):
+            await check(await here.get("/", {"authorization": "Bearer wrong"}))
+        await check(await here.get(f"/?token={TOKEN}"))
+        assert statuses >= {200, 201, 202, 204, 400, 401, 403, 404, 405, 409, 414, 415, 421, 422, 429}
+
+
+# another user
+
+
+async def test_somebody_elses_context_is_not_there_on_any_route(tmp_path: Path) -> None:
+    async with house(tmp_path) as here:
+        anna = {"authorization": f"Bearer {here.served.tokens.add('anna')}"}
+        nothing = {**here.ids, "context_id": "no-such-context"}
+        async with refusing(here) as refusals:
+            for route in IN_CONTEXT:
+                reply = await here.ask(route, anna)
+                refusals.check(reply, 404, Code.UNKNOWN_CONTEXT, route.method, route.path)
+                absent = await here.ask(route, anna, path=here.path(route, **nothing))
+                alike = absent.body.replace(b"no-such-context", here.ids["context_id"].encode())
+                assert reply.body == alike, "nothing tells whether somebody else has one of that id"
+
+
+async def test_somebody_elses_context_is_not_there_wherever_an_id_can_be_named(tmp_path: Path) -> None:
+    async with house(tmp_path) as here:
+        anna = {"authorization": f"Bearer {here.served.tokens.add('anna')}", "content-type": JSON}
+        foreign = here.ids["context_id"]
+        say = {"messages": [{"role": "user", "content": "x"}], "metadata": {"context_id": foreign}}
+        scope = {"effect": "allow", "scope": {"tool": "change"}, "context_id": foreign}
+        tabs = {"version": 0, "open_contexts": [{"context_id": foreign}]}
+        async with refusing(here) as refusals:
+            for method, path, body in (
+                ("POST", "/v1/chat/completions", say),
+                ("POST", "/v1/chat/completions", {**say, "stream": True}),
+                ("POST", "/api/rules", scope),
+                ("GET", f"/api/rules?context_id={foreign}", None),
+                ("DELETE", f"/api/rules/{here.ids['rule_id']}?context_id={foreign}", None),
+                ("PUT", "/api/session", tabs),
+                ("PUT", "/api/session", {"version": 0, "active_context_id": foreign}),
+                ("PUT", "/api/session/active-context", {"context_id": foreign}),
+                ("POST", "/api/session/open-contexts", {"context_id": foreign}),
+                ("POST", f"/api/chat/{foreign}/resume", {"decisions": [{"type": "approve"}]}),
+            ):
+                data = msgspec.json.encode(body) if body is not None else None
+                reply = await here.get(path, anna, method=method, data=data)
+                refusals.check(reply, 404, Code.UNKNOWN_CONTEXT, method, path)
+            reply = await here.get(f"/api/rules/{here.ids['rule_id']}", anna, method="DELETE")
+            refusals.check(reply, 404, Code.UNKNOWN_RULE, "DELETE", "a rule of somebody else")
+            for path in ("/api/contexts", f"/api/contexts?parent={foreign}", "/api/rules"):
+                assert msgspec.json.decode((await here.get(path, anna)).body)["items"] == []
+            async with here.http.get(f"/api/stream?contexts={foreign}", headers=anna) as stream:
+                first = await stream.content.readuntil(b"\n\n")
+                assert first.startswith(b"event: Error\n")
+                assert f'"code":"{Code.UNKNOWN_CONTEXT}"'.encode() in first
+
+
+async def test_a_thread_of_somebody_else_is_taken(tmp_path: Path) -> None:
+    async with house(tmp_path) as here:
+        anna = {"authorization": f"Bearer {here.served.tokens.add('anna')}"}
+        (chat,) = [route for route in ROUTES if route.path == "/api/chat/{thread_id}"]
+        async with refusing(here) as refusals:
+            refusals.check(await here.ask(chat, anna), 409, Code.THREAD_TAKEN, "POST", chat.path)
+        reply = await here.ask(chat, anna, path="/api/chat/annas-own")
+        assert reply.status == 200
+        local = await here.ask(chat, BEARER, path="/api/chat/annas-own")
+        assert (local.status, local.code) == (409, Code.THREAD_TAKEN)
+
+
+# the link and its cookie
+
+
+async def test_the_link_sets_a_cookie_that_opens_the_page_and_is_not_the_token(tmp_path: Path) -> None:
+    async with house(tmp_path) as here:
+        visit = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+        for headers in ({}, visit, {**visit, "sec-fetch-site": "none"}):
+            reply = await here.get(f"/?token={TOKEN}", headers)
+            assert reply.status == 200
+            assert TOKEN.encode() not in reply.body
+            kept, *attributes = reply.headers["set-cookie"].split("; ")
+            assert {"httponly", "samesite=strict", "path=/"} <= {each.lower() for each in attributes}
+            assert "domain" not in reply.headers["set-cookie"].lower()
+            assert TOKEN not in kept
+        cookie = {"cookie": kept}
+        page = await here.get("/", {**cookie, "sec-fetch-site": "same-origin", "sec-fetch-mode": "navigate"})
+        assert page.status == 200
+        assert page.headers["content-type"].startswith(HTML)
+        assert "set-cookie" not in page.headers
+        health = await here.get("/api/health", {**cookie, "sec-fetch-site": "same-origin"})
+        assert msgspec.json.decode(health.body)["user"] == "local"
+        made = await here.get(
+            "/api/contexts",
+            {**cookie, "origin": here.origin, "content-type": JSON},
+            method="POST",
+            data=b'{"title": "made by the page"}',
+        )
+        assert made.status == 201
+
+
+async def test_each_link_opens_as_its_own_user(tmp_path: Path) -> None:
+    async with house(tmp_path) as here:
+        token = here.served.tokens.add("anna")
+        reply = await here.get(f"/?token={token}", {})
+        cookie = {"cookie": reply.headers["set-cookie"].partition(";")[0]}
+        assert cookie != await here.cookie()
+        assert msgspec.json.decode((await here.get("/api/health", cookie)).body)["user"] == "anna"
+
+
+@pytest.mark.parametrize(
+    "token", ["", "wrong", TOKEN[:-1], TOKEN + "x", TOKEN.upper(), "%E2%82%AC", "%ED%A0%80", "%00", "x" * 5000]
+)
+async def test_a_link_with_a_wrong_token_opens_nothing(tmp_path: Path, token: str) -> None:
+    async with house(tmp_path) as here:
+        for headers in ({}, BEARER, await here.cookie()):
+            reply = await here.get(f"/?token={token}", headers)
+            assert reply.status == 401
+            assert "set-cookie" not in reply.headers
+            assert reply.headers["content-type"].startswith(HTML), "a person looks at it"
+
+
+async def test_the_link_works_only_at_the_door(tmp_path: Path) -> None:
+    async with house(tmp_path) as here, refusing(here) as refusals:
+        for route in ROUTES:
+            if route.path == "/":
+                continue
+            reply = await here.ask(route, {}, path=f"{here.path(route)}?token={TOKEN}")
+            refusals.check(reply, 401, Code.UNAUTHORIZED, route.method, route.path)
+        reply = await here.get(f"/?token={TOKEN}", {}, method="POST")
+        refusals.check(reply, 401, Code.UNAUTHORIZED, "POST", "/")
+
+
+# tokens
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        TOKEN[:-1],
+        TOKEN[1:],
+        TOKEN + "x",
+        TOKEN + TOKEN,
+        f"{TOKEN} x",
+        f"x {TOKEN}",
+        f"{TOKEN},{TOKEN}",
+        TOKEN.upper(),
+        TOKEN.replace("a", "а"),  # Cyrillic
+        TOKEN.replace("o", "ö"),
+        TOKEN + "\u200b",
+        "x" * 8000,
+    ],
+)
+async def test_a_token_that_is_nearly_right_is_wrong(tmp_path: Path, given: str) -> None:
+    async with house(tmp_path) as here, refusing(here) as refusals:
+        reply = await here.get("/api/health", {"authorization": f"Bearer {given}"})
+        refusals.check(reply, 401, Code.UNAUTHORIZED, "GET", given)
+        assert reply.headers["www-authenticate"] == "Bearer"
+
+
+async def test_ten_wrong_tokens_in_a_minute_slow_an_address_down_but_not_who_has_the_right_one(tmp_path: Path) -> None:
+    async with house(tmp_path) as here:
+        ambient = here.world.ambient
+        name = here.served.serving.access.cookie_name
+        wrong = [
+            lambda number: here.get("/api/health", {"authorization": f"Bearer wrong-{number}"}),
+            lambda number: here.get("/api/health", {"cookie": f"{name}=wrong-{number}"}),
+            lambda number: here.get(f"/?token=wrong-{number}", {}),
+        ]
+        for number in range(10):
+            assert (await wrong[number % 3](number)).status == 401
+        assert ambient.slept == []
+        for number in range(30):
+            assert (await here.get("/api/health", {})).status == 401, "no token is no attempt"
+            reply = await wrong[number % 3](number)
+            assert (reply.status, reply.code) == (429, Code.TOO_MANY_ATTEMPTS)
+            assert 1 <= int(reply.headers["retry-after"]) <= 60
+            assert ambient.slept == [1.0] * (number + 1), "each of them waits for its answer"
+            assert (await here.get("/api/health")).status == 200
+            assert (await here.get(f"/?token={TOKEN}", {})).status == 200
+        ambient.advance(A_MINUTE)
+        for make in wrong:
+            assert (await make(0)).status == 401
+
+
+async def test_who_tries_many_tokens_does_not_get_off_by_naming_other_addresses(tmp_path: Path) -> None:
+    async with house(tmp_path) as here:
+        statuses = []
+        for number in range(12):
+            named = {"x-forwarded-for": f"192.0.2.{number}", "forwarded": f"for=192.0.2.{number}"}
+            reply = await here.get("/api/health", {**named, "authorization": f"Bearer wrong-{number}"})
+            statuses.append(reply.status)
+        assert statuses == [401] * 10 + [429] * 2
+
+
+async def test_a_user_who_is_removed_is_refused_at_once_and_their_stream_ends(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    tokens = Tokens(tmp_path / "tokens.json", world.ambient, TOKEN)
+    anna = {"authorization": f"Bearer {tokens.add('anna')}"}
+    async with world.runtime, impatient(world, tokens) as url, aiohttp.ClientSession(url) as http:
+        async with http.get("/api/health", headers=anna) as answer:
+            assert answer.status == 200
+        async with http.get("/api/stream", headers=anna) as theirs, http.get("/api/stream", headers=BEARER) as ours:
+            assert await theirs.content.readuntil(b"\n\n")
+            Tokens(tokens.path, SystemAmbient(), TOKEN).remove("anna")  # as another process does it
+            async with http.get("/api/health", headers=anna) as answer:
+                assert answer.status == 401
+            await theirs.content.read()
+            for _ in range(3):
+                assert await ours.content.readuntil(b"\n\n") == b": \n\n", "the others go on"
+
+
+async def test_a_user_who_is_removed_sees_no_more_however_much_happens(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    tokens = Tokens(tmp_path / "tokens.json", world.ambient, TOKEN)
+    anna = {"authorization": f"Bearer {tokens.add('anna')}"}
+    async with world.runtime, impatient(world, tokens) as url, aiohttp.ClientSession(url) as http:
+        context_id = await world.runtime.create_context(tmp_path, by="anna")
+        is_over = asyncio.Event()
+
+        async def talk() -> None:
+            while not is_over.is_set():
+                await world.runtime.set_title(context_id, world.ambient.new_id())
+                await asyncio.sleep(0.001)
+
+        talking = asyncio.create_task(talk())
+        try:
+            async with http.get(f"/api/contexts/{context_id}/stream", headers=anna) as stream:
+                assert await stream.content.readuntil(b"\n\n")
+                tokens.remove("anna")
+                async with asyncio.timeout(SOON):
+                    await stream.content.read()
+        finally:
+            is_over.set()
+            await talking
+
+
+@asynccontextmanager
+async def impatient(world: World, tokens: Tokens) -> AsyncIterator[str]:
+    """A server that looks after its streams many times a second."""
+    listening = listen(HOST, 0, tokens)
+    port = listening.getsockname()[1]
+    usual = make_serving(world.runtime, tokens, host=HOST, port=port, roots=[world.workspace])
+    serving = dataclasses.replace(usual, heartbeat=0.05)
+    server = start(serving, lambda: None)
+    task = asyncio.create_task(server.serve(sockets=[listening]))
+    try:
+        yield f"http://{HOST}:{port}"
+    finally:
+        serving.stopping.set()
+        server.should_exit = True
+        await task
+
+
+def test_only_its_owner_can_read_the_file_of_tokens(tmp_path: Path) -> None:
+    tokens = Tokens(tmp_path / "data" / "tokens.json", TurnableAmbient())
+    before = os.umask(0)
+    try:
+        tokens.local()
+        assert mode_of(tokens.path) == 0o600
+        assert mode_of(tokens.path.parent) == 0o700
+        tokens.add("anna")
+        assert mode_of(tokens.path) == 0o600
+        os.chmod(tokens.path, 0o644)
+        tokens.remove("anna")
+        assert mode_of(tokens.path) == 0o600
+    finally:
+        os.umask(before)
+    assert os.listdir(tokens.path.parent) == ["tokens.json"], "no draft is left behind"
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_token_that_was_made_is_kept_and_is_long(tmp_path: Path) -> None:
+    path = tmp_path / "tokens.json"
+    made = Tokens(path, SystemAmbient()).local()
+    assert Tokens(path, SystemAmbient()).local() == made
+    assert len(made) >= 2 * LENGTH_AT_LEAST
+    assert Tokens(path, SystemAmbient()).add("anna") != made
+
+
+DAMAGED = (
+    b"",
+    b"{",
+    b"[]",
+    b"null",
+    b"\xff\xfe",
+    b'{"local": 1}',
+    b'{"local": ""}',
+    b'{"local": "short"}',
+    b'{"local": "with space and long"}',
+    b'{"../local": "a-token-that-is-long-enough"}',
+    b'{"anna": "a-token-that-is-long-enough", "local": null}',
+    b"{" * 100_000,
+)
+
+
+@pytest.mark.parametrize("damage", DAMAGED, ids=lambda damage: repr(damage[:40]))
+async def test_a_damaged_file_of_tokens_is_told_and_opens_nothing(tmp_path: Path, damage: bytes) -> None:
+    async with house(tmp_path) as here:
+        tokens = here.served.tokens
+        anna = tokens.add("anna")
+        kept = tokens.path.read_bytes()
+        cookie = await here.cookie()
+        async with refusing(here) as refusals:
+            tokens.path.write_bytes(damage)
+            for given in (BEARER, {"authorization": f"Bearer {anna}"}, {"authorization": "Bearer "}, cookie):
+                reply = await here.get("/api/contexts", given)
+                refusals.check(reply, 503, Code.TOKENS_DAMAGED, "GET", given)
+                assert "tokens.json" in msgspec.json.decode(reply.body)["detail"]
+            for given in (TOKEN, anna, "a-token-that-is-long-enough", ""):
+                assert (await here.get(f"/?token={given}", {})).status == 503
+            assert (await here.get("/api/contexts", {})).status == 401
+            for work in (lambda: tokens.add("otto"), lambda: tokens.remove("anna"), tokens.local):
+                with pytest.raises(StoreDamaged):
+                    work()
+            assert tokens.path.read_bytes() == damage, "what is damaged is not written over"
+        tokens.path.write_bytes(kept)
+        assert (await here.get("/api/contexts", {"authorization": f"Bearer {anna}"})).status == 200
+
+
+# logs
+
+
+class _TalkativeStore(MemoryStore):
+    """Has a bug that tells what it knows."""
+
+    async def document(self, user: str, name: str) -> bytes | None:
+        if user == "anna":
+            raise RuntimeError(f"no idea what to do with {TOKEN} of {user}")
+        return await super().document(user, name)
+
+
+async def test_no_line_of_the_log_has_a_token_in_it(tmp_path: Path) -> None:
+    async with house(tmp_path, store=_TalkativeStore()) as here:
+        tokens = here.served.tokens
+        anna = tokens.add("anna")
+        with logged(tokens) as log:
+            cookie = await here.cookie()
+            for route in ROUTES:
+                await here.ask(route, {"authorization": f"Bearer {anna}"})
+            for token in (TOKEN, anna):
+                for path in (f"/?token={token}", f"/{token}", f"/api/contexts/{token}", f"/api/modes?x={token}"):
+                    for headers in (BEARER, cookie, {}, {**BEARER, "origin": token}, {"host": token}):
+                        await here.get(path, headers)
+            reply = await here.get("/api/session", {"authorization": f"Bearer {anna}"})
+            assert (reply.status, reply.code) == (500, Code.INTERNAL)
+            assert TOKEN.encode() not in reply.body
+            async with raw(here) as (reader, writer):
+                writer.write(f"nonsense {TOKEN}\r\n\r\n".encode())
+                await reader.read()
+        written = log.getvalue()
+        assert TOKEN not in written
+        assert anna not in written
+        assert cookie["cookie"].partition("=")[2] not in written
+        lines = [msgspec.json.decode(line) for line in written.splitlines()]
+        assert len([line for line in lines if line["message"] == "request"]) > len(ROUTES)
+        failures = [line for line in lines if "trace" in line]
+        assert any("no idea what to do with [hidden] of anna" in line["trace"] for line in failures)
+
+
+@contextmanager
+def logged(tokens: Tokens) -> Iterator[io.StringIO]:
+    """Everything that is logged, as the server writes it."""
+    log = io.StringIO()
+    handler = logging.StreamHandler(log)
+    handler.setFormatter(JsonLines(lambda: tokens.all().values()))
+    root = logging.getLogger()
+    level = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    try:
+        yield log
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(level)
+
+
+# bounds
+
+
+async def test_an_address_that_is_too_long_is_refused(tmp_path: Path) -> None:
+    async with house(tmp_path) as here, refusing(here) as refusals:
+        for path in ("/api/modes?x=", "/api/contexts/", "/"):
+            for length in (ADDRESS_AT_MOST + 2, 3 * ADDRESS_AT_MOST):
+                reply = await here.get(path.ljust(length, "x"))
+                refusals.check(reply, 414, Code.QUERY_TOO_LARGE, "GET", path, length)
+        assert (await here.get("/api/modes?x=".ljust(ADDRESS_AT_MOST, "x"))).status != 414
+
+
+async def test_a_body_that_says_that_it_is_too_large_is_refused_on_every_route_before_it_is_sent(
+    tmp_path: Path,
+) -> None:
+    async with house(tmp_path) as here, refusing(here) as refusals:
+        for route in WITH_BODY:
+            limit = route.limit or BODY_AT_MOST
+            path = here.path(route) + ("?name=x" if route.path.endswith("/files") else "")
+            async with raw(here) as (reader, writer):
+                writer.write(head(route.method, path, **{"content-type": route.takes, "content-length": limit + 1}))
+                refusals.check(await reply_of(reader), 413, Code.BODY_TOO_LARGE, route.method, path)
+                assert await reader.read() == b"", "the connection is closed"
+
+
+async def test_a_body_that_grows_too_large_is_refused(tmp_path: Path) -> None:
+    (route,) = [each for each in ROUTES if named(each) == "POST /api/contexts"]
+    piece = b"100000\r\n" + b" " * 0x100000 + b"\r\n"
+    async with house(tmp_path) as here, refusing(here) as refusals, raw(here) as (reader, writer):
+        writer.write(head("POST", route.path, **{"content-type": JSON, "transfer-encoding": "chunked"}))
+        answer = asyncio.ensure_future(reply_of(reader))
+        sent = 0
+        while not answer.done():
+            writer.write(piece)
+            sent += 0x100000
+            await asyncio.wait({answer, asyncio.ensure_future(writer.drain())}, return_when=asyncio.FIRST_COMPLETED)
+            assert sent < 100 * BODY_AT_MOST
+        refusals.check(await answer, 413, Code.BODY_TOO_LARGE, "POST", route.path)
+
+
+async def test_a_large_body_that_nobody_reads_does_not_cost_the_answer(tmp_path: Path) -> None:
+    """What is refused before its body was read is told so, also to somebody who sends all of it."""
+    async with house(tmp_path) as here, refusing(here) as refusals:
+        for given, status, code in (
+            ({"authorization": "Bearer wrong"}, 401, Code.UNAUTHORIZED),
+            (BEARER, 404, Code.UNKNOWN_CONTEXT),
+        ):
+            async with raw(here) as (reader, writer):
+                length = 1_000_000
+                typed = {"content-type": "application/octet-stream", "content-length": length}
+                writer.write(head("POST", "/api/contexts/none/files?name=x", **{**typed, **given}))
+                refusals.check(await reply_of(reader), status, code, "POST", given)
+                writer.write(b"x" * length)
+                writer.write(head("GET", "/api/health"))
+                assert (await reply_of(reader)).status == 200, "the connection is as good as before"
+
+
+@pytest.mark.parametrize("line", [b"x-more: " + b"y" * 1000 + b"\r\n", b"y" * 1000], ids=["many headers", "one header"])
+@pytest.mark.parametrize("first", ["alone", "after another request"])
+async def test_headers_without_end_are_cut_off(tmp_path: Path, line: bytes, first: str) -> None:
+    async with house(tmp_path) as here:
+        async with raw(here) as (reader, writer):
+            if first == "after another request":
+                writer.write(head("GET", "/api/health"))
+                assert (await reply_of(reader)).status == 200
+            writer.write(head("GET", "/api/health")[:-2] + b"x-first: ")
+            sent = await flood(reader, writer, line)
+        assert sent < 16 * protocol.HEADERS_AT_MOST
+        assert (await here.get("/api/health")).status == 200
+
+
+async def test_headers_without_end_behind_an_open_stream_are_cut_off_or_not_read(tmp_path: Path) -> None:
+    async with house(tmp_path) as here:
+        async with raw(here) as (reader, writer):
+            writer.write(head("GET", "/api/stream"))
+            await reader.readuntil(b"\n\n")
+            writer.write(head("GET", "/api/health")[:-2])
+            enough = 64 * 1024 * 1024
+            sent = await flood(reader, writer, (b"x-more: " + b"y" * 1000 + b"\r\n") * 100, enough, patience=1.0)
+        assert sent < enough
+        assert (await here.get("/api/health")).status == 200
+
+
+async def flood(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    line: bytes,
+    enough: int = 100 * protocol.HEADERS_AT_MOST,
+    patience: float = SOON,
+) -> int:
+    """Send until the other side hangs up, reads no more for a while, or has taken `enough`. Gives how much was sent."""
+    sent = 0
+    while sent < enough:
+        writer.write(line)
+        sent += len(line)
+        try:
+            async with asyncio.timeout(patience):
+                await writer.drain()
+        except (ConnectionError, TimeoutError):
+            return sent
+        if reader.at_eof():
+            return sent
+    return sent
+
+
+async def test_peers_that_never_end_their_headers_hinder_nobody_else(tmp_path: Path) -> None:
+    async with house(tmp_path) as here:
+        slow = [await asyncio.open_connection(HOST, here.served.port) for _ in range(200)]
+        try:
+            for number, (_, writer) in enumerate(slow):
+                writer.write((b"", b"GET", head("GET", "/api/health")[:-2], b"\r\n")[number % 4])
+                await writer.drain()
+            for route in [route for route in ROUTES if route.method == "GET"]:
+                async with asyncio.timeout(SOON):
+                    assert (await here.ask(route)).status == 200, named(route)
+            reader, writer = slow[2]
+            writer.write(b"\r\n")
+            assert (await reply_of(reader)).status == 200, "whoever ends them after all is answered"
+        finally:
+            for _, writer in slow:
+                writer.transport.abort()
+
+
+@pytest.mark.parametrize("start_of_it", [b"", b"GET /", b"GET / HTTP/1.1\r\nhost: x\r\n"])
+async def test_a_peer_that_does_not_end_its_headers_in_time_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start_of_it: bytes
+) -> None:
+    monkeypatch.setattr(protocol, "HEADER_SECONDS", 0.2)
+    async with house(tmp_path) as here, raw(here) as (reader, writer):
+        writer.write(start_of_it)
+        async with asyncio.timeout(SOON):
+            try:
+                assert await reader.read() == b""
+            except ConnectionError:
+                pass
+
+
+@asynccontextmanager
+async def raw(here: House) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    reader, writer = await asyncio.open_connection(HOST, here.served.port)
+    try:
+        yield reader, writer
+    finally:
+        writer.transport.abort()
+
+
+def head(method: str, path: str, **headers: object) -> bytes:
+    lines = {"host": HOST, **BEARER, **headers}
+    return (
+        f"{method} {path} HTTP/1.1\r\n".encode()
+        + b"".join(f"{name}: {value}\r\n".encode() for name, value in lines.items())
+        + b"\r\n"
+    )
+
+
+async def reply_of(reader: asyncio.StreamReader) -> Reply:
+    first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode().removesuffix("\r\n\r\n").split("\r\n")
+    headers = {name.lower(): value for name, value in (line.split(": ", 1) for line in lines)}
+    body = await reader.readexactly(int(headers.get("content-length", 0)))
+    return Reply(int(first.split(" ")[1]), headers, body)
+
+
+# listening
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.10", "example.org", "0", "127.0.0.1.example.org"])
+def test_nothing_listens_for_other_machines_without_a_token_of_ones_own(tmp_path: Path, host: str) -> None:
+    tokens = Tokens(tmp_path / "tokens.json", SystemAmbient())
+    tokens.local()
+    with pytest.raises(InvalidInput) as caught:
+        listen(host, 0, tokens)
+    assert caught.value.reason.code is Code.OPEN_ACCESS
+
+
+@pytest.mark.parametrize("given", ["x", "x" * (LENGTH_AT_LEAST - 1), "x" * 513, "fifteen letters and spaces", "ö" * 20])
+def test_a_token_of_ones_own_that_could_be_guessed_or_not_be_sent_is_refused(tmp_path: Path, given: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        Tokens(tmp_path / "tokens.json", SystemAmbient(), given)
+    assert caught.value.reason.code is Code.WEAK_ACCESS
+    assert given not in str(caught.value) or len(given) == 1
+
+
+def test_the_next_free_port_is_taken(tmp_path: Path) -> None:
+    tokens = Tokens(tmp_path / "tokens.json", SystemAmbient())
+    with listen(HOST, 0, tokens) as first:
+        taken = first.getsockname()[1]
+        with listen(HOST, taken, tokens) as second, listen(HOST, taken, tokens) as third:
+            ports = [each.getsockname()[1] for each in (first, second, third)]
+            assert ports == sorted(set(ports))
+            assert ports[-1] <= taken + 50
+            with socket.create_connection(second.getsockname(), timeout=SOON):
+                pass
+
+
+def test_an_address_that_cannot_be_had_is_told(tmp_path: Path) -> None:
+    tokens = Tokens(tmp_path / "tokens.json", SystemAmbient(), TOKEN)
+    for host, port in (("192.0.2.1", 0), ("no-such-name.invalid", 0), (HOST, 65536), (HOST, 70000), ("x" * 70, 0)):
+        with pytest.raises(InvalidInput) as caught:
+            listen(host, port, tokens)
+        assert caught.value.reason.code is Code.CANNOT_LISTEN

@@ -1,0 +1,264 @@
+"""The simple chat stream, through real HTTP: one call, the whole turn; the scenarios of the plan and build document."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilothouse.client import Client, ServerError
+from pilothouse.domain.states import Idle
+from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.testing.served import Served
+from pilothouse.testing.tools import NoteTool
+from pilothouse.testing.world import World
+from pilothouse.tools.builtin import builtin_tools
+from tests.held import DONE, asks
+
+CHINESE = "当前为思考模式，请切换到 build 模式执行操作"
+QUESTION = {"questions": [{"question": "Which one?", "options": ["a", "b"]}]}
+Events = list[tuple[str, Any]]
+
+
+@asynccontextmanager
+async def chatting(
+    workspace: Path, *answers: Answer, language: str = "en", **options: Any
+) -> AsyncIterator[tuple[World, Client, Served]]:
+    world = World(workspace, *answers, tools=[*builtin_tools({}), *options.pop("tools", ())], **options)
+    async with (
+        world.runtime,
+        Served(world.runtime, [workspace]) as served,
+        served.client(language=language) as client,
+    ):
+        yield world, client, served
+
+
+async def told(stream: AsyncIterator[tuple[str, Any]]) -> Events:
+    return [event async for event in stream]
+
+
+def names(events: Events) -> list[str]:
+    """In order, tokens in a row as one."""
+    found: list[str] = []
+    for name, _ in events:
+        if name != "token" or found[-1:] != ["token"]:
+            found.append(name)
+    return [name for name in found if name != "title"]
+
+
+def data(events: Events, name: str) -> list[Any]:
+    return [each for kind, each in events if kind == name]
+
+
+def runs(command: str) -> Answer:
+    return Answer(calls=(ScriptedCall(tool="execute", arguments={"command": command}),))
+
+
+def resume(client: Client, thread: str, body: Any) -> AsyncIterator[tuple[str, Any]]:
+    return client.events("POST", f"/api/chat/{thread}/resume", body)
+
+
+# the four scenarios
+
+
+async def test_in_build_a_command_runs_without_being_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "seen.txt").write_text("x")
+    async with chatting(tmp_path, runs("ls"), Answer(text="There it is.")) as (_, client, _):
+        events = await told(client.chat("t", "run ls", mode="build"))
+    assert names(events) == ["tool_start", "tool_end", "token", "done"]
+    assert data(events, "tool_start")[0]["args"] == {"command": "ls"}
+    (ended,) = data(events, "tool_end")
+    assert (ended["name"], ended["status"]) == ("execute", "executed")
+    assert "seen.txt" in ended["result"]
+    assert data(events, "token") == [{"text": "There it is."}]
+
+
+@pytest.mark.parametrize("tool", ["execute", "write_file", "edit_file"])
+@pytest.mark.parametrize("language", ["en", "zh-CN,zh;q=0.9,en;q=0.8"])
+async def test_in_plan_a_change_is_one_error_with_the_hint_then_done(tmp_path: Path, tool: str, language: str) -> None:
+    arguments = {
+        "execute": {"command": "touch made"},
+        "write_file": {"path": "made", "content": "x"},
+        "edit_file": {"path": "made", "old": "a", "new": "b"},
+    }[tool]
+    asked = Answer(calls=(ScriptedCall(tool=tool, arguments=arguments),))
+    async with chatting(tmp_path, asked, DONE, language=language) as (world, client, _):
+        events = await told(client.chat("t", "do it", mode="plan"))
+        assert len(world.model.requests) == 1
+    assert names(events) == ["error", "done"]
+    (error,) = data(events, "error")
+    assert error["code"] == "mode_denied"
+    if language == "en":
+        assert "plan mode" in error["message"]
+        assert "build mode" in error["message"]
+    else:
+        assert error["message"] == CHINESE
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize("mode", ["plan", "build"])
+async def test_a_question_interrupts_in_plan_and_build_alike(tmp_path: Path, mode: str) -> None:
+    asked = Answer(calls=(ScriptedCall(tool="ask_user", arguments=QUESTION),))
+    async with chatting(tmp_path, asked, Answer(text="Good.")) as (world, client, _):
+        events = await told(client.chat("t", "help me choose", mode=mode))
+        assert names(events) == ["interrupt", "done"]
+        assert data(events, "interrupt")[0]["questions"][0]["question"] == "Which one?"
+        events = await told(resume(client, "t", {"answers": ["b"]}))
+        assert names(events) == ["tool_start", "tool_end", "token", "done"]
+        assert "b" in str(world.model.requests[-1].messages[-1])
+
+
+async def test_in_build_several_commands_run_one_after_the_other(tmp_path: Path) -> None:
+    written = Answer(calls=(ScriptedCall(tool="write_file", arguments={"path": "test.txt", "content": "hello"}),))
+    async with chatting(tmp_path, runs("pwd"), runs("ls"), written, Answer(text="All done.")) as (_, client, _):
+        events = await told(client.chat("t", "pwd, then ls, then make test.txt", mode="build"))
+    assert names(events) == [*["tool_start", "tool_end"] * 3, "token", "done"]
+    assert [each["status"] for each in data(events, "tool_end")] == ["executed"] * 3
+    assert (tmp_path / "test.txt").read_text() == "hello"
+
+
+# what else is promised
+
+
+async def test_a_thread_that_is_created_starts_in_build_and_keeps_its_mode_afterwards(tmp_path: Path) -> None:
+    async with chatting(tmp_path, DONE, DONE, DONE) as (_, client, _):
+        await told(client.chat("t", "one"))
+        assert (await client.call("GET", "/api/contexts/t"))["mode"] == "agent"
+        await told(client.chat("t", "two", mode="planner"))
+        await told(client.chat("t", "three"))
+        assert (await client.call("GET", "/api/contexts/t"))["mode"] == "plan"
+
+
+async def test_pending_calls_interrupt_and_are_decided_by_id_by_position_and_with_edits(tmp_path: Path) -> None:
+    answers = asks(("change", "a"), ("change", "b"), ("change", "c")), Answer(text="Done.")
+    async with chatting(tmp_path, *answers) as (world, client, _):
+        events = await told(client.chat("t", "go", mode="supervised"))
+        assert names(events) == ["interrupt", "done"]
+        calls = data(events, "interrupt")[0]["tool_calls"]
+        assert [call["args"]["text"] for call in calls] == ["a", "b", "c"]
+        events = await told(resume(client, "t", {"decisions": [{"type": "reject", "id": calls[2]["id"]}]}))
+        assert names(events) == ["tool_end", "interrupt", "done"]
+        assert data(events, "tool_end")[0]["status"] == "rejected"
+        decisions = [{"type": "approve", "digest": calls[0]["digest"]}, {"type": "edit", "args": {"text": "B"}}]
+        events = await told(resume(client, "t", {"decisions": decisions}))
+        assert [each["id"] for each in data(events, "tool_start")] == [calls[0]["id"], calls[1]["id"]]
+        assert [each["id"] for each in data(events, "tool_end")] == [calls[0]["id"], calls[1]["id"]]
+        assert names(events)[-2:] == ["token", "done"]
+        assert world.change.ran == ["a", "B"]
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"decisions": [{"type": "approve"}] * 2}, 422),
+        ({"decisions": []}, 422),
+        ({"decisions": [{"type": "approve", "id": "nobody"}]}, 404),
+        ({"decisions": [{"type": "approve", "digest": "other"}]}, 409),
+        ({"answers": ["x"]}, 409),
+        ({}, 422),
+        ({"decisions": [{"type": "approve"}], "answers": ["x"]}, 422),
+    ],
+)
+async def test_a_resume_that_does_not_fit_is_refused_and_changes_nothing(
+    tmp_path: Path, body: Any, status: int
+) -> None:
+    async with chatting(tmp_path, asks(("change", "a")), DONE) as (world, client, _):
+        await told(client.chat("t", "go", mode="supervised"))
+        with pytest.raises(ServerError) as refused:
+            await told(resume(client, "t", body))
+        assert refused.value.problem.status == status
+        assert len((await client.call("GET", "/api/contexts/t"))["pending_tool_calls"]) == 1
+        assert world.change.ran == []
+
+
+async def test_a_thread_that_waits_for_nothing_cannot_be_resumed(tmp_path: Path) -> None:
+    async with chatting(tmp_path, DONE) as (_, client, _):
+        await told(client.chat("t", "hi"))
+        with pytest.raises(ServerError) as refused:
+            await told(resume(client, "t", {"decisions": [{"type": "approve"}]}))
+        assert refused.value.problem.code == "nothing_to_resume"
+        with pytest.raises(ServerError) as refused:
+            await told(resume(client, "unknown", {"answers": ["x"]}))
+        assert refused.value.problem.status == 404
+
+
+async def test_a_busy_thread_is_409_and_a_blank_message_makes_no_thread(tmp_path: Path) -> None:
+    async with chatting(tmp_path, asks(("change", "a")), DONE) as (_, client, _):
+        await told(client.chat("t", "go", mode="supervised"))
+        with pytest.raises(ServerError) as refused:
+            await told(client.chat("t", "again"))
+        assert (refused.value.problem.status, refused.value.problem.code) == (409, "turn_active")
+        for message, mode in (("  \n", None), ("x", "no-such-mode")):
+            with pytest.raises(ServerError) as refused:
+                await told(client.chat("fresh", message, mode=mode))
+            assert refused.value.problem.status == 422
+        with pytest.raises(ServerError) as refused:
+            await client.call("GET", "/api/contexts/fresh")
+        assert refused.value.problem.status == 404
+
+
+async def test_a_file_is_given_by_its_path(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("the secret word is plum")
+    async with chatting(tmp_path, DONE) as (world, client, _):
+        body = {"message": "read it", "files": ["notes.txt"]}
+        events = await told(client.events("POST", "/api/chat/t", body))
+        assert names(events) == ["token", "done"]
+        assert "plum" in str(world.model.requests[-1].messages)
+
+
+async def test_when_the_client_goes_away_the_turn_goes_on(tmp_path: Path) -> None:
+    pay = NoteTool("pay", "mutating", hold=True)
+    async with chatting(tmp_path, asks(("pay", "a")), DONE, tools=[pay]) as (world, client, served):
+        stream = client.chat("t", "go")
+        async for name, _ in stream:
+            if name == "tool_start":
+                break
+        await stream.aclose()
+        pay.release.set()
+        live = await world.runtime.rested("t")
+        assert (live.state, pay.ran) == (Idle(), ["a"])
+        while served.serving.counts.chats_open:
+            await asyncio.sleep(0)
+
+
+async def test_a_model_that_fails_is_an_error_then_done(tmp_path: Path) -> None:
+    async with chatting(tmp_path) as (_, client, _):  # the script is empty
+        events = await told(client.chat("t", "go"))
+    assert names(events) == ["error", "done"]
+    assert data(events, "error")[0]["code"] == "script_exhausted"
+
+
+async def test_the_title_comes_with_the_first_turn(tmp_path: Path) -> None:
+    async with chatting(tmp_path, DONE, DONE) as (_, client, _):
+        events = await told(client.chat("t", "Fix the door\nplease"))
+        assert data(events, "title") == [{"title": "Fix the door"}]
+        assert not data(await told(client.chat("t", "and the window")), "title")
+
+
+async def test_a_queued_message_is_not_told_in_the_stream_of_the_turn_before(tmp_path: Path) -> None:
+    pay = NoteTool("pay", "mutating", hold=True)
+    answers = asks(("pay", "a")), Answer(text="first"), Answer(text="second")
+    async with chatting(tmp_path, *answers, tools=[pay]) as (world, client, _):
+        stream = client.chat("t", "go")
+        events = [await anext(stream), await anext(stream)]
+        await client.send("t", "and then", queue=True)
+        pay.release.set()
+        events += [event async for event in stream]
+        assert "".join(each["text"] for each in data(events, "token")) == "first"
+        assert names(events)[-1] == "done"
+        live = await world.runtime.rested("t")
+        assert live.core.queue == ()
+
+
+async def test_a_server_that_stops_says_so_then_done(tmp_path: Path) -> None:
+    pay = NoteTool("pay", "mutating", hold=True)
+    async with chatting(tmp_path, asks(("pay", "a")), DONE, tools=[pay]) as (_, client, served):
+        events = []
+        async for name, each in client.chat("t", "go"):
+            events.append((name, each))
+            if name == "tool_start":
+                served.serving.stopping.set()
+    assert names(events) == ["tool_start", "error", "done"]
+    assert data(events, "error")[0]["code"] == "server_stopping"

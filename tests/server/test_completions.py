@@ -1,0 +1,134 @@
+"""OpenAI's form for existing clients: the mode is fixed, and what would need a person is denied and said."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import msgspec
+import pytest
+
+from pilothouse.client import Client, ServerError
+from pilothouse.domain.messages import Usage
+from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.testing.served import TOKEN, Served
+from pilothouse.testing.world import World
+from pilothouse.tools.builtin.delegate import Delegate
+from tests.held import DONE, asks
+
+PATH = "/v1/chat/completions"
+HELLO = [{"role": "user", "content": "hello"}]
+
+
+@asynccontextmanager
+async def serving(tmp_path: Path, *answers: Answer, **options: Any) -> AsyncIterator[tuple[World, Client, Served]]:
+    world = World(tmp_path, *answers, tools=[Delegate()])
+    async with (
+        world.runtime,
+        Served(world.runtime, [tmp_path], **options) as served,
+        served.client() as client,
+    ):
+        yield world, client, served
+
+
+async def test_an_answer_has_openais_form(tmp_path: Path) -> None:
+    async with serving(tmp_path, Answer(text="Hello to you.", usage=Usage(input_tokens=7, output_tokens=3))) as (
+        _,
+        client,
+        _,
+    ):
+        found = await client.call("POST", PATH, {"model": "x", "messages": HELLO, "temperature": 0.5, "n": 1})
+    assert found["object"] == "chat.completion"
+    assert found["choices"][0]["message"] == {"role": "assistant", "content": "Hello to you."}
+    assert found["usage"] == {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
+
+
+async def test_a_stream_has_openais_form_and_ends_with_done(tmp_path: Path) -> None:
+    async with serving(tmp_path, Answer(deltas=("Hel", "lo."))) as (_, _, served), aiohttp.ClientSession() as http:
+        body = {"model": "x", "messages": HELLO, "stream": True}
+        headers = {"authorization": f"Bearer {TOKEN}"}
+        async with http.post(served.url + PATH, json=body, headers=headers) as answer:
+            assert answer.content_type == "text/event-stream"
+            lines = [line async for line in answer.content if line.strip()]
+    assert lines[-1] == b"data: [DONE]\n"
+    chunks = [msgspec.json.decode(line.removeprefix(b"data: ")) for line in lines[:-1]]
+    assert "".join(each["choices"][0]["delta"].get("content", "") for each in chunks) == "Hello."
+    assert chunks[-1]["choices"][0]["finish_reason"] == "stop"
+    assert {each["object"] for each in chunks} == {"chat.completion.chunk"}
+
+
+@pytest.mark.parametrize("mode", ["review", "supervised", "plan", "ask"])
+async def test_what_would_need_a_person_is_denied_and_said(tmp_path: Path, mode: str) -> None:
+    answers = asks(("change", "a")), Answer(text="I could not.")
+    async with serving(tmp_path, *answers, completions_mode=mode) as (world, client, _):
+        found = await client.call("POST", PATH, {"messages": HELLO})
+        assert world.change.ran == []
+    said = found["choices"][0]["message"]["content"]
+    assert "Change" in said or "change" in said
+    assert "[" in said
+
+
+async def test_a_question_is_answered_with_that_nobody_is_there(tmp_path: Path) -> None:
+    question = {"questions": [{"question": "Which?"}, {"question": "When?"}]}
+    asked = Answer(calls=(ScriptedCall(tool="ask_user", arguments=question),))
+    async with serving(tmp_path, asked, Answer(text="Fine.")) as (world, client, _):
+        found = await client.call("POST", PATH, {"messages": HELLO})
+        assert "Nobody can be asked" in str(world.model.requests[-1].messages)
+    assert found["choices"][0]["message"]["content"] == "Fine."
+
+
+async def test_a_sub_agent_that_waits_is_denied_too(tmp_path: Path) -> None:
+    sends = Answer(calls=(ScriptedCall(tool="delegate", arguments={"task": "change it"}),))
+    answers = sends, asks(("change", "a")), Answer(text="I was not allowed."), Answer(text="It was not done.")
+    async with serving(tmp_path, *answers, completions_mode="review") as (world, client, _):
+        found = await client.call("POST", PATH, {"messages": HELLO})
+        assert world.change.ran == []
+    assert "It was not done." in found["choices"][0]["message"]["content"]
+
+
+async def test_what_was_said_before_is_told_and_a_named_context_is_gone_on_with(tmp_path: Path) -> None:
+    async with serving(tmp_path, DONE, DONE) as (world, client, _):
+        history = [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": [{"type": "text", "text": "My name is Ada."}]},
+            {"role": "assistant", "content": "Noted."},
+            {"role": "user", "content": "What is it?"},
+        ]
+        await client.call("POST", PATH, {"messages": history})
+        asked = str(world.model.requests[-1].messages)
+        assert "Be brief." in asked
+        assert "My name is Ada." in asked
+        context_id = await world.start("agent")
+        await client.call("POST", PATH, {"messages": history, "metadata": {"context_id": context_id}})
+        assert "Ada" not in str(world.model.requests[-1].messages)
+        live = await world.runtime.context(context_id)
+        assert live.core.mode == "review"
+
+
+async def test_bad_requests_are_refused_and_leave_nothing(tmp_path: Path) -> None:
+    async with serving(tmp_path, DONE) as (world, client, served):
+        bad: list[Any] = [
+            {"messages": []},
+            {},
+            {"messages": [{"role": "assistant", "content": "x"}]},
+            {"messages": [{"role": "user", "content": " "}]},
+            {"messages": [{"role": "nobody", "content": "x"}]},
+        ]
+        for body in bad:
+            with pytest.raises(ServerError) as refused:
+                await client.call("POST", PATH, body)
+            assert refused.value.problem.status == 422
+        mine = await world.start()
+        async with Client(served.url, served.tokens.add("anna")) as anna:
+            with pytest.raises(ServerError) as refused:
+                await anna.call("POST", PATH, {"messages": HELLO, "metadata": {"context_id": mine}})
+            assert refused.value.problem.status == 404
+        assert len((await client.call("GET", "/api/contexts"))["items"]) == 1
+
+
+async def test_a_model_that_fails_is_502(tmp_path: Path) -> None:
+    async with serving(tmp_path) as (_, client, _):
+        with pytest.raises(ServerError) as refused:
+            await client.call("POST", PATH, {"messages": HELLO})
+        assert (refused.value.problem.status, refused.value.problem.code) == (502, "script_exhausted")

@@ -1,0 +1,335 @@
+"""Convergence: whatever the network drops and however often the server dies, a client ends up with what is true."""
+
+import asyncio
+import os
+import random
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any, AsyncIterator
+
+import msgspec
+import pytest
+
+from pilothouse.ambient import SystemAmbient
+from pilothouse.client import Client, Copy, ServerError
+from pilothouse.domain.messages import Text, ToolResult
+from pilothouse.domain.shapes import CallShape, Delta, Page, ToolRequestShape
+from pilothouse.domain.states import Idle
+from pilothouse.llm.script import Answer, Script, ScriptedCall
+from pilothouse.testing.provider import FakeProvider
+from pilothouse.testing.proxy import Proxy
+from tests.scale import LONG, Record
+from tests.server.child import Zygote, free_port
+
+RUNS = 200 if LONG else 20
+TOKEN = "a-token-for-tests-only"
+PULLS_AT_ONCE = 8
+
+
+class Brisk(SystemAmbient):
+    """Retries come sooner than for people, spread by the run's own seed."""
+
+    def __init__(self, chance: random.Random) -> None:
+        super().__init__()
+        self.fraction = chance.random  # type: ignore[method-assign]
+
+    async def sleep(self, seconds: float) -> None:
+        await super().sleep(seconds / 5)
+
+
+class Model(FakeProvider):
+    """A model that works on each message for some rounds. No two of its answers, pieces or calls are the same; `said`
+    are its texts by number."""
+
+    def __init__(self, chance: random.Random) -> None:
+        super().__init__(Script())
+        self._chance = chance
+        self._was_asked = asyncio.Event()
+        self.said: dict[str, str] = {}
+
+    async def until_asked(self, times: int) -> None:
+        while len(self.requests) < times:
+            self._was_asked.clear()
+            await self._was_asked.wait()
+
+    def choose(self, body: bytes) -> Answer:
+        request = msgspec.json.decode(body)
+        self.requests.append(request)
+        self._was_asked.set()
+        name = f"answer-{len(self.requests)}"
+        pieces = tuple(f"{name}:{number} " for number in range(self._chance.randint(10, 60)))
+        self.said[name] = "".join(pieces)
+        wanted = 2 + len(request["messages"][-1]["content"] or "") % 2
+        calls = self._calls(name) if _rounds(request) < wanted else ()
+        return Answer(deltas=pieces, calls=calls, delta_delay=self._chance.uniform(0.001, 0.004))
+
+    def _calls(self, name: str) -> tuple[ScriptedCall, ...]:
+        line = len(self.requests)
+        kinds = (
+            ScriptedCall("read_file", {"path": "lines", "start_line": line, "end_line": line + 3}),
+            ScriptedCall("list_directory", {"path": f"folder-{line % 9}"}),
+            ScriptedCall("execute", {"command": f"echo {name} >> effects"}),
+        )
+        return tuple(self._chance.sample(kinds, self._chance.randint(1, 3)))
+
+
+def _rounds(request: dict[str, Any]) -> int:
+    """How often the model has called tools since the person's last message."""
+    messages = request["messages"]
+    last = max(position for position, message in enumerate(messages) if message["role"] == "user")
+    return sum(bool(message.get("tool_calls")) for message in messages[last:])
+
+
+class Host:
+    """A server that is killed and comes back: on the same port, with the same data."""
+
+    def __init__(self, zygote: Zygote, folder: Path, model: Model) -> None:
+        self.port = free_port()
+        self.work, self.log = folder / "work", folder / "log"
+        self._zygote = zygote
+        self._pid: int | None = None
+        self._arguments = ["serve", "--no-open", "--port", str(self.port), "--root", str(self.work)]
+        self._arguments += ["--data-dir", str(folder / "data")]
+        self._environment = {
+            "PILOTHOUSE_TOKEN": TOKEN,
+            "PILOTHOUSE_MODEL": "openai:fake",
+            "OPENAI_BASE_URL": model.base_url,
+            "OPENAI_API_KEY": "",
+            "XDG_CONFIG_HOME": str(folder / "config"),
+        }
+        self._make_work()
+
+    def _make_work(self) -> None:
+        self.work.mkdir()
+        (self.work / "lines").write_text("".join(f"line {number}\n" for number in range(1, 1000)))
+        for number in range(9):
+            (self.work / f"folder-{number}").mkdir()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    async def start(self) -> None:
+        self._pid = await asyncio.to_thread(self._zygote.start, self._arguments, self._environment, self.log)
+
+    async def end(self, number: signal.Signals) -> None:
+        pid, self._pid = self._pid, None
+        if pid is not None:
+            os.kill(pid, number)
+            status = await asyncio.to_thread(self._zygote.wait, pid)
+            assert status == (number if number == signal.SIGKILL else 0)
+
+    async def __aenter__(self) -> "Host":
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.end(signal.SIGKILL)
+
+
+class Watch:
+    """What was seen of each message while it was being written."""
+
+    def __init__(self) -> None:
+        self.seen: dict[str, list[str]] = {}
+
+    def look(self, copy: Copy) -> bool:
+        for message_id, pieces in copy.texts.items():
+            before = self.seen.get(message_id, [])
+            assert pieces[: len(before)] == before, "a sequence has begun anew"
+            self.seen[message_id] = list(pieces)
+        return False
+
+
+class Person:
+    """Says things, decides calls, and says go on where a turn was interrupted: all through the bad network."""
+
+    def __init__(self, client: Client, copy: Copy, path: str, chance: random.Random) -> None:
+        self._client = client
+        self._copy = copy
+        self._path = path
+        self._chance = chance
+        self.said: list[str] = []
+
+    async def say(self, text: str, *, twice: bool) -> None:
+        self.said.append(text)
+        context_id = self._path.rpartition("/")[2]
+        sending = [self._client.send(context_id, text, queue=True, key=f"key of {text}") for _ in range(1 + twice)]
+        answers = await asyncio.gather(*sending)
+        assert len(set(answers)) == 1
+
+    async def attend(self) -> None:
+        """For good."""
+        while True:
+            await self._copy.until(lambda copy: bool(self._due(copy)))
+            context = self._copy.context
+            assert context is not None
+            for path, body in self._due(self._copy):
+                await self._insist(path, body)
+            await self._copy.until(lambda copy: copy.context.version != context.version)
+
+    def _due(self, copy: Copy) -> list[tuple[str, dict[str, Any]]]:
+        context = copy.context
+        assert context is not None
+        if context.pending_tool_calls:
+            calls = [(call.id, {"digest": call.digest}) for call in context.pending_tool_calls]
+            if len(calls) > 1 and len(context.pending_tool_calls[0].id + str(context.version)) % 2:
+                return [("tool-calls/decide", {"decisions": [{"id": i, "verdict": "approve", **d} for i, d in calls]})]
+            return [(f"tool-calls/{call_id}/approve", body) for call_id, body in calls]
+        if isinstance(context.current_state, Idle) and context.turn is None:
+            assert context.last_turn in ("complete", "interrupted"), context
+            if context.last_turn == "interrupted" or context.queued:
+                return [("continue", {})]
+        return []
+
+    async def _insist(self, path: str, body: dict[str, Any]) -> None:
+        try:
+            await self._client.persist(lambda: self._client.call("POST", f"{self._path}/{path}", body))
+        except ServerError as error:
+            # It was done, and only the answer was lost; or the server died, and all is different now.
+            assert error.problem.status in (404, 409), error.problem
+
+    def is_done(self, copy: Copy) -> bool:
+        assert copy.context is not None
+        texts = [message for message in copy.messages.values() if isinstance(message, Text) and message.role == "user"]
+        is_idle = isinstance(copy.context.current_state, Idle) and copy.context.turn is None
+        return copy.is_settled and is_idle and len(texts) >= len(self.said) and not self._due(copy)
+
+
+@pytest.fixture(scope="module")
+def zygote() -> Iterator[Zygote]:
+    made = Zygote()
+    yield made
+    made.close()
+
+
+@asynccontextmanager
+async def beside(*works: Any) -> AsyncIterator[None]:
+    """Work that goes on meanwhile. When it fails, so does what it goes on beside."""
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(work) for work in works]
+        yield
+        for task in tasks:
+            task.cancel()
+
+
+@pytest.mark.parametrize("seed", range(RUNS))
+async def test_a_copy_converges_whatever_is_cut_and_killed(
+    seed: int, tmp_path: Path, zygote: Zygote, record_property: Record
+) -> None:
+    chance = random.Random(seed)
+    try:
+        await run(chance, tmp_path, zygote)
+    except BaseException:
+        print(f"seed {seed}")
+        raise
+    record_property("figure", f"{RUNS} runs of a client behind a network that cuts, with a server that is killed")
+
+
+async def run(chance: random.Random, tmp_path: Path, zygote: Zygote) -> None:
+    async with (
+        Model(random.Random(chance.random())) as model,
+        Host(zygote, tmp_path, model) as host,
+        Proxy(host.port, random.Random(chance.random()).random) as proxy,
+        Client(host.url, TOKEN, ambient=Brisk(chance)) as direct,
+        Client(f"http://127.0.0.1:{proxy.port}", TOKEN, ambient=Brisk(chance)) as client,
+    ):
+        mode = "supervised" if chance.random() < 0.4 else "agent"
+        made = await direct.persist(lambda: direct.call("POST", "/api/contexts", {"mode": mode}))
+        path = f"/api/contexts/{made['context_id']}"
+        watch = Watch()
+        async with Copy(client, made["context_id"]) as copy:
+            person = Person(client, copy, path, chance)
+            async with beside(copy.until(watch.look), person.attend()):
+                kills = await trouble(chance, model, host, person)
+                proxy.calm()
+                await copy.until(person.is_done)
+            async with Copy(direct, made["context_id"]) as fresh:
+                await fresh.until(person.is_done)
+                assert copy.context == fresh.context
+                assert copy.order == fresh.order
+                assert copy.messages == fresh.messages
+                assert copy.texts == fresh.texts == {}
+        await the_pieces_are_exact(direct, path, fresh, watch)
+        nothing_said_is_lost_or_doubled(fresh, person, model)
+        await no_call_ran_twice(direct, path, fresh, host)
+        assert "error" not in levels(host.log)
+        assert kills >= 3
+        assert proxy.cuts + proxy.refusals > 0
+
+
+async def trouble(chance: random.Random, model: Model, host: Host, person: Person) -> int:
+    """Messages, each with work for several rounds, and in the middle of it the death of the server. Gives how often."""
+    kills = chance.randint(3, 5)
+    async with asyncio.TaskGroup() as group:
+        for number in range(kills):
+            for part in range(chance.randint(1, 2)):
+                group.create_task(person.say(f"message {number}.{part}", twice=chance.random() < 0.4))
+            await model.until_asked(len(model.requests) + chance.randint(1, 3))
+            await asyncio.sleep(chance.uniform(0, 0.15))  # the instant, which is the point
+            await host.end(signal.SIGTERM if chance.random() < 0.2 else signal.SIGKILL)
+            await asyncio.sleep(chance.uniform(0, 0.1))
+            await host.start()
+    return kills
+
+
+async def the_pieces_are_exact(direct: Client, path: str, fresh: Copy, watch: Watch) -> None:
+    """What was seen while it was written is what there is; and behind every sequence, exactly the rest."""
+    assert set(watch.seen) <= set(fresh.order), "what was shown is never taken back"
+    at_once = asyncio.Semaphore(PULLS_AT_ONCE)
+
+    async def pieces_after(message_id: str, sequence: int) -> list[Delta]:
+        async with at_once:
+            return await direct.call(
+                "GET", f"{path}/messages/{message_id}/content?from_sequence={sequence}", kind=list[Delta]
+            )
+
+    for message_id in fresh.order:
+        whole = await pieces_after(message_id, 0)
+        assert [piece.sequence for piece in whole] == list(range(1, len(whole) + 1))
+        assert "".join(piece.delta for piece in whole) == fresh.text(message_id)
+        seen = watch.seen.get(message_id, [])
+        assert [piece.delta for piece in whole[: len(seen)]] == seen
+        rests = await asyncio.gather(*[pieces_after(message_id, number) for number in range(1, len(whole) + 2)])
+        for number, rest in enumerate(rests, start=1):
+            assert rest == whole[number:]
+
+
+def nothing_said_is_lost_or_doubled(fresh: Copy, person: Person, model: Model) -> None:
+    messages = [fresh.messages[message_id] for message_id in fresh.order]
+    texts = [message.content for message in messages if isinstance(message, Text) and message.role == "user"]
+    assert Counter(texts) == Counter(person.said)
+    answers = [message.content for message in messages if message.role == "assistant" and getattr(message, "content", "")]
+    names = [answer.partition(":")[0] for answer in answers]
+    assert len(set(names)) == len(names)
+    for name, answer in zip(names, answers, strict=True):
+        assert model.said[name].startswith(answer)
+
+
+async def no_call_ran_twice(direct: Client, path: str, fresh: Copy, host: Host) -> None:
+    messages = [fresh.messages[message_id] for message_id in fresh.order]
+    asked = [call for message in messages if isinstance(message, ToolRequestShape) for call in message.calls]
+    results = {message.call_id: message for message in messages if isinstance(message, ToolResult)}
+    assert len({call.id for call in asked}) == len(asked)
+    assert Counter(call.id for call in asked) == Counter(m.call_id for m in messages if isinstance(m, ToolResult))
+    records: Page[CallShape] = await direct.call("GET", f"{path}/tool-calls?limit=200", kind=Page[CallShape])
+    assert records.next is None
+    assert [(call.id, call.status, call.result_id) for call in records.items] == [
+        (call.id, results[call.id].status, results[call.id].id) for call in asked
+    ]
+    effects = host.work / "effects"
+    ran = Counter(effects.read_text().split()) if effects.exists() else Counter()
+    assert not [name for name, count in ran.items() if count > 1]
+    commands = [call for call in asked if call.tool == "execute" and call.status == "executed"]
+    assert {call.arguments["command"].split()[1] for call in commands} <= set(ran)
+
+
+def levels(log: Path) -> set[str]:
+    found = set()
+    for line in log.read_text().splitlines():
+        with suppress(msgspec.DecodeError):
+            found.add(msgspec.json.decode(line)["level"])
+    return found

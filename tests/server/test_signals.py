@@ -1,0 +1,219 @@
+"""The signal streams: the present first, small events, conflated, several contexts over one connection, an end."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from pilothouse.client import Client, ServerError
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.signals import (
+    ContentDelta,
+    ContextChanged,
+    ErrorRaised,
+    MessageCompleted,
+    MessageCreated,
+    StateChanged,
+)
+from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, ExecutingTool, Failed, MergingBranches
+from pilothouse.domain.values import CallId, ContextId, MessageId
+from pilothouse.llm.script import Answer
+from pilothouse.server.signals import EVENT_AT_MOST, written
+from pilothouse.testing.served import Served
+from pilothouse.testing.tools import NoteTool
+from pilothouse.testing.world import World
+from tests.held import DONE, asks
+
+LONG = '\x01\x1b"\\😀好' * 500
+
+
+async def first(stream: AsyncIterator[tuple[str, Any]], wanted: str) -> Any:
+    async for name, data in stream:
+        if name == wanted:
+            return data
+    raise AssertionError(f"no {wanted} came")
+
+
+async def test_the_present_comes_first_then_changes(tmp_path: Path) -> None:
+    world = World(tmp_path, DONE)
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
+        context_id = await world.start("plan")
+        stream = client.events("GET", f"/api/contexts/{context_id}/stream")
+        name, data = await anext(stream)
+        assert (name, data["state"], data["version"]) == ("StateChanged", {"type": "idle"}, 1)
+        name, data = await anext(stream)
+        assert (name, data["fields"]) == ("ContextChanged", ["*"])
+        await client.call("PUT", f"/api/contexts/{context_id}/mode", {"mode": "ask"})
+        data = await first(stream, "ContextChanged")
+        assert (data["fields"], data["version"]) == (["mode"], 2)
+
+
+async def test_a_message_that_is_being_written_is_told_with_its_sequence_and_never_with_its_text(
+    tmp_path: Path,
+) -> None:
+    world = World(tmp_path, Answer(deltas=tuple(f"piece{number} " for number in range(300)), delta_delay=0.002))
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
+        context_id = await world.start()
+        await client.send(context_id, "go")
+        live = await world.runtime.context(context_id)
+        with world.runtime.signals([context_id]) as signals:
+            while live.outlet is None or not live.outlet.flushed:
+                await anext(signals)
+        raw = client.events("GET", f"/api/contexts/{context_id}/stream")
+        created = await first(raw, "MessageCreated")
+        delta = await anext(raw)
+        assert delta[0] == "ContentDelta"
+        assert delta[1]["message_id"] == created["message_id"] == live.outlet.message_id
+        path = f"/api/contexts/{context_id}/messages/{created['message_id']}/content"
+        pieces = await client.call("GET", f"{path}?from_sequence=0")
+        assert len(pieces) >= delta[1]["sequence"] >= 1
+        seen = [delta[1], *[data async for name, data in until(raw, "MessageCompleted") if name == "ContentDelta"]]
+        assert [data["sequence"] for data in seen] == sorted(data["sequence"] for data in seen)
+        assert "piece" not in str(seen)
+        await world.runtime.rested(context_id)
+        whole = await client.call("GET", path)
+        assert [each["delta"] for each in whole] == [f"piece{number} " for number in range(300)]
+        for start in (0, 1, 150, 299, 300, 301, 10**9):
+            assert await client.call("GET", f"{path}?from_sequence={start}") == whole[start:]
+
+
+async def until(stream: AsyncIterator[tuple[str, Any]], last: str) -> AsyncIterator[tuple[str, Any]]:
+    async for name, data in stream:
+        yield name, data
+        if name == last:
+            return
+
+
+async def test_one_connection_carries_several_contexts_and_the_session(tmp_path: Path) -> None:
+    world = World(tmp_path, DONE, DONE)
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
+        ids = [await world.start(), await world.start()]
+        stream = client.events("GET", f"/api/stream?contexts={','.join([*ids, 'unknown'])}")
+        seen = [await anext(stream) for _ in range(5)]
+        assert seen[0][0] == "Error"
+        assert (seen[0][1]["context_id"], seen[0][1]["code"]) == ("unknown", "unknown_context")
+        assert [data["context_id"] for name, data in seen if name == "StateChanged"] == ids
+        await client.call("PUT", "/api/session/active-context", {"context_id": ids[0]})
+        assert (await first(stream, "SessionChanged"))["version"] == 1
+        await client.send(ids[1], "hi")
+        created = await first(stream, "MessageCreated")
+        assert created["context_id"] == ids[1]
+        await client.call("DELETE", f"/api/contexts/{ids[0]}")
+        while (changed := await first(stream, "ContextChanged"))["context_id"] != ids[0]:
+            pass
+        assert changed["fields"] == ["deleted"]
+
+
+async def test_a_stream_of_a_foreign_or_unknown_context_is_404(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served:
+        context_id = await world.start()
+        async with Client(served.url, served.tokens.add("anna")) as anna:
+            for each in (context_id, "unknown", "%00"):
+                with pytest.raises(ServerError) as refused:
+                    await anext(anna.events("GET", f"/api/contexts/{each}/stream"))
+                assert refused.value.problem.status == 404
+            name, data = await anext(anna.events("GET", f"/api/stream?contexts={context_id}"))
+            assert (name, data["code"]) == ("Error", "unknown_context")
+
+
+CALLS = tuple(CallId(f"0190c8f2-7c1a-7abc-8def-{number:012}") for number in range(100))
+ABOUT: dict[str, Any] = {"context_id": ContextId("c" * 64), "version": 10**9}
+HOSTILE = [
+    StateChanged(**ABOUT, state=AwaitingToolApproval(CALLS, tuple(f"{LONG}{number}" for number in range(100)))),
+    StateChanged(**ABOUT, state=AwaitingUserAnswer(CALLS)),
+    StateChanged(**ABOUT, state=Failed(Reason(Code.INTERNAL, {"detail": LONG, LONG: LONG}), "2026")),
+    StateChanged(**ABOUT, state=ExecutingTool(tool_name=LONG, running=1, done=0, total=1)),
+    StateChanged(**ABOUT, state=MergingBranches(source="😀" * 100, target="\x07" * 100, strategy="append")),
+    MessageCreated(**ABOUT, message_id=MessageId("m" * 64), role="assistant", type="tool_request"),
+    ContentDelta(**ABOUT, message_id=MessageId("m" * 64), sequence=10**12),
+    MessageCompleted(**ABOUT, message_id=MessageId("m" * 64), final_sequence=10**12),
+    ContextChanged(**ABOUT, fields=tuple(LONG for _ in range(100))),
+    ErrorRaised(**ABOUT, reason=Reason(Code.INTERNAL, {"detail": LONG})),
+]
+
+
+@pytest.mark.parametrize("signal", HOSTILE, ids=lambda signal: type(signal).__name__)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_an_event_is_small_and_well_formed_whatever_it_is_about(signal: Any, language: Any) -> None:
+    data = written(signal, language)
+    assert len(data) <= EVENT_AT_MOST
+    head, body = data.removesuffix(b"\n\n").split(b"\n", 1)
+    assert head.startswith(b"event: ")
+    assert b"\n" not in body
+    decoded = msgspec.json.decode(body.removeprefix(b"data: "))
+    assert decoded["context_id"] == ABOUT["context_id"]
+
+
+def test_a_long_list_in_a_state_is_cut_to_eight_with_its_total() -> None:
+    data = written(StateChanged(**ABOUT, state=AwaitingToolApproval(CALLS, ("look",) * 100)), "en")
+    state = msgspec.json.decode(data.split(b"data: ", 1)[1])["state"]
+    assert (len(state["pending_requests"]), len(state["tool_names"]), state["total"]) == (8, 8, 100)
+
+
+async def test_streams_are_counted_bounded_and_told_when_the_server_stops(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
+        object.__setattr__(served.serving, "streams_at_most", 2)
+        context_id = await world.start()
+        path = f"/api/contexts/{context_id}/stream"
+        streams = [client.events("GET", path), client.events("GET", "/api/stream")]
+        await anext(streams[0])
+        reading = asyncio.ensure_future(anext(streams[1]))
+        while served.serving.counts.streams_open < 2:
+            await asyncio.sleep(0)
+        with pytest.raises(ServerError) as refused:
+            await anext(client.events("GET", path))
+        assert (refused.value.problem.status, refused.value.problem.code) == (503, "too_many_streams")
+        await streams[0].aclose()
+        while served.serving.counts.streams_open > 1:
+            await asyncio.sleep(0)
+        served.serving.stopping.set()
+        name, data = await reading
+        assert (name, data["code"]) == ("Error", "server_stopping")
+
+
+async def test_heartbeats_keep_an_idle_stream_open_until_its_user_is_one_no_more(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served:
+        object.__setattr__(served.serving, "heartbeat", 0.02)
+        token = served.tokens.add("anna")
+        reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+        head = f"GET /api/stream HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {token}\r\n\r\n"
+        writer.write(head.encode())
+        for _ in range(4):
+            await reader.readuntil(b": \n\n")
+        served.tokens.remove("anna")
+        await reader.readuntil(b"0\r\n\r\n")  # the end of the answer
+        writer.close()
+
+
+async def test_signals_are_spaced_while_the_model_is_fast(tmp_path: Path) -> None:
+    world = World(tmp_path, Answer(deltas=("x",) * 2000))
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
+        context_id = await world.start()
+        stream = client.events("GET", f"/api/contexts/{context_id}/stream")
+        await first(stream, "ContextChanged")
+        await client.send(context_id, "go")
+        seen = [name async for name, _ in until(stream, "MessageCompleted")]
+        seen += [name async for name, _ in until(stream, "MessageCompleted")]
+        assert seen.count("ContentDelta") < 100
+
+
+async def test_a_sub_agents_rest_is_told_to_who_watches_above(tmp_path: Path) -> None:
+    pay = NoteTool("pay", "mutating")
+    world = World(tmp_path, asks(("pay", "a")), DONE, tools=[pay])
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
+        parent = await world.start("supervised")
+        child = await world.runtime.create_context(tmp_path, parent=parent, mode="supervised")
+        await world.runtime.context(child)
+        stream = client.events("GET", f"/api/contexts/{parent}/stream")
+        await first(stream, "ContextChanged")
+        await client.send(child, "go")
+        while "children" not in (await first(stream, "ContextChanged"))["fields"]:
+            pass
+        found = await client.call("GET", f"/api/contexts/{parent}")
+        assert found["waiting_below"] == [child]
