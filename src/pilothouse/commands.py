@@ -25,6 +25,9 @@ from pilothouse.terminal.repl import Conversation
 from pilothouse.terminal.run import Exit, run
 
 
+_CONFIGURATION = frozenset({Code.INVALID_CONFIG, Code.OPEN_ACCESS, Code.WEAK_ACCESS, Code.CANNOT_LISTEN})
+
+
 def run_command_line(arguments: list[str]) -> int:
     """Run what the arguments say; gives the exit code."""
     options = make_parser().parse_args(arguments)
@@ -64,7 +67,7 @@ async def _start(options: argparse.Namespace) -> int:
         try:
             return await _dispatch(options, runtime, settings)
         except PilothouseError as error:
-            is_config = error.reason.code is Code.INVALID_CONFIG
+            is_config = error.reason.code in _CONFIGURATION
             return _complain(say(error.reason, settings.language), Exit.CONFIGURATION if is_config else Exit.ERROR)
         except OSError as error:
             unusable = Reason(Code.FILE_UNREADABLE, {"path": str(error.filename or "."), "detail": error.strerror})

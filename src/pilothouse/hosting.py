@@ -33,7 +33,8 @@ async def serve_command(options: argparse.Namespace, settings: Settings, runtime
     given = settings.configuration.file.server
     host = options.host or given.host or HOST
     tokens = _tokens(settings)
-    listening = listen(host, options.port if options.port is not None else given.port or PORT, tokens)
+    ports = [port for port in (options.port, given.port) if port is not None]
+    listening = listen(host, ports[0] if ports else PORT, tokens)
     port = listening.getsockname()[1]
     roots = options.roots or [Path(root).expanduser() for root in given.roots] or [Path.cwd()]
     token = tokens.local()

@@ -302,7 +302,9 @@ def nothing_said_is_lost_or_doubled(fresh: Copy, person: Person, model: Model) -
     messages = [fresh.messages[message_id] for message_id in fresh.order]
     texts = [message.content for message in messages if isinstance(message, Text) and message.role == "user"]
     assert Counter(texts) == Counter(person.said)
-    answers = [message.content for message in messages if message.role == "assistant" and getattr(message, "content", "")]
+    answers = [
+        message.content for message in messages if message.role == "assistant" and getattr(message, "content", "")
+    ]
     names = [answer.partition(":")[0] for answer in answers]
     assert len(set(names)) == len(names)
     for name, answer in zip(names, answers, strict=True):

@@ -1,0 +1,235 @@
+"""`pilothouse serve` as a process: one link, a clean end, ports, users, and nothing secret in its log."""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import stat
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import aiohttp
+import pytest
+
+from pilothouse.client import Client
+
+SLOW = {"turn": [{"deltas": ["word "] * 2000, "delta_delay": 0.01}]}
+
+
+class Process:
+    """A running `pilothouse serve`, and what it printed."""
+
+    def __init__(self, process: asyncio.subprocess.Process, lines: list[str]) -> None:
+        self.process = process
+        self.lines = lines
+        self.link = lines[-1].split(" ", 1)[1].strip()
+        parts = urlsplit(self.link)
+        self.url = f"{parts.scheme}://{parts.netloc}"
+        self.port = parts.port
+        self.token = parse_qs(parts.query)["token"][0]
+
+    async def end(self, number: int = signal.SIGTERM) -> tuple[int, str, str]:
+        self.process.send_signal(number)
+        out, err = await self.process.communicate()
+        assert self.process.returncode is not None
+        return self.process.returncode, out.decode(), err.decode()
+
+
+def environment(folder: Path, **more: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PILOTHOUSE", "OPENAI"))}
+    own = {"PILOTHOUSE_DATA_DIR": str(folder / "data"), "XDG_CONFIG_HOME": str(folder / "config"), "LANG": "C.UTF-8"}
+    return {**kept, **own, **more}
+
+
+async def launch(folder: Path, *options: str, **more: str) -> asyncio.subprocess.Process:
+    root = folder / "root"
+    root.mkdir(exist_ok=True)
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "pilothouse.cli", *options),
+        cwd=root,
+        env=environment(folder, **more),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+
+
+@asynccontextmanager
+async def served(folder: Path, *options: str, **more: str) -> AsyncIterator[Process]:
+    process = await launch(folder, "serve", "--no-open", *(options or ("--port", "0")), **more)
+    assert process.stdout is not None
+    try:
+        lines: list[str] = []
+        while not lines or "http://" not in lines[-1]:
+            line = (await process.stdout.readline()).decode()
+            assert line, (await process.communicate())[1].decode()
+            lines.append(line)
+        yield Process(process, lines)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.communicate()
+
+
+async def ran(folder: Path, *options: str, **more: str) -> tuple[int, str, str]:
+    process = await launch(folder, *options, **more)
+    out, err = await process.communicate()
+    assert process.returncode is not None
+    return process.returncode, out.decode(), err.decode()
+
+
+async def test_it_prints_one_link_that_opens_the_page(tmp_path: Path) -> None:
+    async with served(tmp_path) as server, aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as http:
+        assert sum("http://" in line for line in server.lines) == 1
+        async with http.get(server.url) as closed:
+            assert closed.status == 401
+            assert "Open the link" in await closed.text()
+        async with http.get(server.link) as opening:
+            assert opening.status == 200
+            assert 'url=/"' in await opening.text()
+            assert server.token not in str(opening.cookies)
+        async with http.get(server.url) as page:
+            assert page.status == 200
+            assert "/assets/page.js" in await page.text()
+        for name in ("page.js", "page.css", "docs.css"):
+            async with http.get(f"{server.url}/assets/{name}") as asset:
+                assert asset.status == 200
+        async with http.get(f"{server.url}/api/docs") as docs:
+            assert docs.status == 200
+        tokens = tmp_path / "data" / "tokens.json"
+        assert stat.S_IMODE(tokens.stat().st_mode) == 0o600
+        token = server.token
+        code, _, _ = await server.end()
+        assert code == 0
+    async with served(tmp_path) as again:
+        assert again.token == token
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_clean_stop_tells_clients_marks_the_turn_and_keeps_what_was_said(tmp_path: Path, number: int) -> None:
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps(SLOW))
+    async with served(tmp_path, PILOTHOUSE_MODEL=f"scripted:{script}") as server:
+        async with Client(server.url, server.token) as client:
+            context_id = (await client.call("POST", "/api/contexts", {}))["context_id"]
+            path = f"/api/contexts/{context_id}"
+            stream = client.events("GET", f"{path}/stream")
+            await anext(stream)
+            await client.send(context_id, "go")
+            async for name, data in stream:
+                if name == "ContentDelta" and data["sequence"] > 3:
+                    break
+            message_id = data["message_id"]
+            seen = await client.call("GET", f"{path}/messages/{message_id}/content")
+            server.process.send_signal(number)
+            last = [data async for name, data in stream if name == "Error"]
+            assert [data["code"] for data in last] == ["server_stopping"]
+        out, err = await server.process.communicate()
+        assert server.process.returncode == 0
+        assert "Stopping" in out.decode()
+        assert '"level":"error"' not in err.decode()
+    metadata = json.loads((tmp_path / "data" / "contexts" / context_id / "metadata.json").read_text())
+    assert (metadata.get("last_turn"), metadata.get("turn")) == ("interrupted", None)
+    async with (
+        served(tmp_path, PILOTHOUSE_MODEL=f"scripted:{script}") as server,
+        Client(server.url, server.token) as client,
+    ):
+        found = await client.call("GET", path)
+        assert (found["last_turn"], found["current_state"]) == ("interrupted", {"type": "idle"})
+        content = f"{path}/messages/{message_id}/content"
+        after = await client.call("GET", content)
+        assert after[: len(seen)] == seen
+        assert await client.call("GET", f"{content}?from_sequence={len(seen)}") == after[len(seen) :]
+
+
+async def test_a_port_that_is_taken_gives_the_next_free_one(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        async with served(tmp_path, "--port", str(port)) as server:
+            assert port < (server.port or 0) < port + 50
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+async def test_it_refuses_to_be_reachable_from_elsewhere_without_a_token_of_ones_own(tmp_path: Path, host: str) -> None:
+    code, out, err = await ran(tmp_path, "serve", "--no-open", "--port", "0", "--host", host)
+    assert (code, out) == (4, "")
+    assert "PILOTHOUSE_TOKEN" in err
+    assert "127.0.0.1" in err
+    code, _, err = await ran(tmp_path, "serve", "--no-open", "--port", "0", PILOTHOUSE_TOKEN="short")
+    assert code == 4
+    assert "at least 16" in err
+
+
+async def test_with_a_token_of_ones_own_it_listens_where_it_is_told(tmp_path: Path) -> None:
+    token = "mine-and-long-enough"
+    async with served(tmp_path, "--port", "0", "--host", "0.0.0.0", PILOTHOUSE_TOKEN=token) as server:
+        assert server.token == token
+        async with Client(f"http://127.0.0.1:{server.port}", token) as client:
+            assert (await client.call("GET", "/api/health"))["status"] == "ok"
+
+
+async def test_users_are_added_and_removed_while_it_runs(tmp_path: Path) -> None:
+    async with served(tmp_path) as server:
+        code, out, _ = await ran(tmp_path, "users", "add", "anna")
+        assert code == 0
+        async with Client(server.url, out.strip()) as anna:
+            assert (await anna.call("GET", "/api/health"))["user"] == "anna"
+            _, names, _ = await ran(tmp_path, "users")
+            assert names.split() == ["anna", "local"]
+            assert (await ran(tmp_path, "users", "add", "anna"))[0] != 0
+            assert (await ran(tmp_path, "users", "add", "../x"))[0] != 0
+            assert (await ran(tmp_path, "users", "remove", "anna"))[0] == 0
+            with pytest.raises(Exception, match="token"):
+                await anna.call("GET", "/api/health")
+        assert (await ran(tmp_path, "users", "remove", "anna"))[0] != 0
+
+
+async def test_its_log_is_json_lines_without_a_secret(tmp_path: Path) -> None:
+    key = "sk-a-key-that-nobody-may-see"
+    async with served(tmp_path, OPENAI_API_KEY=key, OPENAI_BASE_URL="http://127.0.0.1:9/v1") as server:
+        async with Client(server.url, server.token) as client, aiohttp.ClientSession() as http:
+            made = await client.call("POST", "/api/contexts", {})
+            await client.call("GET", f"/api/contexts/{made['context_id']}")
+            async with http.get(server.link):
+                pass
+            async with http.get(f"{server.url}/{server.token}", headers={"authorization": "Bearer x"}):
+                pass
+        token = server.token
+        _, out, err = await server.end()
+    lines = [json.loads(line) for line in err.splitlines()]
+    assert {"GET", "POST"} <= {line.get("method") for line in lines}
+    for text in (out, err):
+        assert token not in text
+        assert key not in text
+    for path in (tmp_path / "data").rglob("*"):
+        if path.is_file() and path.name != "tokens.json":
+            assert token.encode() not in path.read_bytes()
+
+
+async def test_a_second_server_on_the_same_data_says_so(tmp_path: Path) -> None:
+    async with served(tmp_path):
+        code, _, err = await ran(tmp_path, "serve", "--no-open", "--port", "0")
+        assert code == 75
+        assert "another" in err.lower()
+
+
+async def test_a_configuration_that_is_wrong_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "config" / "pilothouse"
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text('[server]\ncompletions_mode = "free"\n')
+    code, _, err = await ran(tmp_path, "serve", "--no-open")
+    assert code == 4
+    assert "completions_mode" in err
+    (folder / "config.toml").write_text("[server]\nport = 99999\n")
+    code, _, err = await ran(tmp_path, "serve", "--no-open")
+    assert code == 4
+    assert "port" in err
+
+
+async def test_it_speaks_chinese_where_the_person_does(tmp_path: Path) -> None:
+    async with served(tmp_path, LANG="zh_CN.UTF-8", LC_ALL="zh_CN.UTF-8") as server:
+        assert "演示" in server.lines[0]
+        assert server.lines[-1].startswith("打开")
