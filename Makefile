@@ -4,14 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help install run test test-long check bench docs lock clean
+.PHONY: help install run chat test test-long check bench docs lock clean
 
 help: ## show this
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: $(VENV)/.run ## make .venv with the command .venv/bin/pilothouse
 
-run: install ## a conversation in the terminal; needs no key
+run: install ## the server with its page; prints a link; needs no key
+	@$(BIN)/pilothouse serve
+
+chat: install ## a conversation in the terminal; needs no key
 	@$(BIN)/pilothouse
 
 test: check ## lint, types and all tests, the long ones as a sample; about five minutes

@@ -72,7 +72,7 @@ def _running(command: Sequence[str], environment: dict[str, str]) -> Iterator[tu
             found = next(found for line in process.stdout if (found := re.search(r"http://[^ \n]+", line)))
             yield process.pid, found.group()
         finally:
-            process.terminate()
+            process.kill()
 
 
 @contextmanager
@@ -469,4 +469,4 @@ def _until_answered(command: Sequence[str], port: int, environment: dict[str, st
                         raise RuntimeError(f"it has ended: {command}") from None
                     time.sleep(0.001)
         finally:
-            process.terminate()
+            process.kill()

@@ -14,6 +14,7 @@ from pilothouse.storage.base import Store
 from pilothouse.storage.files.store import FileStore
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.tools.registry import Registry
+from pilothouse.tracing import tracing_from
 
 
 def build_runtime(
@@ -28,6 +29,7 @@ def build_runtime(
     """Raises: StoreLocked, InvalidInput."""
     ambient: Ambient = SystemAmbient()
     configuration = settings.configuration
+    tracing = tracing_from(environment, ambient, settings.model.name)
     return Runtime(
         Parts(
             store=store or FileStore(settings.data_dir, now=lambda: timestamp(ambient.now())),
@@ -43,6 +45,8 @@ def build_runtime(
             limits=limits or _limits(settings),
             processors=processors,
             private=_private(settings),
+            trace=tracing.entered if tracing is not None else None,
+            trace_change=tracing.committed if tracing is not None else None,
         )
     )
 

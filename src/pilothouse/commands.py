@@ -24,7 +24,6 @@ from pilothouse.terminal.contexts import contexts_command
 from pilothouse.terminal.repl import Conversation
 from pilothouse.terminal.run import Exit, run
 
-
 _CONFIGURATION = frozenset({Code.INVALID_CONFIG, Code.OPEN_ACCESS, Code.WEAK_ACCESS, Code.CANNOT_LISTEN})
 
 

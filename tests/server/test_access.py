@@ -8,7 +8,7 @@ import os
 import socket
 import stat
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from types import EllipsisType
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ from pilothouse.llm.script import Answer
 from pilothouse.server import protocol
 from pilothouse.server.app import ADDRESS_AT_MOST, BODY_AT_MOST
 from pilothouse.server.logs import JsonLines
-from pilothouse.server.routes import ROUTES
+from pilothouse.server.routes import MEGABYTE, ROUTES
 from pilothouse.server.routing import EVENTS, HTML, JSON, Route
 from pilothouse.server.serve import HOST, listen, make_serving, start
 from pilothouse.server.tokens import LENGTH_AT_LEAST, Tokens
@@ -46,6 +46,7 @@ FORMS = (
     "text/plain;charset=utf-8",
     "TEXT/PLAIN",
 )
+PARAMETERS = {"name": "notes.txt", "mode": "plan"}
 BEARER = {"authorization": f"Bearer {TOKEN}"}
 HEADERS = {
     "x-content-type-options": "nosniff",
@@ -55,7 +56,8 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
 }
 A_MINUTE = 61.0
-SOON = 20.0
+SOON = 10.0
+MORE_THAN_BUFFERS = 32 * 1024 * 1024
 
 
 class Reply(NamedTuple):
@@ -97,7 +99,11 @@ class House:
         }
 
     def path(self, route: Route, **ids: str) -> str:
-        return route.path.format_map({**self.ids, **ids})
+        """With real ids in it, and with the parameters that there must be."""
+        query = route.signature.query
+        fields = msgspec.structs.fields(query) if query is not None else ()
+        needed = "&".join(f"{field.name}={PARAMETERS[field.name]}" for field in fields if field.required)
+        return route.path.format_map({**self.ids, **ids}) + (f"?{needed}" if needed else "")
 
     def body(self, route: Route) -> bytes | None:
         if route.signature.body is None:
@@ -314,8 +320,7 @@ async def test_what_changes_something_cannot_be_asked_for_by_get_or_head(tmp_pat
     async with house(tmp_path) as here, refusing(here) as refusals:
         credentials = {**BEARER, **await here.cookie()}
         for route in CHANGING:
-            path = here.path(route)
-            segments = path.split("/")[1:]
+            segments = here.path(route).partition("?")[0].split("/")[1:]
             siblings = [
                 each for each in ROUTES if len(each.segments) == len(segments) and each.match(segments) is not None
             ]
@@ -377,7 +382,7 @@ async def test_every_answer_carries_the_headers_that_keep_a_browser_safe(tmp_pat
         for _ in range(12):
             await check(await here.get("/", {"authorization": "Bearer wrong"}))
         await check(await here.get(f"/?token={TOKEN}"))
-        assert statuses >= {200, 201, 202, 204, 400, 401, 403, 404, 405, 409, 414, 415, 421, 422, 429}
+        assert statuses >= {200, 201, 204, 400, 401, 403, 404, 405, 409, 414, 415, 421, 422, 429}
 
 
 # another user
@@ -508,7 +513,8 @@ async def test_the_link_works_only_at_the_door(tmp_path: Path) -> None:
         for route in ROUTES:
             if route.path == "/":
                 continue
-            reply = await here.ask(route, {}, path=f"{here.path(route)}?token={TOKEN}")
+            path = here.path(route)
+            reply = await here.ask(route, {}, path=f"{path}{'&' if '?' in path else '?'}token={TOKEN}")
             refusals.check(reply, 401, Code.UNAUTHORIZED, route.method, route.path)
         reply = await here.get(f"/?token={TOKEN}", {}, method="POST")
         refusals.check(reply, 401, Code.UNAUTHORIZED, "POST", "/")
@@ -581,7 +587,7 @@ async def test_a_user_who_is_removed_is_refused_at_once_and_their_stream_ends(tm
     world = World(tmp_path)
     tokens = Tokens(tmp_path / "tokens.json", world.ambient, TOKEN)
     anna = {"authorization": f"Bearer {tokens.add('anna')}"}
-    async with world.runtime, impatient(world, tokens) as url, aiohttp.ClientSession(url) as http:
+    async with world.runtime, impatient(world, tokens, 0.05) as url, aiohttp.ClientSession(url) as http:
         async with http.get("/api/health", headers=anna) as answer:
             assert answer.status == 200
         async with http.get("/api/stream", headers=anna) as theirs, http.get("/api/stream", headers=BEARER) as ours:
@@ -598,7 +604,7 @@ async def test_a_user_who_is_removed_sees_no_more_however_much_happens(tmp_path:
     world = World(tmp_path)
     tokens = Tokens(tmp_path / "tokens.json", world.ambient, TOKEN)
     anna = {"authorization": f"Bearer {tokens.add('anna')}"}
-    async with world.runtime, impatient(world, tokens) as url, aiohttp.ClientSession(url) as http:
+    async with world.runtime, impatient(world, tokens, 0.5) as url, aiohttp.ClientSession(url) as http:
         context_id = await world.runtime.create_context(tmp_path, by="anna")
         is_over = asyncio.Event()
 
@@ -620,12 +626,12 @@ async def test_a_user_who_is_removed_sees_no_more_however_much_happens(tmp_path:
 
 
 @asynccontextmanager
-async def impatient(world: World, tokens: Tokens) -> AsyncIterator[str]:
-    """A server that looks after its streams many times a second."""
+async def impatient(world: World, tokens: Tokens, heartbeat: float) -> AsyncIterator[str]:
+    """A server that looks after its streams more often than usual."""
     listening = listen(HOST, 0, tokens)
     port = listening.getsockname()[1]
     usual = make_serving(world.runtime, tokens, host=HOST, port=port, roots=[world.workspace])
-    serving = dataclasses.replace(usual, heartbeat=0.05)
+    serving = dataclasses.replace(usual, heartbeat=heartbeat)
     server = start(serving, lambda: None)
     task = asyncio.create_task(server.serve(sockets=[listening]))
     try:
@@ -780,7 +786,7 @@ async def test_a_body_that_says_that_it_is_too_large_is_refused_on_every_route_b
     async with house(tmp_path) as here, refusing(here) as refusals:
         for route in WITH_BODY:
             limit = route.limit or BODY_AT_MOST
-            path = here.path(route) + ("?name=x" if route.path.endswith("/files") else "")
+            path = here.path(route)
             async with raw(here) as (reader, writer):
                 writer.write(head(route.method, path, **{"content-type": route.takes, "content-length": limit + 1}))
                 refusals.check(await reply_of(reader), 413, Code.BODY_TOO_LARGE, route.method, path)
@@ -788,18 +794,14 @@ async def test_a_body_that_says_that_it_is_too_large_is_refused_on_every_route_b
 
 
 async def test_a_body_that_grows_too_large_is_refused(tmp_path: Path) -> None:
-    (route,) = [each for each in ROUTES if named(each) == "POST /api/contexts"]
-    piece = b"100000\r\n" + b" " * 0x100000 + b"\r\n"
     async with house(tmp_path) as here, refusing(here) as refusals, raw(here) as (reader, writer):
-        writer.write(head("POST", route.path, **{"content-type": JSON, "transfer-encoding": "chunked"}))
-        answer = asyncio.ensure_future(reply_of(reader))
-        sent = 0
-        while not answer.done():
-            writer.write(piece)
-            sent += 0x100000
-            await asyncio.wait({answer, asyncio.ensure_future(writer.drain())}, return_when=asyncio.FIRST_COMPLETED)
-            assert sent < 100 * BODY_AT_MOST
-        refusals.check(await answer, 413, Code.BODY_TOO_LARGE, "POST", route.path)
+        writer.write(head("POST", "/api/contexts", **{"content-type": JSON, "transfer-encoding": "chunked"}))
+        for _ in range(BODY_AT_MOST // MEGABYTE):
+            writer.write(f"{MEGABYTE:x}\r\n".encode() + b" " * MEGABYTE + b"\r\n")
+            await writer.drain()
+        writer.write(b"1\r\n \r\n")  # no end follows: it is refused for what came so far
+        refusals.check(await reply_of(reader), 413, Code.BODY_TOO_LARGE, "POST", "/api/contexts")
+        assert await reader.read() == b"", "the connection is closed"
 
 
 async def test_a_large_body_that_nobody_reads_does_not_cost_the_answer(tmp_path: Path) -> None:
@@ -819,17 +821,23 @@ async def test_a_large_body_that_nobody_reads_does_not_cost_the_answer(tmp_path:
                 assert (await reply_of(reader)).status == 200, "the connection is as good as before"
 
 
-@pytest.mark.parametrize("line", [b"x-more: " + b"y" * 1000 + b"\r\n", b"y" * 1000], ids=["many headers", "one header"])
-@pytest.mark.parametrize("first", ["alone", "after another request"])
-async def test_headers_without_end_are_cut_off(tmp_path: Path, line: bytes, first: str) -> None:
+MORE = b"x-more: " + b"y" * 1000 + b"\r\n"
+
+
+@pytest.mark.parametrize("piece", [MORE, b"y" * 1000], ids=["many headers", "one header"])
+@pytest.mark.parametrize("is_first", [True, False], ids=["at first", "after another request"])
+async def test_headers_without_end_are_cut_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: bytes, is_first: bool
+) -> None:
+    monkeypatch.setattr(protocol, "HEADER_SECONDS", 3600.0)  # it is not the time that ends it
     async with house(tmp_path) as here:
         async with raw(here) as (reader, writer):
-            if first == "after another request":
+            if not is_first:
                 writer.write(head("GET", "/api/health"))
                 assert (await reply_of(reader)).status == 200
             writer.write(head("GET", "/api/health")[:-2] + b"x-first: ")
-            sent = await flood(reader, writer, line)
-        assert sent < 16 * protocol.HEADERS_AT_MOST
+            writer.write(piece * (2 * protocol.HEADERS_AT_MOST // len(piece)))
+            assert await rest_of(reader) == b""
         assert (await here.get("/api/health")).status == 200
 
 
@@ -839,32 +847,22 @@ async def test_headers_without_end_behind_an_open_stream_are_cut_off_or_not_read
             writer.write(head("GET", "/api/stream"))
             await reader.readuntil(b"\n\n")
             writer.write(head("GET", "/api/health")[:-2])
-            enough = 64 * 1024 * 1024
-            sent = await flood(reader, writer, (b"x-more: " + b"y" * 1000 + b"\r\n") * 100, enough, patience=1.0)
-        assert sent < enough
+            taken = 0
+            with suppress(ConnectionError, TimeoutError):
+                while taken < MORE_THAN_BUFFERS:
+                    writer.write(MORE * 100)
+                    async with asyncio.timeout(1):
+                        await writer.drain()
+                    taken += len(MORE) * 100
+            assert taken < MORE_THAN_BUFFERS
         assert (await here.get("/api/health")).status == 200
 
 
-async def flood(
-    reader: asyncio.StreamReader,
-    writer: asyncio.StreamWriter,
-    line: bytes,
-    enough: int = 100 * protocol.HEADERS_AT_MOST,
-    patience: float = SOON,
-) -> int:
-    """Send until the other side hangs up, reads no more for a while, or has taken `enough`. Gives how much was sent."""
-    sent = 0
-    while sent < enough:
-        writer.write(line)
-        sent += len(line)
-        try:
-            async with asyncio.timeout(patience):
-                await writer.drain()
-        except (ConnectionError, TimeoutError):
-            return sent
-        if reader.at_eof():
-            return sent
-    return sent
+async def rest_of(reader: asyncio.StreamReader) -> bytes:
+    try:
+        return await reader.read()
+    except ConnectionError:
+        return b""
 
 
 async def test_peers_that_never_end_their_headers_hinder_nobody_else(tmp_path: Path) -> None:
@@ -892,11 +890,7 @@ async def test_a_peer_that_does_not_end_its_headers_in_time_is_left(
     monkeypatch.setattr(protocol, "HEADER_SECONDS", 0.2)
     async with house(tmp_path) as here, raw(here) as (reader, writer):
         writer.write(start_of_it)
-        async with asyncio.timeout(SOON):
-            try:
-                assert await reader.read() == b""
-            except ConnectionError:
-                pass
+        assert await rest_of(reader) == b""
 
 
 @asynccontextmanager
@@ -958,7 +952,7 @@ def test_the_next_free_port_is_taken(tmp_path: Path) -> None:
 
 def test_an_address_that_cannot_be_had_is_told(tmp_path: Path) -> None:
     tokens = Tokens(tmp_path / "tokens.json", SystemAmbient(), TOKEN)
-    for host, port in (("192.0.2.1", 0), ("no-such-name.invalid", 0), (HOST, 65536), (HOST, 70000), ("x" * 70, 0)):
+    for host, port in (("192.0.2.1", 0), (HOST, 65536), (HOST, 70000), ("x" * 70, 0)):
         with pytest.raises(InvalidInput) as caught:
             listen(host, port, tokens)
         assert caught.value.reason.code is Code.CANNOT_LISTEN

@@ -172,6 +172,8 @@ class Live:
         if self.unsaved is draft.base:  # else more was kept meanwhile
             self.unsaved = None
         self._apply(change)
+        if self.parts.trace_change is not None:
+            self.parts.trace_change(self.id, change)
         if state is not None:
             self.enter(state)
         if then is not None:

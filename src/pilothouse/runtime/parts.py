@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pilothouse.ambient import Ambient, timestamp
+from pilothouse.domain.contexts import Change
 from pilothouse.domain.messages import Message
 from pilothouse.domain.modes import Modes
 from pilothouse.domain.personas import Persona
@@ -51,9 +52,9 @@ class Limits(Value):
 
 @dataclass(frozen=True)
 class Parts:
-    """`private` are the runtime's own folders, which no tool may touch. `trace` sees every state entered. `steering`
-    gives what configuration says for a workspace. `processors` may change or refuse a person's message. `runtime_id`
-    tells this process's grants from those of an earlier one."""
+    """`private` are the runtime's own folders, which no tool may touch. `trace` sees every state entered,
+    `trace_change` every commit. `steering` gives what configuration says for a workspace. `processors` may change or
+    refuse a person's message. `runtime_id` tells this process's grants from those of an earlier one."""
 
     store: Store
     adapter: Adapter
@@ -70,6 +71,7 @@ class Parts:
     private: Sequence[Path] = ()
     hub: Hub = field(default_factory=Hub)
     trace: Trace | None = None
+    trace_change: Callable[[ContextId, Change], None] | None = None
     contexts_kept: int = 100
     runtime_id: str = field(default="", init=False)
 

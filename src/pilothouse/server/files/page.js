@@ -101,8 +101,11 @@ function drawn(message) {
       return card("error", message.reason.code, "error");
     case "file_reference":
       return card("file", message.path, "user");
+    case "system_control":
+      if (message.kind === "mode_switch") return card("mode", `${message.detail.from} → ${message.detail.to}`, "system");
+      return card(message.kind.replaceAll("_", " "), message.content ?? "", "system");
     default:
-      return card(message.kind ?? message.type, message.detail ? JSON.stringify(message.detail) : "", "system");
+      return card(message.type, message.content ?? "", "system");
   }
 }
 
@@ -124,6 +127,8 @@ function draw() {
   list.replaceChildren(...(cards.length ? cards : [empty]));
   if (atEnd) list.scrollTop = list.scrollHeight;
   $("mode").value = context.mode;
+  const option = [...$("contexts").options].find((each) => each.value === context.context_id);
+  if (option) option.textContent = context.title ?? "(new)";
   showState(context.current_state);
   $("pending").replaceChildren(...context.pending_tool_calls.map(decision), ...context.open_questions.map(question));
 }

@@ -1,0 +1,153 @@
+"""OpenTelemetry traces of turns, rounds and tool calls, after the GenAI conventions. Never what was said.
+
+An extra: `pip install pilothouse[otel]`, switched on by OpenTelemetry's own variables.
+"""
+
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pilothouse.ambient import Ambient
+from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.contexts import Change
+from pilothouse.domain.messages import Message, Text, ToolRequest
+from pilothouse.domain.states import (
+    Failed,
+    PreparingLLMRequest,
+    ProcessingLLMResponse,
+    State,
+    TransientError,
+    is_resting,
+    name_of,
+)
+from pilothouse.domain.values import CallId, ContextId
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span, Tracer
+
+_ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+_LOG = logging.getLogger("pilothouse")
+
+
+class _OpenTurn:
+    """The spans of a turn that are still open."""
+
+    def __init__(self, span: "Span", context: Any) -> None:
+        self.span = span
+        self.context = context
+        self.round: Span | None = None
+        self.round_ended: int | None = None
+        self.calls: dict[CallId, Span] = {}
+
+
+class Tracing:
+    """Sees every state that is entered and every commit. A turn that waits for a person ends its span and begins
+    another one when it goes on: no span lasts longer than the work it is about."""
+
+    def __init__(self, tracer: "Tracer", ambient: Ambient, model: str) -> None:
+        self._tracer = tracer
+        self._ambient = ambient
+        self._model = model
+        self._turns: dict[ContextId, _OpenTurn] = {}
+
+    def entered(self, context_id: ContextId, state: State) -> None:
+        turn = self._turns.get(context_id)
+        if is_resting(state):
+            if turn is not None:
+                self._end(self._turns.pop(context_id), state)
+            return
+        if turn is None:
+            turn = self._turns[context_id] = self._begin(context_id)
+        match state:
+            case PreparingLLMRequest():
+                self._end_round(turn)
+                attributes = {"gen_ai.operation.name": "chat", "gen_ai.request.model": self._model}
+                turn.round = self._start(f"chat {self._model}", turn, attributes)
+            case ProcessingLLMResponse():
+                turn.round_ended = self._now()
+            case TransientError(error_type=reason) if turn.round is not None:
+                turn.round.set_attribute("error.type", reason.code)
+                self._end_round(turn)
+
+    def committed(self, context_id: ContextId, change: Change) -> None:
+        turn = self._turns.get(context_id)
+        if turn is None:
+            return
+        for message in change.messages:
+            self._end_answer(turn, message)
+        for call in change.calls:
+            self._follow_call(turn, call)
+
+    def _begin(self, context_id: ContextId) -> _OpenTurn:
+        from opentelemetry.trace import set_span_in_context
+
+        attributes = {
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.name": "pilothouse",
+            "gen_ai.conversation.id": context_id,
+        }
+        span = self._tracer.start_span("invoke_agent pilothouse", attributes=attributes, start_time=self._now())
+        return _OpenTurn(span, set_span_in_context(span))
+
+    def _start(self, name: str, turn: _OpenTurn, attributes: dict[str, str]) -> "Span":
+        return self._tracer.start_span(name, context=turn.context, attributes=dict(attributes), start_time=self._now())
+
+    def _end_answer(self, turn: _OpenTurn, message: Message) -> None:
+        if turn.round is None or not isinstance(message, Text | ToolRequest) or message.role != "assistant":
+            return
+        if message.usage is not None:
+            turn.round.set_attribute("gen_ai.usage.input_tokens", message.usage.input_tokens)
+            turn.round.set_attribute("gen_ai.usage.output_tokens", message.usage.output_tokens)
+        if message.finish_reason is not None:
+            turn.round.set_attribute("gen_ai.response.finish_reasons", [message.finish_reason])
+        self._end_round(turn)
+
+    def _follow_call(self, turn: _OpenTurn, call: CallRecord) -> None:
+        if call.status == "executing" and call.id not in turn.calls:
+            attributes = {
+                "gen_ai.operation.name": "execute_tool",
+                "gen_ai.tool.name": call.tool,
+                "gen_ai.tool.call.id": call.id,
+                "pilothouse.decided_by": call.decided_by or "",
+            }
+            turn.calls[call.id] = self._start(f"execute_tool {call.tool}", turn, attributes)
+        elif not call.is_open and call.id in turn.calls:
+            span = turn.calls.pop(call.id)
+            span.set_attribute("pilothouse.status", call.status)
+            if call.status != "executed":
+                span.set_attribute("error.type", call.reason.code if call.reason is not None else call.status)
+            span.end(end_time=self._now())
+
+    def _end_round(self, turn: _OpenTurn) -> None:
+        if turn.round is not None:
+            turn.round.end(end_time=turn.round_ended or self._now())
+        turn.round = turn.round_ended = None
+
+    def _end(self, turn: _OpenTurn, state: State) -> None:
+        self._end_round(turn)
+        for span in turn.calls.values():
+            span.end(end_time=self._now())
+        turn.span.set_attribute("pilothouse.state", name_of(state))
+        if isinstance(state, Failed):
+            turn.span.set_attribute("error.type", state.error_message.code)
+        turn.span.end(end_time=self._now())
+
+    def _now(self) -> int:
+        return int(self._ambient.now() * 1_000_000_000)
+
+
+def tracing_from(environment: Mapping[str, str], ambient: Ambient, model: str) -> Tracing | None:
+    """Where OpenTelemetry's variables name an endpoint, and the extra is installed."""
+    if not any(environment.get(name) for name in _ENDPOINTS):
+        return None
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    except ImportError:
+        _LOG.warning("traces were asked for, but the extra is not installed: pip install pilothouse[otel]")
+        return None
+    provider = TracerProvider(resource=Resource.create({"service.name": "pilothouse"}))
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    return Tracing(provider.get_tracer("pilothouse"), ambient, model)

@@ -1,0 +1,119 @@
+"""Traces of turns, rounds and tool calls: what they say, that nothing said is in them, and that they arrive."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from pilothouse.ambient import SystemAmbient
+from pilothouse.domain.messages import Usage
+from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.testing.ambient import TurnableAmbient
+from pilothouse.testing.world import World
+from pilothouse.tracing import Tracing, tracing_from
+from tests.held import DONE, asks
+
+SECRET = "the plum is ripe"
+
+
+def traced(workspace: Path, *answers: Answer) -> tuple[World, InMemorySpanExporter]:
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    tracing = Tracing(provider.get_tracer("test"), TurnableAmbient(), "test")
+    world = World(workspace, *answers, trace_change=tracing.committed)
+    before = world.parts.trace
+
+    def trace(context_id: str, state: object) -> None:
+        before(context_id, state)
+        tracing.entered(context_id, state)
+
+    object.__setattr__(world.parts, "trace", trace)
+    return world, exporter
+
+
+def named(exporter: InMemorySpanExporter) -> dict[str, list[ReadableSpan]]:
+    found: dict[str, list[ReadableSpan]] = {}
+    for span in exporter.get_finished_spans():
+        found.setdefault(span.name, []).append(span)
+    return found
+
+
+async def test_a_turn_has_spans_of_its_rounds_and_calls_with_the_conventions_attributes(tmp_path: Path) -> None:
+    asked = Answer(
+        calls=(ScriptedCall(tool="change", arguments={"text": SECRET}),), usage=Usage(input_tokens=9, output_tokens=4)
+    )
+    world, exporter = traced(tmp_path, asked, Answer(text=SECRET))
+    async with world.runtime:
+        context_id = await world.start()
+        await world.turn(context_id, SECRET)
+    spans = named(exporter)
+    assert {name: len(each) for name, each in spans.items()} == {
+        "invoke_agent pilothouse": 1,
+        "chat test": 2,
+        "execute_tool change": 1,
+    }
+    (turn,) = spans["invoke_agent pilothouse"]
+    assert turn.attributes["gen_ai.conversation.id"] == context_id
+    for child in (*spans["chat test"], *spans["execute_tool change"]):
+        assert child.parent.span_id == turn.context.span_id
+    first = spans["chat test"][0].attributes
+    assert (first["gen_ai.operation.name"], first["gen_ai.request.model"]) == ("chat", "test")
+    assert (first["gen_ai.usage.input_tokens"], first["gen_ai.usage.output_tokens"]) == (9, 4)
+    (call,) = spans["execute_tool change"]
+    assert (call.attributes["gen_ai.tool.name"], call.attributes["pilothouse.status"]) == ("change", "executed")
+    assert all(SECRET not in span.to_json() for each in spans.values() for span in each)
+
+
+async def test_a_turn_that_waits_has_a_span_before_and_one_after(tmp_path: Path) -> None:
+    world, exporter = traced(tmp_path, asks(("change", "a")), DONE)
+    async with world.runtime:
+        context_id = await world.start("supervised")
+        await world.turn(context_id)
+        (before,) = named(exporter)["invoke_agent pilothouse"]
+        assert before.attributes["pilothouse.state"] == "awaiting_tool_approval"
+        await world.runtime.approve_all(context_id)
+        await world.runtime.rested(context_id)
+    after = named(exporter)["invoke_agent pilothouse"][1]
+    assert after.attributes["pilothouse.state"] == "idle"
+
+
+async def test_a_model_that_fails_is_an_error_on_its_span(tmp_path: Path) -> None:
+    world, exporter = traced(tmp_path)
+    async with world.runtime:
+        context_id = await world.start()
+        await world.turn(context_id)
+    assert len(named(exporter)["invoke_agent pilothouse"]) == 1
+    assert len(named(exporter)["chat test"]) == 1
+
+
+async def test_spans_arrive_at_the_endpoint_that_the_environment_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arrived: asyncio.Queue[bytes] = asyncio.Queue()
+
+    async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+        arrived.put_nowait(head.split(b"\r\n")[0] + await reader.readexactly(length))
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(take, "127.0.0.1", 0)
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "10")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "none")
+    assert tracing_from({}, SystemAmbient(), "m") is None
+    tracing = tracing_from({"OTEL_EXPORTER_OTLP_ENDPOINT": "x"}, SystemAmbient(), "m")
+    assert tracing is not None
+    world = World(tmp_path, DONE, trace_change=tracing.committed)
+    object.__setattr__(world.parts, "trace", tracing.entered)
+    async with world.runtime, server:
+        context_id = await world.start()
+        await world.turn(context_id)
+        body = await arrived.get()
+        assert body.startswith(b"POST /v1/traces")
+        assert context_id.encode() in body or b"chat m" in body
