@@ -120,10 +120,20 @@ async def _model(deltas: int, delay: float) -> None:
 
 
 def _relay(port: int, address: str) -> None:
-    listening = socket.create_server(("127.0.0.1", port), backlog=socket.SOMAXCONN)
+    # The protocol is named: only then does asyncio send small pieces at once.
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listening.bind(("127.0.0.1", port))
+    listening.listen(socket.SOMAXCONN)
     print(f"http://127.0.0.1:{listening.getsockname()[1]}/", flush=True)
     config = uvicorn.Config(
-        Relay(address).app, http="httptools", ws="none", lifespan="off", log_config=None, access_log=False
+        Relay(address).app,
+        http="httptools",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        timeout_keep_alive=60,
     )
     asyncio.run(uvicorn.Server(config).serve(sockets=[listening]))
 

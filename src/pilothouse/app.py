@@ -25,6 +25,7 @@ def build_runtime(
     store: Store | None = None,
     limits: Limits | None = None,
     processors: Sequence[Processor] = (),
+    roots: Sequence[Path] = (),
 ) -> Runtime:
     """Raises: StoreLocked, InvalidInput."""
     ambient: Ambient = SystemAmbient()
@@ -45,6 +46,7 @@ def build_runtime(
             limits=limits or _limits(settings),
             processors=processors,
             private=_private(settings),
+            roots=roots,
             trace=tracing.entered if tracing is not None else None,
             trace_change=tracing.committed if tracing is not None else None,
         )

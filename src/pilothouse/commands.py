@@ -53,7 +53,7 @@ async def _start(options: argparse.Namespace) -> int:
             from pilothouse.hosting import users_command
 
             return users_command(options, settings)
-        runtime = build_runtime(settings, os.environ)
+        runtime = build_runtime(settings, os.environ, roots=_roots(options, settings))
     except StoreLocked as error:
         return _complain(say(error.reason, language_of(os.environ)), Exit.TRY_LATER)
     except (RequestError, StoreDamaged) as error:
@@ -71,6 +71,15 @@ async def _start(options: argparse.Namespace) -> int:
         except OSError as error:
             unusable = Reason(Code.FILE_UNREADABLE, {"path": str(error.filename or "."), "detail": error.strerror})
             return _complain(say(unusable, settings.language), Exit.ERROR)
+
+
+def _roots(options: argparse.Namespace, settings: Settings) -> list[Path]:
+    """Where a server may work; a conversation of one's own works wherever it is begun."""
+    if options.command != "serve":
+        return []
+    from pilothouse.hosting import roots_of
+
+    return roots_of(options, settings)
 
 
 async def _dispatch(options: argparse.Namespace, runtime: Runtime, settings: Settings) -> int:

@@ -2,10 +2,13 @@
 
 import argparse
 import asyncio
+import os
 from pathlib import Path
 
 from pilothouse import __version__
 from pilothouse.ambient import SystemAmbient
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import InvalidInput
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.server.logs import set_up_logs
 from pilothouse.server.serve import HOST, PORT, listen, make_serving, open_in_browser, serve
@@ -36,7 +39,6 @@ async def serve_command(options: argparse.Namespace, settings: Settings, runtime
     ports = [port for port in (options.port, given.port) if port is not None]
     listening = listen(host, ports[0] if ports else PORT, tokens)
     port = listening.getsockname()[1]
-    roots = options.roots or [Path(root).expanduser() for root in given.roots] or [Path.cwd()]
     token = tokens.local()
     set_up_logs(lambda: [*tokens.all().values(), *([settings.key] if settings.key else [])])
     serving = make_serving(
@@ -44,7 +46,6 @@ async def serve_command(options: argparse.Namespace, settings: Settings, runtime
         tokens,
         host=host,
         port=port,
-        roots=roots,
         names=given.hosts,
         mode=settings.mode,
         is_demo=settings.model.provider == "demo",
@@ -66,6 +67,16 @@ async def serve_command(options: argparse.Namespace, settings: Settings, runtime
     await serve(serving, listening, ready)
     print(words["stopping"], flush=True)
     return 0
+
+
+def roots_of(options: argparse.Namespace, settings: Settings) -> list[Path]:
+    """The folders beneath which workspaces may lie. Raises: InvalidInput for one that is no folder."""
+    given = [Path(root).expanduser() for root in settings.configuration.file.server.roots]
+    roots = [Path(os.path.realpath(root)) for root in options.roots or given or [Path.cwd()]]
+    for root in roots:
+        if not root.is_dir():
+            raise InvalidInput(Code.INVALID_WORKSPACE, path=str(root))
+    return roots
 
 
 def users_command(options: argparse.Namespace, settings: Settings) -> int:

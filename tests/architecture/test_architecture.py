@@ -114,6 +114,8 @@ def test_the_commands_of_the_runtime_are_these_and_no_others() -> None:
             "beside",
             "call",
             "cancel",
+            "change_context",
+            "change_context",
             "close",
             "context",
         ),

@@ -15,8 +15,9 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+import pilothouse.domain.words
 import pilothouse.hosting
-import pilothouse.llm.openai
+import pilothouse.llm.openai  # noqa: F401 (what a server would load later is loaded before the first fork)
 from pilothouse.commands import run_command_line
 
 

@@ -15,7 +15,7 @@ from pilothouse.testing.served import Served
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
-from tests.held import DONE, asks
+from tests.held import DONE, HeldStore, asks, nothing
 
 CHINESE = "当前为思考模式，请切换到 build 模式执行操作"
 QUESTION = {"questions": [{"question": "Which one?", "options": ["a", "b"]}]}
@@ -262,3 +262,53 @@ async def test_a_server_that_stops_says_so_then_done(tmp_path: Path) -> None:
                 served.serving.stopping.set()
     assert names(events) == ["tool_start", "error", "done"]
     assert data(events, "error")[0]["code"] == "server_stopping"
+
+
+async def test_where_several_sub_agents_wait_a_decision_names_its_call(tmp_path: Path) -> None:
+    pay = NoteTool("pay", "mutating", hold=True)
+    answers = asks(("change", "1")), asks(("change", "2")), asks(("pay", "x")), DONE, DONE, DONE
+    async with chatting(tmp_path, *answers, tools=[pay]) as (world, client, _):
+        await world.runtime.create_context(tmp_path, context_id="t")
+        for child in ("child-a", "child-b"):
+            await world.runtime.create_context(tmp_path, mode="supervised", parent="t", context_id=child)
+            await world.turn(child)
+        events = await told(client.chat("t", "go"))
+        assert names(events) == ["tool_start", "interrupt", "done"]
+        calls = data(events, "interrupt")[0]["tool_calls"]
+        assert [(call["context_id"], call["args"]["text"]) for call in calls] == [("child-a", "1"), ("child-b", "2")]
+        with pytest.raises(ServerError) as refused:
+            await told(resume(client, "t", {"decisions": [{"type": "approve"}]}))
+        assert (refused.value.problem.status, refused.value.problem.code) == (409, "ambiguous_decision")
+        events = await told(resume(client, "t", {"decisions": [{"type": "approve", "id": calls[1]["id"]}]}))
+        await world.runtime.rested("child-b")
+        assert world.change.ran == ["2"]
+        pay.release.set()
+        await world.runtime.rested("t")
+
+
+@pytest.mark.parametrize("decision", [{"type": "edit"}, {"type": "approve", "args": {"text": "x"}}])
+async def test_arguments_belong_to_an_edit_and_an_edit_has_arguments(tmp_path: Path, decision: Any) -> None:
+    async with chatting(tmp_path, asks(("change", "a")), DONE) as (world, client, _):
+        await told(client.chat("t", "go", mode="supervised"))
+        with pytest.raises(ServerError) as refused:
+            await told(resume(client, "t", {"decisions": [decision]}))
+        assert refused.value.problem.code == "edit_without_arguments"
+        assert world.change.ran == []
+
+
+async def test_a_chat_that_comes_while_the_last_turn_is_closing_is_told_from_its_own_beginning(tmp_path: Path) -> None:
+    store = HeldStore()
+    answers = Answer(text="first"), Answer(text="second")
+    async with chatting(tmp_path, *answers, store=store) as (world, client, _):
+        await world.runtime.create_context(tmp_path, context_id="t")
+        live = await world.runtime.context("t")
+        release = store.hold(lambda _, change: change.core.turn is None)
+        before = asyncio.ensure_future(told(client.chat("t", "one")))
+        await store.held.wait()
+        after = asyncio.ensure_future(told(client.chat("t", "two")))
+        while live.lock.locked() and not live.lock._waiters:
+            await asyncio.sleep(0)
+        release.set()
+        store.hold(nothing)
+        assert data(await before, "token") == [{"text": "first"}]
+        assert data(await after, "token") == [{"text": "second"}]

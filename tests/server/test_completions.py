@@ -1,5 +1,6 @@
 """OpenAI's form for existing clients: the mode is fixed, and what would need a person is denied and said."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,8 +12,10 @@ import pytest
 
 from pilothouse.client import Client, ServerError
 from pilothouse.domain.messages import Usage
+from pilothouse.domain.steering import Steering
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.testing.served import TOKEN, Served
+from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin.delegate import Delegate
 from tests.held import DONE, asks
@@ -75,7 +78,10 @@ async def test_a_question_is_answered_with_that_nobody_is_there(tmp_path: Path) 
     async with serving(tmp_path, asked, Answer(text="Fine.")) as (world, client, _):
         found = await client.call("POST", PATH, {"messages": HELLO})
         assert "Nobody can be asked" in str(world.model.requests[-1].messages)
-    assert found["choices"][0]["message"]["content"] == "Fine."
+    said = found["choices"][0]["message"]["content"]
+    assert said.startswith("Fine.")
+    assert "Not done" in said
+    assert "Which?" in said
 
 
 async def test_a_sub_agent_that_waits_is_denied_too(tmp_path: Path) -> None:
@@ -132,3 +138,60 @@ async def test_a_model_that_fails_is_502(tmp_path: Path) -> None:
         with pytest.raises(ServerError) as refused:
             await client.call("POST", PATH, {"messages": HELLO})
         assert (refused.value.problem.status, refused.value.problem.code) == (502, "script_exhausted")
+
+
+async def test_a_context_in_a_stricter_mode_stays_in_it(tmp_path: Path) -> None:
+    async with serving(tmp_path, asks(("change", "a")), completions_mode="agent") as (world, client, _):
+        context_id = await world.start("plan")
+        await client.call("POST", PATH, {"messages": HELLO, "metadata": {"context_id": context_id}})
+        assert (await world.runtime.context(context_id)).core.mode == "plan"
+        assert world.change.ran == []
+
+
+async def test_a_stricter_mode_of_the_folder_and_the_users_policy_hold_here_too(tmp_path: Path) -> None:
+    answers = asks(("change", "a")), asks(("look", "b")), DONE
+    steering = Steering(mode="plan")
+    world = World(tmp_path, *answers, steering=lambda _: steering)
+    async with (
+        world.runtime,
+        Served(world.runtime, [tmp_path], completions_mode="agent") as served,
+        served.client() as client,
+    ):
+        await client.call("PUT", "/api/session/preferences", {"tool_approval_policy": {"kind": "manual"}})
+        await client.call("POST", PATH, {"messages": HELLO})
+        await client.call("POST", PATH, {"messages": HELLO})
+        assert (world.change.ran, world.look.ran) == ([], [])
+
+
+async def test_what_waits_is_denied_also_when_the_client_has_left(tmp_path: Path) -> None:
+    answers = Answer(text="Let me see.", calls=asks(("change", "a")).calls, delta_delay=0.01), DONE
+    async with serving(tmp_path, *answers) as (world, _, served), aiohttp.ClientSession() as http:
+        body = {"messages": HELLO, "stream": True}
+        headers = {"authorization": f"Bearer {TOKEN}"}
+        async with http.post(served.url + PATH, json=body, headers=headers) as answer:
+            context_id = answer.headers["x-pilothouse-context"]
+            await answer.content.readline()
+        live = await world.runtime.rested(context_id)
+        with world.runtime.signals([context_id]) as signals:
+            while live.core.turn is not None:
+                await anext(signals)
+        assert (live.core.last_turn, world.change.ran) == ("complete", [])
+        while served.serving.counts.chats_open:
+            await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_server_that_stops_says_so(tmp_path: Path, stream: bool) -> None:
+    pay = NoteTool("pay", "read_only", hold=True)
+    world = World(tmp_path, asks(("pay", "a")), DONE, tools=[pay])
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, aiohttp.ClientSession() as http:
+        body = {"messages": HELLO, "stream": stream}
+        headers = {"authorization": f"Bearer {TOKEN}"}
+        asking = asyncio.ensure_future(http.post(served.url + PATH, json=body, headers=headers))
+        await pay.started.wait()
+        served.serving.stopping.set()
+        async with await asking as answer:
+            text = await answer.text()
+            assert answer.status == (200 if stream else 503)
+            assert "stopping" in text
+            assert not stream or text.endswith("data: [DONE]\n\n")

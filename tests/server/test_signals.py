@@ -92,10 +92,11 @@ async def test_one_connection_carries_several_contexts_and_the_session(tmp_path:
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         ids = [await world.start(), await world.start()]
         stream = client.events("GET", f"/api/stream?contexts={','.join([*ids, 'unknown'])}")
-        seen = [await anext(stream) for _ in range(5)]
+        seen = [await anext(stream) for _ in range(6)]
         assert seen[0][0] == "Error"
         assert (seen[0][1]["context_id"], seen[0][1]["code"]) == ("unknown", "unknown_context")
         assert [data["context_id"] for name, data in seen if name == "StateChanged"] == ids
+        assert (seen[-1][0], seen[-1][1]["version"]) == ("SessionChanged", 0)
         await client.call("PUT", "/api/session/active-context", {"context_id": ids[0]})
         assert (await first(stream, "SessionChanged"))["version"] == 1
         await client.send(ids[1], "hi")
@@ -162,9 +163,7 @@ async def test_streams_are_counted_bounded_and_told_when_the_server_stops(tmp_pa
         path = f"/api/contexts/{context_id}/stream"
         streams = [client.events("GET", path), client.events("GET", "/api/stream")]
         await anext(streams[0])
-        reading = asyncio.ensure_future(anext(streams[1]))
-        while served.serving.counts.streams_open < 2:
-            await asyncio.sleep(0)
+        await anext(streams[1])
         with pytest.raises(ServerError) as refused:
             await anext(client.events("GET", path))
         assert (refused.value.problem.status, refused.value.problem.code) == (503, "too_many_streams")
@@ -172,7 +171,7 @@ async def test_streams_are_counted_bounded_and_told_when_the_server_stops(tmp_pa
         while served.serving.counts.streams_open > 1:
             await asyncio.sleep(0)
         served.serving.stopping.set()
-        name, data = await reading
+        name, data = await anext(streams[1])
         assert (name, data["code"]) == ("Error", "server_stopping")
 
 

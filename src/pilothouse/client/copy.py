@@ -100,8 +100,12 @@ class Copy:
         if name == "ContextChanged" or data.get("version") != known:
             self._is_stale = True
         elif name == "StateChanged" and self.context is not None:
-            state = msgspec.convert(data["state"], State)
-            self.context = msgspec.structs.replace(self.context, current_state=state)
+            try:
+                state = msgspec.convert(data["state"], State)
+            except msgspec.ValidationError:  # it was cut short to fit into its event
+                self._is_stale = True
+            else:
+                self.context = msgspec.structs.replace(self.context, current_state=state)
         self._woken.set()
 
     def _note(self, message_id: MessageId, sequence: int) -> None:

@@ -30,6 +30,7 @@ from pilothouse.domain.steering import Steering
 
 _VERDICTS = {"run": Verdict.RUN, "wait": Verdict.WAIT, "deny": Verdict.DENY}
 _STRICTER = ("ask", "deny")
+_HOST = re.compile(r"[A-Za-z0-9.-]{1,253}|[0-9a-fA-F:]{2,45}")
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,30}")
 
 
@@ -93,6 +94,9 @@ def check_server(document: Document, file: UserFile, modes: Modes) -> None:
         modes.named(file.server.completions_mode)
     except InvalidInput:
         document.fail(("server", "completions_mode"), "There is no such mode.", ", ".join(modes.all))
+    for name in file.server.hosts:
+        if not _HOST.fullmatch(name):
+            document.fail(("server", "hosts"), f"{name!r} is no name of a host.", "a name without a port")
 
 
 def prices_of(document: Document, file: UserFile) -> dict[str, Price]:

@@ -149,6 +149,9 @@ class Modes:
             raise InvalidInput(Code.UNKNOWN_MODE, mode=name, allowed=", ".join(self.all))
         return mode
 
+    def has(self, name: str) -> bool:
+        return name in self._by_any_name
+
     def stored(self, name: str) -> Mode:
         """The mode that a context was left in. One that is no longer configured lets nothing through."""
         known = self._by_any_name.get(name)

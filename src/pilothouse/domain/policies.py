@@ -3,9 +3,13 @@
 from collections.abc import Collection
 from typing import Literal
 
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.values import Value
 
 PolicyKind = Literal["auto_approve", "manual", "white_list", "limited_auto"]
+TOOLS_AT_MOST = 500
+NAME_AT_MOST = 100
 Danger = Literal["delete", "overwrite", "network", "privilege"]
 
 
@@ -17,6 +21,14 @@ class Policy(Value, kw_only=True):
     tools: frozenset[str] = frozenset()
     depth: int = 5
     always_ask: frozenset[Danger] = frozenset()
+
+
+def check_policy(policy: Policy) -> None:
+    """Raises: InvalidInput."""
+    if policy.depth < 1:
+        raise InvalidInput(Code.POLICY_DEPTH)
+    if len(policy.tools) > TOOLS_AT_MOST or any(len(name) > NAME_AT_MOST for name in policy.tools):
+        raise InvalidInput(Code.POLICY_TOOLS, limit=TOOLS_AT_MOST, length=NAME_AT_MOST)
 
 
 def is_left_to_the_person(policy: Policy, *, tool: str, dangers: Collection[str], unknown: bool, depth: int) -> bool:

@@ -23,6 +23,22 @@ SERVER_WORDS: Mapping[Code, tuple[str, str]] = {
         "The body is larger than {limit} bytes.",
         "请求内容超过 {limit} 字节。",
     ),
+    Code.BODY_TOO_SLOW: (
+        "The body did not arrive within {seconds} seconds.",
+        "请求内容没有在 {seconds} 秒内到达。",
+    ),
+    Code.AMBIGUOUS_DECISION: (
+        "{count} conversations wait for you: name each call by its id, and the conversation that an answer is for.",
+        "有 {count} 个对话的调用或问题在等待：请用编号指明每个调用，并指明回答所属的对话。",
+    ),
+    Code.EDIT_WITHOUT_ARGUMENTS: (
+        "'args' belong to a decision of type 'edit', and only to that.",
+        "“args” 只能且必须用于 “edit” 类型的决定。",
+    ),
+    Code.POLICY_TOOLS: (
+        "A policy names at most {limit} tools, each with at most {length} characters.",
+        "策略最多列出 {limit} 个工具，每个名称最多 {length} 个字符。",
+    ),
     Code.QUERY_TOO_LARGE: (
         "The address is longer than {limit} bytes.",
         "请求地址超过 {limit} 字节。",

@@ -17,7 +17,8 @@ Width = Annotated[int, Meta(ge=0, le=10_000)]
 FontSize = Annotated[int, Meta(ge=6, le=72)]
 Panel = Annotated[str, Meta(max_length=100)]
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
-Expanded = Annotated[Mapping[str, bool], Meta(max_length=1000)]
+Key = Annotated[str, Meta(max_length=64)]
+Expanded = Annotated[Mapping[Key, bool], Meta(max_length=1000)]
 Theme = Literal["system", "light", "dark"]
 
 

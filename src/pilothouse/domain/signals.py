@@ -5,6 +5,8 @@ from pilothouse.domain.messages import Role
 from pilothouse.domain.states import State
 from pilothouse.domain.values import ContextId, MessageId, Value
 
+DELETED = "deleted"
+
 
 class BaseSignal(Value, tag_field="event", tag=True):
     context_id: ContextId
@@ -51,7 +53,7 @@ class MessageChanged(_AboutMessage):
 
 
 class ContextChanged(BaseSignal):
-    """`fields` says what to pull again; ("*",) is everything."""
+    """`fields` says what to pull again; ("*",) is everything. After "deleted" nothing more comes."""
 
     fields: tuple[str, ...]
 

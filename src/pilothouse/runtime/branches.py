@@ -30,12 +30,21 @@ async def create_branch(
         return await _create(live, name, origin, origin.length, prompt_addition)
 
 
-async def fork(contexts: Contexts, context_id: str, name: str, *, at: MessageId, source: str | None = None) -> Branch:
+async def fork(
+    contexts: Contexts,
+    context_id: str,
+    name: str,
+    *,
+    at: MessageId,
+    source: str | None = None,
+    prompt_addition: str | None = None,
+) -> Branch:
     """A branch that ends with the message `at`, and with its results if it holds calls.
 
     Raises: InvalidInput, NotFound (no such message on that branch), Conflict (the name is taken, the
     message is still being written).
     """
+    check_text(prompt_addition or "")
     async with contexts.locked(context_id) as live:
         origin = branch_of(live, source or live.core.active_branch)
         store = contexts.parts.store
@@ -47,7 +56,7 @@ async def fork(contexts: Contexts, context_id: str, name: str, *, at: MessageId,
         position = ids.index(at)
         first = max(0, position - _LOOKED_AT)
         around = await store.messages(live.id, ids[first : position + _LOOKED_AT])
-        return await _create(live, name, origin, first + fork_length(around, position - first))
+        return await _create(live, name, origin, first + fork_length(around, position - first), prompt_addition)
 
 
 async def _create(live: Live, name: str, origin: Branch, length: int, addition: str | None = None) -> Branch:

@@ -177,11 +177,12 @@ async def read_calls(
     """The calls of a context, newest last; all of them, or those of a status. A page may have fewer than `limit`."""
     live = await contexts.find(context_id)
     if status in OPEN:  # those are all of the open turn
-        return CallPage(tuple(call for call in live.draft().round_calls() if call.status == status))
+        found = [call for call in live.draft().round_calls() if call.status == status]
+        return CallPage(tuple(call for call in found if status != "pending" or not call.is_question))
     ids = [each for each in await contexts.parts.store.call_ids(live.id) if cursor is None or each > cursor]
     looked_at = ids[: limit if status is None else _LOOKED_THROUGH]
-    found = await contexts.parts.store.calls(live.id, looked_at)
-    fitting = tuple(call for call in found if status is None or call.status == status)[:limit]
+    stored = await contexts.parts.store.calls(live.id, looked_at)
+    fitting = tuple(call for call in stored if status is None or call.status == status)[:limit]
     last = fitting[-1].id if len(fitting) == limit else looked_at[-1] if looked_at else None
     return CallPage(fitting, next=last if last is not None and last != ids[-1] else None)
 

@@ -1,9 +1,11 @@
 """Contexts as things: made, listed, archived, deleted, and what they have used."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from pilothouse.domain.audit import AuditDraft, chain
 from pilothouse.domain.branches import MAIN, Branch
@@ -12,13 +14,15 @@ from pilothouse.domain.contexts import Change, ContextCore, ContextSummary, chec
 from pilothouse.domain.errors import Conflict, InvalidInput
 from pilothouse.domain.messages import Usage
 from pilothouse.domain.modes import DEFAULT_MODE, is_looser
-from pilothouse.domain.policies import Policy
-from pilothouse.domain.signals import ContextChanged
+from pilothouse.domain.policies import Policy, check_policy
+from pilothouse.domain.signals import DELETED, ContextChanged
 from pilothouse.domain.states import name_of
 from pilothouse.domain.values import ContextId, Value
 from pilothouse.runtime.contexts import Contexts
+from pilothouse.runtime.deciding import nothing
+from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.live import Live, finish
-from pilothouse.runtime.modes import check_persona
+from pilothouse.runtime.modes import check_persona, restand
 from pilothouse.runtime.parts import Parts
 from pilothouse.runtime.titles import clean_title
 
@@ -44,7 +48,7 @@ async def create_context(
     workspace: Path,
     *,
     mode: str | None = None,
-    usual_mode: str | None = None,
+    usual_modes: Sequence[str | None] = (),
     policy: Policy | None = None,
     title: str | None = None,
     persona: str | None = None,
@@ -52,13 +56,13 @@ async def create_context(
     context_id: str | None = None,
     by: str = "local",
 ) -> ContextId:
-    """`usual_mode` is what the person prefers where nothing is said: a stricter one that the files say goes before.
+    """`usual_modes` are what the person prefers where nothing is said: the strictest of them and of what the files say.
 
     Raises: InvalidInput, NotFound (the parent), Conflict (the id is taken), StoreError."""
-    check_workspace(workspace)
+    check_workspace(contexts.parts, workspace)
     title = clean_title(title) if title is not None else None
     parts = contexts.parts
-    chosen = parts.modes.named(mode).name if mode is not None else _usual(parts, workspace, usual_mode)
+    chosen = parts.modes.named(mode).name if mode is not None else _usual(parts, workspace, usual_modes)
     check_persona(contexts, persona)
     owner = (await contexts.find(parent)).core.owner if parent is not None else check_context_id(by)
     new_id = check_context_id(context_id if context_id is not None else parts.ambient.new_id())
@@ -89,19 +93,61 @@ async def create_context(
     return new_id
 
 
-def _usual(parts: Parts, workspace: Path, usual: str | None) -> str:
+def _usual(parts: Parts, workspace: Path, usual: Sequence[str | None]) -> str:
+    """The strictest; a preference for a mode that there is no more counts for nothing."""
     configured = parts.steering(os.path.realpath(workspace)).mode
-    chosen = parts.modes.named(usual or configured or DEFAULT_MODE)
-    if usual is not None and configured is not None and is_looser(chosen, parts.modes.named(configured)):
-        chosen = parts.modes.named(configured)
+    known = [parts.modes.stored(name) for name in (*usual, configured) if name is not None and parts.modes.has(name)]
+    chosen, *others = known or [parts.modes.named(DEFAULT_MODE)]
+    for other in others:
+        if is_looser(chosen, other):
+            chosen = other
     return chosen.name
 
 
-def check_workspace(workspace: Path) -> None:
-    """Raises: InvalidInput for one that is no folder, or whose name cannot be stored and shown."""
+def check_workspace(parts: Parts, workspace: Path) -> None:
+    """Raises: InvalidInput for one that is no folder, that is not ours to open, or whose name cannot be stored."""
     path = str(workspace)
     if not workspace.is_dir() or path != path.encode("utf-8", "replace").decode():
         raise InvalidInput(Code.INVALID_WORKSPACE, path=path)
+    check_root(parts, path)
+
+
+def check_root(parts: Parts, workspace: str) -> None:
+    """Raises: InvalidInput for a workspace that does not really lie beneath one of the roots, where there are any."""
+    if not parts.is_beneath_a_root(workspace):
+        raise InvalidInput(Code.OUTSIDE_ROOTS, path=workspace, allowed=", ".join(map(str, parts.roots)))
+
+
+async def change_context(
+    contexts: Contexts,
+    context_id: str,
+    *,
+    title: str | UnsetType = UNSET,
+    archived: bool | UnsetType = UNSET,
+    persona: str | UnsetType | None = UNSET,
+    policy: Policy | UnsetType | None = UNSET,
+    by: str = "local",
+) -> None:
+    """Several things in one commit: all that are given, or none. Raises: InvalidInput, NotFound, StoreError."""
+    cleaned = clean_title(title) if title is not UNSET else None
+    if persona is not UNSET:
+        check_persona(contexts, persona)
+    if policy is not UNSET and policy is not None:
+        check_policy(policy)
+
+    def change(_: Live, draft: Draft) -> None:
+        if cleaned is not None:
+            draft.core.update(title=cleaned, titled_by="person")
+        if archived is not UNSET:
+            draft.core["archived"] = archived
+        if persona is not UNSET:
+            draft.core["persona"] = persona
+            draft.note("persona_set", by, persona=persona)
+        if policy is not UNSET:
+            draft.core["policy"] = policy
+            draft.note("policy_set", by, policy=policy)
+
+    await restand(contexts, context_id, change, by=by, opens=nothing)
 
 
 async def list_contexts(
@@ -172,7 +218,7 @@ async def _delete(contexts: Contexts, live: Live) -> None:
     await contexts.parts.store.delete(live.id)
     live.is_deleted = True
     contexts.forget(live)
-    contexts.parts.hub.publish(ContextChanged(context_id=live.id, version=live.version, fields=("deleted",)))
+    contexts.parts.hub.publish(ContextChanged(context_id=live.id, version=live.version, fields=(DELETED,)))
 
 
 def _check_idle(live: Live) -> None:
@@ -191,7 +237,8 @@ async def usage(contexts: Contexts, context_id: str) -> UsageTotals:
 
 async def _descendants(contexts: Contexts, context_id: str) -> dict[ContextId, Usage]:
     """The sub-agents of a context, and theirs, each after who sent it, with what it used."""
-    known = await contexts.parts.store.contexts()
+    owner = (await contexts.find(context_id)).core.owner
+    known = [each for each in await contexts.parts.store.contexts() if each.owner == owner]
     found: dict[ContextId, Usage] = {}
     senders = [ContextId(context_id)]
     while senders:

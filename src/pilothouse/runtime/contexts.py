@@ -101,7 +101,7 @@ class Contexts(ABC):
         return live
 
     async def _ancestors(self, core: ContextCore) -> list[ContextId]:
-        """Nearest first. None of them where the line is broken or bites its tail."""
+        """Nearest first. None of them where the line is broken, bites its tail or leads to somebody else."""
         ids: list[ContextId] = []
         parent = core.parent
         while parent is not None:
@@ -109,9 +109,12 @@ class Contexts(ABC):
                 return []
             ids.append(parent)
             try:
-                parent = (await self.parts.store.open(parent)).core.parent
+                above = (await self.parts.store.open(parent)).core
             except (RequestError, StoreError):
                 return []
+            if above.owner != core.owner:
+                return []
+            parent = above.parent
         return ids
 
     def _let_go(self, live: Live) -> None:

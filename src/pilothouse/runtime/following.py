@@ -1,12 +1,13 @@
 """Following a turn: signals say that something changed, pulls say what. Right again after any number of losses."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 from pilothouse.domain.messages import Message, pieces
 from pilothouse.domain.signals import ContentDelta, MessageCompleted
-from pilothouse.domain.states import State, is_resting
-from pilothouse.domain.values import ContextId, MessageId, Value
+from pilothouse.domain.states import State
+from pilothouse.domain.values import ContextId, MessageId, TurnId, Value
 from pilothouse.runtime.hub import Subscription
+from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
 
 
@@ -37,24 +38,33 @@ class ChildWaits(Value):
 Event = Piece | Seen | At | ChildWaits
 
 
+def rests(live: Live) -> bool:
+    return live.is_resting
+
+
 async def follow(
-    runtime: Runtime, context_id: str, *, position: int, signals: Subscription | None = None
+    runtime: Runtime,
+    context_id: str,
+    *,
+    position: int,
+    signals: Subscription | None = None,
+    is_over: Callable[[Live], bool] = rests,
 ) -> AsyncIterator[Event]:
-    """Everything behind `position` of the active branch, as it comes, until the context rests or the subscription
-    `signals` is closed."""
+    """Everything behind `position` of the active branch, as it comes, until it is over (the context rests) or the
+    subscription `signals` is closed."""
     follower = _Follower(runtime, context_id, position)
     known: State | None = None
     told: set[ContextId] = set()
     with signals or runtime.signals([context_id]) as subscription:
         while True:
             live = await runtime.context(context_id)
-            state = live.state
+            state, over = live.state, is_over(live)
             async for event in follower.pull():
                 yield event
             if state != known:
                 yield At(state=state)
             known = state
-            if is_resting(state):
+            if over:
                 return
             waiting = {child.id for child in live.waiting_below()}
             for child_id in sorted(waiting - told):
@@ -66,6 +76,27 @@ async def follow(
             if isinstance(signal, ContentDelta | MessageCompleted):
                 async for event in follower.stream(signal.message_id):
                     yield event
+
+
+async def follow_turn(
+    runtime: Runtime,
+    context_id: str,
+    turn: TurnId | None,
+    *,
+    position: int,
+    has_begun: bool = False,
+    signals: Subscription | None = None,
+    is_over: Callable[[Live], bool] = rests,
+) -> AsyncIterator[Event]:
+    """Only what belongs to one turn: what came before it is passed over, and the next one ends it."""
+    async for event in follow(runtime, context_id, position=position, signals=signals, is_over=is_over):
+        if isinstance(event, Seen) and event.message.metadata.turn is not None:
+            if event.message.metadata.turn == turn:
+                has_begun = True
+            elif has_begun:
+                return
+        if has_begun or not isinstance(event, Seen | Piece):
+            yield event
 
 
 class _Follower:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable
 from types import TracebackType
 
-from pilothouse.domain.signals import ContextChanged, ContextSignal, SessionChanged, Signal
+from pilothouse.domain.signals import DELETED, ContextChanged, ContextSignal, SessionChanged, Signal
 
 UNSENT_AT_MOST = 64
 
@@ -104,3 +104,5 @@ class Hub:
     def publish(self, signal: Signal) -> None:
         for subscription in self._subscriptions.get(signal.topic, ()):
             subscription.put(signal)
+        if isinstance(signal, ContextChanged) and DELETED in signal.fields:
+            self._subscriptions.pop(signal.topic, None)  # whoever gets that id next is somebody else

@@ -5,7 +5,8 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -29,7 +30,7 @@ from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Rule, rule_reason
 from pilothouse.domain.states import Failed, Idle, WaitingForRecovery, is_resting, name_of
 from pilothouse.domain.values import ContextId, Value
-from pilothouse.runtime.catalogue import check_workspace
+from pilothouse.runtime.catalogue import check_root, check_workspace
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.live import Live, finish
 from pilothouse.runtime.looking import look_again
@@ -65,19 +66,17 @@ async def import_context(
     *,
     context_id: str | None = None,
     workspace: Path | None = None,
-    within: Sequence[Path] = (),
     grants: bool = False,
     by: str = "local",
 ) -> Imported:
     """A context from its file, under its own id or another one. A file may come from anybody: leave that was given in
     it (allow rules, approvals, a looser mode or policy) is taken over only with `grants`; what waits is looked at anew.
-    Its workspace must lie beneath one of the folders `within`, where any are given.
 
     Raises: InvalidInput, saying what is wrong; Conflict when the id is taken; StoreError. Then nothing has changed.
     """
     change = await asyncio.to_thread(_read, data)
     if workspace is not None:
-        check_workspace(workspace)
+        check_workspace(contexts.parts, workspace)
     new_id = check_context_id(context_id or change.core.context_id)
     core: ContextCore = msgspec.structs.replace(
         change.core,
@@ -85,11 +84,11 @@ async def import_context(
         owner=check_context_id(by),
         format=FORMAT,
         elevation=None,
-        parent=await _parent(contexts, change.core, grants=grants),
+        parent=await _parent(contexts, change.core, grants=grants, by=by),
         rules=tuple(_of_context(rule, new_id) for rule in change.core.rules),
-        workspace=str(workspace.resolve()) if workspace is not None else change.core.workspace,
+        workspace=os.path.realpath(workspace or change.core.workspace or "/"),
     )
-    _check_within(core.workspace, within)
+    check_root(contexts.parts, core.workspace or "/")
     left_out: list[Reason] = []
     calls = change.calls
     if not grants:
@@ -99,20 +98,16 @@ async def import_context(
     return Imported(new_id, tuple(left_out))
 
 
-def _check_within(workspace: str | None, roots: Sequence[Path]) -> None:
-    real = Path(os.path.realpath(workspace or "/"))
-    if roots and not any(real == root or root in real.parents for root in roots):
-        raise InvalidInput(Code.OUTSIDE_ROOTS, path=workspace, allowed=", ".join(map(str, roots)))
-
-
-async def _parent(contexts: Contexts, core: ContextCore, *, grants: bool) -> ContextId | None:
-    """A sub-agent stays bound to who sent it: where that one is not here, it may do nothing, unless one says so."""
+async def _parent(contexts: Contexts, core: ContextCore, *, grants: bool, by: str) -> ContextId | None:
+    """A sub-agent stays bound to who sent it: where that one is not here, or is somebody else's, it may do nothing,
+    unless one says so."""
     if core.parent is None or core.parent == core.context_id:
         return None
-    try:
-        return (await contexts.find(core.parent)).id
-    except NotFound:
-        return None if grants else core.parent
+    with suppress(NotFound):
+        parent = await contexts.find(core.parent)
+        if parent.core.owner == by:
+            return parent.id
+    return None if grants else core.parent
 
 
 def _of_context(rule: Rule, context_id: ContextId) -> Rule:

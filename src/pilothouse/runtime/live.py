@@ -109,6 +109,8 @@ class Live:
             path = self.core.workspace
             if path is None or not Path(path).is_dir():
                 raise ToolError(Code.INVALID_WORKSPACE, path=path)
+            if not self.parts.is_beneath_a_root(path):  # it may have become a link since
+                raise ToolError(Code.OUTSIDE_ROOTS, path=path, allowed=", ".join(map(str, self.parts.roots)))
             self._workspace = Workspace(Path(path), self.parts.private)
         return self._workspace
 
@@ -146,9 +148,10 @@ class Live:
         return isinstance(self.state, AwaitingToolApproval | AwaitingUserAnswer)
 
     def waiting_below(self) -> "list[Live]":
-        """The sub-agents, and theirs, that wait for the person."""
+        """The sub-agents, and theirs, that wait for the person, in the order of their ids."""
         found = [child for child in self.children if child.is_waiting()]
-        return found + [each for child in self.children for each in child.waiting_below()]
+        found += [each for child in self.children for each in child.waiting_below()]
+        return sorted(found, key=lambda each: each.id)
 
     def publish_state(self) -> None:
         hub = self.parts.hub

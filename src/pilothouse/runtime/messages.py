@@ -103,7 +103,7 @@ async def _enqueue(live: Live, letter: Letter, sent_key: SentKey | None) -> Sent
 def _key(live: Live, letter: Letter, key: str) -> SentKey:
     """Raises: InvalidInput for a key that is empty or too long."""
     if not 1 <= len(key) <= KEY_LENGTH_AT_MOST:
-        raise InvalidInput(Code.INVALID_NAME, value=key[:40])
+        raise InvalidInput(Code.INVALID_REQUEST, detail=f"the key must have 1 to {KEY_LENGTH_AT_MOST} characters")
     # The trace of a request is not what it says: sent once more, it may have another.
     said = msgspec.structs.replace(letter, client=msgspec.structs.replace(letter.client, trace_id=None))
     body = hashlib.sha256(msgspec.json.encode(said, order="sorted")).hexdigest()

@@ -13,7 +13,7 @@ from pilothouse.domain.elevations import Elevation, check_end
 from pilothouse.domain.errors import Conflict, InvalidInput, StoreError
 from pilothouse.domain.messages import Metadata, SystemControl
 from pilothouse.domain.modes import Verdict
-from pilothouse.domain.policies import Policy
+from pilothouse.domain.policies import Policy, check_policy
 from pilothouse.domain.values import CallId, MessageId, Value
 from pilothouse.runtime.contexts import Contexts, turn_of
 from pilothouse.runtime.deciding import (
@@ -72,8 +72,8 @@ async def would_start(contexts: Contexts, context_id: str, mode: str) -> list[Ca
 
 async def set_policy(contexts: Contexts, context_id: str, policy: Policy | None, *, by: str = "local") -> ModeSwitch:
     """The context's own approval policy; None goes back to the person's preference. Raises: NotFound, StoreError."""
-    if policy is not None and policy.depth < 1:
-        raise InvalidInput(Code.POLICY_DEPTH)
+    if policy is not None:
+        check_policy(policy)
 
     def change(_: Live, draft: Draft) -> None:
         draft.core["policy"] = policy

@@ -1,6 +1,7 @@
 """What a runtime is made of. Everything arrives here by constructor; nothing below asks the system for it."""
 
 import logging
+import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,7 +53,8 @@ class Limits(Value):
 
 @dataclass(frozen=True)
 class Parts:
-    """`private` are the runtime's own folders, which no tool may touch. `trace` sees every state entered,
+    """`private` are the runtime's own folders, which no tool may touch; `roots` are those beneath which workspaces must
+    lie, where there are any. `trace` sees every state entered,
     `trace_change` every commit. `steering` gives what configuration says for a workspace. `processors` may change or
     refuse a person's message. `runtime_id` tells this process's grants from those of an earlier one."""
 
@@ -69,6 +71,7 @@ class Parts:
     titles: Titles | None = None
     limits: Limits = Limits()
     private: Sequence[Path] = ()
+    roots: Sequence[Path] = ()
     hub: Hub = field(default_factory=Hub)
     trace: Trace | None = None
     trace_change: Callable[[ContextId, Change], None] | None = None
@@ -77,6 +80,10 @@ class Parts:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "runtime_id", self.ambient.new_id())
+
+    def is_beneath_a_root(self, workspace: str) -> bool:
+        real = Path(os.path.realpath(workspace))
+        return not self.roots or any(real == root or root in real.parents for root in self.roots)
 
     def now(self) -> Timestamp:
         return timestamp(self.ambient.now())

@@ -30,6 +30,7 @@ class Runtime(Contexts):
     create_context = catalogue.create_context
     contexts = catalogue.list_contexts
     archive = catalogue.archive
+    change_context = catalogue.change_context
     delete_context = catalogue.delete_context
     usage = catalogue.usage
     add_file = uploads.add_file

@@ -5,7 +5,7 @@ import unicodedata
 from pathlib import PurePosixPath
 
 from pilothouse.domain.codes import Code
-from pilothouse.domain.errors import InvalidInput, NotFound, StoreRefused, ToolError
+from pilothouse.domain.errors import Conflict, InvalidInput, StoreRefused, ToolError
 from pilothouse.domain.values import Value
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.sandbox.workspace import ABSENT, Workspace
@@ -25,15 +25,14 @@ class Upload(Value):
 
 
 async def add_file(contexts: Contexts, context_id: str, name: str, data: bytes) -> Upload:
-    """Never over a file that is there. Raises: InvalidInput, NotFound, StoreRefused."""
+    """Never over a file that is there. Raises: InvalidInput, NotFound, Conflict, StoreRefused."""
     safe = safe_name(name)
     try:
         async with contexts.locked(context_id) as live:  # two of the same name at once are two files
             path = await asyncio.to_thread(_put, live.workspace(), safe, data)
     except ToolError as error:
-        if error.reason.code is Code.INVALID_WORKSPACE:
-            raise NotFound(error.reason.code, **error.reason.params) from error
-        raise StoreRefused(error.reason.code, **error.reason.params) from error
+        kind = StoreRefused if error.reason.code is Code.FILE_UNREADABLE else Conflict
+        raise kind(error.reason.code, **error.reason.params) from error
     return Upload(path=path, size=len(data))
 
 

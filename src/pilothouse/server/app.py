@@ -1,5 +1,6 @@
 """The ASGI application: every request passes here, once: who asks, which route, what is given, what is answered."""
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
@@ -19,6 +20,7 @@ from pilothouse.server.serving import Call, Serving, language_of
 from pilothouse.server.sse import EventStream
 
 BODY_AT_MOST = 8 * 1024 * 1024
+BODY_SECONDS = 120
 ADDRESS_AT_MOST = 16 * 1024
 
 # What a form of any page can send without asking first.
@@ -57,8 +59,10 @@ class App:
         path = scope.get("route", "-")
         seconds = clock() - began
         self._serving.counts.answered(request.method if path != "-" else "-", path, response.status_code, seconds)
-        told = {"method": request.method, "path": scope["path"][:200], "status": response.status_code}
-        _LOG.info("request", extra={"fields": {**told, "user": scope.get("user"), "ms": round(seconds * 1000, 2)}})
+        if _LOG.isEnabledFor(logging.INFO):  # the route's path: what was asked for may hold anything
+            told = {"method": request.method[:20], "path": path, "status": response.status_code}
+            about = {"user": scope.get("user"), "context": scope.get("context"), "ms": round(seconds * 1000, 2)}
+            _LOG.info("request", extra={"fields": {**told, **about}})
         await response(scope, receive, send)
 
     async def _respond(self, request: Request) -> Response:
@@ -88,13 +92,16 @@ class App:
                 return door
         user = scope["user"] = await access.user(request)
         route, params = self._router.find(request.method, scope["raw_path"])
-        scope["route"] = route.path
+        scope["route"], scope["context"] = route.path, params.get("context_id")
         language = language_of(request.headers.get("accept-language", ""))
         call = Call(self._serving, user, language, request.headers)
+        arguments = await self._arguments(route, params, request)
+        # Only now: a body may come slowly, and much can change meanwhile.
+        if not call.is_user():
+            raise Refused(401, Code.UNAUTHORIZED)
         if "context_id" in params:  # no handler can forget it
             await call.own(params["context_id"])
-        result = await route.handler(call, **await self._arguments(route, params, request))
-        return _response(route, result)
+        return _response(route, await route.handler(call, **arguments))
 
     async def _arguments(self, route: Route, params: Mapping[str, str], request: Request) -> dict[str, Any]:
         """Raises: Refused for anything that does not fit."""
@@ -149,11 +156,15 @@ async def _body(request: Request, limit: int) -> bytes:
     if length.isascii() and length.isdigit() and int(length) > limit:
         raise Refused(413, Code.BODY_TOO_LARGE, {"connection": "close"}, limit=limit)
     pieces, size = [], 0
-    async for piece in request.stream():
-        size += len(piece)
-        if size > limit:
-            raise Refused(413, Code.BODY_TOO_LARGE, {"connection": "close"}, limit=limit)
-        pieces.append(piece)
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for piece in request.stream():
+                size += len(piece)
+                if size > limit:
+                    raise Refused(413, Code.BODY_TOO_LARGE, {"connection": "close"}, limit=limit)
+                pieces.append(piece)
+    except TimeoutError as error:
+        raise Refused(408, Code.BODY_TOO_SLOW, {"connection": "close"}, seconds=BODY_SECONDS) from error
     return b"".join(pieces)
 
 

@@ -65,9 +65,13 @@ async def read_one(call: Call, context_id: str, branch: str, query: IdsQuery) ->
 
 async def create(call: Call, context_id: str, body: NewBranch) -> BranchShape:
     if body.at is not None:
-        await call.runtime.fork(context_id, body.name, at=MessageId(body.at), source=body.source)
-        if body.prompt_addition is not None:
-            await call.runtime.set_prompt_addition(context_id, body.prompt_addition, branch=body.name, by=call.user)
+        await call.runtime.fork(
+            context_id,
+            body.name,
+            at=MessageId(body.at),
+            source=body.source,
+            prompt_addition=body.prompt_addition,
+        )
     else:
         await call.runtime.create_branch(
             context_id, body.name, source=body.source, prompt_addition=body.prompt_addition

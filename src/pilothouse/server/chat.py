@@ -2,24 +2,24 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from msgspec import Meta
 
-from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason, say
 from pilothouse.domain.contexts import check_context_id
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, PilothouseError
 from pilothouse.domain.payloads import FileReferencePayload, Payload, TextPayload, check_payloads
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, name_of
-from pilothouse.domain.values import TurnId, Value
+from pilothouse.domain.values import CallId, TurnId, Value
 from pilothouse.runtime.calls import PersonsDecision
+from pilothouse.runtime.following import follow_turn
 from pilothouse.runtime.live import Live
 from pilothouse.server.inputs import Id, ModeName
 from pilothouse.server.messages import Files
 from pilothouse.server.serving import Call
 from pilothouse.server.sse import EventStream, event
-from pilothouse.server.telling import Teller
+from pilothouse.server.telling import Teller, waiting_in
 
 CREATED_MODE = "build"
 
@@ -41,8 +41,21 @@ class ResumeDecision(Value, kw_only=True):
 
 
 class ResumeBody(Value, kw_only=True):
+    """`context_id` says whose question is answered, where several conversations ask."""
+
     decisions: Annotated[tuple[ResumeDecision, ...], Meta(max_length=1000)] | None = None
     answers: Annotated[tuple[str, ...], Meta(max_length=100)] | None = None
+    context_id: Id | None = None
+
+
+class _Turn(NamedTuple):
+    """Whose turn is told, from where on its branch."""
+
+    live: Live
+    id: TurnId | None
+    position: int
+    title: str | None
+    has_begun: bool = False
 
 
 async def chat(call: Call, thread_id: str, body: ChatBody) -> EventStream:
@@ -55,7 +68,7 @@ async def chat(call: Call, thread_id: str, body: ChatBody) -> EventStream:
     live = await _thread(call, thread_id)
     position, title = live.branches[live.core.active_branch].length, live.core.title
     sent = await call.runtime.send(live.id, payloads, mode=body.mode, by=call.user)
-    return _stream(call, live, position, sent.turn_id, title)
+    return _stream(call, _Turn(live, sent.turn_id, position, title))
 
 
 async def resume(call: Call, thread_id: str, body: ResumeBody) -> EventStream:
@@ -63,17 +76,54 @@ async def resume(call: Call, thread_id: str, body: ResumeBody) -> EventStream:
     if (body.decisions is None) == (body.answers is None):
         raise InvalidInput(Code.INVALID_REQUEST, detail="give `decisions` or `answers`")
     live = await call.own(thread_id)
-    waiting = live if live.is_waiting() else next(iter(live.waiting_below()), None)
-    if waiting is None or live.core.turn is None:
+    waiting = waiting_in(live)
+    if not waiting or live.core.turn is None:
         raise Conflict(Code.NOTHING_TO_RESUME, state=name_of(live.state))
-    position = live.branches[live.core.active_branch].length
-    turn = live.core.turn.id
+    turn = _Turn(live, live.core.turn.id, live.branches[live.core.active_branch].length, live.core.title, True)
     if body.answers is not None:
-        await call.runtime.answer(waiting.id, body.answers, by=call.user)
+        asked = _chosen([each for each in waiting if isinstance(each.state, AwaitingUserAnswer)], body.context_id)
+        await call.runtime.answer(asked.id, body.answers, by=call.user)
     else:
-        pending = await call.runtime.pending_calls(waiting.id)
-        await call.runtime.decide(waiting.id, _matched(body.decisions or (), pending), by=call.user)
-    return _stream(call, live, position, turn, live.core.title)
+        await _decide(call, waiting, body.decisions or ())
+    return _stream(call, turn)
+
+
+def _chosen(waiting: list[Live], context_id: str | None) -> Live:
+    """The one conversation that an answer is for. Raises: Conflict where that is not clear."""
+    named = [each for each in waiting if context_id in (None, each.id)]
+    if not named:
+        raise Conflict(Code.NO_QUESTION)
+    if len(named) > 1:
+        raise Conflict(Code.AMBIGUOUS_DECISION, count=len(named))
+    return named[0]
+
+
+async def _decide(call: Call, waiting: list[Live], decisions: tuple[ResumeDecision, ...]) -> None:
+    """Each with its call: by id among all that wait, by position only where one conversation does."""
+    pending = [(each.id, record) for each in waiting for record in await call.runtime.pending_calls(each.id)]
+    if len(decisions) > len(pending) or not decisions:
+        raise InvalidInput(Code.TOO_MANY_DECISIONS, given=len(decisions), pending=len(pending))
+    if len(waiting) > 1 and any(decision.id is None for decision in decisions):
+        raise Conflict(Code.AMBIGUOUS_DECISION, count=len(waiting))
+    owners = {record.id: context_id for context_id, record in pending}
+    found: dict[str, list[PersonsDecision]] = {}
+    for decision, (_, record) in zip(decisions, pending, strict=False):
+        made = _made(decision, decision.id or record.id)
+        found.setdefault(owners.get(CallId(made.id), waiting[0].id), []).append(made)
+    for context_id, made_there in found.items():
+        await call.runtime.decide(context_id, made_there, by=call.user)
+
+
+def _made(decision: ResumeDecision, call_id: str) -> PersonsDecision:
+    if (decision.type == "edit") != (decision.args is not None):
+        raise InvalidInput(Code.EDIT_WITHOUT_ARGUMENTS)
+    return PersonsDecision(
+        id=call_id,
+        verdict="reject" if decision.type == "reject" else "approve",
+        digest=decision.digest,
+        arguments=decision.args,
+        reason=decision.reason,
+    )
 
 
 async def _thread(call: Call, thread_id: str) -> Live:
@@ -85,7 +135,7 @@ async def _thread(call: Call, thread_id: str) -> Live:
         preferences = (await call.serving.sessions.get(call.user)).preferences
         await call.runtime.create_context(
             call.serving.workspace(None),
-            usual_mode=CREATED_MODE,
+            usual_modes=(CREATED_MODE, call.serving.mode),
             policy=preferences.tool_approval_policy,
             context_id=thread_id,
             by=call.user,
@@ -96,38 +146,23 @@ async def _thread(call: Call, thread_id: str) -> Live:
     return live
 
 
-def _matched(decisions: tuple[ResumeDecision, ...], pending: list[CallRecord]) -> list[PersonsDecision]:
-    """Each decision with its call: by id, else by position. Raises: InvalidInput for one too many."""
-    if len(decisions) > len(pending) or not decisions:
-        raise InvalidInput(Code.TOO_MANY_DECISIONS, given=len(decisions), pending=len(pending))
-    return [
-        PersonsDecision(
-            id=decision.id or call.id,
-            verdict="reject" if decision.type == "reject" else "approve",
-            digest=decision.digest,
-            arguments=decision.args if decision.type == "edit" else None,
-            reason=decision.reason,
-        )
-        for decision, call in zip(decisions, pending, strict=False)
-    ]
+def _stream(call: Call, turn: _Turn) -> EventStream:
+    return EventStream(_events(call, turn), heartbeat=call.serving.heartbeat, goes_on=call.is_user)
 
 
-def _stream(call: Call, live: Live, position: int, turn: TurnId | None, title: str | None) -> EventStream:
-    return EventStream(_events(call, live, position, turn, title), heartbeat=call.serving.heartbeat)
-
-
-async def _events(
-    call: Call, live: Live, position: int, turn: TurnId | None, title: str | None
-) -> AsyncIterator[bytes]:
+async def _events(call: Call, turn: _Turn) -> AsyncIterator[bytes]:
     """The turn; then what it waits for; `done` in any case. The turn itself goes on whoever leaves."""
-    counts = call.serving.counts
+    counts, context_id = call.serving.counts, turn.live.id
     stopping = asyncio.ensure_future(call.serving.stopping.wait())
     counts.chats_open += 1
-    teller = Teller(call.runtime, live.id, call.language, turn=turn, title=title)
+    teller = Teller(call.runtime, context_id, call.language, title=turn.title)
     try:
-        with call.runtime.signals([live.id]) as signals:
+        with call.runtime.signals([context_id]) as signals:
             stopping.add_done_callback(lambda _: signals.close())
-            async for piece in teller.tell(position, signals):
+            happens = follow_turn(
+                call.runtime, context_id, turn.id, position=turn.position, has_begun=turn.has_begun, signals=signals
+            )
+            async for piece in teller.tell(happens):
                 yield piece
         if stopping.done():
             yield error_event(Reason(Code.SERVER_STOPPING), call)
@@ -145,27 +180,18 @@ def error_event(reason: Reason, call: Call) -> bytes:
     return event("error", {"message": say(reason, call.language), "code": reason.code})
 
 
-async def _interrupt(call: Call, waiting: Live | None) -> bytes:
-    """What a person must decide or answer. A sub-agent's names its context."""
-    match waiting.state if waiting is not None else None:
-        case AwaitingToolApproval():
-            assert waiting is not None
-            calls = [
-                {
-                    "id": each.id,
-                    "name": each.tool,
-                    "args": each.arguments,
-                    "digest": each.digest,
-                    "preview": each.preview,
-                    "context_id": waiting.id,
-                }
-                for each in await call.runtime.pending_calls(waiting.id)
-            ]
-            return event("interrupt", {"tool_calls": calls})
-        case AwaitingUserAnswer():
-            assert waiting is not None
-            asked = await call.runtime.open_questions(waiting.id)
-            questions = asked[0].arguments["questions"] if asked else []
-            return event("interrupt", {"questions": questions, "context_id": waiting.id})
-        case _:
-            return b""
+async def _interrupt(call: Call, waiting: list[Live]) -> bytes:
+    """What a person must decide or answer, and in which conversation: a sub-agent has its own."""
+    calls = []
+    for each in waiting:
+        if isinstance(each.state, AwaitingToolApproval):
+            for record in await call.runtime.pending_calls(each.id):
+                about = {"id": record.id, "name": record.tool, "args": record.arguments}
+                calls.append({**about, "digest": record.digest, "preview": record.preview, "context_id": each.id})
+    if calls:
+        return event("interrupt", {"tool_calls": calls})
+    for each in waiting:
+        asked = await call.runtime.open_questions(each.id)
+        if asked:
+            return event("interrupt", {"questions": asked[0].arguments["questions"], "context_id": each.id})
+    return b""

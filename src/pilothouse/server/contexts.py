@@ -1,6 +1,7 @@
 """Contexts: made, listed, looked at, changed, deleted; what they used, what was decided in them, and as one file."""
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
@@ -8,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from pilothouse.domain.audit import AuditEntry
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import ContextSummary
-from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.errors import InvalidInput, StoreError
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.shapes import ContextShape, Page
 from pilothouse.domain.values import Value
@@ -67,7 +68,7 @@ async def create(call: Call, body: NewContext) -> ContextShape:
     context_id = await call.runtime.create_context(
         call.serving.workspace(body.workspace),
         mode=body.mode,
-        usual_mode=preferences.default_mode or call.serving.mode,
+        usual_modes=(preferences.default_mode, call.serving.mode),
         policy=preferences.tool_approval_policy,
         title=body.title,
         persona=body.persona,
@@ -88,21 +89,21 @@ async def get(call: Call, context_id: str) -> ContextShape:
 
 
 async def change(call: Call, context_id: str, body: ContextChange) -> ContextShape:
-    runtime = call.runtime
-    if body.title is not UNSET:
-        await runtime.set_title(context_id, body.title)
-    if body.archived is not UNSET:
-        await runtime.archive(context_id, archived=body.archived)
-    if body.persona is not UNSET:
-        await runtime.set_persona(context_id, body.persona, by=call.user)
-    if body.policy is not UNSET:
-        await runtime.set_policy(context_id, body.policy, by=call.user)
+    await call.runtime.change_context(
+        context_id,
+        title=body.title,
+        archived=body.archived,
+        persona=body.persona,
+        policy=body.policy,
+        by=call.user,
+    )
     return await get(call, context_id)
 
 
 async def delete(call: Call, context_id: str) -> None:
     await call.runtime.delete_context(context_id)
-    await call.serving.sessions.close(call.user, context_id)
+    with suppress(StoreError):  # what is gone has no tab in any case
+        await call.serving.sessions.close(call.user, context_id)
 
 
 async def usage(call: Call, context_id: str) -> UsageTotals:
@@ -142,7 +143,6 @@ async def import_file(call: Call, query: ImportQuery, body: bytes) -> Imported:
         body,
         context_id=query.context_id,
         workspace=workspace,
-        within=call.serving.roots,
         grants=query.grants,
         by=call.user,
     )

@@ -1,5 +1,6 @@
 """Structured logs: one JSON object a line, and no secret in any of them."""
 
+import contextlib
 import logging
 import sys
 import traceback
@@ -8,6 +9,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from pilothouse.ambient import timestamp
+from pilothouse.domain.errors import StoreDamaged
 
 _HIDDEN = "[hidden]"
 
@@ -18,6 +20,7 @@ class JsonLines(logging.Formatter):
     def __init__(self, secrets: Callable[[], Iterable[str]]) -> None:
         super().__init__()
         self._secrets = secrets
+        self._known: frozenset[str] = frozenset()
 
     def format(self, record: logging.LogRecord) -> str:
         line = {
@@ -30,7 +33,9 @@ class JsonLines(logging.Formatter):
         if record.exc_info:
             line["trace"] = "".join(traceback.format_exception(*record.exc_info))
         text = msgspec.json.encode(line).decode()
-        for secret in self._secrets():
+        with contextlib.suppress(StoreDamaged):  # then those that were known last
+            self._known = frozenset(self._secrets())
+        for secret in self._known:
             text = text.replace(secret, _HIDDEN)
         return text
 
@@ -41,4 +46,5 @@ def set_up_logs(secrets: Callable[[], Iterable[str]]) -> None:
     handler.setFormatter(JsonLines(secrets))
     root = logging.getLogger()
     root.handlers = [handler]
+    logging.getLogger("uvicorn").setLevel(logging.ERROR)  # what it warns of is a client's mistake
     root.setLevel(logging.WARNING if sys.stderr.isatty() else logging.INFO)

@@ -57,6 +57,9 @@ async def opened(access: Access, request: Request) -> Response | None:
     if user is None:
         await access.slow_down(request)
         raise Refused(401, Code.UNAUTHORIZED)
+    present = access.tokens.user_of_cookie(request.cookies.get(access.cookie_name, ""))
+    if present not in (None, user) and request.headers.get("sec-fetch-site") in ("cross-site", "same-site"):
+        raise Refused(403, Code.FOREIGN_ORIGIN, origin="-")  # another page would make somebody else of them
     # No redirect: a browser that was led here from elsewhere would not send the cookie along with it.
     response = _plain("en", "Opening…", '<meta http-equiv="refresh" content="0;url=/">')
     response.set_cookie(

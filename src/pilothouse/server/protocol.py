@@ -14,6 +14,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     _header_bytes = 0
     _deadline: asyncio.TimerHandle | None = None
+    _in_body = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -24,7 +25,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self._deadline is None and (self.cycle is None or self.cycle.response_complete):
+        if self._deadline is None and not self._in_body:
             self._expect_headers()  # the next request on the same connection
         if self._deadline is not None:
             self._header_bytes += len(data)
@@ -35,7 +36,12 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._got_headers()
+        self._in_body = True
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._in_body = False
+        super().on_message_complete()
 
     def _expect_headers(self) -> None:
         self._header_bytes = 0

@@ -81,7 +81,7 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/api/contexts/import", contexts.import_file, "Take over such a file",
           status=201, errors=(409,), takes=LINES, limit=IMPORT_AT_MOST, example={"context_id": CONTEXT_ID}),
     Route("POST", f"{_C}/files", contexts.upload, "Put a file into the workspace",
-          status=201, errors=(404,), takes=BYTES, limit=UPLOAD_AT_MOST,
+          status=201, errors=(404, 409), takes=BYTES, limit=UPLOAD_AT_MOST,
           example={"path": "uploads/notes.txt", "size": 12}),
     # messages
     Route("POST", f"{_C}/messages", messages.send,

@@ -8,7 +8,6 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 import uvicorn
 
@@ -66,21 +65,15 @@ def make_serving(
     *,
     host: str,
     port: int,
-    roots: Sequence[Path],
     names: Sequence[str] = (),
     mode: str | None = None,
     is_demo: bool = False,
     completions_mode: str = "review",
 ) -> Serving:
-    """Raises: InvalidInput for a root that is no folder."""
-    for root in roots:
-        if not root.is_dir():
-            raise InvalidInput(Code.INVALID_WORKSPACE, path=str(root))
     return Serving(
         runtime=runtime,
         sessions=Sessions(runtime),
         access=Access(tokens, runtime.parts.ambient, host=host, port=port, names=names),
-        roots=[Path(os.path.realpath(root)) for root in roots],
         mode=mode,
         is_demo=is_demo,
         completions_mode=completions_mode,
@@ -134,9 +127,9 @@ async def serve(serving: Serving, listening: socket.socket, ready: Callable[[], 
         loop.add_signal_handler(number, stop)
     try:
         await server.serve(sockets=[listening])
-    finally:
+    finally:  # what is being written is written out: nothing cuts that
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.remove_signal_handler(number)
+            loop.add_signal_handler(number, lambda: None)
 
 
 def open_in_browser(link: str) -> None:

@@ -1,7 +1,6 @@
 """What the handlers are given: the runtime and what the server knows beside it, and one request's own part of it."""
 
 import asyncio
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,14 +19,12 @@ STREAMS_AT_MOST = 1000
 
 @dataclass(frozen=True)
 class Serving:
-    """`roots` are the folders beneath which workspaces may lie, the first one the usual one. `mode` is that
-    of new contexts where the user has no other preference. `completions_mode` is the
+    """`mode` is that of new contexts, where nothing stricter is preferred. `completions_mode` is the
     mode of clients that cannot be asked. `stopping` is set when the server begins to end."""
 
     runtime: Runtime
     sessions: Sessions
     access: Access
-    roots: Sequence[Path]
     mode: str | None = None
     is_demo: bool = False
     completions_mode: str = "review"
@@ -36,16 +33,16 @@ class Serving:
     counts: Counts = field(default_factory=Counts)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
+    @property
+    def roots(self) -> Sequence[Path]:
+        """The folders beneath which workspaces may lie, the first one the usual one."""
+        return self.runtime.parts.roots
+
     def workspace(self, given: str | None) -> Path:
-        """A folder beneath one of the roots; a relative one beneath the first. Raises: InvalidInput."""
-        if given is None:
-            return self.roots[0]
-        if "\0" in given:
+        """A relative one lies beneath the first root. Whether it may be opened is the runtime's to say."""
+        if "\0" in (given or ""):
             raise InvalidInput(Code.INVALID_WORKSPACE, path=given)
-        real = Path(os.path.realpath(self.roots[0] / given))
-        if not any(real == root or root in real.parents for root in self.roots):
-            raise InvalidInput(Code.OUTSIDE_ROOTS, path=given, allowed=", ".join(map(str, self.roots)))
-        return real
+        return self.roots[0] / (given or "")
 
 
 @dataclass(frozen=True)
@@ -77,7 +74,7 @@ class Call:
         serving = self.serving
         if serving.stopping.is_set():
             raise Refused(503, Code.SERVER_STOPPING)
-        if serving.counts.streams_open >= serving.streams_at_most:
+        if serving.counts.streams_open + serving.counts.chats_open >= serving.streams_at_most:
             raise Refused(503, Code.TOO_MANY_STREAMS, {"retry-after": "10"}, limit=serving.streams_at_most)
 
 

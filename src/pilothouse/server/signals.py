@@ -1,7 +1,6 @@
 """The signal streams: first the present, then what changes. Each event is small, whatever it is about."""
 
 import asyncio
-import re
 from collections.abc import AsyncIterator, Sequence
 from typing import Annotated, Any
 
@@ -11,10 +10,12 @@ from msgspec import Meta
 from pilothouse.domain.codes import Code, Language, Reason, say
 from pilothouse.domain.errors import PilothouseError
 from pilothouse.domain.signals import (
+    DELETED,
     ContentDelta,
     ContextChanged,
     ErrorRaised,
     MessageCreated,
+    SessionChanged,
     Signal,
     StateChanged,
     session_topic,
@@ -22,16 +23,14 @@ from pilothouse.domain.signals import (
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, State
 from pilothouse.domain.values import Value
 from pilothouse.server.serving import Call
-from pilothouse.server.sse import HEARTBEAT, EventStream, event
+from pilothouse.server.sse import EventStream, event
 
 EVENT_AT_MOST = 1024
 CONTEXTS_AT_MOST = 200
 _LISTED = 8
-_FIELDS = 12
 _SHOWN = 200
-_SHOWN_AT_LEAST = 6
-_NAME = 20
-_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_STEPS = ((200, 8), (100, 8), (50, 8), (25, 8), (12, 8), (12, 4), (12, 0))
+_WHOLE = frozenset({"event", "type", "code", "context_id", "message_id", "pending_requests", "question_ids", "user_id"})
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -68,14 +67,24 @@ async def _events(call: Call, ids: Sequence[str], *, with_session: bool) -> Asyn
         topics = [*own, *([session_topic(call.user)] if with_session else [])]
         with call.runtime.signals(topics) as subscription:  # before the present is read: nothing falls between
             stopping.add_done_callback(lambda _: subscription.close())
-            yield b"".join([*refusals, *[piece for each in own for piece in await _present(call, each)]]) or HEARTBEAT
+            present = [piece for each in own for piece in await _present(call, each)]
+            if with_session:
+                version = (await serving.sessions.get(call.user)).version
+                present.append(written(SessionChanged(user_id=call.user, version=version), call.language))
+            yield b"".join([*refusals, *present])
             while signals := await subscription.batch():
                 serving.counts.signals_sent += len(signals)
                 yield b"".join([written(signal, call.language) for signal in signals])
+                if not with_session and any(_is_end(signal) for signal in signals):
+                    return
         yield _error(Reason(Code.SERVER_STOPPING), call.language)
     finally:
         stopping.cancel()
         serving.counts.streams_open -= 1
+
+
+def _is_end(signal: Signal) -> bool:
+    return isinstance(signal, ContextChanged) and DELETED in signal.fields
 
 
 async def _own(call: Call, ids: Sequence[str]) -> tuple[list[str], list[bytes]]:
@@ -113,10 +122,10 @@ def written(signal: Signal, language: Language) -> bytes:
         signal = msgspec.structs.replace(signal, state=_short(signal.state))
     name = str(signal.__struct_config__.tag)
     found = event(name, signal)
-    shown = _SHOWN
-    while len(found) > EVENT_AT_MOST and shown >= _SHOWN_AT_LEAST:
-        found = event(name, _cut(msgspec.to_builtins(signal), shown))
-        shown //= 2
+    for shown, listed in _STEPS:
+        if len(found) <= EVENT_AT_MOST:
+            break
+        found = event(name, _cut(msgspec.to_builtins(signal), shown, listed))
     return found
 
 
@@ -133,19 +142,22 @@ def _short(state: State) -> State:
 
 
 def _error(reason: Reason, language: Language, context_id: str | None = None, version: int | None = None) -> bytes:
-    data = {"context_id": context_id, "version": version, "code": reason.code, "error_message": say(reason, language)}
-    return event("Error", _cut({name: value for name, value in data.items() if value is not None}, _SHOWN))
+    data = {"context_id": context_id, "version": version, "code": reason.code}
+    told = {name: value for name, value in data.items() if value is not None}
+    return event("Error", {**told, "error_message": _cut_text(say(reason, language), _SHOWN)})
 
 
-def _cut(value: Any, shown: int) -> Any:
-    """With every text in it cut to so many bytes, and every list and mapping to a few entries. Ids stay whole."""
+def _cut(value: Any, shown: int, listed: int, name: str = "") -> Any:
+    """With every text in it cut to so many bytes, and every list to so many entries. Names of fields, tags and ids are
+    ours and stay whole; the parameters of a reason go first."""
     match value:
         case str():
-            return value if _ID.fullmatch(value) else _cut_text(value, shown)
+            return value if name in _WHOLE else _cut_text(value, shown)
         case dict():
-            return {_cut_text(name, shown): _cut(each, shown) for name, each in list(value.items())[:_FIELDS]}
+            kept = list(value.items())[: listed if name == "params" else None]
+            return {key: _cut(each, shown, listed, key) for key, each in kept}
         case list() | tuple():
-            return [_cut(each, shown) for each in value[:_LISTED]]
+            return [_cut(each, shown, listed, name) for each in value[:listed]]
         case _:
             return value
 
@@ -153,6 +165,6 @@ def _cut(value: Any, shown: int) -> Any:
 def _cut_text(text: str, shown: int) -> str:
     """As many characters as fit, as they are written."""
     text = text[:shown]
-    while len(_ENCODER.encode(text)) > max(shown, _NAME):
+    while len(_ENCODER.encode(text)) > shown + 2:
         text = text[: len(text) * 3 // 4]
     return text

@@ -61,9 +61,9 @@ class EventStream(Response):
         try:
             while True:
                 done, _ = await asyncio.wait({upcoming}, timeout=self._heartbeat)
+                if not self._goes_on():
+                    return
                 if not done:
-                    if not self._goes_on():
-                        return
                     yield HEARTBEAT
                     continue
                 piece = upcoming.result()

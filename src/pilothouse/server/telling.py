@@ -6,11 +6,10 @@ from typing import Any
 import msgspec
 
 from pilothouse.domain.codes import Code, Language, Reason, say
-from pilothouse.domain.messages import ErrorMessage, Message, Text, ToolRequest, ToolResult
+from pilothouse.domain.messages import ErrorMessage, Text, ToolRequest, ToolResult
 from pilothouse.domain.states import Failed, WaitingForRecovery
-from pilothouse.domain.values import CallId, TurnId
-from pilothouse.runtime.following import At, ChildWaits, Event, Piece, Seen, follow
-from pilothouse.runtime.hub import Subscription
+from pilothouse.domain.values import CallId
+from pilothouse.runtime.following import At, ChildWaits, Event, Piece, Seen
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.server.sse import event
@@ -21,36 +20,30 @@ _WALLS = frozenset({Code.MODE_DENIED, Code.ROUND_DENIED})
 
 
 class Teller:
-    """`waiting` is, at the end, who waits for a person: the context, or one of its sub-agents."""
+    """`waiting` are, at the end, those who wait for a person: the context, or its sub-agents."""
 
-    def __init__(
-        self, runtime: Runtime, context_id: str, language: Language, *, turn: TurnId | None, title: str | None
-    ) -> None:
+    def __init__(self, runtime: Runtime, context_id: str, language: Language, *, title: str | None) -> None:
         self._runtime = runtime
         self._context_id = context_id
         self._language = language
-        self._turn = turn
         self._title = title
         self._arguments: dict[CallId, Any] = {}
         self._started: set[CallId] = set()
         self._told_error = False
         self._live: Live | None = None
-        self.waiting: Live | None = None
+        self.waiting: list[Live] = []
 
-    async def tell(self, position: int, signals: Subscription) -> AsyncIterator[bytes]:
-        """Until the context rests, a sub-agent waits for a person, or another turn has begun."""
-        async for happened in follow(self._runtime, self._context_id, position=position, signals=signals):
+    async def tell(self, events: AsyncIterator[Event]) -> AsyncIterator[bytes]:
+        """Until the events end, or a sub-agent waits for a person."""
+        async for happened in events:
             live = self._live = await self._runtime.context(self._context_id)
-            if isinstance(happened, Seen) and self._is_of_another_turn(happened.message):
-                return
             told = b"".join((*self._beside(live, happened), *self._about(happened)))
             if told:
                 yield told
             if isinstance(happened, ChildWaits):
-                self.waiting = await self._runtime.context(happened.context_id)
-                return
+                break
         live = self._live = await self._runtime.context(self._context_id)
-        self.waiting = live if live.is_waiting() else None
+        self.waiting = waiting_in(live)
 
     def last_error(self) -> bytes:
         """What stopped the turn, where no message said so."""
@@ -62,9 +55,6 @@ class Teller:
                 return self._error(reason)
             case _:
                 return b""
-
-    def _is_of_another_turn(self, message: Message) -> bool:
-        return message.metadata.turn not in (None, self._turn)
 
     def _beside(self, live: Live, happened: Event) -> Iterator[bytes]:
         if live.core.title != self._title:
@@ -108,6 +98,11 @@ class Teller:
         is_plan = reason.code is Code.MODE_DENIED and reason.params.get("mode") == "plan"
         words = Reason(Code.PLAN_DENIED, reason.params) if is_plan else reason
         return event("error", {"message": say(words, self._language), "code": reason.code})
+
+
+def waiting_in(live: Live) -> list[Live]:
+    """Who waits for a person: the context itself, else those below it."""
+    return [live] if live.is_waiting() else live.waiting_below()
 
 
 def _decoded(arguments: str) -> Any:

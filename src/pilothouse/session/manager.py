@@ -6,9 +6,11 @@ from collections import defaultdict
 from collections.abc import Callable
 
 import msgspec
+from msgspec import UNSET
 
 from pilothouse.domain.codes import Code, Reason, say
-from pilothouse.domain.errors import Conflict, NotFound, StoreError
+from pilothouse.domain.errors import Conflict, NotFound, StoreDamaged, StoreError
+from pilothouse.domain.policies import Policy, check_policy
 from pilothouse.domain.sessions import (
     TABS_AT_MOST,
     Preferences,
@@ -55,7 +57,7 @@ class Sessions:
         preferences: Preferences,
     ) -> Session:
         """All of it at once, made from `version`. Raises: Conflict when it is stale, NotFound, InvalidInput."""
-        self._check_preferences(preferences)
+        self._check(preferences.default_mode, preferences.tool_approval_policy)
         wanted = dict.fromkeys([*tabs, *([active] if active is not None else [])])
         if len(wanted) > TABS_AT_MOST:
             raise Conflict(Code.TOO_MANY_TABS, limit=TABS_AT_MOST)
@@ -80,12 +82,14 @@ class Sessions:
         if context_id is None:
             return await self._change(user, lambda session: msgspec.structs.replace(session, active_context_id=None))
         known = await self._own(user, context_id)
+        await self._make_room(user)
         at = self._runtime.parts.now()
         return await self._change(user, lambda session: activated(session, known, at))
 
     async def open(self, user: str, context_id: str) -> Session:
         """Raises: NotFound, Conflict, StoreError."""
         known = await self._own(user, context_id)
+        await self._make_room(user)
         at = self._runtime.parts.now()
         return await self._change(user, lambda session: opened(session, known, at))
 
@@ -102,17 +106,32 @@ class Sessions:
 
     async def set_preferences(self, user: str, given: PreferencesChange) -> Session:
         """Raises: InvalidInput for a mode that there is not, Conflict, StoreError."""
+        self._check(
+            given.default_mode if given.default_mode is not UNSET else None,
+            given.tool_approval_policy if given.tool_approval_policy is not UNSET else None,
+        )
 
         def change(session: Session) -> Session:
             preferences = Preferences(**with_changes(session.preferences, given))  # type: ignore[arg-type]
-            self._check_preferences(preferences)
             return msgspec.structs.replace(session, preferences=preferences)
 
         return await self._change(user, change, given.version)
 
-    def _check_preferences(self, preferences: Preferences) -> None:
-        if preferences.default_mode is not None:
-            self._runtime.parts.modes.named(preferences.default_mode)
+    async def _make_room(self, user: str) -> None:
+        """Where there are as many tabs as there may be, those of contexts that are gone are closed."""
+        session = await self._load(user)
+        if len(session.open_contexts) < TABS_AT_MOST:
+            return
+        there = {tab.context_id for tab in (await self._with_titles(session)).open_contexts}
+        for tab in session.open_contexts:
+            if tab.context_id not in there:
+                await self.close(user, tab.context_id)
+
+    def _check(self, mode: str | None, policy: Policy | None) -> None:
+        if mode is not None:
+            self._runtime.parts.modes.named(mode)
+        if policy is not None:
+            check_policy(policy)
 
     async def _own(self, user: str, context_id: str) -> ContextId:
         """Raises: NotFound for a context that there is not, or that is somebody else's."""
@@ -148,11 +167,14 @@ class Sessions:
 
     async def _read(self, user: str) -> Session:
         store = self._runtime.parts.store
-        data = await store.document(user, _NAME)
+        try:
+            data = await store.document(user, _NAME)
+        except StoreDamaged as error:
+            return Session(user_id=user, warning=error.reason)
         if data is None:
             return Session(user_id=user)
         try:
-            return _DECODER.decode(data)
+            return msgspec.structs.replace(_DECODER.decode(data), user_id=user)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             kept = await store.put_document_aside(user, _NAME, data)  # or nothing goes on: it would be written over
             warning = Reason(Code.SESSION_DAMAGED, {"detail": str(error), "kept": kept})

@@ -10,7 +10,8 @@ _HOST = "127.0.0.1"
 _READ = 64 * 1024
 # A cut falls anywhere from inside the first line of a request to behind many events of a stream.
 _BYTES_AT_LEAST = 16
-_BYTES_AT_MOST = 32 * 1024
+_BYTES_AT_MOST = 256 * 1024
+_CUT_IN_REQUESTS = 1 / 3
 
 
 class Proxy:
@@ -75,8 +76,10 @@ class Proxy:
 
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         answers, requests = await asyncio.open_connection(_HOST, self._target)
-        asking = asyncio.ensure_future(self._pump(reader, requests))
-        answering = asyncio.ensure_future(self._pump(answers, writer))
+        enough = round(_BYTES_AT_LEAST * (_BYTES_AT_MOST / _BYTES_AT_LEAST) ** self._fraction())
+        is_in_requests = self._fraction() < _CUT_IN_REQUESTS
+        asking = asyncio.ensure_future(self._pump(reader, requests, enough if is_in_requests else None))
+        answering = asyncio.ensure_future(self._pump(answers, writer, None if is_in_requests else enough))
         try:
             await asyncio.wait({asking, answering}, return_when=asyncio.FIRST_COMPLETED)
             self.cut_requests += _is_cut(asking)
@@ -85,20 +88,20 @@ class Proxy:
                 self._end(requests)
                 self._end(writer)
         finally:
+            requests.close()
             for pump in (asking, answering):
                 pump.cancel()
             await asyncio.wait({asking, answering})
-            requests.close()
 
-    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Pass bytes on until there are no more, or enough; gives whether it was a cut."""
-        left = round(_BYTES_AT_LEAST * (_BYTES_AT_MOST / _BYTES_AT_LEAST) ** self._fraction())
+    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, enough: int | None) -> bool:
+        """Pass bytes on until there are no more, or `enough`; gives whether it was a cut."""
+        passed = 0
         with suppress(OSError):  # one side is gone: so is the connection
             while data := await reader.read(_READ):
-                if not self._is_calm and len(data) >= left:
-                    writer.write(data[:left])
+                if enough is not None and not self._is_calm and passed + len(data) >= enough:
+                    writer.write(data[: max(0, enough - passed)])
                     return True
-                left -= len(data)
+                passed += len(data)
                 writer.write(data)
                 await writer.drain()
         return False

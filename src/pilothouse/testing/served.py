@@ -1,6 +1,7 @@
 """A server in this process, on a real loopback socket, around any runtime."""
 
 import asyncio
+import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +20,7 @@ class Served:
 
     def __init__(self, runtime: Runtime, roots: Sequence[Path], **options: Any) -> None:
         self._runtime = runtime
-        self._roots = roots
+        object.__setattr__(runtime.parts, "roots", [Path(os.path.realpath(root)) for root in roots])
         self._options = options
         self._folder = tempfile.TemporaryDirectory()
         self.tokens = Tokens(Path(self._folder.name) / "tokens.json", runtime.parts.ambient, TOKEN)
@@ -30,9 +31,7 @@ class Served:
         listening = listen(HOST, 0, self.tokens)
         self.port = listening.getsockname()[1]
         self.url = f"http://{HOST}:{self.port}"
-        self.serving = make_serving(
-            self._runtime, self.tokens, host=HOST, port=self.port, roots=self._roots, **self._options
-        )
+        self.serving = make_serving(self._runtime, self.tokens, host=HOST, port=self.port, **self._options)
         self._server = start(self.serving, lambda: None)
         self._task = asyncio.create_task(self._server.serve(sockets=[listening]))
         return self

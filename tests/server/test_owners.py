@@ -1,0 +1,167 @@
+"""What belongs to one user stays out of another's reach, also when ids change hands and bodies come slowly."""
+
+import asyncio
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import msgspec
+import pytest
+
+from pilothouse.client import Client
+from pilothouse.domain.states import AwaitingToolApproval
+from pilothouse.testing.served import TOKEN, Served
+from pilothouse.testing.world import World
+from tests.held import DONE, asks
+
+
+async def drained(events: Any) -> list[tuple[str, Any]]:
+    return [event async for event in events]
+
+
+async def half_sent(served: Served, token: str, path: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A request whose body of two bytes has only come by half."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+    head = f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {token}\r\n"
+    writer.write(f"{head}content-type: application/json\r\ncontent-length: 2\r\n\r\n{{".encode())
+    await writer.drain()
+    return reader, writer
+
+
+async def test_a_request_whose_body_comes_after_the_context_has_changed_hands_is_404(tmp_path: Path) -> None:
+    world = World(tmp_path, DONE, asks(("change", "a")), DONE)
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as alice:
+        token = served.tokens.add("bob")
+        async with Client(served.url, token) as bob:
+            await drained(bob.chat("work", "mine"))
+            reader, writer = await half_sent(served, token, "/api/contexts/work/tool-calls/approve-all")
+            await bob.call("GET", "/api/contexts/work")  # the server has taken the other one too by now
+            await bob.call("DELETE", "/api/contexts/work")
+            await drained(alice.chat("work", "hers", mode="supervised"))
+            writer.write(b"}")
+            answer = await reader.readuntil(b"\r\n")
+            writer.close()
+            assert answer.startswith(b"HTTP/1.1 404")
+            assert isinstance((await world.runtime.context("work")).state, AwaitingToolApproval)
+            assert world.change.ran == []
+
+
+async def test_a_request_whose_body_comes_after_its_user_was_removed_is_401(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served:
+        token = served.tokens.add("bob")
+        reader, writer = await half_sent(served, token, "/api/contexts")
+        async with Client(served.url, token) as bob:
+            await bob.call("GET", "/api/health")
+        served.tokens.remove("bob")
+        writer.write(b"}")
+        assert (await reader.readuntil(b"\r\n")).startswith(b"HTTP/1.1 401")
+        writer.close()
+        assert (await world.runtime.contexts()).items == ()
+
+
+async def test_a_stream_ends_with_its_context_and_shows_nothing_of_the_next_owners(tmp_path: Path) -> None:
+    world = World(tmp_path, DONE, DONE)
+    async with (
+        world.runtime,
+        Served(world.runtime, [tmp_path]) as served,
+        served.client() as alice,
+        Client(served.url, served.tokens.add("bob")) as bob,
+    ):
+        await drained(bob.chat("work", "mine"))
+        one = bob.events("GET", "/api/contexts/work/stream")
+        several = bob.events("GET", "/api/stream?contexts=work")
+        await anext(one)
+        await anext(several)
+        await bob.call("DELETE", "/api/contexts/work")
+        await drained(alice.chat("work", "hers"))
+        assert [data for name, data in await drained(one) if name == "ContextChanged"][-1]["fields"] == ["deleted"]
+        served.serving.stopping.set()
+        seen = [data for _, data in await drained(several) if data.get("context_id") == "work"]
+        assert seen[-1]["fields"] == ["deleted"]
+
+
+async def export_of(served: Served, token: str, context_id: str) -> list[Any]:
+    headers = {"authorization": f"Bearer {token}"}
+    url = f"{served.url}/api/contexts/{context_id}/export"
+    async with aiohttp.ClientSession() as http, http.get(url, headers=headers) as answer:
+        return [msgspec.json.decode(line) for line in (await answer.read()).splitlines()]
+
+
+async def import_to(served: Served, token: str, lines: list[Any], query: str) -> int:
+    body = b"".join(msgspec.json.encode(line) + b"\n" for line in lines[:-1])
+    end = {"type": "end", "digest": hashlib.sha256(body).hexdigest()}
+    headers = {"authorization": f"Bearer {token}", "content-type": "application/x-ndjson"}
+    data = body + msgspec.json.encode(end) + b"\n"
+    url = f"{served.url}/api/contexts/import?{query}"
+    async with aiohttp.ClientSession() as http, http.post(url, data=data, headers=headers) as answer:
+        return answer.status
+
+
+@pytest.mark.parametrize("grants", ["false", "true"])
+async def test_an_import_cannot_bind_itself_to_somebody_elses_context(tmp_path: Path, grants: str) -> None:
+    world = World(tmp_path, asks(("change", "a")), DONE)
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as alice:
+        hers = await world.start("supervised")
+        token = served.tokens.add("bob")
+        async with Client(served.url, token) as bob:
+            mine = (await bob.call("POST", "/api/contexts", {"mode": "supervised"}))["context_id"]
+            lines = await export_of(served, token, mine)
+            lines[1]["core"]["parent"] = hers
+            assert await import_to(served, token, lines, f"context_id=evil&grants={grants}") == 201
+            await bob.send("evil", "go")
+            await world.runtime.rested("evil")
+            assert world.change.ran == []
+            assert (await alice.call("GET", f"/api/contexts/{hers}"))["waiting_below"] == []
+            assert (await alice.call("GET", f"/api/contexts?parent={hers}"))["items"] == []
+            await alice.call("POST", "/api/rules", {"effect": "deny", "scope": {"tool": "x"}, "context_id": hers})
+            assert (await bob.call("GET", "/api/rules?context_id=evil"))["items"] == []
+            await alice.call("DELETE", f"/api/contexts/{hers}")
+            assert (await bob.call("GET", "/api/contexts/evil"))["context_id"] == "evil"
+
+
+async def test_a_context_whose_folder_became_a_link_outside_works_on_nothing_there(tmp_path: Path) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    (root / "inner").mkdir(parents=True)
+    outside.mkdir()
+    (outside / "secret.txt").write_text("plum")
+    world = World(root, DONE)
+    async with world.runtime, Served(world.runtime, [root]) as served, served.client() as client:
+        made = (await client.call("POST", "/api/contexts", {"workspace": "inner"}))["context_id"]
+        (root / "inner").rmdir()
+        (root / "inner").symlink_to(outside)
+        assert await upload(served, made) == "outside_roots"
+        body = {"payloads": [{"type": "file_reference", "path": "secret.txt"}]}
+        await client.call("POST", f"/api/contexts/{made}/messages", body)
+        await world.runtime.rested(made)
+        assert "plum" not in str((await client.call("GET", f"/api/contexts/{made}/messages"))["items"])
+    assert sorted(path.name for path in outside.iterdir()) == ["secret.txt"]
+
+
+async def upload(served: Served, context_id: str) -> str:
+    headers = {"authorization": f"Bearer {TOKEN}", "content-type": "application/octet-stream"}
+    url = f"{served.url}/api/contexts/{context_id}/files?name=x"
+    async with aiohttp.ClientSession() as http, http.post(url, data=b"x", headers=headers) as answer:
+        return str(msgspec.json.decode(await answer.read())["code"])
+
+
+async def test_a_refused_body_of_any_size_gets_its_answer_and_the_connection_goes_on(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    headers = {"authorization": f"Bearer {TOKEN}", "content-type": "application/octet-stream"}
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, aiohttp.ClientSession() as http:
+        for _ in range(10):
+            url = f"{served.url}/api/contexts/nobody/files?name=x"
+            async with http.post(url, data=b"x" * 300_000, headers=headers) as answer:
+                assert answer.status == 404
+
+
+async def test_a_change_that_is_refused_in_part_changes_nothing(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
+        path = f"/api/contexts/{await world.start()}"
+        before = await client.call("GET", path)
+        for bad in ({"persona": "nope"}, {"policy": {"depth": 0}}, {"title": "\x07"}):
+            with pytest.raises(Exception, match=r"."):
+                await client.call("PATCH", path, {"title": "new", "archived": True, **bad})
+            assert await client.call("GET", path) == before

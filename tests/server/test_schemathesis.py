@@ -1,0 +1,444 @@
+"""The OpenAPI document against a real server: requests made from it, and no answer that it does not describe.
+
+Most requests are about things that there are: a context that rests, one that waits for a decision, one that asks, one
+that is at work and one that is paused, with their messages, calls, branches, rules and queued messages.
+"""
+
+import asyncio
+import random
+import threading
+from collections import Counter
+from collections.abc import AsyncGenerator, Coroutine, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.failures import FailureGroup
+from schemathesis.core.parameters import ParameterLocation
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    negative_data_rejection,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from pilothouse.domain.policies import Policy
+from pilothouse.domain.rules import Rule, Scope
+from pilothouse.domain.sessions import Preferences, Session, UIState
+from pilothouse.llm.base import CallDelta, Connected, Finished, ModelEvent, ModelRequest, TextDelta
+from pilothouse.llm.script import Script
+from pilothouse.llm.scripted import ScriptedAdapter
+from pilothouse.server.documents import document
+from pilothouse.server.routes import ROUTES
+from pilothouse.server.routing import EVENTS, HTML, LINES
+from pilothouse.testing.served import TOKEN, Served
+from pilothouse.testing.tools import NoteTool
+from pilothouse.testing.world import World
+from tests.scale import LONG, Record
+
+T = TypeVar("T")
+POSITIVE, NEGATIVE = (200, 100) if LONG else (14, 6)
+KINDS = ("resting", "waiting", "asking", "running", "paused")
+OFTEN = ("resting", "resting", "waiting", "waiting", *KINDS)
+CHANGE, ASK, HOLD = "please change it", "please ask me", "please hold on"
+CALLS = {
+    CHANGE: ("change", '{"text": "a", "path": "docs/a"}'),
+    ASK: ("ask_user", '{"questions": [{"question": "Which?", "options": ["a", "b"]}]}'),
+    HOLD: ("hold", '{"text": "a"}'),
+}
+# These go on until somebody leaves; tests of their own read them.
+ENDLESS = {f"GET {route.path}" for route in ROUTES if route.gives == EVENTS and route.method == "GET"}
+# A wait for a retry takes no time under a clock that is turned.
+NEVER_DONE = {"POST /api/contexts/{context_id}/retry"}
+# Too long an address can be asked of any route; the document says so by its default.
+EVERYWHERE = {414}
+TOLD = {"token", "tool_start", "tool_end", "interrupt", "title", "error", "done"}
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+    response_headers_conformance,
+]
+
+schemathesis.openapi.media_type(LINES, st.binary(max_size=200), aliases=[])
+
+
+@schemathesis.serializer(LINES)
+def _lines(context: Any, value: Any) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
+CONFIG = schemathesis.Config.from_dict(
+    {
+        "generation": {"with-security-parameters": False},
+        "checks": {"negative_data_rejection": {"expected-statuses": ["4xx"]}},
+    }
+)
+SCHEMA = schemathesis.openapi.from_dict(msgspec.json.decode(msgspec.json.encode(document())), config=CONFIG)
+OPERATIONS = {found.ok().label: found.ok() for found in SCHEMA.get_all_operations()}
+TRIED = sorted(OPERATIONS.keys() - ENDLESS)
+GROUPS = sorted({OPERATIONS[label].tags[0] for label in TRIED})
+
+
+class Obliging(ScriptedAdapter):
+    """Does what it is asked for, once, and else says a word."""
+
+    def __init__(self) -> None:
+        super().__init__(Script())
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        yield Connected()
+        last = msgspec.json.decode(request.messages[-1]) if request.messages else {}
+        asked = [word for word in CALLS if last.get("kind") == "UserText" and word in last["content"]]
+        yield TextDelta(text="Well.")
+        for number, word in enumerate(asked):
+            tool, arguments = CALLS[word]
+            yield CallDelta(index=number, id=f"call_{number}", tool=tool, arguments=arguments)
+        yield Finished(reason="tool_calls" if asked else "stop")
+
+
+class Backdrop:
+    """A server in a thread of its own, and contexts in every state."""
+
+    def __init__(self, workspace: Path) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread.start()
+        self.http = requests.Session()
+        self.http.headers["authorization"] = f"Bearer {TOKEN}"
+        self.do(self._open(workspace))
+        self.exported = self.do(self._export(self.scene("resting")["context_id"]))
+
+    def do(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
+
+    async def _open(self, workspace: Path) -> None:
+        self.hold = NoteTool("hold", "read_only", hold=True)
+        self.world = World(workspace, adapter=Obliging(), tools=[self.hold])
+        self._served = await Served(self.world.runtime, [workspace]).__aenter__()
+        self.url = self._served.url
+
+    async def _close(self) -> None:
+        self.hold.release.set()
+        await self._served.__aexit__()
+        await self.world.runtime.close()
+
+    def close(self) -> None:
+        self.http.close()
+        try:
+            self.do(self._close())
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(60)
+            self._loop.close()
+
+    def scene(self, kind: str) -> dict[str, Any]:
+        """What can be named, of a context that was made just now."""
+        return self.do(self._scene(kind))
+
+    async def _scene(self, kind: str) -> dict[str, Any]:
+        runtime = self.world.runtime
+        self.hold.release.set()
+        lasting = await self._only_rule()
+        context_id = await self.world.start("agent")
+        session = await self._fresh_session(context_id)
+        await self.world.turn(context_id, "hello")
+        await runtime.create_branch(context_id, "idea")
+        await runtime.switch_branch(context_id, "idea")
+        await self.world.turn(context_id, "on another branch")
+        await runtime.switch_branch(context_id, "main")
+        rule = await runtime.give_rule("ask", Scope(tool="look"), context_id=context_id)
+        await runtime.switch_mode(context_id, "review")
+        self.hold.release.clear()
+        self.hold.started.clear()
+        await self._bring_to(kind, context_id)
+        queued = (await runtime.queued(context_id))[0].item.id if kind != "asking" else "none"
+        (call,) = (await runtime.read_calls(context_id)).items
+        ids = await runtime.read_ids(context_id, "main", limit=100)
+        tried = await runtime.read_ids(context_id, "idea", limit=100)
+        return {
+            "context_id": context_id,
+            "message_id": ids[0],
+            "message_ids": [tried[-1]],
+            "queued": queued,
+            "call_id": call.id,
+            "digest": call.digest,
+            "rule_id": rule.id,
+            "lasting_rule_id": lasting.id,
+            "version": session.version,
+        }
+
+    async def _only_rule(self) -> Rule:
+        """One that changes nothing. Whatever else the user was made to rule is gone."""
+        runtime = self.world.runtime
+        rules = {rule.scope.tool: rule for rule in await runtime.rules()}
+        kept = rules.pop("another", None) or await runtime.give_rule("ask", Scope(tool="another"))
+        for rule in rules.values():
+            await runtime.revoke_rule(rule.id)
+        return kept
+
+    async def _fresh_session(self, context_id: str) -> Session:
+        sessions = self._served.serving.sessions
+        version = (await sessions.get("local")).version
+        return await sessions.replace(
+            "local",
+            version=version,
+            active=None,
+            tabs=[context_id],
+            ui_state=UIState(),
+            preferences=Preferences(),
+        )
+
+    async def _bring_to(self, kind: str, context_id: str) -> None:
+        runtime = self.world.runtime
+        said = {"asking": ASK, "running": HOLD, "paused": HOLD}.get(kind, CHANGE)
+        await runtime.send(context_id, said)
+        if kind != "asking":
+            await runtime.send(context_id, "later", queue=True)
+        if kind in ("running", "paused"):
+            await self.hold.started.wait()
+        else:
+            await runtime.rested(context_id)
+        if kind == "paused":
+            await runtime.pause(context_id)
+            self.hold.release.set()
+            await runtime.rested(context_id)
+        if kind == "resting":
+            await runtime.cancel(context_id)
+            await runtime.elevate(context_id, minutes=5)
+
+    async def _export(self, context_id: str) -> bytes:
+        return b"".join([piece async for piece in self.world.runtime.export_context(context_id)])
+
+    def end_scene(self) -> None:
+        """What is held may go on."""
+        self._loop.call_soon_threadsafe(self.hold.release.set)
+
+
+@pytest.fixture(scope="module")
+def backdrop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Backdrop]:
+    made = Backdrop(tmp_path_factory.mktemp("workspace"))
+    yield made
+    made.close()
+
+
+class Findings:
+    """Each kind of failure once, with how to do it again; and how often which status came."""
+
+    def __init__(self, backdrop: Backdrop) -> None:
+        self._backdrop = backdrop
+        self.statuses: Counter[int] = Counter()
+        self.wrong: dict[str, str] = {}
+
+    def send(self, case: Any, *, more: tuple[Any, ...] = ()) -> None:
+        answer = case.call(base_url=self._backdrop.url, session=self._backdrop.http, timeout=30)
+        self.statuses[answer.status_code] += 1
+        described = case.operation.definition.raw["responses"]
+        if str(answer.status_code) not in described and answer.status_code not in EVERYWHERE:
+            self._note(case, answer, "is not described", f"{case.as_curl_command()}\n{answer.text[:500]}")
+        checks = [*CHECKS, *more]
+        if answer.headers.get("content-type", [""])[0].startswith(EVENTS) and answer.status_code == 200:
+            checks.remove(response_schema_conformance)  # it takes the schema of the whole for that of each event
+            check_events(case.operation.path, answer.text)
+        try:
+            case.validate_response(answer, checks=checks)
+        except FailureGroup as failures:
+            for failure in failures.exceptions:
+                self._note(case, answer, type(failure).__name__, str(failures))
+
+    def _note(self, case: Any, answer: Any, what: str, shown: str) -> None:
+        title = f"{case.operation.label}: {answer.status_code} {what}"
+        self.wrong.setdefault(title, f"--- {title}\n{shown}")
+
+
+def check_events(path: str, text: str) -> None:
+    """A turn that was told to its end."""
+    events = [each for each in text.removesuffix("\n\n").split("\n\n") if each != ": "]
+    if path.startswith("/v1/"):
+        assert events.pop() == "data: [DONE]"
+        assert all(msgspec.json.decode(each.removeprefix("data: "))["choices"] for each in events)
+        return
+    assert events[-1] == "event: done\ndata: {}"
+    for each in events:
+        name, data = each.split("\n")
+        assert name.removeprefix("event: ") in TOLD
+        assert isinstance(msgspec.json.decode(data.removeprefix("data: ")), dict)
+
+
+def test_the_document_is_valid_and_all_of_it_is_tried() -> None:
+    SCHEMA.validate()
+    assert len(ENDLESS) == 2
+    assert {*TRIED, *ENDLESS} == {f"{route.method} {route.path}" for route in ROUTES if route.gives != HTML}
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_every_answer_is_one_that_the_document_describes(
+    group: str, backdrop: Backdrop, record_property: Record
+) -> None:
+    labels = [label for label in TRIED if OPERATIONS[label].tags == [group]]
+    findings = [tried(OPERATIONS[label], backdrop) for label in labels]
+    statuses = sum((each.statuses for each in findings), Counter())
+    shown = ", ".join(f"{count} × {status}" for status, count in sorted(statuses.items()))
+    record_property("figure", f"Schemathesis, {group}: {statuses.total()} requests to {len(labels)} routes: {shown}")
+    assert not (wrong := [text for each in findings for text in each.wrong.values()]), "\n\n".join(wrong)
+
+
+def tried(operation: Any, backdrop: Backdrop) -> Findings:
+    """The example in every scene; then requests that fit the document, and some that do not."""
+    findings = Findings(backdrop)
+    for kind in KINDS:
+        for case in examples(operation, backdrop.scene(kind), backdrop):
+            findings.send(case)
+        backdrop.end_scene()
+    is_done = any(200 <= status < 300 for status in findings.statuses)
+    if is_done == (operation.label in NEVER_DONE):
+        findings.wrong["example"] = f"--- {operation.label}: the example was answered with {findings.statuses}"
+    scenes = {kind: backdrop.scene(kind) for kind in KINDS}
+    try_generated(operation, GenerationMode.POSITIVE, POSITIVE, backdrop, scenes, findings)
+    if [*operation.iter_parameters(), *operation.body]:
+        try_generated(operation, GenerationMode.NEGATIVE, NEGATIVE, backdrop, scenes, findings)
+    backdrop.end_scene()
+    return findings
+
+
+def try_generated(
+    operation: Any, mode: GenerationMode, count: int, backdrop: Backdrop, scenes: dict[str, Any], findings: Findings
+) -> None:
+    more = (negative_data_rejection,) if mode is GenerationMode.NEGATIVE else ()
+
+    @settings(
+        max_examples=count,
+        database=None,
+        deadline=None,
+        derandomize=not LONG,
+        phases=[Phase.generate],  # the server has a state: what fails once is told, not repeated
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(operation.as_strategy(generation_mode=mode), st.sampled_from(OFTEN), st.integers(0, 2**32))
+    def work(case: Any, kind: str, seed: int) -> None:
+        if operation.method.upper() != "GET":
+            scenes[kind] = backdrop.scene(kind)
+        settle_in(case, scenes[kind], random.Random(seed), backdrop, is_negative=mode is GenerationMode.NEGATIVE)
+        findings.send(case, more=more)
+
+    work()
+
+
+def examples(operation: Any, scene: dict[str, Any], backdrop: Backdrop) -> Iterator[Any]:
+    """The example of the document, about what is there."""
+    path = {name: path_value(name, operation, scene) for name in PLACES if f"{{{name}}}" in operation.path}
+    query = {"name": "notes.txt"} if operation.path.endswith("/files") else {}
+    query = {"mode": "agent"} if operation.path.endswith("/preview") else query
+    content = operation.definition.raw.get("requestBody", {}).get("content", {})
+    if not content:
+        yield operation.Case(path_parameters=path, query=query)
+        return
+    ((media, described),) = content.items()
+    if media == LINES:
+        body: Any = backdrop.exported
+        query = {"context_id": f"{scene['context_id']}-again"}
+    else:
+        body = described.get("example", "some bytes")
+    yield operation.Case(
+        path_parameters=path, query=query, body=real(body, scene, random.Random(0), 1), media_type=media
+    )
+    if operation.path.startswith("/api/chat/") and operation.path.endswith("/resume"):
+        yield operation.Case(path_parameters=path, body={"answers": ["a"]}, media_type=media)
+
+
+PLACES = ("context_id", "message_id", "call_id", "rule_id", "branch", "source", "tab_id", "thread_id")
+
+
+def path_value(name: str, operation: Any, scene: dict[str, Any]) -> str:
+    if name == "message_id" and "/queue/" in operation.path:
+        return str(scene["queued"])
+    if name == "rule_id":
+        return str(scene["lasting_rule_id"])
+    usual = {"branch": "idea", "source": "idea", "tab_id": scene["context_id"], "thread_id": scene["context_id"]}
+    return str(usual.get(name) or scene[name])
+
+
+def settle_in(
+    case: Any, scene: dict[str, Any], chance: random.Random, backdrop: Backdrop, *, is_negative: bool
+) -> None:
+    """Put what there is into most places of a case. What is wrong on purpose stays wrong."""
+    if not is_negative or not case.meta.is_negative_at(ParameterLocation.PATH):
+        for name in case.path_parameters or {}:
+            if chance.random() < 0.9:
+                case.path_parameters[name] = path_value(name, case.operation, scene)
+    if is_negative:
+        return
+    for name, value in dict(case.query or {}).items():
+        if chance.random() < 0.7:
+            named = {"ids": scene["message_id"], "contexts": scene["context_id"], "parent": scene["context_id"]}
+            case.query[name] = named.get(name, real({name: value}, scene, chance, 1)[name])
+    if case.media_type == LINES:
+        case.body = damaged(backdrop.exported, chance)
+    else:
+        case.body = real(case.body, scene, chance, 0.7)
+
+
+def damaged(data: bytes, chance: random.Random) -> bytes:
+    """An exported file, as it is or with a few bytes or lines otherwise."""
+    lines = data.splitlines(keepends=True)
+    match chance.randrange(5):
+        case 0:
+            return data
+        case 1:
+            return data[: chance.randrange(len(data))]
+        case 2:
+            at = chance.randrange(len(data))
+            return data[:at] + bytes([chance.randrange(256)]) + data[at + 1 :]
+        case 3:
+            del lines[chance.randrange(len(lines))]
+            return b"".join(lines)
+        case _:
+            chance.shuffle(lines)
+            return b"".join(lines)
+
+
+def real(value: Any, scene: dict[str, Any], chance: random.Random, share: float) -> Any:
+    """The value with real names in most places where something is named."""
+    if isinstance(value, list):
+        return [real(each, scene, chance, share) for each in value]
+    if not isinstance(value, dict):
+        return value
+    if "payload" in value and "payloads" in value:  # the document cannot say that they exclude each other
+        value = {name: each for name, each in value.items() if name != chance.choice(["payload", "payloads"])}
+    known = {
+        "context_id": scene["context_id"],
+        "active_context_id": scene["context_id"],
+        "id": scene["call_id"],
+        "ids": [scene["call_id"]],
+        "digest": scene["digest"],
+        "at": scene["message_id"],
+        "message_ids": scene["message_ids"],
+        "source": chance.choice(["main", "idea"]),
+        "target": chance.choice(["main", "main", "idea"]),
+        "branch": chance.choice(["main", "idea"]),
+        "version": scene["version"],
+        "mode": chance.choice(["agent", "review", "supervised", "plan", "ask", "build"]),
+        "default_mode": "review",
+        "message": chance.choice([CHANGE, ASK, "hello"]),
+        "messages": [{"role": "system", "content": "x"}, {"role": "user", "content": chance.choice([CHANGE, ASK])}],
+        "payload": {"type": "text", "content": chance.choice([CHANGE, ASK, "hello"])},
+        "payloads": [{"type": "text", "content": "hello"}, {"type": "file_reference", "path": "docs/a"}],
+        "folder": "docs",
+        "files": ["docs/a"],
+        "policy": msgspec.to_builtins(Policy(kind="manual")),
+    }
+    return {
+        name: known[name]
+        if name in known and each is not None and chance.random() < share
+        else real(each, scene, chance, share)
+        for name, each in value.items()
+    }

@@ -1,0 +1,191 @@
+"""Readers that stop reading: the turn goes on, others miss nothing, and what is kept for them does not grow."""
+
+import asyncio
+import re
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from pilothouse.client import Client, Copy
+from pilothouse.domain.signals import Signal
+from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.runtime.hub import UNSENT_AT_MOST, Hub, Subscription
+from pilothouse.runtime.parts import Limits
+from pilothouse.testing.served import Served
+from pilothouse.testing.world import World
+
+DELTAS = 20_000
+CALLS = 100
+SMALL = 4096
+# Where the transport begins to hold up its writer, and what one batch of signals can add to it.
+BUFFERED_AT_MOST = 64 * 1024 + UNSENT_AT_MOST * 1024
+
+
+class WatchedHub(Hub):
+    """`most` is what a subscriber has had unsent at most, `published` how many signals there were."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._made: list[Subscription] = []
+        self.most = 0
+        self.published = 0
+
+    def subscribe(self, topics: Any) -> Subscription:
+        self._made.append(super().subscribe(topics))
+        return self._made[-1]
+
+    def publish(self, signal: Signal) -> None:
+        super().publish(signal)
+        self.published += 1
+        self.most = max(self.most, *(subscription.unsent for subscription in self._made))
+
+
+class Sleeper:
+    """A client that asks for a stream and then does not read a byte of it."""
+
+    def __init__(self, served: Served, method: str, path: str, body: Any = None) -> None:
+        content = msgspec.json.encode(body) if body is not None else b""
+        head = f"{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {served.token}\r\n"
+        head += f"content-type: application/json\r\ncontent-length: {len(content)}\r\n\r\n"
+        self._socket = socket.socket()
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL)
+        self._socket.connect(("127.0.0.1", served.port))
+        self._socket.sendall(head.encode() + content)
+
+    async def wake(self, is_last: Callable[[str, Any], bool]) -> list[tuple[str, Any]]:
+        """Read at last, up to an event; gives all events."""
+        reader, writer = await asyncio.open_connection(sock=self._socket)
+        events: list[tuple[str, Any]] = []
+        while not events or not is_last(*events[-1]):
+            lines = (await reader.readuntil(b"\n\n")).decode()
+            found = re.search(r"event: (\w+)\ndata: (.*)\n", lines)
+            if found is not None:
+                events.append((found[1], msgspec.json.decode(found[2])))
+        writer.close()
+        return events
+
+    def leave(self) -> None:
+        self._socket.close()
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    while not is_so():
+        await asyncio.sleep(0)
+
+
+def make_world(tmp_path: Path, hub: Hub) -> tuple[World, str]:
+    """A model that says a lot, every piece of it signalled, and then calls many tools at once."""
+    deltas = tuple(f"piece {number} of many " for number in range(DELTAS))
+    calls = tuple(ScriptedCall("look", {"text": str(number)}) for number in range(CALLS))
+    world = World(
+        tmp_path,
+        Answer(deltas=deltas, calls=calls),
+        Answer(text="done"),
+        hub=hub,
+        limits=Limits(delta_spacing=0),
+    )
+    return world, "".join(deltas)
+
+
+def shrink(served: Served) -> None:
+    """The system keeps little on the way: who does not read is felt at once."""
+    for connection in served._server.server_state.connections:
+        own = connection.transport.get_extra_info("socket")
+        own.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SMALL)
+
+
+def buffered(served: Served) -> list[int]:
+    """What the server holds for those who do not read."""
+    sizes = [connection.transport.get_write_buffer_size() for connection in served._server.server_state.connections]
+    return [size for size in sizes if size]
+
+
+async def make_context(client: Client) -> str:
+    made = await client.call("POST", "/api/contexts", {"mode": "agent"})
+    context_id: str = made["context_id"]
+    return context_id
+
+
+def is_whole(copy: Copy) -> bool:
+    return copy.is_settled and copy.context.turn is None and len(copy.order) == CALLS + 3
+
+
+async def test_who_stops_reading_holds_up_neither_the_turn_nor_other_readers(tmp_path: Path) -> None:
+    hub = WatchedHub()
+    world, text = make_world(tmp_path, hub)
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
+        counts = served.serving.counts
+        context_id = await make_context(client)
+        async with Copy(client, context_id) as copy:
+            signals = Sleeper(served, "GET", f"/api/contexts/{context_id}/stream")
+            await until(lambda: counts.streams_open == 2)
+            chat = Sleeper(served, "POST", f"/api/chat/{context_id}", {"message": "go"})
+            await until(lambda: counts.chats_open == 1)
+            shrink(served)
+
+            live = await world.runtime.rested(context_id)  # none of them has read anything
+            assert live.core.last_turn == "complete"
+            await copy.until(is_whole)
+            assert copy.text(copy.order[1]) == text
+            assert [len(copy.messages[copy.order[1]].chunks), len(world.look.ran)] == [DELTAS, CALLS]
+
+            assert len(buffered(served)) == 2  # both were really held up
+            assert max(buffered(served)) <= BUFFERED_AT_MOST
+            assert hub.most == UNSENT_AT_MOST
+
+            signals.leave()
+            chat.leave()
+            await until(lambda: (counts.streams_open, counts.chats_open) == (1, 0))
+        await until(lambda: counts.streams_open == 0)
+
+
+async def test_twenty_who_stop_reading_hold_up_neither_the_turn_nor_a_chat(tmp_path: Path) -> None:
+    hub = WatchedHub()
+    world, text = make_world(tmp_path, hub)
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
+        counts = served.serving.counts
+        context_id, other = await make_context(client), await make_context(client)
+        paths = [f"/api/contexts/{context_id}/stream", f"/api/stream?contexts={other},{context_id}"]
+        sleepers = [Sleeper(served, "GET", path) for path in paths * 10]
+        await until(lambda: counts.streams_open == len(sleepers))
+        shrink(served)
+
+        told = [event async for event in client.chat(context_id, "go")]
+        assert "".join(data["text"] for name, data in told if name == "token") == text + "done"
+        assert sum(name == "tool_end" for name, _ in told) == CALLS
+        assert told[-1] == ("done", {})
+
+        sizes = buffered(served)
+        assert len(sizes) == len(sleepers)
+        assert max(sizes) <= BUFFERED_AT_MOST
+        assert hub.most == UNSENT_AT_MOST
+        for sleeper in sleepers:
+            sleeper.leave()
+        await until(lambda: counts.streams_open == 0)
+
+
+async def test_who_begins_to_read_again_is_told_little_and_is_right(tmp_path: Path) -> None:
+    hub = WatchedHub()
+    world, text = make_world(tmp_path, hub)
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
+        counts = served.serving.counts
+        context_id = await make_context(client)
+        signals = Sleeper(served, "GET", f"/api/contexts/{context_id}/stream")
+        await until(lambda: counts.streams_open == 1)
+        chat = Sleeper(served, "POST", f"/api/chat/{context_id}", {"message": "go"})
+        await until(lambda: counts.chats_open == 1)
+        shrink(served)
+        live = await world.runtime.rested(context_id)
+
+        seen = await signals.wake(lambda name, data: data.get("version") == live.version)
+        assert len(seen) < hub.published // 10
+        versions = [data["version"] for _, data in seen]
+        assert versions == sorted(versions)
+
+        told = await chat.wake(lambda name, data: name == "done")
+        assert "".join(data["text"] for name, data in told if name == "token") == text + "done"
+        assert sum(name == "tool_end" for name, _ in told) == CALLS
+        await until(lambda: (counts.streams_open, counts.chats_open) == (0, 0))
