@@ -5,8 +5,8 @@ import os
 import random
 import signal
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +32,12 @@ PULLS_AT_ONCE = 8
 class Brisk(SystemAmbient):
     """Retries come sooner than for people, spread by the run's own seed."""
 
-    def __init__(self, chance: random.Random) -> None:
+    def __init__(self, fraction: Callable[[], float]) -> None:
         super().__init__()
-        self.fraction = chance.random  # type: ignore[method-assign]
+        self._fraction = fraction
+
+    def fraction(self) -> float:
+        return self._fraction()
 
     async def sleep(self, seconds: float) -> None:
         await super().sleep(seconds / 10)
@@ -60,7 +63,7 @@ class Model(FakeProvider):
         self.requests.append(request)
         self._was_asked.set()
         name = f"answer-{len(self.requests)}"
-        pieces = tuple(f"{name}:{number} " for number in range(self._chance.randint(10, 60)))
+        pieces = tuple(f"{name}:{number} " for number in range(self._chance.randint(8, 40)))
         self.said[name] = "".join(pieces)
         calls = self._calls(name) if _has_more_to_do(request) else ()
         return Answer(deltas=pieces, calls=calls, delta_delay=self._chance.uniform(0.001, 0.004))
@@ -116,6 +119,7 @@ class Host:
         self._pid = await asyncio.to_thread(self._zygote.start, self._arguments, self._environment, self.log)
 
     async def end(self, number: signal.Signals) -> None:
+        """Raises: AssertionError where it ended by itself, or otherwise than it was told to."""
         pid, self._pid = self._pid, None
         if pid is not None:
             os.kill(pid, number)
@@ -140,26 +144,24 @@ class Watch:
         for message_id, pieces in copy.texts.items():
             before = self.seen.get(message_id, [])
             assert pieces[: len(before)] == before, "a sequence has begun anew"
-            self.seen[message_id] = list(pieces)
+            if pieces:
+                self.seen[message_id] = list(pieces)
         return False
 
 
 class Person:
     """Says things, decides calls, and says go on where a turn was interrupted: all through the bad network."""
 
-    def __init__(self, client: Client, copy: Copy, path: str, chance: random.Random) -> None:
+    def __init__(self, client: Client, copy: Copy, context_id: str) -> None:
         self._client = client
         self._copy = copy
-        self._path = path
-        self._chance = chance
+        self._context_id = context_id
         self.said: list[str] = []
 
     async def say(self, text: str, *, twice: bool) -> None:
         self.said.append(text)
-        context_id = self._path.rpartition("/")[2]
-        sending = [self._client.send(context_id, text, queue=True, key=f"key of {text}") for _ in range(1 + twice)]
-        answers = await asyncio.gather(*sending)
-        assert len(set(answers)) == 1
+        said = [self._client.send(self._context_id, text, queue=True, key=f"key of {text}") for _ in range(1 + twice)]
+        assert len(set(await asyncio.gather(*said))) == 1
 
     async def attend(self) -> None:
         """For good."""
@@ -171,29 +173,29 @@ class Person:
             await self._copy.until(lambda copy, known=known: copy.context.version != known.version)
 
     def _due(self, copy: Copy) -> list[tuple[str, dict[str, Any]]]:
+        """What is to be done now: pending calls are approved, one by one or together; a turn that broke off goes on."""
         context = copy.context
-        assert context is not None
-        if context.pending_tool_calls:
-            calls = [(call.id, {"digest": call.digest}) for call in context.pending_tool_calls]
-            if len(calls) > 1 and len(context.pending_tool_calls[0].id + str(context.version)) % 2:
-                return [("tool-calls/decide", {"decisions": [{"id": i, "verdict": "approve", **d} for i, d in calls]})]
+        calls = [(call.id, {"digest": call.digest}) for call in context.pending_tool_calls]
+        if calls and context.version % 2:
+            return [("tool-calls/decide", {"decisions": [{"id": i, "verdict": "approve", **d} for i, d in calls]})]
+        if calls:
             return [(f"tool-calls/{call_id}/approve", body) for call_id, body in calls]
-        if isinstance(context.current_state, Idle) and context.turn is None:
-            assert context.last_turn in ("complete", "interrupted"), context
-            if context.last_turn == "interrupted" or context.queued:
-                return [("continue", {})]
-        return []
+        if not isinstance(context.current_state, Idle) or context.turn is not None:
+            return []
+        assert context.last_turn in ("complete", "interrupted"), context
+        return [("continue", {})] if context.last_turn == "interrupted" or context.queued else []
 
     async def _insist(self, path: str, body: dict[str, Any]) -> None:
         try:
-            await self._client.persist(lambda: self._client.call("POST", f"{self._path}/{path}", body))
+            await self._client.persist(
+                lambda: self._client.call("POST", f"/api/contexts/{self._context_id}/{path}", body)
+            )
         except ServerError as error:
             # It was done, and only the answer was lost; or the server died, and all is different now.
             if error.problem.status not in (404, 409):
                 raise
 
     def is_done(self, copy: Copy) -> bool:
-        assert copy.context is not None
         texts = [message for message in copy.messages.values() if isinstance(message, Text) and message.role == "user"]
         is_idle = isinstance(copy.context.current_state, Idle) and copy.context.turn is None
         return copy.is_settled and is_idle and len(texts) >= len(self.said) and not self._due(copy)
@@ -216,56 +218,47 @@ async def beside(*works: Any) -> AsyncIterator[None]:
             task.cancel()
 
 
-@pytest.mark.parametrize("seed", range(RUNS))
+@pytest.mark.parametrize("seed", range(RUNS), ids=lambda seed: f"seed-{seed}")
 async def test_a_copy_converges_whatever_is_cut_and_killed(
     seed: int, tmp_path: Path, zygote: Zygote, record_property: Record
 ) -> None:
     chance = random.Random(seed)
-    try:
-        await run(chance, tmp_path, zygote)
-    except BaseException:
-        print(f"seed {seed}")
-        raise
-    record_property("figure", f"{RUNS} runs of a client behind a network that cuts, with a server that is killed")
-
-
-async def run(chance: random.Random, tmp_path: Path, zygote: Zygote) -> None:
+    fractions = [random.Random(chance.random()).random for _ in range(3)]
     async with (
         Model(random.Random(chance.random())) as model,
         Host(zygote, tmp_path, model) as host,
-        Proxy(host.port, random.Random(chance.random()).random) as proxy,
-        Client(host.url, TOKEN, ambient=Brisk(chance)) as direct,
-        Client(f"http://127.0.0.1:{proxy.port}", TOKEN, ambient=Brisk(chance)) as client,
+        Proxy(host.port, fractions[0]) as proxy,
+        Client(host.url, TOKEN, ambient=Brisk(fractions[1])) as direct,
+        Client(f"http://127.0.0.1:{proxy.port}", TOKEN, ambient=Brisk(fractions[2])) as client,
     ):
         mode = "supervised" if chance.random() < 0.4 else "agent"
         made = await direct.persist(lambda: direct.call("POST", "/api/contexts", {"mode": mode}))
-        path = f"/api/contexts/{made['context_id']}"
+        context_id = made["context_id"]
         watch = Watch()
-        async with Copy(client, made["context_id"]) as copy:
-            person = Person(client, copy, path, chance)
+        async with Copy(client, context_id) as copy:
+            person = Person(client, copy, context_id)
             async with beside(copy.until(watch.look), person.attend()):
-                kills = await trouble(chance, model, host, person)
+                await trouble(chance, model, host, person)
                 proxy.calm()
                 await copy.until(person.is_done)
-            async with Copy(direct, made["context_id"]) as fresh:
+            async with Copy(direct, context_id) as fresh:
                 await fresh.until(person.is_done)
                 assert copy.context == fresh.context
                 assert copy.order == fresh.order
                 assert copy.messages == fresh.messages
                 assert copy.texts == fresh.texts == {}
-        await the_pieces_are_exact(direct, path, fresh, watch)
+        await the_pieces_are_exact(direct, context_id, fresh, watch)
         nothing_said_is_lost_or_doubled(fresh, person, model)
-        await no_call_ran_twice(direct, path, fresh, host)
-        assert "error" not in levels(host.log)
-        assert kills >= 3
+        await no_call_ran_twice(direct, context_id, fresh, host)
+        assert not [line for line in host.log.read_text().splitlines() if "Traceback" in line]
         assert proxy.cuts + proxy.refusals > 0
+    record_property("figure", f"{RUNS} convergence runs, in each 3 to 5 deaths of the server behind a cutting network")
 
 
-async def trouble(chance: random.Random, model: Model, host: Host, person: Person) -> int:
-    """Messages, each with work for several rounds, and in the middle of it the death of the server. Gives how often."""
-    kills = chance.randint(3, 5)
+async def trouble(chance: random.Random, model: Model, host: Host, person: Person) -> None:
+    """Messages, each with work for several rounds, and in the middle of it the death of the server, several times."""
     async with asyncio.TaskGroup() as group:
-        for number in range(kills):
+        for number in range(chance.randint(3, 5)):
             for part in range(chance.randint(1, 2)):
                 group.create_task(person.say(f"message {number}.{part}", twice=chance.random() < 0.4))
             await model.until_asked(len(model.requests) + chance.randint(1, 3))
@@ -273,19 +266,17 @@ async def trouble(chance: random.Random, model: Model, host: Host, person: Perso
             await host.end(signal.SIGTERM if chance.random() < 0.2 else signal.SIGKILL)
             await asyncio.sleep(chance.uniform(0, 0.1))
             await host.start()
-    return kills
 
 
-async def the_pieces_are_exact(direct: Client, path: str, fresh: Copy, watch: Watch) -> None:
+async def the_pieces_are_exact(direct: Client, context_id: str, fresh: Copy, watch: Watch) -> None:
     """What was seen while it was written is what there is; and behind every sequence, exactly the rest."""
     assert set(watch.seen) <= set(fresh.order), "what was shown is never taken back"
+    path = f"/api/contexts/{context_id}/messages"
     at_once = asyncio.Semaphore(PULLS_AT_ONCE)
 
     async def pieces_after(message_id: str, sequence: int) -> list[Delta]:
         async with at_once:
-            return await direct.call(
-                "GET", f"{path}/messages/{message_id}/content?from_sequence={sequence}", kind=list[Delta]
-            )
+            return await direct.call("GET", f"{path}/{message_id}/content?from_sequence={sequence}", kind=list[Delta])
 
     for message_id in fresh.order:
         whole = await pieces_after(message_id, 0)
@@ -311,13 +302,15 @@ def nothing_said_is_lost_or_doubled(fresh: Copy, person: Person, model: Model) -
         assert model.said[name].startswith(answer)
 
 
-async def no_call_ran_twice(direct: Client, path: str, fresh: Copy, host: Host) -> None:
+async def no_call_ran_twice(direct: Client, context_id: str, fresh: Copy, host: Host) -> None:
     messages = [fresh.messages[message_id] for message_id in fresh.order]
     asked = [call for message in messages if isinstance(message, ToolRequestShape) for call in message.calls]
     results = {message.call_id: message for message in messages if isinstance(message, ToolResult)}
     assert len({call.id for call in asked}) == len(asked)
     assert Counter(call.id for call in asked) == Counter(m.call_id for m in messages if isinstance(m, ToolResult))
-    records: Page[CallShape] = await direct.call("GET", f"{path}/tool-calls?limit=200", kind=Page[CallShape])
+    records: Page[CallShape] = await direct.call(
+        "GET", f"/api/contexts/{context_id}/tool-calls?limit=200", kind=Page[CallShape]
+    )
     assert records.next is None
     assert [(call.id, call.status, call.result_id) for call in records.items] == [
         (call.id, results[call.id].status, results[call.id].id) for call in asked
@@ -329,9 +322,93 @@ async def no_call_ran_twice(direct: Client, path: str, fresh: Copy, host: Host) 
     assert {call.arguments["command"].split()[1] for call in commands} <= set(ran)
 
 
-def levels(log: Path) -> set[str]:
-    found = set()
-    for line in log.read_text().splitlines():
-        with suppress(msgspec.DecodeError):
-            found.add(msgspec.json.decode(line)["level"])
-    return found
+async def test_what_was_shown_and_then_lost_with_the_power_does_not_stay_on_the_screen(
+    tmp_path: Path, zygote: Zygote
+) -> None:
+    """Pieces are written before they are shown, but not synced: a kill takes none of them, a loss of power may."""
+    async with (
+        Model(random.Random(0)) as model,
+        Host(zygote, tmp_path, model) as host,
+        Client(host.url, TOKEN, ambient=Brisk(lambda: 0.5)) as client,
+    ):
+        made = await client.persist(lambda: client.call("POST", "/api/contexts", {"mode": "agent"}))
+        async with Copy(client, made["context_id"]) as copy:
+            await client.send(made["context_id"], "hello")
+            await copy.until(lambda copy: any(copy.texts.values()))
+            await host.end(signal.SIGKILL)
+            (written,) = (tmp_path / "data").rglob("streaming.jsonl")
+            written.unlink()
+            await host.start()
+            await copy.until(lambda copy: copy.is_settled and copy.context.last_turn == "interrupted")
+            assert copy.texts == {}
+
+
+class HeldClient(Client):
+    """When told to, it gives what it has pulled of a context only when it is let go."""
+
+    def hold(self) -> None:
+        self.pulled, self.let_go = asyncio.Event(), asyncio.Event()
+
+    async def call(self, method: str, path: str, *given: Any, **options: Any) -> Any:
+        found = await super().call(method, path, *given, **options)
+        if options.get("kind") is ContextShape and hasattr(self, "pulled"):
+            self.pulled.set()
+            await self.let_go.wait()
+        return found
+
+
+class FullStore(MemoryStore):
+    """`is_full` refuses what is being written of an answer."""
+
+    is_full = False
+
+    def append_deltas(self, *given: Any) -> None:
+        if self.is_full:
+            raise StoreRefused(Code.STORE_REFUSED, detail="as it was told to")
+        super().append_deltas(*given)
+
+
+async def test_a_state_that_is_told_while_a_copy_pulls_is_not_lost(tmp_path: Path) -> None:
+    """It comes without a new version, so nothing that comes later would make the copy look again."""
+    store = FullStore()
+    world = World(tmp_path, Answer(deltas=("piece ",) * 1000, delta_delay=0.001), store=store)
+    async with (
+        world.runtime,
+        Served(world.runtime, [tmp_path]) as served,
+        HeldClient(served.url, TOKEN) as client,
+        served.client() as direct,
+    ):
+        context_id = (await direct.call("POST", "/api/contexts", {"mode": "agent"}))["context_id"]
+        async with Copy(client, context_id) as copy:
+            await direct.send(context_id, "go")
+            await copy.until(lambda copy: copy.is_settled and any(copy.texts.values()))
+            live = await world.runtime.context(context_id)
+            client.hold()
+            changed = ContextChanged(context_id=live.id, version=live.version, fields=("*",))
+            world.parts.hub.publish(changed)  # as when it has just connected again
+            await client.pulled.wait()
+            store.is_full = True
+            await world.runtime.rested(context_id)
+            await copy.until(lambda copy: isinstance(copy.context.current_state, WaitingForRecovery))
+            client.let_go.set()
+            await copy.until(lambda copy: copy.is_settled)
+            assert copy.context.current_state == live.state
+            store.is_full = False
+
+
+async def test_a_state_that_is_told_in_short_is_pulled_whole(tmp_path: Path) -> None:
+    calls = tuple(("change", str(number)) for number in range(20))
+    world = World(tmp_path, asks(*calls))
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
+        context_id = (await client.call("POST", "/api/contexts", {"mode": "supervised"}))["context_id"]
+        async with Copy(client, context_id) as copy:
+            await client.send(context_id, "go")
+            await copy.until(lambda copy: copy.is_settled and len(copy.context.pending_tool_calls) == len(calls))
+            live = await world.runtime.context(context_id)
+            told = served.serving.counts.signals_sent
+            live.publish_state()
+            while served.serving.counts.signals_sent == told:
+                await asyncio.sleep(0)
+            await direct_answer(client)
+            await copy.until(lambda copy: copy.is_settled)
+            assert copy.context.current_state == live.state

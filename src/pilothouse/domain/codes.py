@@ -56,6 +56,7 @@ class Code(StrEnum):
     MISSING_KEY = "missing_key"
     # requests over HTTP
     INVALID_REQUEST = "invalid_request"
+    NOT_HTTP = "not_http"
     NOT_JSON = "not_json"
     NO_SUCH_PATH = "no_such_path"
     METHOD_NOT_ALLOWED = "method_not_allowed"

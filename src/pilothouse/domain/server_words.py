@@ -6,6 +6,7 @@ from pilothouse.domain.codes import Code
 
 SERVER_WORDS: Mapping[Code, tuple[str, str]] = {
     Code.INVALID_REQUEST: ("The request was not understood: {detail}.", "无法理解请求：{detail}。"),
+    Code.NOT_HTTP: ("That is no request of HTTP.", "这不是有效的 HTTP 请求。"),
     Code.NOT_JSON: ("The body is no valid JSON: {detail}.", "请求内容不是有效的 JSON：{detail}。"),
     Code.NO_SUCH_PATH: (
         "There is nothing at {path!r}. What there is: /api/docs.",

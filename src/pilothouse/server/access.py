@@ -1,7 +1,6 @@
 """Who may ask: the host that is asked for, the origin of the page that asks, the token, and how often it was wrong."""
 
 import ipaddress
-import logging
 from collections import OrderedDict, deque
 from collections.abc import Collection
 
@@ -9,11 +8,9 @@ from starlette.requests import Request
 
 from pilothouse.ambient import Ambient
 from pilothouse.domain.codes import Code
-from pilothouse.domain.errors import StoreDamaged
 from pilothouse.server.problems import Refused
 from pilothouse.server.tokens import LENGTH_AT_MOST, Tokens
 
-_LOG = logging.getLogger("pilothouse.server")
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 _OWN_SITES = frozenset({"same-origin", "none"})
@@ -57,13 +54,6 @@ class Access:
 
     async def user(self, request: Request) -> str:
         """Whose token it is. Raises: Refused."""
-        try:
-            return await self._user(request)
-        except StoreDamaged as error:  # nobody has shown a token yet: only the log says what is wrong
-            _LOG.exception("the tokens cannot be read", exc_info=error)
-            raise Refused(503, Code.TOKENS_DAMAGED, path="", detail="see the server's log") from error
-
-    async def _user(self, request: Request) -> str:
         header = request.headers.get("authorization")
         if header is not None:
             scheme, _, token = header.partition(" ")

@@ -12,9 +12,9 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from pilothouse.domain.codes import Code
-from pilothouse.domain.errors import PilothouseError
-from pilothouse.server.page import POLICY, closed_door, opened
-from pilothouse.server.problems import Refused, internal_response, problem_response
+from pilothouse.domain.errors import PilothouseError, StoreDamaged
+from pilothouse.server.page import closed_door, opened
+from pilothouse.server.problems import HEADERS, Refused, internal_response, problem_response
 from pilothouse.server.routing import JSON, Route, Router
 from pilothouse.server.serving import Call, Serving, language_of
 from pilothouse.server.sse import EventStream
@@ -26,16 +26,6 @@ ADDRESS_AT_MOST = 16 * 1024
 # What a form of any page can send without asking first.
 _FORMS = frozenset({"text/plain", "multipart/form-data", "application/x-www-form-urlencoded"})
 _LOG = logging.getLogger("pilothouse.server")
-_HEADERS = {
-    "content-security-policy": POLICY.format(styles="'self'"),
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "permissions-policy": "camera=(), geolocation=(), microphone=()",
-    "cache-control": "no-store",
-}
 
 
 class App:
@@ -54,7 +44,7 @@ class App:
             response = await self._respond(request)
         except ClientDisconnect:
             return
-        for name, value in _HEADERS.items():
+        for name, value in HEADERS.items():
             response.headers.setdefault(name, value)
         path = scope.get("route", "-")
         seconds = clock() - began
@@ -69,6 +59,12 @@ class App:
         language = language_of(request.headers.get("accept-language", ""))
         try:
             return await self._answer(request)
+        except StoreDamaged as error:
+            if error.reason.code is not Code.TOKENS_DAMAGED:
+                return problem_response(error, language)
+            _LOG.exception("the tokens cannot be read", exc_info=error)  # who asks has shown none: they are not told
+            hidden = Refused(503, Code.TOKENS_DAMAGED, path="", detail="see the server's log")
+            return problem_response(hidden, language)
         except PilothouseError as error:
             if isinstance(error, Refused):
                 self._serving.counts.refused[error.reason.code] += 1

@@ -136,6 +136,8 @@ def _responses(route: Route, known: dict[str, Any]) -> dict[str, Any]:
     content: dict[str, Any] = {}
     if answers:
         content[JSON] = {"schema": answers[0] if len(answers) == 1 else {"anyOf": answers}, "example": route.example}
+    elif route.gives == JSON and route.status != 204:
+        content[JSON] = {"schema": {"type": "object"}, "example": route.example}
     elif route.gives != JSON:
         content[route.gives] = {"schema": {"type": "string"}, "example": route.example}
     if route.gives == JSON and EVENTS in _streams(route):

@@ -11,15 +11,11 @@ from starlette.responses import Response
 from pilothouse.domain.codes import Code, Language, say
 from pilothouse.domain.codes import Reason as Said
 from pilothouse.server.access import Access
-from pilothouse.server.problems import Refused
+from pilothouse.server.problems import POLICY, Refused
 from pilothouse.server.routing import HTML
 from pilothouse.server.serving import Call
 
 COOKIE_SECONDS = 30 * 24 * 3600
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src {styles}; img-src 'self' data:; connect-src 'self'; "
-    "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
 _TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
 _STYLE = (
     "body{font:16px/1.6 system-ui,sans-serif;max-width:32rem;margin:18vh auto;padding:0 1.5rem;color:#1d2733;"

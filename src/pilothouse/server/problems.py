@@ -21,6 +21,21 @@ from pilothouse.domain.errors import (
 from pilothouse.domain.shapes import Problem
 
 _TEXT_AT_MOST = 1000
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src {styles}; img-src 'self' data:; connect-src 'self'; "
+    "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+# On every answer.
+HEADERS = {
+    "content-security-policy": POLICY.format(styles="'self'"),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    "cache-control": "no-store",
+}
 _STATUSES: tuple[tuple[type[PilothouseError], int], ...] = (
     (InvalidInput, 422),
     (NotFound, 404),

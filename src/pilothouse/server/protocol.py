@@ -5,6 +5,9 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from pilothouse.domain.codes import Code
+from pilothouse.server.problems import HEADERS, Refused, problem_response
+
 HEADERS_AT_MOST = 64 * 1024
 HEADER_SECONDS = 20.0
 
@@ -42,6 +45,15 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         self._in_body = False
         super().on_message_complete()
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002
+        """What is no request at all gets an answer like any other."""
+        response = problem_response(Refused(400, Code.NOT_HTTP), "en")
+        for name, value in HEADERS.items():
+            response.headers.setdefault(name, value)
+        head = b"".join(b"%b: %b\r\n" % header for header in response.raw_headers)
+        self.transport.write(b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\n" + head + b"\r\n" + response.body)
+        self.transport.close()
 
     def _expect_headers(self) -> None:
         self._header_bytes = 0

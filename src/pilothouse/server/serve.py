@@ -40,9 +40,10 @@ def listen(host: str, port: int, tokens: Tokens) -> socket.socket:
     for candidate in range(port, min(port + _PORTS_TRIED, 65535) + 1):
         try:
             return _bound(host, candidate)
-        except OSError as error:
-            if error.errno != errno.EADDRINUSE or port == 0:
-                raise InvalidInput(Code.CANNOT_LISTEN, host=host, port=candidate, detail=error.strerror) from error
+        except (OSError, UnicodeError, OverflowError) as error:
+            if not isinstance(error, OSError) or error.errno != errno.EADDRINUSE or port == 0:
+                detail = getattr(error, "strerror", None) or str(error)
+                raise InvalidInput(Code.CANNOT_LISTEN, host=host, port=candidate, detail=detail) from error
     raise InvalidInput(Code.CANNOT_LISTEN, host=host, port=port, detail=os.strerror(errno.EADDRINUSE))
 
 
@@ -104,6 +105,7 @@ def start(serving: Serving, ready: Callable[[], None]) -> uvicorn.Server:
         lifespan="off",
         log_config=None,
         access_log=False,
+        proxy_headers=False,  # else whoever asks may say that they are somebody else
         server_header=False,
         limit_concurrency=_CONNECTIONS_AT_MOST,
         timeout_keep_alive=60,
