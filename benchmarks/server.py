@@ -38,12 +38,12 @@ _MEGABYTE = 1024.0**2
 
 
 class Process:
-    """A server that listens. `chat` is where it takes one, by a number."""
+    """A server that listens: ours, or the relay, which knows no contexts."""
 
-    def __init__(self, pid: int, port: int, chat: Callable[[str], str]) -> None:
+    def __init__(self, pid: int, port: int, *, is_ours: bool) -> None:
         self.pid = pid
         self.port = port
-        self.chat = chat
+        self.is_ours = is_ours
 
     def cpu(self) -> float:
         """Seconds of processor time so far, its own and the system's for it."""
@@ -105,13 +105,13 @@ def _relay_command(address: str, port: int) -> list[str]:
 @contextmanager
 def _ours(folder: Path, address: str) -> Iterator[Process]:
     with _running(_our_command(folder, 0), _our_environment(folder, address)) as (pid, found):
-        yield Process(pid, _port_of(found), lambda name: f"/api/chat/{name}")
+        yield Process(pid, _port_of(found), is_ours=True)
 
 
 @contextmanager
 def _relay(address: str) -> Iterator[Process]:
     with _running(_relay_command(address, 0), _environment()) as (pid, found):
-        yield Process(pid, _port_of(found), lambda _: "/chat")
+        yield Process(pid, _port_of(found), is_ours=False)
 
 
 def _port_of(address: str) -> int:
@@ -197,11 +197,15 @@ class Watched:
         return sum(here <= end for _, here in self.pieces)
 
 
-async def _watch_chat(process: Process, name: str) -> Watched:
+async def _new_context(connection: Connection) -> str:
+    made: str = json.loads(await connection.ask("POST", "/api/contexts", {}))["context_id"]
+    return made
+
+
+async def _watch_chat(connection: Connection, path: str) -> Watched:
     watched = Watched()
-    async with _connected(process) as connection:
-        async for events in connection.stream("POST", process.chat(name), {"message": "words please"}):
-            watched.take(events)
+    async for events in connection.stream("POST", path, {"message": "words please"}):
+        watched.take(events)
     return watched
 
 
@@ -260,12 +264,17 @@ async def _measured(process: Process, wanted: int, work: Callable[[], Awaitable[
 
 
 async def _chats(process: Process, count: int, deltas: int = DELTAS) -> Seen:
-    name = f"chat{time.monotonic_ns()}"
+    """So many at a time, each over a connection of its own, in contexts that are there."""
+    async with contextlib.AsyncExitStack() as stack:
+        chats = []
+        for _ in range(count):
+            connection = await stack.enter_async_context(_connected(process))
+            chats.append((connection, f"/api/chat/{await _new_context(connection)}" if process.is_ours else "/chat"))
 
-    async def work() -> list[Watched]:
-        return await asyncio.gather(*(_watch_chat(process, f"{name}-{number}") for number in range(count)))
+        async def work() -> list[Watched]:
+            return await asyncio.gather(*(_watch_chat(connection, path) for connection, path in chats))
 
-    return await _measured(process, count * deltas, work)
+        return await _measured(process, count * deltas, work)
 
 
 async def _pulls(process: Process, count: int, *, one_stream: bool) -> Seen:
@@ -274,7 +283,7 @@ async def _pulls(process: Process, count: int, *, one_stream: bool) -> Seen:
         pullers = {}
         for _ in range(count):
             connection = await stack.enter_async_context(_connected(process))
-            made = json.loads(await connection.ask("POST", "/api/contexts", {}))["context_id"]
+            made = await _new_context(connection)
             pullers[made] = Puller(made, connection, DELTAS)
         paths = [f"/api/contexts/{context_id}/stream" for context_id in pullers]
         if one_stream:
@@ -413,7 +422,7 @@ async def _one_by_one(process: Process, name: str, count: int) -> None:
     """So many contexts with one turn each."""
     async with _connected(process) as connection:
         for number in range(count):
-            async for _ in connection.stream("POST", process.chat(f"{name}{number}"), {"message": "words please"}):
+            async for _ in connection.stream("POST", f"/api/chat/{name}{number}", {"message": "words please"}):
                 pass
 
 

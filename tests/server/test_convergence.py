@@ -1,11 +1,12 @@
 """Convergence: whatever the network drops and however often the server dies, a client ends up with what is true."""
 
 import asyncio
+import itertools
 import os
 import random
 import signal
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,22 @@ import pytest
 
 from pilothouse.ambient import SystemAmbient
 from pilothouse.client import Client, Copy, ServerError
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import StoreRefused
 from pilothouse.domain.messages import Text, ToolResult
-from pilothouse.domain.shapes import CallShape, Delta, Page, ToolRequestShape
+from pilothouse.domain.shapes import CallShape, ContextShape, Delta, Page, ToolRequestShape
+from pilothouse.domain.signals import ContextChanged
 from pilothouse.domain.states import Idle
+from pilothouse.llm.base import ModelEvent, ModelRequest
 from pilothouse.llm.script import Answer, Script, ScriptedCall
+from pilothouse.llm.scripted import ScriptedAdapter
+from pilothouse.runtime.live import Live
+from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.provider import FakeProvider
 from pilothouse.testing.proxy import Proxy
+from pilothouse.testing.served import Served
+from pilothouse.testing.world import World
+from tests.held import asks
 from tests.scale import LONG, Record
 from tests.server.child import Zygote, free_port
 
@@ -89,7 +100,7 @@ def _has_more_to_do(request: dict[str, Any]) -> bool:
 class Host:
     """A server that is killed and comes back: on the same port, with the same data."""
 
-    def __init__(self, zygote: Zygote, folder: Path, model: Model) -> None:
+    def __init__(self, zygote: Zygote, folder: Path, model: FakeProvider) -> None:
         self.port = free_port()
         self.work, self.log = folder / "work", folder / "log"
         self._zygote = zygote
@@ -326,35 +337,79 @@ async def test_what_was_shown_and_then_lost_with_the_power_does_not_stay_on_the_
     tmp_path: Path, zygote: Zygote
 ) -> None:
     """Pieces are written before they are shown, but not synced: a kill takes none of them, a loss of power may."""
+    pieces = ("one ", "two ", "three ")
     async with (
-        Model(random.Random(0)) as model,
+        FakeProvider(Script(turn=(Answer(deltas=pieces, silence=len(pieces)),))) as model,
         Host(zygote, tmp_path, model) as host,
         Client(host.url, TOKEN, ambient=Brisk(lambda: 0.5)) as client,
     ):
         made = await client.persist(lambda: client.call("POST", "/api/contexts", {"mode": "agent"}))
         async with Copy(client, made["context_id"]) as copy:
             await client.send(made["context_id"], "hello")
-            await copy.until(lambda copy: any(copy.texts.values()))
+            await copy.until(lambda copy: copy.is_settled and list(pieces) in copy.texts.values())
             await host.end(signal.SIGKILL)
-            (written,) = (tmp_path / "data").rglob("streaming.jsonl")
+            (written,) = (tmp_path / "data").rglob("streaming.log")
             written.unlink()
             await host.start()
             await copy.until(lambda copy: copy.is_settled and copy.context.last_turn == "interrupted")
             assert copy.texts == {}
 
 
-class HeldClient(Client):
-    """When told to, it gives what it has pulled of a context only when it is let go."""
+class WatchedClient(Client):
+    """It can be told to hold back what it has pulled of a context; and it says which signals were taken."""
 
-    def hold(self) -> None:
-        self.pulled, self.let_go = asyncio.Event(), asyncio.Event()
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.pulled = asyncio.Event()
+        self.let_go = asyncio.Event()
+        self.let_go.set()
+        self._states: list[str] = []
+        self._took = asyncio.Event()
 
     async def call(self, method: str, path: str, *given: Any, **options: Any) -> Any:
         found = await super().call(method, path, *given, **options)
-        if options.get("kind") is ContextShape and hasattr(self, "pulled"):
+        if options.get("kind") is ContextShape:
             self.pulled.set()
             await self.let_go.wait()
         return found
+
+    async def events(self, *given: Any) -> AsyncIterator[tuple[str, Any]]:
+        async for name, data in super().events(*given):
+            yield name, data
+            if name == "StateChanged":
+                self._states.append(data["state"]["type"])
+                self._took.set()
+
+    async def until_told(self, state: str, times: int = 1) -> None:
+        while self._states.count(state) < times:
+            self._took.clear()
+            await self._took.wait()
+
+    def times_told(self, state: str) -> int:
+        return self._states.count(state)
+
+
+def everything_changed(live: Live) -> ContextChanged:
+    return ContextChanged(context_id=live.id, version=live.version, fields=("*",))
+
+
+async def test_a_copy_is_not_settled_while_something_is_on_its_way(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    async with (
+        world.runtime,
+        Served(world.runtime, [tmp_path]) as served,
+        WatchedClient(served.url, served.token) as client,
+    ):
+        context_id = await world.start()
+        async with Copy(client, context_id) as copy:
+            await copy.until(lambda copy: copy.is_settled)
+            client.pulled.clear()
+            client.let_go.clear()
+            await world.runtime.set_title(context_id, "another")
+            await client.pulled.wait()
+            assert not copy.is_settled
+            client.let_go.set()
+            await copy.until(lambda copy: copy.is_settled and copy.context.title == "another")
 
 
 class FullStore(MemoryStore):
@@ -369,46 +424,77 @@ class FullStore(MemoryStore):
 
 
 async def test_a_state_that_is_told_while_a_copy_pulls_is_not_lost(tmp_path: Path) -> None:
-    """It comes without a new version, so nothing that comes later would make the copy look again."""
+    """It comes without a new version: nothing that comes later would make the copy look again."""
     store = FullStore()
-    world = World(tmp_path, Answer(deltas=("piece ",) * 1000, delta_delay=0.001), store=store)
+    world = World(tmp_path, Answer(deltas=("piece ",) * 10_000, delta_delay=0.001), store=store)
     async with (
         world.runtime,
         Served(world.runtime, [tmp_path]) as served,
-        HeldClient(served.url, TOKEN) as client,
         served.client() as direct,
+        WatchedClient(served.url, served.token) as client,
     ):
         context_id = (await direct.call("POST", "/api/contexts", {"mode": "agent"}))["context_id"]
         async with Copy(client, context_id) as copy:
             await direct.send(context_id, "go")
             await copy.until(lambda copy: copy.is_settled and any(copy.texts.values()))
             live = await world.runtime.context(context_id)
-            client.hold()
-            changed = ContextChanged(context_id=live.id, version=live.version, fields=("*",))
-            world.parts.hub.publish(changed)  # as when it has just connected again
+            client.pulled.clear()
+            client.let_go.clear()
+            world.parts.hub.publish(everything_changed(live))  # as after each connect
             await client.pulled.wait()
             store.is_full = True
-            await world.runtime.rested(context_id)
-            await copy.until(lambda copy: isinstance(copy.context.current_state, WaitingForRecovery))
+            await client.until_told("waiting_for_recovery")
             client.let_go.set()
-            await copy.until(lambda copy: copy.is_settled)
-            assert copy.context.current_state == live.state
+            looks = itertools.count()
+            await copy.until(lambda copy: next(looks) > 0 and copy.is_settled)  # when it has pulled
             store.is_full = False
+            assert copy.context.current_state == live.state
 
 
-async def test_a_state_that_is_told_in_short_is_pulled_whole(tmp_path: Path) -> None:
+class BrokenAdapter(ScriptedAdapter):
+    """A bug of ours with much to say."""
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        raise RuntimeError("a long story " * 100)
+        yield
+
+
+@pytest.mark.parametrize("state", ["awaiting_tool_approval", "failed"])
+async def test_a_state_that_is_told_in_short_is_pulled_whole(state: str, tmp_path: Path) -> None:
+    """An event is small, whatever it is about: it names the first of many calls only, and the beginning of a text."""
     calls = tuple(("change", str(number)) for number in range(20))
-    world = World(tmp_path, asks(*calls))
-    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
-        context_id = (await client.call("POST", "/api/contexts", {"mode": "supervised"}))["context_id"]
+    broken = BrokenAdapter(Script()) if state == "failed" else None
+    world = World(tmp_path, asks(*calls), adapter=broken)
+    async with (
+        world.runtime,
+        Served(world.runtime, [tmp_path]) as served,
+        WatchedClient(served.url, served.token) as client,
+    ):
+        context_id = await world.start("supervised")
         async with Copy(client, context_id) as copy:
-            await client.send(context_id, "go")
-            await copy.until(lambda copy: copy.is_settled and len(copy.context.pending_tool_calls) == len(calls))
+            await world.turn(context_id)
             live = await world.runtime.context(context_id)
-            told = served.serving.counts.signals_sent
-            live.publish_state()
-            while served.serving.counts.signals_sent == told:
-                await asyncio.sleep(0)
-            await direct_answer(client)
+            await copy.until(lambda copy: copy.is_settled and copy.context.current_state == live.state)
+            told = client.times_told(state)
+            live.publish_state()  # the same once more, as when it comes late
+            await client.until_told(state, told + 1)
             await copy.until(lambda copy: copy.is_settled)
             assert copy.context.current_state == live.state
+
+
+async def test_a_context_whose_turn_is_over_has_no_message_that_is_being_written(tmp_path: Path) -> None:
+    """At no instant: who pulls between the last commit and the end of its driver would keep it for good."""
+    turns = 50
+    world = World(tmp_path, *[Answer(text="a short answer")] * turns)
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
+        context_id = await world.start()
+        pulled: list[ContextShape] = []
+
+        async def pull() -> None:
+            while True:
+                pulled.append(await client.call("GET", f"/api/contexts/{context_id}", kind=ContextShape))
+
+        async with beside(pull(), pull(), pull()):
+            for _ in range(turns):
+                await world.turn(context_id)
+        assert {context.streaming for context in pulled if context.turn is None} == {None}

@@ -21,6 +21,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
+from schemathesis.core import NotSet
 from schemathesis.core.failures import FailureGroup
 from schemathesis.core.parameters import ParameterLocation
 from schemathesis.specs.openapi.checks import (
@@ -32,7 +33,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from pilothouse.domain.policies import Policy
-from pilothouse.domain.rules import Rule, Scope
+from pilothouse.domain.rules import Lifetime, Rule, Scope
 from pilothouse.domain.sessions import Preferences, UIState
 from pilothouse.llm.base import CallDelta, Connected, Finished, ModelEvent, ModelRequest, TextDelta
 from pilothouse.llm.script import Script
@@ -207,10 +208,13 @@ class Backdrop:
     async def _only_rule(self) -> Rule:
         """One that changes nothing. Whatever else the user was made to rule is gone."""
         runtime = self._world.runtime
-        rules = {rule.scope.tool: rule for rule in await runtime.rules()}
-        kept = rules.pop("another", None) or await runtime.give_rule("ask", Scope(tool="another"))
-        for rule in rules.values():
-            await runtime.revoke_rule(rule.id)
+        wanted = ("ask", Scope(tool="another"))
+        rules = await runtime.rules()
+        fitting = [rule for rule in rules if (rule.effect, rule.scope, rule.lifetime) == (*wanted, Lifetime())]
+        kept = fitting[0] if fitting else await runtime.give_rule(*wanted)
+        for rule in rules:
+            if rule.id != kept.id:
+                await runtime.revoke_rule(rule.id)
         return kept
 
     async def _renew_session(self, context_id: str) -> None:
@@ -270,8 +274,7 @@ class Findings:
         described = case.operation.definition.raw["responses"]
         if str(answer.status_code) not in described and answer.status_code not in EVERYWHERE:
             self._note(case, answer, "is not described", f"{case.as_curl_command()}\n{answer.text[:500]}")
-        is_lenient = None in query.values()  # a number that is `null` is read as one that is not given
-        checks = [*CHECKS, negative_data_rejection] if is_bad and not is_lenient else [*CHECKS]
+        checks = [*CHECKS, negative_data_rejection] if is_bad and not is_harmless(case) else [*CHECKS]
         if answer.headers.get("content-type", [""])[0].startswith(EVENTS):
             checks.remove(response_schema_conformance)  # it takes the schema of the whole for that of each event
             check_events(case.operation.path, answer.text)
@@ -284,6 +287,13 @@ class Findings:
     def _note(self, case: Any, answer: Any, what: str, shown: str) -> None:
         title = f"{case.operation.label}: {answer.status_code} {what}"
         self.wrong.setdefault(title, f"--- {title}\n{shown[:3000]}")
+
+
+def is_harmless(case: Any) -> bool:
+    """Meant to be wrong, but not: a number that is `null` is read as one that is not given, and so is a body that
+    need not be there."""
+    body = case.operation.definition.raw.get("requestBody", {"required": True})
+    return None in (case.query or {}).values() or (isinstance(case.body, NotSet) and not body["required"])
 
 
 def check_events(path: str, text: str) -> None:

@@ -40,6 +40,8 @@ class Copy:
         self.error: ServerError | None = None
         self._branch = ""
         self._is_stale = False
+        self._is_pulling = False
+        self._is_pulling_context = False
         self._behind: dict[MessageId, int] = {}
         self._woken = asyncio.Event()
         self._changed = asyncio.Condition()
@@ -67,7 +69,7 @@ class Copy:
     @property
     def is_settled(self) -> bool:
         """Whether everything that was told has been pulled."""
-        return self.connected and not self._is_stale and not self._behind
+        return self.connected and not self._is_stale and not self._is_pulling and not self._behind
 
     def text(self, message_id: MessageId) -> str:
         """What has been written of a message so far."""
@@ -97,16 +99,23 @@ class Copy:
         if name == "ContentDelta":
             self._note(MessageId(data["message_id"]), data["sequence"])
         known = self.context.version if self.context is not None else None
-        if name == "ContextChanged" or data.get("version") != known:
+        is_told_whole = name != "ContextChanged" and data.get("version") == known
+        if not is_told_whole or (name == "StateChanged" and not self._apply_state(data)):
             self._is_stale = True
-        elif name == "StateChanged" and self.context is not None:
-            try:
-                state = msgspec.convert(data["state"], State)
-            except msgspec.ValidationError:  # it was cut short to fit into its event
-                self._is_stale = True
-            else:
-                self.context = msgspec.structs.replace(self.context, current_state=state)
         self._woken.set()
+
+    def _apply_state(self, data: dict[str, Any]) -> bool:
+        """Whether a state could be taken from its signal: not one that was cut short, nor one that comes while the
+        context is pulled, which may be older."""
+        is_cut = data.get("cut") or "total" in data["state"]
+        if self.context is None or self._is_pulling_context or is_cut:
+            return False
+        try:
+            state = msgspec.convert(data["state"], State)
+        except msgspec.ValidationError:
+            return False
+        self.context = msgspec.structs.replace(self.context, current_state=state)
+        return True
 
     def _note(self, message_id: MessageId, sequence: int) -> None:
         """There is more of a message than we have."""
@@ -122,27 +131,29 @@ class Copy:
             self._woken.clear()
             try:
                 await self._pull()
-                pause = RETRY[0]
-            except ServerError as error:
-                if not error.is_temporary:
+            except (ServerError, *LOST) as error:
+                if isinstance(error, ServerError) and not error.is_temporary:
                     await self._fail(error)
                 self._woken.set()
-            except LOST:
-                self._woken.set()
-            await self._tell()
-            if self._woken.is_set() and not self.is_settled:
                 await self._ambient.sleep(pause * (0.5 + self._ambient.fraction()))
                 pause = min(pause * 2, RETRY[1])
+            else:
+                pause = RETRY[0]
+            await self._tell()
 
     async def _pull(self) -> None:
-        if self._is_stale:
-            await self._pull_context()
-        for message_id in list(self._behind):
-            await self._pull_text(message_id)
+        self._is_pulling = True
+        try:
+            if self._is_stale:
+                await self._pull_context()
+            for message_id in list(self._behind):
+                await self._pull_text(message_id)
+        finally:
+            self._is_pulling = False
 
     async def _pull_context(self) -> None:
         """What was true before this began may be old; what changes meanwhile is told by the next signal."""
-        self._is_stale = False
+        self._is_stale, self._is_pulling_context = False, True
         try:
             context = await self._client.call("GET", self._path, kind=ContextShape)
             branch = context.branches[context.active_branch]
@@ -154,11 +165,15 @@ class Copy:
         except BaseException:
             self._is_stale = True
             raise
+        finally:
+            self._is_pulling_context = False
         if begins:
             self.order, self.messages, self._branch = [], {}, branch.key
         self.order += [message.id for message in added]
         self.messages.update((message.id, message) for message in (*added, *again))
-        self.texts = {each: pieces for each, pieces in self.texts.items() if each not in self.messages}
+        # What is neither on the branch nor being written never came to be: its process died before it was kept.
+        writing = context.streaming.message_id if context.streaming is not None else None
+        self.texts = {each: pieces for each, pieces in self.texts.items() if each == writing}
         self._behind = {each: behind for each, behind in self._behind.items() if each not in self.messages}
         self.context = context
         if context.streaming is not None:

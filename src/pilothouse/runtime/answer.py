@@ -101,6 +101,7 @@ class Outlet:
     def __init__(self, live: Live, message_id: MessageId, turn: TurnId, deltas: list[str]) -> None:
         self.message_id = message_id
         self.flushed = 0
+        self.is_committed = False
         self._live = live
         self._turn = turn
         self._deltas = deltas

@@ -79,6 +79,12 @@ class Live:
         return is_resting(self.state)
 
     @property
+    def writing(self) -> "Outlet | None":
+        """The message that is being written, until it is on its branch."""
+        outlet = self.outlet
+        return outlet if outlet is not None and self.core.turn is not None and not outlet.is_committed else None
+
+    @property
     def paused_by(self) -> str | None:
         """Who has paused its turn, or that of one above it."""
         if self.turn is not None and self.turn.paused_by is not None:
@@ -229,6 +235,8 @@ class Live:
             if len(new) == len(ids):
                 self.windows.grow(branch, new)
             self.branches[name] = msgspec.structs.replace(branch, length=branch.length + len(ids))
+        if self.outlet is not None and any(message.id == self.outlet.message_id for message in change.messages):
+            self.outlet.is_committed = True
         if written:
             self.windows.forget()  # a message was put again: what was folded from it is no longer true
         self.calls.update((call.id, call) for call in change.calls)

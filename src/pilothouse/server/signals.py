@@ -106,7 +106,7 @@ async def _present(call: Call, context_id: str) -> list[bytes]:
         return [_error(error.reason, call.language, context_id)]
     about: dict[str, Any] = {"context_id": live.id, "version": live.version}
     found: list[Signal] = [StateChanged(**about, state=live.state), ContextChanged(**about, fields=("*",))]
-    outlet = live.outlet
+    outlet = live.writing
     if outlet is not None and outlet.flushed:
         message = {**about, "message_id": outlet.message_id}
         found.append(MessageCreated(**message, role="assistant", type="text"))
@@ -115,7 +115,7 @@ async def _present(call: Call, context_id: str) -> list[bytes]:
 
 
 def written(signal: Signal, language: Language) -> bytes:
-    """A signal as an event of bounded size."""
+    """A signal as an event of bounded size. One that had to be cut says so."""
     if isinstance(signal, ErrorRaised):
         return _error(signal.reason, language, signal.context_id, signal.version)
     if isinstance(signal, StateChanged):
@@ -125,7 +125,7 @@ def written(signal: Signal, language: Language) -> bytes:
     for shown, listed in _STEPS:
         if len(found) <= EVENT_AT_MOST:
             break
-        found = event(name, _cut(msgspec.to_builtins(signal), shown, listed))
+        found = event(name, {**_cut(msgspec.to_builtins(signal), shown, listed), "cut": True})
     return found
 
 

@@ -29,7 +29,7 @@ IDS_SHOWN = 100
 async def context_shape(runtime: Runtime, live: Live) -> ContextShape:
     """One instant of a context: what changes while the ids are read is told by the next signal."""
     core, state, version, branches = live.core, live.state, live.version, dict(live.branches)
-    outlet = live.outlet
+    outlet = live.writing
     turn = core.turn
     return ContextShape(
         context_id=live.id,
