@@ -4,11 +4,21 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
+
+import pytest
 
 from pilothouse.config.files import Configuration
 from pilothouse.config.schema import UserFile
+from pilothouse.llm.script import Answer
+from pilothouse.server.app import ADDRESS_AT_MOST, BODY_AT_MOST
+from pilothouse.server.protocol import HEADERS_AT_MOST
+from pilothouse.server.routes import IMPORT_AT_MOST, MEGABYTE, UPLOAD_AT_MOST
+from pilothouse.server.signals import CONTEXTS_AT_MOST
 from pilothouse.terminal.tour import STEPS
+from pilothouse.testing.served import Served
+from pilothouse.testing.world import World
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -42,3 +52,28 @@ def test_the_tour_has_as_many_steps_as_the_readme_says() -> None:
     told = re.search(r"each of its (\d+) steps", README.read_text())
     assert told is not None
     assert int(told[1]) == len(STEPS)
+
+
+async def test_the_example_of_the_client_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (ROOT / "docs/server.md").read_text()
+    (example,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    world = World(tmp_path, Answer(text="Here they are."))
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served:
+        names = {"token": served.token, "context_id": await world.start()}
+        body = textwrap.indent(example.replace("http://127.0.0.1:8484", served.url), "    ")
+        exec(f"async def main():\n{body}", names)
+        await names["main"]()
+    assert "Here they are." in capsys.readouterr().out
+
+
+def test_the_bounds_that_the_documentation_names_are_those_of_the_server() -> None:
+    told = (ROOT / "docs/server.md").read_text()
+    bounds = {
+        f"{BODY_AT_MOST // MEGABYTE} MB for a request": True,
+        f"{UPLOAD_AT_MOST // MEGABYTE} MB for a file": True,
+        f"{IMPORT_AT_MOST // MEGABYTE} MB for an import": True,
+        f"{ADDRESS_AT_MOST // 1024} KB for an address": True,
+        f"{HEADERS_AT_MOST // 1024} KB of headers": True,
+        f"{CONTEXTS_AT_MOST} conversations on one stream": True,
+    }
+    assert {text: text in " ".join(told.split()) for text in bounds} == bounds
