@@ -26,6 +26,7 @@ STREAMS = 100
 DELTAS = 200
 DELAY = 0.02
 LATE = 0.1
+SECONDS_AT_MOST = 120
 
 _STAMP = re.compile(rb'"(\d{20})"')
 _DELTA = re.compile(rb"event: ContentDelta\ndata: (.*)\n")
@@ -256,7 +257,8 @@ class Seen:
 
 async def _measured(process: Process, wanted: int, work: Callable[[], Awaitable[Sequence[Watched]]]) -> Seen:
     cpu, began = process.cpu(), time.perf_counter()
-    watched = await work()
+    async with asyncio.timeout(SECONDS_AT_MOST):
+        watched = await work()
     seen = Seen(watched, process.cpu() - cpu, time.perf_counter() - began)
     if seen.pieces != wanted:
         raise RuntimeError(f"{seen.pieces} pieces came, not {wanted}")
@@ -337,17 +339,16 @@ async def served_streams(folder: Path) -> list[Row]:
             "pulls, 1 stream": await _pulls(server, STREAMS, one_stream=True),
             f"pulls, {STREAMS} streams": await _pulls(server, STREAMS, one_stream=False),
         }
-    rows = [_keeps_up("relayed", floor, floor)]
-    for told, seen in found.items():
-        rows.append(_keeps_up(told, seen, floor))
-        gap, least = _percentile(seen.gaps, 99), _percentile(floor.gaps, 99)
-        rows.append(Row(name=f"  {told}: p99 gap", unit="ms", ours=gap, floor=least, goal="<= 60 ms"))
-    return rows
+    return [row for told, seen in {"relayed": floor, **found}.items() for row in _keeps_up(told, seen, floor)]
 
 
-def _keeps_up(told: str, seen: Seen, floor: Seen) -> Row:
-    name = f"{STREAMS} {told}: CPU of {seen.wall:.1f} s, {seen.in_time:.0%} in time"
-    return Row(name=name, unit="s", ours=seen.cpu, floor=floor.cpu, goal="half a core")
+def _keeps_up(told: str, seen: Seen, floor: Seen) -> list[Row]:
+    gap, least = _percentile(seen.gaps, 99), _percentile(floor.gaps, 99)
+    name, more = f"{STREAMS} {told}: CPU of {seen.wall:.1f} s", f"  p99 gap, {seen.in_time:.0%} came in time"
+    return [
+        Row(name=name, unit="s", ours=seen.cpu, floor=floor.cpu, goal="half a core"),
+        Row(name=more, unit="ms", ours=gap, floor=least, goal="<= 60 ms"),
+    ]
 
 
 async def delta_to_client(folder: Path) -> list[Row]:
@@ -451,7 +452,7 @@ async def served_start(folder: Path) -> Row:
             began = time.perf_counter()
             subprocess.run([sys.executable, "-c", "pass"], env=_environment(), check=True)  # noqa: ASYNC221
             bare.append(milliseconds(began))
-    name = f"the server's start (the interpreter's: {min(bare):.0f} ms)"
+    name = f"server's start (the interpreter's: {min(bare):.0f} ms)"
     return Row(name=name, unit="ms", ours=min(ours), floor=min(floor), goal="<= 500 ms")
 
 

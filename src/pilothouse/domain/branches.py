@@ -57,6 +57,8 @@ def next_name(base: str, taken: Collection[str]) -> str:
 
 def check_name(name: str) -> None:
     """Raises: InvalidInput for a name that cannot be shown and typed."""
+    if name in (".", ".."):  # no address can hold it
+        raise InvalidInput(Code.INVALID_NAME, value=name)
     controls = any(unicodedata.category(character) in ("Cc", "Cs") for character in name)
     if not 1 <= len(name) <= 100 or controls or name != name.strip():
         raise InvalidInput(Code.INVALID_NAME, value=name)

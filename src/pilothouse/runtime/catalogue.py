@@ -107,7 +107,7 @@ def _usual(parts: Parts, workspace: Path, usual: Sequence[str | None]) -> str:
 def check_workspace(parts: Parts, workspace: Path) -> None:
     """Raises: InvalidInput for one that is no folder, that is not ours to open, or whose name cannot be stored."""
     path = str(workspace)
-    if not workspace.is_dir() or path != path.encode("utf-8", "replace").decode():
+    if not os.path.isdir(workspace) or path != path.encode("utf-8", "replace").decode():
         raise InvalidInput(Code.INVALID_WORKSPACE, path=path)
     check_root(parts, path)
 

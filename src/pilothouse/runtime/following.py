@@ -111,9 +111,10 @@ class _Follower:
         if message_id in self._complete or not await self._is_streaming(message_id):
             return
         known = self._sequences.get(message_id, 0)
-        for sequence, text in await self._runtime.read_content(self._context_id, message_id, known):
-            self._sequences[message_id] = sequence
-            yield Piece(message_id=message_id, text=text)
+        pieces = await self._runtime.read_content(self._context_id, message_id, known)
+        if pieces:  # as one: whoever reads text does not care in how many parts it came
+            self._sequences[message_id] = pieces[-1][0]
+            yield Piece(message_id=message_id, text="".join([text for _, text in pieces]))
 
     async def _is_streaming(self, message_id: MessageId) -> bool:
         outlet = (await self._runtime.context(self._context_id)).outlet
@@ -129,7 +130,7 @@ class _Follower:
         for message in await self._runtime.read_messages(self._context_id, before=length, limit=count):
             self._complete.add(message.id)
             known = self._sequences.pop(message.id, None)
-            rest = pieces(message)[known:] if known is not None else []
-            for text in rest:
-                yield Piece(message_id=message.id, text=text)
+            rest = "".join(pieces(message)[known:]) if known is not None else ""
+            if rest:
+                yield Piece(message_id=message.id, text=rest)
             yield Seen(message=message, streamed=known is not None)

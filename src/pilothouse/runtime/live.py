@@ -1,6 +1,7 @@
 """One context in memory: its present value, its lock, and the one way to change it: a committed draft."""
 
 import asyncio
+import os
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -113,7 +114,7 @@ class Live:
         """Raises: ToolError when the context has none, or it is gone."""
         if self._workspace is None:
             path = self.core.workspace
-            if path is None or not Path(path).is_dir():
+            if path is None or not os.path.isdir(path):
                 raise ToolError(Code.INVALID_WORKSPACE, path=path)
             if not self.parts.is_beneath_a_root(path):  # it may have become a link since
                 raise ToolError(Code.OUTSIDE_ROOTS, path=path, allowed=", ".join(map(str, self.parts.roots)))

@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from pilothouse.domain.codes import Code
+from pilothouse.domain.codes import Code, Language
 from pilothouse.domain.errors import PilothouseError, StoreDamaged
 from pilothouse.server.page import closed_door, opened
 from pilothouse.server.problems import HEADERS, Refused, internal_response, problem_response
@@ -25,6 +25,7 @@ ADDRESS_AT_MOST = 16 * 1024
 
 # What a form of any page can send without asking first.
 _FORMS = frozenset({"text/plain", "multipart/form-data", "application/x-www-form-urlencoded"})
+_RAW_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 _LOG = logging.getLogger("pilothouse.server")
 
 
@@ -44,8 +45,8 @@ class App:
             response = await self._respond(request)
         except ClientDisconnect:
             return
-        for name, value in HEADERS.items():
-            response.headers.setdefault(name, value)
+        own = {name for name, _ in response.raw_headers}
+        response.raw_headers += [header for header in _RAW_HEADERS if header[0] not in own]
         path = scope.get("route", "-")
         seconds = clock() - began
         self._serving.counts.answered(request.method if path != "-" else "-", path, response.status_code, seconds)
@@ -58,7 +59,7 @@ class App:
     async def _respond(self, request: Request) -> Response:
         language = language_of(request.headers.get("accept-language", ""))
         try:
-            return await self._answer(request)
+            return await self._answer(request, language)
         except StoreDamaged as error:
             if error.reason.code is not Code.TOKENS_DAMAGED:
                 return problem_response(error, language)
@@ -77,7 +78,7 @@ class App:
             _LOG.exception("a request failed", exc_info=error)
             return internal_response(language)
 
-    async def _answer(self, request: Request) -> Response:
+    async def _answer(self, request: Request, language: Language) -> Response:
         scope, access = request.scope, self._serving.access
         if len(scope["raw_path"]) + len(scope["query_string"]) > ADDRESS_AT_MOST:
             raise Refused(414, Code.QUERY_TOO_LARGE, limit=ADDRESS_AT_MOST)
@@ -89,7 +90,6 @@ class App:
         user = scope["user"] = await access.user(request)
         route, params = self._router.find(request.method, scope["raw_path"])
         scope["route"], scope["context"] = route.path, params.get("context_id")
-        language = language_of(request.headers.get("accept-language", ""))
         call = Call(self._serving, user, language, request.headers)
         arguments = await self._arguments(route, params, request)
         # Only now: a body may come slowly, and much can change meanwhile.

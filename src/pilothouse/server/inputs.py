@@ -6,6 +6,7 @@ from msgspec import Meta
 
 from pilothouse.domain.values import Value
 
+LISTED_IDS = "^[A-Za-z0-9_,-]*$"
 Id = Annotated[str, Meta(min_length=1, max_length=64, pattern="^[A-Za-z0-9_-]+$")]
 Ids = Annotated[tuple[Id, ...], Meta(max_length=1000)]
 ModeName = Annotated[str, Meta(min_length=1, max_length=30)]

@@ -12,7 +12,7 @@ from pilothouse.domain.shapes import Delta, MessagePage, MessageShape, Page, Sen
 from pilothouse.domain.values import MessageId, Value
 from pilothouse.runtime.messages import Sent
 from pilothouse.runtime.queue import QueuedMessage
-from pilothouse.server.inputs import BranchName, Limit, ModeName
+from pilothouse.server.inputs import LISTED_IDS, BranchName, Limit, ModeName
 from pilothouse.server.serving import Call
 from pilothouse.server.views import message_shapes
 
@@ -51,7 +51,7 @@ class EditedMessage(Value, kw_only=True):
 class MessagesQuery(Value):
     """`ids` with commas between them; or the last `limit` of a branch that stand before the position `before`."""
 
-    ids: Annotated[str, Meta(max_length=IDS_AT_MOST * 65)] | None = None
+    ids: Annotated[str, Meta(max_length=IDS_AT_MOST * 65, pattern=LISTED_IDS)] | None = None
     branch: BranchName | None = None
     before: Annotated[int, Meta(ge=0)] | None = None
     limit: Limit = 50
@@ -98,7 +98,9 @@ async def edit(call: Call, context_id: str, message_id: str, body: EditedMessage
 
 async def read(call: Call, context_id: str, query: MessagesQuery) -> list[MessageShape] | MessagePage:
     if query.ids is not None:
-        ids = [MessageId(each) for each in query.ids.split(",") if each][:IDS_AT_MOST]
+        ids = [MessageId(each) for each in query.ids.split(",") if each]
+        if len(ids) > IDS_AT_MOST:
+            raise InvalidInput(Code.INVALID_REQUEST, detail=f"at most {IDS_AT_MOST} ids")
         found = await call.runtime.read_messages(context_id, ids=ids)
         return await message_shapes(call.runtime, context_id, found)
     live = await call.runtime.context(context_id)

@@ -101,7 +101,9 @@ def _operation(route: Route, known: dict[str, Any], components: dict[str, Any]) 
         content = {"schema": known[_key(signature.body)]}
         if route.body_example is not None:
             content["example"] = route.body_example
-        operation["requestBody"] = {"required": True, "content": {route.takes: content}}
+        name = known[_key(signature.body)]["$ref"].rpartition("/")[2]
+        is_required = bool(components[name].get("required"))  # an empty body is an empty object
+        operation["requestBody"] = {"required": is_required, "content": {route.takes: content}}
     return operation
 
 

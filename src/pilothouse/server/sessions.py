@@ -5,6 +5,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from pilothouse.domain.codes import Reason
+from pilothouse.domain.contexts import check_context_id
 from pilothouse.domain.sessions import Preferences, PreferencesChange, Session, UIState, UIStateChange
 from pilothouse.domain.values import Timestamp, Value
 from pilothouse.server.inputs import Id
@@ -66,7 +67,7 @@ async def open_tab(call: Call, body: ContextChoice) -> Session:
 
 
 async def close_tab(call: Call, tab_id: str) -> Session:
-    return await call.serving.sessions.close(call.user, tab_id)
+    return await call.serving.sessions.close(call.user, check_context_id(tab_id))
 
 
 async def set_ui_state(call: Call, body: UIStateChange) -> Session:

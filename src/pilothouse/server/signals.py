@@ -22,6 +22,7 @@ from pilothouse.domain.signals import (
 )
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, State
 from pilothouse.domain.values import Value
+from pilothouse.server.inputs import LISTED_IDS
 from pilothouse.server.serving import Call
 from pilothouse.server.sse import EventStream, event
 
@@ -37,7 +38,7 @@ _ENCODER = msgspec.json.Encoder()
 class StreamQuery(Value):
     """`contexts` are ids with commas between them."""
 
-    contexts: Annotated[str, Meta(max_length=CONTEXTS_AT_MOST * 65)] = ""
+    contexts: Annotated[str, Meta(max_length=CONTEXTS_AT_MOST * 65, pattern=LISTED_IDS)] = ""
 
 
 async def stream(call: Call, context_id: str) -> EventStream:
