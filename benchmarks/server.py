@@ -28,7 +28,7 @@ DELAY = 0.02
 LATE = 0.1
 SECONDS_AT_MOST = 120
 
-_STAMP = re.compile(rb'"(\d{20})"')
+_STAMP = re.compile(rb"\d{20}")
 _DELTA = re.compile(rb"event: ContentDelta\ndata: (.*)\n")
 _LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 _LAST_CHUNK = b"\r\n0\r\n\r\n"

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import gc
 import os
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from pilothouse.server.serve import HOST, PORT, listen, make_serving, open_in_br
 from pilothouse.server.tokens import LOCAL, Tokens
 from pilothouse.settings import Settings
 
+_COLLECT_AFTER = 20_000
 _ENGLISH = {
     "model": "model",
     "demo": " (a demonstration: it needs no key and no network)",
@@ -55,6 +57,11 @@ async def serve_command(options: argparse.Namespace, settings: Settings, runtime
     link = f"http://{shown}:{port}/?token={token}"
 
     words = _CHINESE if settings.language == "zh" else _ENGLISH
+
+    # What was loaded stays: walking over it again and again would hold up every stream.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_COLLECT_AFTER)
 
     def ready() -> None:
         demo = words["demo"] if serving.is_demo else ""

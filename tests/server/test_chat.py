@@ -273,7 +273,7 @@ async def test_where_several_sub_agents_wait_a_decision_names_its_call(tmp_path:
             await world.runtime.create_context(tmp_path, mode="supervised", parent="t", context_id=child)
             await world.turn(child)
         events = await told(client.chat("t", "go"))
-        assert names(events) == ["tool_start", "interrupt", "done"]
+        assert names(events)[-2:] == ["interrupt", "done"]
         calls = data(events, "interrupt")[0]["tool_calls"]
         assert [(call["context_id"], call["args"]["text"]) for call in calls] == [("child-a", "1"), ("child-b", "2")]
         with pytest.raises(ServerError) as refused:

@@ -117,14 +117,14 @@ class Client:
         async with request as answer:
             if answer.status >= 400:
                 raise ServerError(_problem(answer.status, await answer.read()))
-            name = ""
-            async for line in answer.content:
-                if not line.endswith(b"\n"):
-                    return  # cut in the middle
-                if line.startswith(b"event: "):
-                    name = line[7:-1].decode()
-                elif line.startswith(b"data: ") and name:
-                    yield name, msgspec.json.decode(line[6:])
+            name, rest = "", b""
+            async for part in answer.content.iter_any():
+                *lines, rest = (rest + part).split(b"\n")  # what was cut in the middle is not used
+                for line in lines:
+                    if line.startswith(b"event: "):
+                        name = line[7:].decode()
+                    elif line.startswith(b"data: ") and name:
+                        yield name, msgspec.json.decode(line[6:])
 
     @property
     def _session(self) -> aiohttp.ClientSession:

@@ -157,20 +157,17 @@ class Copy:
         try:
             context = await self._client.call("GET", self._path, kind=ContextShape)
             branch = context.branches[context.active_branch]
-            begins = branch.key != self._branch
-            known = 0 if begins else len(self.order)
-            added = await self._messages_from(branch.name, known, branch.length)
-            open_ids = [] if begins else [each for each in self.order if not is_complete(self.messages[each])]
+            if branch.key != self._branch:
+                self.order, self.messages, self._branch = [], {}, branch.key
+            open_ids = [each for each in self.order if not is_complete(self.messages[each])]
+            await self._take_from(branch.name, branch.length)
             again = await self._messages_by_id(open_ids)
         except BaseException:
             self._is_stale = True
             raise
         finally:
             self._is_pulling_context = False
-        if begins:
-            self.order, self.messages, self._branch = [], {}, branch.key
-        self.order += [message.id for message in added]
-        self.messages.update((message.id, message) for message in (*added, *again))
+        self.messages.update((message.id, message) for message in again)
         # What is neither on the branch nor being written never came to be: its process died before it was kept.
         writing = context.streaming.message_id if context.streaming is not None else None
         self.texts = {each: pieces for each, pieces in self.texts.items() if each == writing}
@@ -179,15 +176,18 @@ class Copy:
         if context.streaming is not None:
             self._note(context.streaming.message_id, context.streaming.sequence)
 
-    async def _messages_from(self, branch: str, start: int, stop: int) -> list[MessageShape]:
-        found: list[MessageShape] = []
-        while start < stop:
-            limit = min(_PAGE, stop - start)
-            path = f"{self._path}/messages?branch={quote(branch, safe='')}&before={start + limit}&limit={limit}"
+    async def _take_from(self, branch: str, length: int) -> None:
+        """The messages that we do not have, page by page: what has come stays, if the next one does not."""
+        while len(self.order) < length:
+            limit = min(_PAGE, length - len(self.order))
+            end = len(self.order) + limit
+            path = f"{self._path}/messages?branch={quote(branch, safe='')}&before={end}&limit={limit}"
             page: MessagePage = await self._client.call("GET", path, kind=MessagePage)
-            found += page.items
-            start += limit
-        return found
+            if len(page.items) != limit:  # another branch has its name by now
+                self._is_stale = True
+                return
+            self.messages.update((message.id, message) for message in page.items)
+            self.order += [message.id for message in page.items]
 
     async def _messages_by_id(self, ids: Sequence[MessageId]) -> list[MessageShape]:
         found: list[MessageShape] = []

@@ -12,8 +12,8 @@ from pilothouse.llm.base import CallDelta, Connected, Finished, ModelEvent, Text
 from pilothouse.runtime.live import Live
 
 # A timer that fires late tells that there is more to do than time: signals then come less often.
-_STRETCH = 4
-_SPACING_AT_MOST = 0.5
+_STRETCH = 1
+_SPACING_AT_MOST = 0.25
 
 
 class CallInProgress:

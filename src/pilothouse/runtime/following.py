@@ -10,6 +10,8 @@ from pilothouse.runtime.hub import Subscription
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
 
+_PIECE = 8192
+
 
 class Piece(Value):
     """New text of an answer that is being written."""
@@ -59,7 +61,7 @@ async def follow(
         while True:
             live = await runtime.context(context_id)
             state, over = live.state, is_over(live)
-            async for event in follower.pull():
+            async for event in follower.pull(live):
                 yield event
             if state != known:
                 yield At(state=state)
@@ -70,12 +72,12 @@ async def follow(
             for child_id in sorted(waiting - told):
                 yield ChildWaits(context_id=child_id)
             told = waiting
-            signal = await anext(subscription, None)
-            if signal is None:
+            signals_since = await subscription.batch()
+            if not signals_since:
                 return
-            if isinstance(signal, ContentDelta | MessageCompleted):
-                async for event in follower.stream(signal.message_id):
-                    yield event
+            if any(isinstance(signal, ContentDelta | MessageCompleted) for signal in signals_since):
+                for piece in follower.more(live):
+                    yield piece
 
 
 async def follow_turn(
@@ -107,21 +109,16 @@ class _Follower:
         self._sequences: dict[MessageId, int] = {}
         self._complete: set[MessageId] = set()
 
-    async def stream(self, message_id: MessageId) -> AsyncIterator[Event]:
-        if message_id in self._complete or not await self._is_streaming(message_id):
-            return
-        known = self._sequences.get(message_id, 0)
-        pieces = await self._runtime.read_content(self._context_id, message_id, known)
-        if pieces:  # as one: whoever reads text does not care in how many parts it came
-            self._sequences[message_id] = pieces[-1][0]
-            yield Piece(message_id=message_id, text="".join([text for _, text in pieces]))
+    def more(self, live: Live) -> list[Piece]:
+        """What has been written since of the message that is being written."""
+        outlet = live.outlet
+        if outlet is None or outlet.message_id in self._complete:
+            return []
+        text = "".join(outlet.pieces_after(self._sequences.get(outlet.message_id, 0)))
+        self._sequences[outlet.message_id] = outlet.flushed
+        return _pieces(outlet.message_id, text)
 
-    async def _is_streaming(self, message_id: MessageId) -> bool:
-        outlet = (await self._runtime.context(self._context_id)).outlet
-        return outlet is not None and outlet.message_id == message_id
-
-    async def pull(self) -> AsyncIterator[Event]:
-        live = await self._runtime.context(self._context_id)
+    async def pull(self, live: Live) -> AsyncIterator[Event]:
         length = live.branches[live.core.active_branch].length
         count = length - self._position
         if count <= 0:
@@ -130,7 +127,11 @@ class _Follower:
         for message in await self._runtime.read_messages(self._context_id, before=length, limit=count):
             self._complete.add(message.id)
             known = self._sequences.pop(message.id, None)
-            rest = "".join(pieces(message)[known:]) if known is not None else ""
-            if rest:
-                yield Piece(message_id=message.id, text=rest)
+            for piece in _pieces(message.id, "".join(pieces(message)[known:]) if known is not None else ""):
+                yield piece
             yield Seen(message=message, streamed=known is not None)
+
+
+def _pieces(message_id: MessageId, text: str) -> list[Piece]:
+    """Few, whoever reads text does not care in how many parts it came; but none too large to be read at once."""
+    return [Piece(message_id=message_id, text=text[at : at + _PIECE]) for at in range(0, len(text), _PIECE)]

@@ -47,13 +47,17 @@ class App:
             return
         own = {name for name, _ in response.raw_headers}
         response.raw_headers += [header for header in _RAW_HEADERS if header[0] not in own]
+        if self._serving.stopping.is_set():
+            response.headers["connection"] = "close"  # nobody waits for another request on it
         path = scope.get("route", "-")
         seconds = clock() - began
         self._serving.counts.answered(request.method if path != "-" else "-", path, response.status_code, seconds)
-        if _LOG.isEnabledFor(logging.INFO):  # the route's path: what was asked for may hold anything
+        # What only reads, and may, is nothing that one looks for later; it is counted.
+        level = logging.DEBUG if request.method == "GET" and response.status_code < 400 else logging.INFO
+        if _LOG.isEnabledFor(level):  # the route's path: what was asked for may hold anything
             told = {"method": request.method[:20], "path": path, "status": response.status_code}
             about = {"user": scope.get("user"), "context": scope.get("context"), "ms": round(seconds * 1000, 2)}
-            _LOG.info("request", extra={"fields": {**told, **about}})
+            _LOG.log(level, "request", extra={"fields": {**told, **about}})
         await response(scope, receive, send)
 
     async def _respond(self, request: Request) -> Response:
@@ -92,10 +96,9 @@ class App:
         scope["route"], scope["context"] = route.path, params.get("context_id")
         call = Call(self._serving, user, language, request.headers)
         arguments = await self._arguments(route, params, request)
-        # Only now: a body may come slowly, and much can change meanwhile.
-        if not call.is_user():
+        if "body" in arguments and not call.is_user():  # it may have come slowly: much can change meanwhile
             raise Refused(401, Code.UNAUTHORIZED)
-        if "context_id" in params:  # no handler can forget it
+        if "context_id" in params:  # here, and after the body has come: no handler can forget it
             await call.own(params["context_id"])
         return _response(route, await route.handler(call, **arguments))
 

@@ -1,7 +1,7 @@
 """The simple chat stream: one call, the whole turn as events. The thread is the context of the same id."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Annotated, Any, Literal, NamedTuple
 
 from msgspec import Meta
@@ -150,7 +150,7 @@ def _stream(call: Call, turn: _Turn) -> EventStream:
     return EventStream(_events(call, turn), heartbeat=call.serving.heartbeat, goes_on=call.is_user)
 
 
-async def _events(call: Call, turn: _Turn) -> AsyncIterator[bytes]:
+async def _events(call: Call, turn: _Turn) -> AsyncGenerator[bytes, None]:
     """The turn; then what it waits for; `done` in any case. The turn itself goes on whoever leaves."""
     counts, context_id = call.serving.counts, turn.live.id
     stopping = asyncio.ensure_future(call.serving.stopping.wait())

@@ -1,6 +1,6 @@
 """OpenAI's chat completions, for existing clients. Nobody can be asked here: what would need a person is denied."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -128,7 +128,7 @@ def _text(message: PromptMessage) -> str:
     return "\n".join(part.text for part in message.content if part.text)
 
 
-async def _chunks(call: Call, turn: Unattended, message_id: MessageId) -> AsyncIterator[bytes]:
+async def _chunks(call: Call, turn: Unattended, message_id: MessageId) -> AsyncGenerator[bytes, None]:
     about = {
         "id": f"chatcmpl-{message_id}",
         "object": "chat.completion.chunk",

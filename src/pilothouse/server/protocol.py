@@ -40,6 +40,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._got_headers()
         self._in_body = True
+        self.scope["abort"] = self.transport.abort  # type: ignore[typeddict-unknown-key]
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:

@@ -100,7 +100,8 @@ class Router:
 def _segments(raw_path: bytes) -> list[str]:
     """Parts of a path, decoded one by one: a branch may have a slash in its name."""
     try:
-        found = [unquote_to_bytes(part).decode() for part in raw_path.split(b"/")[1:]]
+        parts = raw_path.split(b"/")[1:]
+        found = [(unquote_to_bytes(part) if b"%" in part else part).decode() for part in parts]
     except UnicodeDecodeError:
         return []
     return found if all(len(part) <= _SEGMENT_AT_MOST for part in found) else []

@@ -80,6 +80,8 @@ class Call:
 
 def language_of(header: str) -> Language:
     """The first of ours that a reader names in Accept-Language; English where they name none."""
+    if not header:
+        return "en"
     best: tuple[float, Language] = (0.0, "en")
     for part in header[:200].split(","):
         name, _, weight = part.strip().partition(";q=")

@@ -1,7 +1,7 @@
 """The signal streams: first the present, then what changes. Each event is small, whatever it is about."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -59,7 +59,7 @@ def _stream(call: Call, ids: Sequence[str], *, with_session: bool) -> EventStrea
     return EventStream(pieces, heartbeat=call.serving.heartbeat, goes_on=call.is_user)
 
 
-async def _events(call: Call, ids: Sequence[str], *, with_session: bool) -> AsyncIterator[bytes]:
+async def _events(call: Call, ids: Sequence[str], *, with_session: bool) -> AsyncGenerator[bytes, None]:
     serving = call.serving
     serving.counts.streams_open += 1
     stopping = asyncio.ensure_future(serving.stopping.wait())

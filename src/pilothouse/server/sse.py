@@ -1,15 +1,16 @@
 """Server-sent events: how an event is written, and an answer that goes on until somebody leaves."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from typing import Any
+from typing import Literal
 
 import msgspec
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 HEARTBEAT = b": \n\n"
+STALLED_SECONDS = 60.0
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -19,16 +20,17 @@ def event(name: str, data: object) -> bytes:
 
 class EventStream(Response):
     """Sends what the iterator gives, piece by piece, and a sign of life every `heartbeat` seconds as long as `goes_on`
-    says so. It waits for a slow reader, and for nobody else; when the reader leaves, the iterator is closed."""
+    says so. It waits for a slow reader, but not for ever, and for nobody else; when the reader leaves, the iterator is
+    closed."""
 
     media_type = "text/event-stream"
 
     def __init__(
         self,
-        pieces: AsyncIterator[bytes],
+        pieces: AsyncGenerator[bytes, None],
         *,
         heartbeat: float,
-        goes_on: Callable[[], bool] = lambda: True,
+        goes_on: Callable[[], bool],
         headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no", **(headers or {})})
@@ -36,51 +38,48 @@ class EventStream(Response):
         self._pieces = pieces
         self._heartbeat = heartbeat
         self._goes_on = goes_on
+        self._sent = 0
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        sending = asyncio.ensure_future(self._send(send))
-        leaving = asyncio.ensure_future(_left(receive))
+        tasks = [asyncio.ensure_future(work) for work in (self._send(send), self._beat(send), _left(receive))]
         try:
-            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            sending, beating, _ = tasks
+            if not sending.done() and beating.done() and beating.result() == "stalled" and "abort" in scope:
+                scope["abort"]()
         finally:
-            for task in (sending, leaving):
+            for task in tasks:
                 task.cancel()
-            await asyncio.wait({sending, leaving})
+            await asyncio.wait(tasks)
         if not sending.cancelled():
             sending.result()
+        elif beating.done() and not beating.cancelled():
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _send(self, send: Send) -> None:
-        async with aclosing(self._with_signs_of_life()) as pieces:
+        async with aclosing(self._pieces) as pieces:
             async for piece in pieces:
-                await send({"type": "http.response.body", "body": piece, "more_body": True})
+                await self._put(send, piece)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _with_signs_of_life(self) -> AsyncGenerator[bytes, None]:
-        upcoming: asyncio.Future[bytes | None] = asyncio.ensure_future(_next(self._pieces))
-        try:
-            while True:
-                done, _ = await asyncio.wait({upcoming}, timeout=self._heartbeat)
-                if not self._goes_on():
-                    return
-                if not done:
-                    yield HEARTBEAT
-                    continue
-                piece = upcoming.result()
-                if piece is None:
-                    return
-                yield piece
-                upcoming = asyncio.ensure_future(_next(self._pieces))
-        finally:
-            upcoming.cancel()
-            await asyncio.wait({upcoming})
-            closing: Any = getattr(self._pieces, "aclose", None)
-            if closing is not None:
-                await closing()
+    async def _put(self, send: Send, piece: bytes) -> None:
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
+        self._sent += 1
 
-
-async def _next(pieces: AsyncIterator[bytes]) -> bytes | None:
-    return await anext(pieces, None)
+    async def _beat(self, send: Send) -> Literal["stalled", "over"]:
+        """A sign of life where nothing was sent meanwhile. Ends when the stream must."""
+        while True:
+            before = self._sent
+            await asyncio.sleep(self._heartbeat)
+            if not self._goes_on():
+                return "over"
+            if self._sent == before:
+                try:
+                    async with asyncio.timeout(STALLED_SECONDS):
+                        await self._put(send, HEARTBEAT)
+                except TimeoutError:  # it neither reads nor leaves
+                    return "stalled"
 
 
 async def _left(receive: Receive) -> None:

@@ -1,5 +1,6 @@
 """stream: one request to the model, its pieces written and signalled as they come."""
 
+import asyncio
 from contextlib import aclosing
 
 from pilothouse.ambient import timestamp
@@ -30,6 +31,9 @@ async def stream(turn: Turn) -> State:
         await _receive(turn, answer, outlet)
         if answer.finish_reason is None:
             raise ModelUnavailable(Code.MODEL_CUT)
+    except asyncio.CancelledError:
+        outlet.close()  # what has come is written now: the store may be closed before its timer
+        raise
     except ModelError as error:
         outlet.close()
         return await _after_error(turn, answer, error)
