@@ -28,6 +28,7 @@ ALL: list[Figure] = [
     steering.merging,
     steering.delegation,
     server.chat_stream,
+    server.one_pull,
     server.served_streams,
     server.delta_to_client,
     server.served_memory,

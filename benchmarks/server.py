@@ -351,6 +351,34 @@ def _keeps_up(told: str, seen: Seen, floor: Seen) -> list[Row]:
     ]
 
 
+async def one_pull(folder: Path) -> Row:
+    """While the message is being written, beside the least that a request to Starlette costs."""
+    count, runs = 1000, 5
+    with _both(folder, 2000, 0.05) as (server, relay):
+        async with _connected(server) as talking, _connected(relay) as beside:
+            context = f"/api/contexts/{await _new_context(talking)}"
+            body = {"payload": {"type": "text", "content": "words please"}}
+            await talking.ask("POST", f"{context}/messages", body)
+            ours, floor = [], []
+            while len(ours) < runs:
+                writing = json.loads(await talking.ask("GET", context))["streaming"]
+                if writing is not None and writing["sequence"]:
+                    path = f"{context}/messages/{writing['message_id']}/content"
+                    known = writing["sequence"] - 1
+                    ours.append(await _cost(server, talking, f"{path}?from_sequence={known}", count))
+                    floor.append(await _cost(relay, beside, "/api/health", count))
+    goal = "printed only"
+    return Row(name="one pull: CPU", unit="us", ours=statistics.median(ours), floor=statistics.median(floor), goal=goal)
+
+
+async def _cost(process: Process, connection: Connection, path: str, count: int) -> float:
+    """Microseconds of processor time for one request."""
+    cpu = process.cpu()
+    for _ in range(count):
+        await connection.ask("GET", path)
+    return (process.cpu() - cpu) / count * 1e6
+
+
 async def delta_to_client(folder: Path) -> list[Row]:
     """From the model's writing of a piece until its reader has it, with ten at a time: nothing waits for a core."""
     streams = 10

@@ -10,7 +10,7 @@ from pilothouse.runtime.hub import Subscription
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
 
-_PIECE = 8192
+_PIECE = 8000
 
 
 class Piece(Value):
