@@ -359,7 +359,8 @@ async def one_pull(folder: Path) -> Row:
             context = f"/api/contexts/{await _new_context(talking)}"
             body = {"payload": {"type": "text", "content": "words please"}}
             await talking.ask("POST", f"{context}/messages", body)
-            ours, floor = [], []
+            ours: list[float] = []
+            floor: list[float] = []
             while len(ours) < runs:
                 writing = json.loads(await talking.ask("GET", context))["streaming"]
                 if writing is not None and writing["sequence"]:
