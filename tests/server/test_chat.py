@@ -11,11 +11,12 @@ import pytest
 from pilothouse.client import Client, ServerError
 from pilothouse.domain.states import Idle
 from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.served import Served
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
-from tests.held import DONE, HeldStore, asks, nothing
+from tests.held import DONE, HeldStore, asks, nothing, settle
 
 CHINESE = "当前为思考模式，请切换到 build 模式执行操作"
 QUESTION = {"questions": [{"question": "Which one?", "options": ["a", "b"]}]}
@@ -312,3 +313,41 @@ async def test_a_chat_that_comes_while_the_last_turn_is_closing_is_told_from_its
         store.hold(nothing)
         assert data(await before, "token") == [{"text": "first"}]
         assert data(await after, "token") == [{"text": "second"}]
+
+
+async def test_a_resume_tells_nothing_that_was_told_before(tmp_path: Path) -> None:
+    first = Answer(text="Let me see. ", calls=asks(("change", "a")).calls)
+    async with chatting(tmp_path, first, Answer(text="Done.")) as (_, client, _):
+        events = await told(client.chat("t", "go", mode="supervised"))
+        assert "".join(each["text"] for each in data(events, "token")) == "Let me see. "
+        events = await told(resume(client, "t", {"decisions": [{"type": "approve"}]}))
+        assert "".join(each["text"] for each in data(events, "token")) == "Done."
+
+
+async def test_all_text_of_every_round_is_told_however_fast_the_model_is(tmp_path: Path) -> None:
+    rounds = [Answer(text=f"round {number} ", calls=asks(("look", str(number))).calls) for number in range(5)]
+    store = FileStore(tmp_path / "data", now=lambda: "2026-11-15T00:00:00.000Z")
+    async with chatting(tmp_path, *[*rounds, Answer(text="end")] * 5, store=store) as (_, client, _):
+        for turn in range(5):
+            events = await told(client.chat(f"t{turn}", "go", mode="build"))
+            said = "".join(each["text"] for each in data(events, "token"))
+            assert said == "".join(f"round {number} " for number in range(5)) + "end"
+
+
+async def test_decisions_over_several_conversations_are_checked_before_the_first_is_made(tmp_path: Path) -> None:
+    pay = NoteTool("pay", "mutating", hold=True)
+    answers = asks(("change", "1")), asks(("change", "2")), asks(("pay", "x")), DONE, DONE, DONE
+    async with chatting(tmp_path, *answers, tools=[pay]) as (world, client, _):
+        await world.runtime.create_context(tmp_path, context_id="t")
+        for child in ("child-a", "child-b"):
+            await world.runtime.create_context(tmp_path, mode="supervised", parent="t", context_id=child)
+            await world.turn(child)
+        calls = data(await told(client.chat("t", "go")), "interrupt")[0]["tool_calls"]
+        good = {"type": "approve", "id": calls[0]["id"]}
+        for bad in ({"type": "approve", "id": calls[1]["id"], "digest": "x"}, {"type": "approve", "id": "nobody"}):
+            with pytest.raises(ServerError):
+                await told(resume(client, "t", {"decisions": [good, bad]}))
+        await settle()
+        assert world.change.ran == []
+        pay.release.set()
+        await world.runtime.rested("t")

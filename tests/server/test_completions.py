@@ -18,7 +18,7 @@ from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin.delegate import Delegate
-from tests.held import DONE, asks
+from tests.held import DONE, HeldStore, asks
 
 PATH = "/v1/chat/completions"
 HELLO = [{"role": "user", "content": "hello"}]
@@ -195,3 +195,62 @@ async def test_a_server_that_stops_says_so(tmp_path: Path, stream: bool) -> None
             assert answer.status == (200 if stream else 503)
             assert "stopping" in text
             assert not stream or text.endswith("data: [DONE]\n\n")
+
+
+async def test_a_switch_to_a_stricter_mode_that_is_on_its_way_holds(tmp_path: Path) -> None:
+    store = HeldStore()
+    world = World(tmp_path, asks(("change", "a")), DONE, store=store)
+    async with (
+        world.runtime,
+        Served(world.runtime, [tmp_path], completions_mode="review") as served,
+        served.client() as client,
+    ):
+        context_id = await world.start("agent")
+        live = await world.runtime.context(context_id)
+        release = store.hold(lambda _, change: change.core.mode == "plan")
+        switching = asyncio.ensure_future(client.call("PUT", f"/api/contexts/{context_id}/mode", {"mode": "plan"}))
+        await store.held.wait()
+        body = {"messages": HELLO, "metadata": {"context_id": context_id}}
+        asking = asyncio.ensure_future(client.call("POST", PATH, body))
+        while not live.lock._waiters:
+            await asyncio.sleep(0)
+        release.set()
+        await asyncio.gather(switching, asking)
+        assert (live.core.mode, world.change.ran) == ("plan", [])
+
+
+async def test_a_store_that_refuses_the_denial_once_does_not_leave_the_call_waiting(tmp_path: Path) -> None:
+    store = HeldStore()
+    world = World(tmp_path, asks(("change", "a")), Answer(text="Not done."), store=store)
+    refused: list[int] = []
+
+    def refuses(_: object, change: Any) -> bool:
+        is_denial = any(call.status == "rejected" for call in change.calls)
+        refused.extend([1] if is_denial and not refused else [])
+        return is_denial and len(refused) == 1 and refused.append(2) is None
+
+    store.refuses = refuses
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
+        found = await client.call("POST", PATH, {"messages": HELLO})
+    assert refused == [1, 2]
+    assert "Not done." in found["choices"][0]["message"]["content"]
+    assert world.change.ran == []
+
+
+@pytest.mark.parametrize(
+    ("modes", "chosen"),
+    [
+        (("ask", "plan"), "ask"),
+        (("plan", "ask"), "ask"),
+        (("plan", "supervised"), "plan"),
+        (("supervised", "plan"), "plan"),
+        (("review", "supervised"), "supervised"),
+        (("agent", "review"), "review"),
+        (("nope", None, "review"), "review"),
+    ],
+)
+async def test_of_several_usual_modes_the_strictest_is_taken(tmp_path: Path, modes: Any, chosen: str) -> None:
+    world = World(tmp_path)
+    async with world.runtime:
+        context_id = await world.runtime.create_context(tmp_path, usual_modes=modes)
+        assert (await world.runtime.context(context_id)).core.mode == chosen

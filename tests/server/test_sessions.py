@@ -179,3 +179,18 @@ async def test_a_session_that_the_disk_refuses_stays_as_it_was(tmp_path: Path, a
         session = await get(client)
         assert (session["preferences"]["theme"], session["version"]) == ("dark", 1)
         assert (await client.call("PUT", "/api/session/preferences", {"theme": "light"}))["version"] == 2
+
+
+async def test_a_tab_whose_id_has_changed_hands_is_not_shown(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    async with (
+        world.runtime,
+        Served(world.runtime, [tmp_path]) as served,
+        Client(served.url, served.tokens.add("bob")) as bob,
+    ):
+        await world.runtime.create_context(tmp_path, context_id="shared", by="bob")
+        await bob.call("PUT", "/api/session/active-context", {"context_id": "shared"})
+        await world.runtime.delete_context("shared")
+        await world.runtime.create_context(tmp_path, context_id="shared", title="a secret plan")
+        session = await get(bob)
+        assert (session["open_contexts"], session["active_context_id"]) == ([], None)

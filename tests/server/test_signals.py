@@ -216,3 +216,19 @@ async def test_a_sub_agents_rest_is_told_to_who_watches_above(tmp_path: Path) ->
             pass
         found = await client.call("GET", f"/api/contexts/{parent}")
         assert found["waiting_below"] == [child]
+
+
+async def test_a_file_of_tokens_that_cannot_be_read_ends_no_open_stream(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
+        object.__setattr__(served.serving, "heartbeat", 0.01)
+        context_id = await world.start()
+        stream = client.events("GET", f"/api/contexts/{context_id}/stream")
+        await first(stream, "ContextChanged")
+        served.tokens.add("anna")
+        kept = served.tokens.path.read_bytes()
+        served.tokens.path.write_bytes(b"{")
+        await asyncio.sleep(0.05)
+        await world.runtime.set_title(context_id, "another")
+        assert (await first(stream, "ContextChanged"))["fields"] == ["title"]
+        served.tokens.path.write_bytes(kept)

@@ -122,14 +122,21 @@ _BUILT_IN = (
 DEFAULT_MODE = "agent"
 
 
+_OFFERS = {"none": 2, "read_only": 1, "all": 0}
+
+
+def strictness(mode: Mode) -> tuple[int, int, int]:
+    """For choosing one of several: what a mode says of changes counts most, then what it offers, then reading."""
+    return (mode.mutating, _OFFERS[mode.offers], mode.read_only)
+
+
 def is_looser(mode: Mode, other: Mode) -> bool:
     """Whether a mode lets anything through, or offers anything, that another does not."""
-    ranks = {"none": 0, "read_only": 1, "all": 2}
     return (
         mode.read_only < other.read_only
         or mode.mutating < other.mutating
-        or ranks[mode.offers] > ranks[other.offers]
-        or not mode.withholds >= other.withholds
+        or _OFFERS[mode.offers] < _OFFERS[other.offers]
+        or (mode.offers != "none" and not mode.withholds >= other.withholds)
         or (other.elevates and not mode.elevates and mode.mutating is not Verdict.DENY)  # rules open the one only
         or (bool(other.only_beneath) and mode.only_beneath != other.only_beneath)
     )

@@ -103,7 +103,7 @@ class Outlet:
         self.flushed = 0
         self.is_committed = False
         self._live = live
-        self._turn = turn
+        self.turn = turn
         self._deltas = deltas
         self._loop = asyncio.get_running_loop()
         self._next_flush = 0.0
@@ -133,7 +133,7 @@ class Outlet:
             return
         live = self._live
         try:
-            live.parts.store.append_deltas(live.id, self.message_id, self._turn, self._deltas[self.flushed :])
+            live.parts.store.append_deltas(live.id, self.message_id, self.turn, self._deltas[self.flushed :])
         except StoreError as error:
             self._failure = error
             return

@@ -13,7 +13,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import Change, ContextCore, ContextSummary, check_context_id
 from pilothouse.domain.errors import Conflict, InvalidInput
 from pilothouse.domain.messages import Usage
-from pilothouse.domain.modes import DEFAULT_MODE, is_looser
+from pilothouse.domain.modes import DEFAULT_MODE, strictness
 from pilothouse.domain.policies import Policy, check_policy
 from pilothouse.domain.signals import DELETED, ContextChanged
 from pilothouse.domain.states import name_of
@@ -97,11 +97,7 @@ def _usual(parts: Parts, workspace: Path, usual: Sequence[str | None]) -> str:
     """The strictest; a preference for a mode that there is no more counts for nothing."""
     configured = parts.steering(os.path.realpath(workspace)).mode
     known = [parts.modes.stored(name) for name in (*usual, configured) if name is not None and parts.modes.has(name)]
-    chosen, *others = known or [parts.modes.named(DEFAULT_MODE)]
-    for other in others:
-        if is_looser(chosen, other):
-            chosen = other
-    return chosen.name
+    return max(known, key=strictness).name if known else parts.modes.named(DEFAULT_MODE).name
 
 
 def check_workspace(parts: Parts, workspace: Path) -> None:

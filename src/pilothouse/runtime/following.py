@@ -2,8 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 
-from pilothouse.domain.messages import Message, pieces
-from pilothouse.domain.signals import ContentDelta, MessageCompleted
+from pilothouse.domain.messages import Message, Text, ToolRequest, pieces
 from pilothouse.domain.states import State
 from pilothouse.domain.values import ContextId, MessageId, TurnId, Value
 from pilothouse.runtime.hub import Subscription
@@ -14,17 +13,17 @@ _PIECE = 8000
 
 
 class Piece(Value):
-    """New text of an answer that is being written."""
+    """New text of an answer, as it is written or when it was: every answer is told so."""
 
     message_id: MessageId
     text: str
+    turn: TurnId | None = None
 
 
 class Seen(Value):
-    """A message is complete. Its text, if it was streamed, has been given in pieces before."""
+    """A message is complete. The text of an answer has been given in pieces before."""
 
     message: Message
-    streamed: bool
 
 
 class At(Value):
@@ -54,15 +53,20 @@ async def follow(
 ) -> AsyncIterator[Event]:
     """Everything behind `position` of the active branch, as it comes, until it is over (the context rests) or the
     subscription `signals` is closed."""
-    follower = _Follower(runtime, context_id, position)
+    follower: _Follower | None = None
     known: State | None = None
     told: set[ContextId] = set()
     with signals or runtime.signals([context_id]) as subscription:
         while True:
             live = await runtime.context(context_id)
+            follower = follower or _Follower(runtime, live, position)
             state, over = live.state, is_over(live)
-            async for event in follower.pull(live):
-                yield event
+            while follower.is_behind(live):
+                async for event in follower.pull(live):
+                    yield event
+            # Nothing awaited since: what is being written now comes after all that was pulled.
+            for piece in follower.more(live):
+                yield piece
             if state != known:
                 yield At(state=state)
             known = state
@@ -72,12 +76,8 @@ async def follow(
             for child_id in sorted(waiting - told):
                 yield ChildWaits(context_id=child_id)
             told = waiting
-            signals_since = await subscription.batch()
-            if not signals_since:
+            if not await subscription.batch():
                 return
-            if any(isinstance(signal, ContentDelta | MessageCompleted) for signal in signals_since):
-                for piece in follower.more(live):
-                    yield piece
 
 
 async def follow_turn(
@@ -92,46 +92,51 @@ async def follow_turn(
 ) -> AsyncIterator[Event]:
     """Only what belongs to one turn: what came before it is passed over, and the next one ends it."""
     async for event in follow(runtime, context_id, position=position, signals=signals, is_over=is_over):
-        if isinstance(event, Seen) and event.message.metadata.turn is not None:
-            if event.message.metadata.turn == turn:
-                has_begun = True
-            elif has_begun:
+        of = event.turn if isinstance(event, Piece) else None
+        of = event.message.metadata.turn if isinstance(event, Seen) else of
+        has_begun = has_begun or of == turn
+        if of is not None and of != turn:
+            if has_begun:
                 return
-        if has_begun or not isinstance(event, Seen | Piece):
+            continue
+        if has_begun or not isinstance(event, Seen):
             yield event
 
 
 class _Follower:
-    def __init__(self, runtime: Runtime, context_id: str, position: int) -> None:
+    """Keeps to the branch on which it began: a person may go to another one meanwhile."""
+
+    def __init__(self, runtime: Runtime, live: Live, position: int) -> None:
         self._runtime = runtime
-        self._context_id = context_id
+        self._branch = live.core.turn.branch if live.core.turn is not None else live.core.active_branch
         self._position = position
         self._sequences: dict[MessageId, int] = {}
-        self._complete: set[MessageId] = set()
+
+    def is_behind(self, live: Live) -> bool:
+        branch = live.branches.get(self._branch)
+        return branch is not None and branch.length > self._position
 
     def more(self, live: Live) -> list[Piece]:
         """What has been written since of the message that is being written."""
-        outlet = live.outlet
-        if outlet is None or outlet.message_id in self._complete:
+        outlet = live.writing
+        if outlet is None:
             return []
         text = "".join(outlet.pieces_after(self._sequences.get(outlet.message_id, 0)))
         self._sequences[outlet.message_id] = outlet.flushed
-        return _pieces(outlet.message_id, text)
+        return _pieces(outlet.message_id, text, outlet.turn)
 
     async def pull(self, live: Live) -> AsyncIterator[Event]:
-        length = live.branches[live.core.active_branch].length
-        count = length - self._position
-        if count <= 0:
-            return
-        self._position = length
-        for message in await self._runtime.read_messages(self._context_id, before=length, limit=count):
-            self._complete.add(message.id)
-            known = self._sequences.pop(message.id, None)
-            for piece in _pieces(message.id, "".join(pieces(message)[known:]) if known is not None else ""):
-                yield piece
-            yield Seen(message=message, streamed=known is not None)
+        length = live.branches[self._branch].length
+        count, self._position = length - self._position, length
+        found = await self._runtime.read_messages(live.id, branch=self._branch, before=length, limit=count)
+        for message in found:
+            if isinstance(message, Text | ToolRequest) and message.role == "assistant":
+                rest = "".join(pieces(message)[self._sequences.pop(message.id, 0) :])
+                for piece in _pieces(message.id, rest, message.metadata.turn):
+                    yield piece
+            yield Seen(message=message)
 
 
-def _pieces(message_id: MessageId, text: str) -> list[Piece]:
+def _pieces(message_id: MessageId, text: str, turn: TurnId | None) -> list[Piece]:
     """Few, whoever reads text does not care in how many parts it came; but none too large to be read at once."""
-    return [Piece(message_id=message_id, text=text[at : at + _PIECE]) for at in range(0, len(text), _PIECE)]
+    return [Piece(message_id=message_id, text=text[at : at + _PIECE], turn=turn) for at in range(0, len(text), _PIECE)]

@@ -11,6 +11,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import QUEUE_AT_MOST, Queued, SentKey
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
 from pilothouse.domain.messages import ErrorMessage, Message, pieces
+from pilothouse.domain.modes import is_looser, strictness
 from pilothouse.domain.payloads import ClientMetadata, Payload
 from pilothouse.domain.states import Failed, Idle, ProcessingUserMessage, name_of
 from pilothouse.domain.values import MessageId, TurnId, Value
@@ -41,6 +42,7 @@ async def send(
     payloads: Sequence[Payload | dict[str, Any]] | str,
     *,
     mode: str | None = None,
+    mode_at_most: str | None = None,
     client_metadata: ClientMetadata | None = None,
     key: str | None = None,
     queue: bool = False,
@@ -49,11 +51,14 @@ async def send(
     """Store the person's message and open a turn. When this returns, the message cannot be lost. Commit (a).
 
     With `queue`, a message that comes while a turn is open waits for its end. With a `key`, the same request sent
-    twice is one message, and gets the same answer.
+    twice is one message, and gets the same answer. `mode_at_most` switches a context that is in a looser mode to that
+    one, and leaves a stricter one as it is.
     Raises: InvalidInput, NotFound, Conflict (a turn is open, the queue is full), StoreError; then nothing has changed.
     """
     letter = read_letter(contexts, payloads, mode, client_metadata, by)
     async with contexts.locked(context_id) as live:
+        if mode_at_most is not None:
+            letter = _with_mode_at_most(contexts, live, letter, mode_at_most)
         sent_key = _key(live, letter, key) if key is not None else None
         if sent_key is not None:
             known = await contexts.parts.store.sent_key(live.id, sent_key.key)
@@ -67,6 +72,15 @@ async def send(
     if letter.mode is not None:
         await follow_children(contexts, live, by)
     return sent
+
+
+def _with_mode_at_most(contexts: Contexts, live: Live, letter: Letter, name: str) -> Letter:
+    modes = contexts.parts.modes
+    own, most = modes.stored(live.core.mode), modes.named(name)
+    if not is_looser(own, most) or strictness(own) > strictness(most):
+        return letter
+    bound: Letter = msgspec.structs.replace(letter, mode=most.name)
+    return bound
 
 
 async def _begin(contexts: Contexts, live: Live, draft: Draft, letter: Letter, sent_key: SentKey | None = None) -> Sent:

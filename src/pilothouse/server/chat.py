@@ -105,11 +105,16 @@ async def _decide(call: Call, waiting: list[Live], decisions: tuple[ResumeDecisi
         raise InvalidInput(Code.TOO_MANY_DECISIONS, given=len(decisions), pending=len(pending))
     if len(waiting) > 1 and any(decision.id is None for decision in decisions):
         raise Conflict(Code.AMBIGUOUS_DECISION, count=len(waiting))
-    owners = {record.id: context_id for context_id, record in pending}
+    owners = {record.id: (context_id, record.digest) for context_id, record in pending}
     found: dict[str, list[PersonsDecision]] = {}
     for decision, (_, record) in zip(decisions, pending, strict=False):
         made = _made(decision, decision.id or record.id)
-        found.setdefault(owners.get(CallId(made.id), waiting[0].id), []).append(made)
+        if made.id not in owners:
+            raise NotFound(Code.UNKNOWN_CALL, call_id=made.id)
+        owner, digest = owners[CallId(made.id)]
+        if made.digest not in (None, digest):
+            raise Conflict(Code.DIGEST_CHANGED, call_id=made.id)
+        found.setdefault(owner, []).append(made)
     for context_id, made_there in found.items():
         await call.runtime.decide(context_id, made_there, by=call.user)
 

@@ -9,7 +9,6 @@ from msgspec import Meta, Struct
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput, ModelError
 from pilothouse.domain.messages import Usage
-from pilothouse.domain.modes import is_looser
 from pilothouse.domain.values import MessageId, Value
 from pilothouse.runtime.live import Live
 from pilothouse.server.inputs import Id
@@ -68,7 +67,7 @@ async def complete(call: Call, body: CompletionBody) -> Completion | EventStream
     prompt = _prompt(body)
     live = await _context(call, body)
     position, before = live.branches[live.core.active_branch].length, live.core.usage
-    sent = await call.runtime.send(live.id, prompt, mode=_mode(call, live), by=call.user)
+    sent = await call.runtime.send(live.id, prompt, mode_at_most=call.serving.completions_mode, by=call.user)
     turn = Unattended(call, live, sent.turn_id, position)
     call.runtime.beside(turn.deny())
     if body.stream:
@@ -103,13 +102,6 @@ async def _context(call: Call, body: CompletionBody) -> Live:
     return await call.runtime.context(created)
 
 
-def _mode(call: Call, live: Live) -> str | None:
-    """The mode of this door, unless the context is in a stricter one."""
-    modes = call.runtime.parts.modes
-    chosen = modes.named(call.serving.completions_mode)
-    return None if is_looser(chosen, modes.stored(live.core.mode)) else chosen.name
-
-
 def _prompt(body: CompletionBody) -> str:
     """The last message; where no context is named, with what came before it as an account."""
     *earlier, last = [(message.role, _text(message)) for message in body.messages]
@@ -135,17 +127,13 @@ async def _chunks(call: Call, turn: Unattended, message_id: MessageId) -> AsyncG
         "created": int(call.runtime.parts.ambient.now()),
         "model": call.runtime.parts.model,
     }
-    call.serving.counts.chats_open += 1
-    try:
-        yield _chunk(about, {"role": "assistant", "content": ""})
-        async for piece in turn.text():
-            yield _chunk(about, {"content": piece})
-        if turn.remark():
-            yield _chunk(about, {"content": turn.remark()})
-        yield _chunk(about, {}, "stop")
-        yield _DONE
-    finally:
-        call.serving.counts.chats_open -= 1
+    yield _chunk(about, {"role": "assistant", "content": ""})
+    async for piece in turn.text():
+        yield _chunk(about, {"content": piece})
+    if turn.remark():
+        yield _chunk(about, {"content": turn.remark()})
+    yield _chunk(about, {}, "stop")
+    yield _DONE
 
 
 def _chunk(about: dict[str, Any], delta: dict[str, str], finish: str | None = None) -> bytes:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pilothouse.domain.codes import Code, Language
-from pilothouse.domain.errors import InvalidInput, NotFound
+from pilothouse.domain.errors import InvalidInput, NotFound, StoreDamaged
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.server.access import Access
@@ -66,8 +66,11 @@ class Call:
         return live
 
     def is_user(self) -> bool:
-        """Whether who asked may still ask: tokens can be taken away."""
-        return self.user in self.serving.access.tokens.all()
+        """Whether who asked may still ask: tokens can be taken away. Not by a file that cannot be read."""
+        try:
+            return self.user in self.serving.access.tokens.all()
+        except StoreDamaged:
+            return True
 
     def check_streams(self) -> None:
         """Raises: Refused when there are too many, or the server is stopping."""

@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 HEARTBEAT = b": \n\n"
 STALLED_SECONDS = 60.0
+_SECONDS_TO_END = 2.0
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -39,28 +40,36 @@ class EventStream(Response):
         self._heartbeat = heartbeat
         self._goes_on = goes_on
         self._sent = 0
+        self._is_over = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         tasks = [asyncio.ensure_future(work) for work in (self._send(send), self._beat(send), _left(receive))]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            sending, beating, _ = tasks
-            if not sending.done() and beating.done() and beating.result() == "stalled" and "abort" in scope:
-                scope["abort"]()
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
+        sending, beating, _ = tasks
         if not sending.cancelled():
             sending.result()
-        elif beating.done() and not beating.cancelled():
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        elif not beating.cancelled():
+            await self._end(scope, send, is_stalled=beating.result() == "stalled")
+
+    async def _end(self, scope: Scope, send: Send, *, is_stalled: bool) -> None:
+        """Before the pieces have come to theirs. Who does not read is not waited for."""
+        try:
+            async with asyncio.timeout(0 if is_stalled else _SECONDS_TO_END):
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+        except TimeoutError:
+            scope["abort"]()
 
     async def _send(self, send: Send) -> None:
         async with aclosing(self._pieces) as pieces:
             async for piece in pieces:
                 await self._put(send, piece)
+        self._is_over = True
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _put(self, send: Send, piece: bytes) -> None:
@@ -74,7 +83,7 @@ class EventStream(Response):
             await asyncio.sleep(self._heartbeat)
             if not self._goes_on():
                 return "over"
-            if self._sent == before:
+            if self._sent == before and not self._is_over:
                 try:
                     async with asyncio.timeout(STALLED_SECONDS):
                         await self._put(send, HEARTBEAT)

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from pilothouse.domain.codes import Code, Language, Reason, say
-from pilothouse.domain.messages import ErrorMessage, Text, ToolRequest, ToolResult
+from pilothouse.domain.messages import ErrorMessage, ToolRequest, ToolResult
 from pilothouse.domain.states import Failed, WaitingForRecovery
 from pilothouse.domain.values import CallId
 from pilothouse.runtime.following import At, ChildWaits, Event, Piece, Seen
@@ -74,8 +74,6 @@ class Teller:
                     self._arguments.setdefault(call.id, _decoded(call.arguments))
             case Piece(text=text):
                 yield event("token", {"text": text})
-            case Seen(message=Text(role="assistant", content=content), streamed=False) if content:
-                yield event("token", {"text": content})
             case Seen(message=ToolResult() as message):
                 yield from self._ended(message)
             case Seen(message=ErrorMessage(reason=reason)):

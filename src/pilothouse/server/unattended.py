@@ -7,8 +7,8 @@ from contextlib import suppress
 import msgspec
 
 from pilothouse.domain.codes import Code, Reason, say
-from pilothouse.domain.errors import Conflict, NotFound
-from pilothouse.domain.messages import ErrorMessage, Text
+from pilothouse.domain.errors import Conflict, NotFound, StoreError
+from pilothouse.domain.messages import ErrorMessage
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Failed, WaitingForRecovery
 from pilothouse.domain.values import TurnId
 from pilothouse.runtime.following import Event, Piece, Seen, follow_turn
@@ -17,6 +17,7 @@ from pilothouse.server.serving import Call
 from pilothouse.server.telling import waiting_in
 
 _SHOWN = 200
+_TRY_AGAIN = 1.0
 
 
 class Unattended:
@@ -36,9 +37,13 @@ class Unattended:
         """To be run beside: until the turn has ended, reject what waits, and answer that nobody is there."""
         with self._runtime.signals([self.live.id]) as signals:
             while not self._is_over(live := await self._runtime.context(self.live.id)):
-                for waiting in waiting_in(live):
-                    with suppress(Conflict, NotFound):  # a person was there after all, and faster
-                        await self._deny_one(waiting)
+                try:
+                    for waiting in waiting_in(live):
+                        with suppress(Conflict, NotFound):  # a person was there after all, and faster
+                            await self._deny_one(waiting)
+                except StoreError:  # nobody else would do it later
+                    await self._runtime.parts.ambient.sleep(_TRY_AGAIN)
+                    continue
                 await anext(signals)
 
     def _is_over(self, live: Live) -> bool:
@@ -59,7 +64,9 @@ class Unattended:
 
     async def text(self) -> AsyncIterator[str]:
         """What the model says, until the turn has ended or the server stops."""
+        counts = self._call.serving.counts
         stopping = asyncio.ensure_future(self._call.serving.stopping.wait())
+        counts.chats_open += 1
         try:
             with self._runtime.signals([self.live.id]) as signals:
                 stopping.add_done_callback(lambda _: signals.close())
@@ -76,6 +83,7 @@ class Unattended:
                         yield piece
         finally:
             stopping.cancel()
+            counts.chats_open -= 1
         self._note_end()
 
     def _taken(self, event: Event) -> list[str]:
@@ -84,8 +92,6 @@ class Unattended:
                 return [text]
             case Seen(message=ErrorMessage(reason=reason)):
                 self.failure = reason
-            case Seen(message=Text(role="assistant", content=content), streamed=False):
-                return [content]
         return []
 
     def _note_end(self) -> None:

@@ -119,7 +119,8 @@ class Sessions:
 
     async def _make_room(self, user: str) -> None:
         """Where there are as many tabs as there may be, those of contexts that are gone are closed."""
-        session = await self._load(user)
+        async with self._locks[user]:
+            session = await self._load(user)
         if len(session.open_contexts) < TABS_AT_MOST:
             return
         there = {tab.context_id for tab in (await self._with_titles(session)).open_contexts}
@@ -185,7 +186,10 @@ class Sessions:
         tabs = []
         for tab in session.open_contexts:
             try:
-                title = (await self._runtime.context(tab.context_id)).core.title
+                core = (await self._runtime.context(tab.context_id)).core
+                if core.owner != session.user_id:  # the id has changed hands
+                    continue
+                title = core.title
             except NotFound:
                 continue
             except StoreError:  # a damaged one has its tab too

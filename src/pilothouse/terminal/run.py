@@ -140,8 +140,6 @@ def _print_text(event: Event, out: TextIO, err: TextIO, language: Language) -> N
         case Piece(text=text):
             out.write(visible(text))
             out.flush()
-        case Seen(message=Text(role="assistant") as message, streamed=False):
-            out.write(visible(message.content))
         case Seen(message=ToolRequest() as message):
             out.write("\n" if message.content else "")
             for call in message.calls:

@@ -16,8 +16,8 @@ def show_event(event: Event, language: Language, typed: Collection[MessageId] = 
     match event:
         case Piece(text=text):
             print(visible(text), end="", flush=True)
-        case Seen(message=Text(role="assistant") as message, streamed=streamed):
-            print("" if streamed else visible(message.content))
+        case Seen(message=Text(role="assistant")):
+            print()
         case Seen(message=Text(role="user") as message) if message.id not in typed:
             print(visible(f"\n» {short(message.content)}"))
         case Seen(message=ToolRequest() as message):
