@@ -4,6 +4,7 @@ It keeps its own account of modes, rules, policies, elevations, pauses and appro
 sentence of the specification as `tests.domain.judging` spells it out. It knows nothing of the gate's own code.
 """
 
+import copy
 from collections import Counter
 from datetime import datetime, timedelta
 from typing import Any
@@ -66,6 +67,11 @@ class _Account:
         self.elevated = False
         self.paused = False
 
+    def copy(self) -> "_Account":
+        made = copy.copy(self)
+        made.rules = dict(self.rules)
+        return made
+
     def is_elevated(self, at: str) -> bool:
         return self.elevated and self.calls_left != 0 and (self.until is None or at < self.until)
 
@@ -78,9 +84,12 @@ class Oracle:
         self.granted: dict[str, tuple[str, ...]] = {}
         self.started: Counter[str] = Counter()
         self._read = 0
+        self._before: dict[str, _Account] = {}
 
     def judge(self) -> None:
-        """Go through what was committed since the last time."""
+        """Go through what was committed since the last time. Commands of one step are given at once: what stands above
+        a call counts from when its command has returned, at the latest from the next step on."""
+        self._before = {context_id: account.copy() for context_id, account in self.accounts.items()}
         for context_id, entry in self.store.order[self._read :]:
             if entry.kind in ("rule_given", "rule_revoked"):
                 self._take_rule(context_id, entry)
@@ -144,9 +153,13 @@ class Oracle:
         approved = self.granted.get(call_id) == self._modes(context_id)
         standing = self._standing(context_id, entry.at)
         verdict = oracle(facts, standing, approved)
+        if verdict != 0:
+            verdict = oracle(facts, self._standing(context_id, entry.at, self._before), approved)
         assert verdict == 0, f"{call.tool} {call.arguments} started in {standing.modes}: {verdict}"
         for each in self._line(context_id):
-            assert not self.accounts[each].paused, "a call started while its turn was paused"
+            above = self._before.get(each, self.accounts[each]) if each != context_id else self.accounts[each]
+            is_paused = self.accounts[each].paused and above.paused
+            assert not is_paused, "a call started while its turn was paused"
         account = self.accounts[context_id]
         if entry.detail["reason"]["code"] == "elevation_runs" and account.calls_left is not None:
             account.calls_left -= 1
@@ -160,12 +173,13 @@ class Oracle:
     def _modes(self, context_id: str) -> tuple[str, ...]:
         return tuple(self.accounts[each].mode for each in self._line(context_id))
 
-    def _standing(self, context_id: str, at: str) -> Standing:
-        own, *above = [self._one(each, at) for each in self._line(context_id)]
+    def _standing(self, context_id: str, at: str, before: dict[str, "_Account"] | None = None) -> Standing:
+        """With what stood above it `before`, where that is asked for."""
+        accounts = {**self.accounts, **(before or {}), context_id: self.accounts[context_id]}
+        own, *above = [self._one(accounts[each], at) for each in self._line(context_id)]
         return msgspec.structs.replace(own, above=tuple(above))
 
-    def _one(self, context_id: str, at: str) -> Standing:
-        account = self.accounts[context_id]
+    def _one(self, account: "_Account", at: str) -> Standing:
         rules = [*self.user_rules.values(), *account.rules.values()]
         in_force = [rule for rule in rules if rule.lifetime.until is None or at < rule.lifetime.until]
         return Standing(

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pilothouse.domain.codes import Code
-from pilothouse.domain.errors import Conflict, InvalidInput
+from pilothouse.domain.errors import Conflict, InvalidInput, RequestError
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.states import Idle, Paused, ProcessingUserMessage
 from pilothouse.domain.values import ContextId
@@ -19,6 +20,7 @@ from pilothouse.runtime.parts import Limits
 from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.tools import NoteTool
+from pilothouse.testing.world import World
 from tests.held import (
     DELEGATE,
     DELEGATES,
@@ -32,6 +34,7 @@ from tests.held import (
     settle,
     waiting_child,
 )
+from tests.properties.oracle import OrderedStore
 
 
 class SlowlyOpened(MemoryStore):
@@ -297,3 +300,32 @@ async def test_while_a_sub_agent_works_no_time_runs_out_for_the_parent(tmp_path:
     await world.runtime.approve_all(child)
     await world.runtime.rested(context_id)
     assert world.change.ran == ["a"]
+
+
+@pytest.mark.parametrize("instants", range(8))
+@pytest.mark.parametrize("switch_first", [True, False])
+async def test_a_start_that_was_under_way_is_over_before_the_switch_above_it_returns(
+    tmp_path: Path, instants: int, switch_first: bool
+) -> None:
+    store = OrderedStore()
+    world = World(tmp_path, asks(("change", "a")), DONE, store=store)
+    await world.runtime.create_context(tmp_path, mode="agent", context_id="root")
+    await world.runtime.create_context(tmp_path, mode="supervised", parent="root", context_id="child")
+    await world.turn("child")
+    returned: list[int] = []
+
+    async def switch() -> None:
+        await world.runtime.switch_mode("root", "ask")
+        returned.append(len(store.order))
+
+    async def approve() -> None:
+        for _ in range(instants):
+            await asyncio.sleep(0)
+        with suppress(RequestError):
+            await world.runtime.approve_all("child")
+
+    await asyncio.gather(*([switch(), approve()] if switch_first else [approve(), switch()]))
+    await world.runtime.rested("child")
+    started = [at for at, (_, entry) in enumerate(store.order) if entry.kind == "call_started"]
+    assert all(at < returned[0] for at in started)
+    await world.runtime.close()
