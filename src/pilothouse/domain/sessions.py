@@ -1,7 +1,7 @@
 """A user's session: open tabs, the active context, the page's state, preferences. The same on disk and on the wire."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -85,11 +85,11 @@ class PreferencesChange(Value, kw_only=True):
     version: int | None = None
 
 
-def with_changes(value: UIState | Preferences, change: UIStateChange | PreferencesChange) -> dict[str, object]:
-    """The fields of a value, those that are given replaced."""
+def given_in(change: UIStateChange | PreferencesChange) -> dict[str, Any]:
+    """The fields that are to be changed."""
     given = {name: each for name, each in msgspec.structs.asdict(change).items() if each is not UNSET}
     given.pop("version")
-    return {**msgspec.structs.asdict(value), **given}
+    return given
 
 
 def opened(session: Session, context_id: ContextId, at: Timestamp) -> Session:

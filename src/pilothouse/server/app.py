@@ -36,8 +36,7 @@ class App:
         self._decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            raise NotImplementedError(scope["type"])
+        assert scope["type"] == "http", "nothing else is switched on"
         request = Request(scope, receive)
         clock = self._serving.runtime.parts.ambient.monotonic
         began = clock()

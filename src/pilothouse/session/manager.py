@@ -21,9 +21,9 @@ from pilothouse.domain.sessions import (
     UIStateChange,
     activated,
     closed,
+    given_in,
     in_order,
     opened,
-    with_changes,
 )
 from pilothouse.domain.signals import SessionChanged
 from pilothouse.domain.values import ContextId
@@ -99,7 +99,7 @@ class Sessions:
 
     async def set_ui_state(self, user: str, given: UIStateChange) -> Session:
         def change(session: Session) -> Session:
-            state = msgspec.convert(with_changes(session.ui_state, given), UIState)
+            state = msgspec.structs.replace(session.ui_state, **given_in(given))
             return msgspec.structs.replace(session, ui_state=state)
 
         return await self._change(user, change, given.version)
@@ -112,7 +112,7 @@ class Sessions:
         )
 
         def change(session: Session) -> Session:
-            preferences = Preferences(**with_changes(session.preferences, given))  # type: ignore[arg-type]
+            preferences = msgspec.structs.replace(session.preferences, **given_in(given))
             return msgspec.structs.replace(session, preferences=preferences)
 
         return await self._change(user, change, given.version)
