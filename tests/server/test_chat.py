@@ -265,14 +265,19 @@ async def test_a_server_that_stops_says_so_then_done(tmp_path: Path) -> None:
     assert data(events, "error")[0]["code"] == "server_stopping"
 
 
+async def two_children_wait(world: World, workspace: Path) -> None:
+    """The thread `t`, and below it two sub-agents that wait for a person."""
+    await world.runtime.create_context(workspace, context_id="t")
+    for child in ("child-a", "child-b"):
+        await world.runtime.create_context(workspace, mode="supervised", parent="t", context_id=child)
+        await world.turn(child)
+
+
 async def test_where_several_sub_agents_wait_a_decision_names_its_call(tmp_path: Path) -> None:
     pay = NoteTool("pay", "mutating", hold=True)
     answers = asks(("change", "1")), asks(("change", "2")), asks(("pay", "x")), DONE, DONE, DONE
     async with chatting(tmp_path, *answers, tools=[pay]) as (world, client, _):
-        await world.runtime.create_context(tmp_path, context_id="t")
-        for child in ("child-a", "child-b"):
-            await world.runtime.create_context(tmp_path, mode="supervised", parent="t", context_id=child)
-            await world.turn(child)
+        await two_children_wait(world, tmp_path)
         events = await told(client.chat("t", "go"))
         assert names(events)[-2:] == ["interrupt", "done"]
         calls = data(events, "interrupt")[0]["tool_calls"]
@@ -338,10 +343,7 @@ async def test_decisions_over_several_conversations_are_checked_before_the_first
     pay = NoteTool("pay", "mutating", hold=True)
     answers = asks(("change", "1")), asks(("change", "2")), asks(("pay", "x")), DONE, DONE, DONE
     async with chatting(tmp_path, *answers, tools=[pay]) as (world, client, _):
-        await world.runtime.create_context(tmp_path, context_id="t")
-        for child in ("child-a", "child-b"):
-            await world.runtime.create_context(tmp_path, mode="supervised", parent="t", context_id=child)
-            await world.turn(child)
+        await two_children_wait(world, tmp_path)
         calls = data(await told(client.chat("t", "go")), "interrupt")[0]["tool_calls"]
         good = {"type": "approve", "id": calls[0]["id"]}
         for bad in ({"type": "approve", "id": calls[1]["id"], "digest": "x"}, {"type": "approve", "id": "nobody"}):

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from msgspec import Meta
 
-from pilothouse.domain.codes import Code, Reason, say
+from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.contexts import check_context_id
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, PilothouseError
 from pilothouse.domain.payloads import FileReferencePayload, Payload, TextPayload, check_payloads
@@ -19,7 +19,7 @@ from pilothouse.server.inputs import Id, ModeName
 from pilothouse.server.messages import Files
 from pilothouse.server.serving import Call
 from pilothouse.server.sse import EventStream, event
-from pilothouse.server.telling import Teller, waiting_in
+from pilothouse.server.telling import Teller, error_event, waiting_in
 
 CREATED_MODE = "build"
 
@@ -170,19 +170,15 @@ async def _events(call: Call, turn: _Turn) -> AsyncGenerator[bytes, None]:
             async for piece in teller.tell(happens):
                 yield piece
         if stopping.done():
-            yield error_event(Reason(Code.SERVER_STOPPING), call)
+            yield error_event(Reason(Code.SERVER_STOPPING), call.language)
         else:
             yield await _interrupt(call, teller.waiting) + teller.last_error()
     except PilothouseError as error:
-        yield error_event(error.reason, call)
+        yield error_event(error.reason, call.language)
     finally:
         stopping.cancel()
         counts.chats_open -= 1
     yield event("done", {})
-
-
-def error_event(reason: Reason, call: Call) -> bytes:
-    return event("error", {"message": say(reason, call.language), "code": reason.code})
 
 
 async def _interrupt(call: Call, waiting: list[Live]) -> bytes:

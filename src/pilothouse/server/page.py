@@ -22,7 +22,8 @@ _STYLE = (
     "background:#f6f7f9}h1{font-size:1.2rem}@media(prefers-color-scheme:dark){body{color:#dbe2ea;background:#14181d}}"
 )
 _PLAIN = (
-    '<!doctype html><html lang="{lang}"><meta charset="utf-8">{more}<title>Pilothouse</title><style>{style}</style>'
+    '<!doctype html><html lang="{lang}"><meta charset="utf-8"><link rel="icon" href="data:,">{more}'
+    "<title>Pilothouse</title><style>{style}</style>"
 )
 
 

@@ -19,7 +19,7 @@ class BoundedProtocol(HttpToolsProtocol):
     _deadline: asyncio.TimerHandle | None = None
     _in_body = False
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self._expect_headers()
 
@@ -40,7 +40,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._got_headers()
         self._in_body = True
-        self.scope["abort"] = self.transport.abort  # type: ignore[typeddict-unknown-key]
+        self.scope["state"]["abort"] = self.transport.abort
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:

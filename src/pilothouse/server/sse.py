@@ -63,7 +63,7 @@ class EventStream(Response):
             async with asyncio.timeout(0 if is_stalled else _SECONDS_TO_END):
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
         except TimeoutError:
-            scope["abort"]()
+            scope["state"]["abort"]()
 
     async def _send(self, send: Send) -> None:
         async with aclosing(self._pieces) as pieces:

@@ -52,7 +52,7 @@ class Teller:
             return b""
         match state:
             case Failed(error_message=reason) | WaitingForRecovery(reason=reason):
-                return self._error(reason)
+                return error_event(reason, self._language)
             case _:
                 return b""
 
@@ -78,7 +78,7 @@ class Teller:
                 yield from self._ended(message)
             case Seen(message=ErrorMessage(reason=reason)):
                 self._told_error = True
-                yield self._error(reason)
+                yield error_event(reason, self._language)
 
     def _ended(self, message: ToolResult) -> Iterator[bytes]:
         is_wall = message.status == "denied" and message.error is not None and message.error.code in _WALLS
@@ -92,10 +92,12 @@ class Teller:
         data = {"id": message.call_id, "name": message.tool, "status": message.status, "result": told[:RESULT_AT_MOST]}
         yield event("tool_end", data)
 
-    def _error(self, reason: Reason) -> bytes:
-        is_plan = reason.code is Code.MODE_DENIED and reason.params.get("mode") == "plan"
-        words = Reason(Code.PLAN_DENIED, reason.params) if is_plan else reason
-        return event("error", {"message": say(words, self._language), "code": reason.code})
+
+def error_event(reason: Reason, language: Language) -> bytes:
+    """What went wrong. The wall of plan mode has words of its own here."""
+    is_plan = reason.code is Code.MODE_DENIED and reason.params.get("mode") == "plan"
+    words = Reason(Code.PLAN_DENIED, reason.params) if is_plan else reason
+    return event("error", {"message": say(words, language), "code": reason.code})
 
 
 def waiting_in(live: Live) -> list[Live]:
