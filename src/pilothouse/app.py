@@ -2,17 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from pilothouse.ambient import Ambient, SystemAmbient, timestamp
+from pilothouse.config.reading import read_text
 from pilothouse.llm.base import Adapter
 from pilothouse.runtime.parts import Limits, Parts, Processor, Titles
 from pilothouse.runtime.runtime import Runtime
+from pilothouse.sandbox.workspace import Root
 from pilothouse.settings import OPENAI_URL, ModelChoice, Settings
 from pilothouse.storage.base import Store
 from pilothouse.storage.files.store import FileStore
+from pilothouse.tools.base import Tool
 from pilothouse.tools.builtin import builtin_tools
+from pilothouse.tools.mcp.definitions import read_definitions
+from pilothouse.tools.mcp.servers import AcceptedTools, Servers
+from pilothouse.tools.own import tools_of_file, tools_of_packages
 from pilothouse.tools.registry import Registry
 from pilothouse.tracing import tracing_from
 
@@ -31,25 +38,50 @@ def build_runtime(
     ambient: Ambient = SystemAmbient()
     configuration = settings.configuration
     tracing = tracing_from(environment, ambient, settings.model.name)
+    registry = Registry(_tools(settings, environment))
     return Runtime(
         Parts(
             store=store or FileStore(settings.data_dir, now=lambda: timestamp(ambient.now())),
             adapter=adapter or build_adapter(settings, settings.model),
             model=settings.model.name,
-            registry=Registry(builtin_tools(environment)),
+            registry=registry,
             ambient=ambient,
             modes=configuration.modes,
             personas=configuration.personas,
             prices=configuration.prices,
             steering=configuration.steering,
+            trust=configuration,
+            servers=_servers(settings, environment, registry, ambient),
             titles=_titles(settings),
             limits=limits or _limits(settings),
             processors=processors,
             private=_private(settings),
+            kept=settings.data_dir / "kept",
             roots=roots,
+            also=[Root(Path(root.path), root.writable) for root in configuration.roots],
             trace=tracing.entered if tracing is not None else None,
             trace_change=tracing.committed if tracing is not None else None,
         )
+    )
+
+
+def _tools(settings: Settings, environment: Mapping[str, str]) -> list[Tool[Any]]:
+    """Those that come with it, those of installed packages, the person's own. Raises: InvalidInput."""
+    given = settings.configuration.tools
+    own = [tool for path in given.files for tool in tools_of_file(path)]
+    return [*builtin_tools(environment, given.sandbox), *tools_of_packages(), *own]
+
+
+def _servers(settings: Settings, environment: Mapping[str, str], registry: Registry, ambient: Ambient) -> Servers:
+    """Raises: InvalidInput."""
+    file = settings.configuration.servers_file
+    text = read_text(file)
+    return Servers(
+        registry,
+        read_definitions(text, str(file)) if text is not None else [],
+        environment=environment,
+        ambient=ambient,
+        accepted=AcceptedTools(settings.data_dir / "accepted_tools.json"),
     )
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import msgspec
 
 from pilothouse.app import build_runtime
-from pilothouse.config.files import PROJECT_FILE
 from pilothouse.domain.codes import Code, Reason, say
 from pilothouse.domain.errors import PilothouseError, RequestError, StoreDamaged, StoreLocked
 from pilothouse.domain.modes import DEFAULT_MODE
@@ -49,6 +48,10 @@ async def _start(options: argparse.Namespace) -> int:
         )
         if options.command == "config":
             return _show_configuration(options, settings)
+        if options.command in ("mcp", "trust"):
+            from pilothouse.toolkeeping import mcp_command, trust_command
+
+            return await (mcp_command if options.command == "mcp" else trust_command)(options, settings)
         if options.command == "users":
             from pilothouse.hosting import users_command
 
@@ -112,7 +115,12 @@ def _show_configuration(options: argparse.Namespace, settings: Settings) -> int:
     workspace = os.path.realpath(options.workspace or Path.cwd())
     configuration = settings.configuration
     steering = configuration.steering(workspace)
-    files = {"your file": configuration.user_file, "folder's file": Path(workspace) / PROJECT_FILE}
+    files = {
+        "your file": configuration.user_file,
+        "your tools": configuration.user_file.parent / "tools.toml",
+        "your servers of tools": configuration.servers_file,
+    }
+    trust = configuration.look(workspace)
     limits = msgspec.to_builtins(configuration.file.limits)
     lines = [
         *(f"{name}: {path}{'' if path.exists() else ' (there is none)'}" for name, path in files.items()),
@@ -123,6 +131,8 @@ def _show_configuration(options: argparse.Namespace, settings: Settings) -> int:
         f"limits: {', '.join(f'{name} {value}' for name, value in limits.items() if value is not None) or 'default'}",
         f"personas: {', '.join(configuration.personas) or '-'}",
         f"disabled tools: {', '.join(sorted(steering.disabled)) or '-'}",
+        f"tools that wait: {', '.join(sorted(steering.waiting)) or '-'}",
+        f"folder's own files: {', '.join(trust.files) or '-'} ({trust.status})",
         f"data: {settings.data_dir}",
         *(f"folder {each.folder}: {each.mode.name}" for each in steering.directories),
         *(f"rule: {say_rule(rule, settings.language)}" for rule in steering.rules),

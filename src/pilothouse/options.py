@@ -25,6 +25,7 @@ def make_parser() -> argparse.ArgumentParser:
     _common(run, suppress=True)
     _contexts_parser(commands)
     _serve_parser(commands)
+    _tools_parsers(commands)
     config = commands.add_parser("config", help="show what the configuration says here, or what is wrong in it")
     _common(config, suppress=True)
     return parser
@@ -48,6 +49,30 @@ def _serve_parser(commands: Any) -> None:
     actions = users.add_subparsers(dest="action", metavar="ACTION")
     for name, told in (("add", "a new user; prints their token"), ("remove", "their token opens nothing any more")):
         actions.add_parser(name, help=told).add_argument("name")
+
+
+def _tools_parsers(commands: Any) -> None:
+    mcp = commands.add_parser("mcp", help="servers of tools (MCP): list, add, remove, test")
+    _common(mcp, suppress=True)
+    actions = mcp.add_subparsers(dest="action", metavar="ACTION")
+    actions.add_parser("list", help="those of your own file, and those of this folder")
+    add = actions.add_parser(
+        "add",
+        help="a server: NAME URL, or NAME -- COMMAND ARGUMENT...",
+        description="Add a server to your own file: an address, or a program after '--'.",
+    )
+    add.add_argument("name")
+    add.add_argument("target", nargs="+", metavar="URL | COMMAND", help="an address, or a program and its arguments")
+    add.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="of the program; repeatable")
+    add.add_argument("--header", action="append", default=[], metavar="NAME=VALUE", help="of requests; repeatable")
+    add.add_argument("--trusted", action="store_true", help="its word that a tool only reads is to count")
+    actions.add_parser("remove", help="out of your own file").add_argument("name")
+    actions.add_parser("test", help="connect, and show what it has").add_argument("name")
+    trust = commands.add_parser("trust", help="let a folder's own configuration count, after a look at it")
+    _common(trust, suppress=True)
+    trust.add_argument("folder", nargs="?", type=Path, help="the folder (default: here)")
+    trust.add_argument("--yes", action="store_true", help="without asking")
+    trust.add_argument("--revoke", action="store_true", help="no longer")
 
 
 def _port(text: str) -> int:

@@ -1,12 +1,14 @@
 """Settings: what the command line, the environment and the person's file say, in this order, checked."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from pilothouse.ambient import SystemAmbient, timestamp
 from pilothouse.config.files import Configuration
+from pilothouse.config.trust import Trust
 from pilothouse.domain.codes import Code, Language
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.domain.values import Value
+from pilothouse.domain.values import Timestamp, Value
 
 OPENAI_URL = "https://api.openai.com/v1"
 _DEFAULT_OPENAI_MODEL = "gpt-4.1-mini"
@@ -42,6 +44,7 @@ def read_settings(
     mode: str | None = None,
     data_dir: str | None = None,
     config: str | None = None,
+    now: Callable[[], Timestamp] = lambda: timestamp(SystemAmbient().now()),
 ) -> Settings:
     """The command line first, then the environment, then the file, then defaults.
 
@@ -49,6 +52,8 @@ def read_settings(
     """
     configuration = Configuration(_user_file(environment, config))
     file = configuration.file
+    kept = _data_dir(environment, data_dir or environment.get("PILOTHOUSE_DATA_DIR") or file.data_dir)
+    configuration.trusted = Trust(kept / "trust.json", now)
     key = environment.get("OPENAI_API_KEY") or None
     base_url = environment.get("OPENAI_BASE_URL") or None
     named = model or environment.get("PILOTHOUSE_MODEL") or file.model
@@ -58,7 +63,7 @@ def read_settings(
         model=chosen,
         title_model=_model(file.title_model, key, base_url) if file.title_model is not None else None,
         mode=configuration.modes.named(wanted).name if wanted else None,
-        data_dir=_data_dir(environment, data_dir or environment.get("PILOTHOUSE_DATA_DIR") or file.data_dir),
+        data_dir=kept,
         language=file.language or language_of(environment),
         base_url=base_url or OPENAI_URL,
         key=key,

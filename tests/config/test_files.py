@@ -7,6 +7,7 @@ import pytest
 
 from pilothouse.config.files import Configuration
 from pilothouse.config.reading import SIZE_AT_MOST
+from pilothouse.config.trust import Trust
 from pilothouse.domain.codes import Code
 from pilothouse.domain.decisions import CallFacts, Standing, decide
 from pilothouse.domain.errors import InvalidInput
@@ -56,9 +57,6 @@ aliases = ["d"]
 [personas.reader]
 denied = ["write_file"]
 
-[tools]
-disabled = ["edit_file"]
-
 [prices."gpt-4.1"]
 input = 2
 output = 8.0
@@ -68,13 +66,21 @@ output = 8.0
 def configured(tmp_path: Path, text: str) -> Configuration:
     path = tmp_path / "config.toml"
     path.write_text(text)
-    return Configuration(path)
+    (tmp_path / "tools.toml").write_text("[tools.edit_file]\nenabled = false\n")
+    found = Configuration(path)
+    found.trusted = Trust(tmp_path / "data/trust.json", lambda: "2026-01-01T00:00:00Z")
+    return found
 
 
-def project(tmp_path: Path, text: str) -> str:
+def trust(found: Configuration, workspace: str) -> None:
+    found.trust(workspace, found.look(workspace).digest)
+
+
+def project(tmp_path: Path, text: str, tools: str = "") -> str:
     folder = tmp_path / "project"
     (folder / ".pilothouse").mkdir(parents=True, exist_ok=True)
     (folder / ".pilothouse/config.toml").write_text(text)
+    (folder / ".pilothouse/tools.toml").write_text(tools)
     return str(folder)
 
 
@@ -226,14 +232,17 @@ def test_a_project_adds_strictness(tmp_path: Path) -> None:
     workspace = project(
         tmp_path,
         'mode = "ask"\n[approval]\npolicy = "manual"\n[directories]\ndeploy = "plan"\n'
-        '[[rules]]\neffect = "ask"\ntool = "execute"\n[tools]\ndisabled = ["delegate"]',
+        '[[rules]]\neffect = "ask"\ntool = "execute"',
+        "[tools.delegate]\nenabled = false",
     )
+    assert found.steering(workspace).mode == "supervised", "nothing of it counts before it is trusted"
+    trust(found, workspace)
     steering = found.steering(workspace)
     assert steering.mode == "ask"
     assert steering.preference.kind == "white_list", "the person's own stays"
     assert [policy.kind for policy in steering.policies] == ["manual"], "and the project's holds beside it"
     assert [each.folder for each in steering.directories] == ["deploy"]
-    assert steering.disabled == frozenset({"delegate"})
+    assert steering.disabled == frozenset({"edit_file", "delegate"})
 
 
 FORBIDDEN = [
@@ -259,17 +268,24 @@ def test_a_project_may_never_make_things_looser_or_speak_for_the_person(tmp_path
     found = configured(tmp_path, 'mode = "supervised"')
     workspace = project(tmp_path, text)
     with pytest.raises(InvalidInput) as caught:
-        found.steering(workspace)
+        trust(found, workspace)
     assert caught.value.reason.params["key"] == key
     assert workspace in caught.value.reason.params["file"]
+    assert found.look(workspace).status == "new"
 
 
-def test_a_projects_file_is_read_once(tmp_path: Path) -> None:
+def test_what_was_trusted_holds_until_the_person_says_otherwise(tmp_path: Path) -> None:
     found = configured(tmp_path, "")
     workspace = project(tmp_path, '[directories]\ndeploy = "plan"')
+    trust(found, workspace)
     before = found.steering(workspace)
     project(tmp_path, "")
+    assert found.look(workspace).status == "changed"
     assert found.steering(workspace) == before, "who can write it must not be able to take it away meanwhile"
+    again = configured(tmp_path, "")
+    assert again.steering(workspace) == before, "nor by a restart"
+    trust(again, workspace)
+    assert again.steering(workspace).directories == ()
 
 
 def test_the_command_line_goes_before_the_environment_and_that_before_the_file(tmp_path: Path) -> None:

@@ -1,51 +1,88 @@
-"""The two files: the person's own and a folder's. A folder's is read once, and can only make things stricter."""
+"""The files: the person's own, and a folder's. A folder's count once it is trusted, and only make things stricter."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
 from pilothouse.config import meaning
 from pilothouse.config.reading import Document, read_document
-from pilothouse.config.schema import ProjectFile, UserFile
+from pilothouse.config.schema import ProjectFile, RootTable, UserFile
+from pilothouse.config.tools import ToolSettings, tool_settings, with_tools
+from pilothouse.config.trust import CONFIG, FOLDER, SERVERS, TOOLS, Trust
 from pilothouse.domain.modes import Modes
 from pilothouse.domain.personas import Persona
 from pilothouse.domain.prices import Price
 from pilothouse.domain.steering import Steering
-
-PROJECT_FILE = Path(".pilothouse") / "config.toml"
+from pilothouse.domain.trust import FolderTrust
 
 
 class Configuration:
-    """What the files say. `user_file` is where the person's own is, or would be."""
+    """What the files say. `user_file` is where the person's own is, or would be; others of theirs lie beside it."""
 
     def __init__(self, user_file: Path) -> None:
         """Raises: InvalidInput, naming file, line, key and what is allowed."""
         self.user_file = user_file
+        self.trusted: Trust | None = None
         self._document = read_document(user_file) or Document(user_file, "")
         self.file = self._document.checked(self._document.data, UserFile)
         self.modes: Modes = meaning.modes_of(self._document, self.file)
         self.personas: Mapping[str, Persona] = meaning.personas_of(self._document, self.file)
         self.prices: Mapping[str, Price] = meaning.prices_of(self._document, self.file)
+        self.roots: list[RootTable] = meaning.roots_of(self._document, self.file)
         meaning.check_server(self._document, self.file, self.modes)
-        self._steering: dict[str | None, Steering] = {}
+        tools = read_document(user_file.parent / TOOLS)
+        self.tools = tool_settings(tools) if tools is not None else ToolSettings()
+        self._steering: dict[str | None, tuple[Mapping[str, str], Steering]] = {}
         self.steering(None)
 
+    @property
+    def servers_file(self) -> Path:
+        return self.user_file.parent / SERVERS
+
     def steering(self, workspace: str | None) -> Steering:
-        """What holds in a workspace. A folder's file is read once: what happens to it later changes nothing.
-
-        Raises: InvalidInput.
-        """
+        """What holds in a workspace: of a folder's own files, what was trusted. Raises: InvalidInput."""
+        texts = self.trusted.texts(workspace) if self.trusted is not None and workspace is not None else {}
         known = self._steering.get(workspace)
-        if known is None:
-            known = meaning.user_steering(self._document, self.file, self.modes, workspace)
-            if workspace is not None:
-                known = self._with_project(known, workspace)
+        if known is None or known[0] != texts:
+            known = (texts, self._made(workspace, texts))
             self._steering[workspace] = known
-        return known
+        return known[1]
 
-    def _with_project(self, user: Steering, workspace: str) -> Steering:
-        document = read_document(Path(workspace) / PROJECT_FILE)
-        if document is None:
-            return user
+    def _made(self, workspace: str | None, texts: Mapping[str, str]) -> Steering:
+        user = meaning.user_steering(self._document, self.file, self.modes, workspace)
+        made = with_tools(user, self.tools)
+        if workspace is None:
+            return made
+        folder = Path(workspace) / FOLDER
+        if CONFIG in texts:
+            made = self._with_project(made, Document(folder / CONFIG, texts[CONFIG]), workspace)
+        if TOOLS in texts:
+            made = with_tools(made, tool_settings(Document(folder / TOOLS, texts[TOOLS]), is_project=True))
+        return made
+
+    # whether a folder's own files count
+
+    def look(self, folder: str) -> FolderTrust:
+        """Raises: InvalidInput for files that cannot be read."""
+        return self._trust().look(folder)
+
+    def trust(self, folder: str, digest: str) -> None:
+        """Raises: Conflict where it is not what was shown, InvalidInput for what may not be said there."""
+        found = self._trust().look(folder)
+        self._made(found.folder, found.files)
+        self._trust().trust(folder, digest)
+
+    def distrust(self, folder: str) -> None:
+        self._trust().distrust(folder)
+
+    def servers_of(self, folder: str) -> str | None:
+        """The file of a folder's own servers of tools, as it was trusted."""
+        return self._trust().texts(folder).get(SERVERS)
+
+    def _trust(self) -> Trust:
+        assert self.trusted is not None
+        return self.trusted
+
+    def _with_project(self, user: Steering, document: Document, workspace: str) -> Steering:
         forbidden = [name for name in document.data if name in _ONLY_ONES_OWN]
         if forbidden:
             allowed = ", ".join(ProjectFile.__struct_fields__)

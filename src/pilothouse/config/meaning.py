@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+import shlex
 from typing import Any
 
 import msgspec
@@ -14,13 +15,14 @@ from pilothouse.config.schema import (
     PersonaTable,
     PriceTable,
     ProjectFile,
+    RootTable,
     RuleTable,
     UserFile,
 )
 from pilothouse.domain.branches import check_name
 from pilothouse.domain.decisions import DirectoryMode
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.domain.modes import DEFAULT_MODE, Mode, Modes, Verdict, is_looser
+from pilothouse.domain.modes import DEFAULT_MODE, Mode, Modes, Verdict, is_looser, with_plan_commands
 from pilothouse.domain.personas import Persona, ToolPolicy
 from pilothouse.domain.places import below_workspace
 from pilothouse.domain.policies import Policy
@@ -53,6 +55,8 @@ def modes_of(document: Document, file: UserFile) -> Modes:
                 document.fail((*at, field), "It holds what cannot be shown.", "one line of text")
         own.append(mode)
     modes = Modes(own)
+    if file.plan_commands == "read_only":
+        modes = with_plan_commands(modes)
     for mode in own:
         if mode.denial_hint not in taken:
             document.fail(("modes", mode.name, "denial_hint"), "There is no such mode.", ", ".join(modes.all))
@@ -112,7 +116,6 @@ def user_steering(document: Document, file: UserFile, modes: Modes, workspace: s
         preference=_policy(file.approval) if file.approval is not None else Policy(),
         rules=_rules(document, file, workspace, allowed=("allow", *_STRICTER)),
         directories=_directories(document, file, modes, workspace),
-        disabled=frozenset(file.tools.disabled),
     )
 
 
@@ -137,7 +140,6 @@ def with_project(user: Steering, document: Document, file: ProjectFile, modes: M
         policies=(*user.policies, _policy(file.approval)) if file.approval is not None else user.policies,
         rules=(*user.rules, *rules),
         directories=(*user.directories, *_directories(document, file, modes, workspace)),
-        disabled=user.disabled | frozenset(file.tools.disabled),
     )
 
 
@@ -174,6 +176,7 @@ def _rules(
         scope = Scope(
             tool=table.tool,
             folder=_real_folder(table.folder, workspace),
+            words=_words(document, at, table.command),
             workspace=_real_workspace(document, at, table.workspace),
         )
         try:
@@ -184,6 +187,31 @@ def _rules(
         rule_id = RuleId(f"file-{hashlib.sha256(f'{origin} {table}'.encode()).hexdigest()[:12]}")
         found.append(Rule(id=rule_id, effect=table.effect, scope=scope, origin=Origin(by="file", file=origin)))
     return tuple(found)
+
+
+def _words(document: Document, at: KeyPath, command: str | None) -> tuple[str, ...]:
+    if command is None:
+        return ()
+    try:
+        words = tuple(shlex.split(command))
+    except ValueError as error:
+        document.fail((*at, "command"), f"{error}.", "the leading words of one command")
+    if not words:
+        document.fail((*at, "command"), "It has no words.", "the leading words of one command")
+    return words
+
+
+def roots_of(document: Document, file: UserFile) -> list[RootTable]:
+    """Raises: InvalidInput."""
+    found = []
+    for number, data in enumerate(file.roots):
+        at = ("roots", str(number))
+        table = document.checked(data, RootTable, at)
+        path = os.path.expanduser(table.path)
+        if not os.path.isabs(path) or "\0" in path:
+            document.fail((*at, "path"), "It is no absolute path.", "an absolute path")
+        found.append(RootTable(path=path, writable=table.writable))
+    return found
 
 
 def _directories(

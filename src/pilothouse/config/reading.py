@@ -124,6 +124,23 @@ def _numbered(table: KeyPath, counts: Mapping[KeyPath, int]) -> KeyPath:
 
 def read_document(path: Path) -> Document | None:
     """The file, or None where there is none. Raises: InvalidInput for one that cannot be read."""
+    text = read_text(path)
+    return Document(path, text) if text is not None else None
+
+
+def read_text(path: Path) -> str | None:
+    """Raises: InvalidInput for a file that cannot be read."""
+    data = _read(path)
+    if data is None:
+        return None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _unreadable(path, f"it is not UTF-8 ({error.reason} at byte {error.start})") from error
+
+
+def _read(path: Path) -> bytes | None:
+    """What a file holds, or None where there is none. Raises: InvalidInput for one that cannot be read."""
     try:
         data = _bytes_of(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -132,11 +149,7 @@ def read_document(path: Path) -> Document | None:
         raise _unreadable(path, getattr(error, "strerror", None) or str(error)) from error
     if len(data) > SIZE_AT_MOST:
         raise _unreadable(path, f"it is larger than {SIZE_AT_MOST} bytes")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise _unreadable(path, f"it is not UTF-8 ({error.reason} at byte {error.start})") from error
-    return Document(path, text)
+    return data
 
 
 def _bytes_of(path: Path) -> bytes:

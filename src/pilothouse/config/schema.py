@@ -48,6 +48,7 @@ class RuleTable(_Table, frozen=True):
     effect: RuleEffect
     tool: str = "*"
     folder: str | None = None
+    command: str | None = None
     workspace: str | None = None
 
 
@@ -63,8 +64,27 @@ class PriceTable(_Table, frozen=True):
     output: Annotated[float, Meta(ge=0)]
 
 
-class ToolsTable(_Table, frozen=True):
-    disabled: tuple[str, ...] = ()
+class ToolTable(_Table, frozen=True):
+    """One tool, or a category of them."""
+
+    enabled: bool | None = None
+    require_approval: bool = False
+    whitelist: tuple[str, ...] | None = None
+    sandbox: Literal["off", "workspace"] | None = None
+
+
+class ToolsFile(_Table, frozen=True):
+    """tools.toml. `files` are Python files with tools of one's own."""
+
+    tools: dict[str, Any] = {}
+    files: tuple[str, ...] = ()
+
+
+class RootTable(_Table, frozen=True):
+    """A folder beside the workspace that tools may reach."""
+
+    path: str
+    writable: bool = False
 
 
 class LimitsTable(_Table, frozen=True):
@@ -82,7 +102,6 @@ class ProjectFile(_Table, frozen=True):
     approval: ApprovalTable | None = None
     directories: dict[str, Any] = {}
     rules: tuple[Any, ...] = ()
-    tools: ToolsTable = ToolsTable()
 
 
 class ServerTable(_Table, frozen=True):
@@ -103,6 +122,8 @@ class UserFile(ProjectFile, frozen=True):
     title_model: str | None = None
     data_dir: str | None = None
     language: Literal["en", "zh"] | None = None
+    plan_commands: Literal["none", "read_only"] = "none"
+    roots: tuple[Any, ...] = ()
     limits: LimitsTable = LimitsTable()
     modes: dict[str, Any] = {}
     personas: dict[str, Any] = {}

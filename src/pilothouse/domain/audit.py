@@ -29,6 +29,10 @@ Kind = Literal[
     "question_answered",
     "turn_cancelled",
     "recovered",
+    "folder_trusted",
+    "folder_distrusted",
+    "change_undone",
+    "resource_added",
 ]
 
 GENESIS = "0" * 64

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from pilothouse.domain.codes import Reason
+from pilothouse.domain.lines import CommandLine
 from pilothouse.domain.values import CallId, ContextId, MessageId, Timestamp, TurnId, Value
 
 Status = Literal[
@@ -26,7 +27,9 @@ class Approval(Value):
 
 
 class CallRecord(Value, kw_only=True):
-    """One call. `basis` names the content that the preview was made from; the tool checks it again."""
+    """One call. `basis` names the content that the preview was made from; the tool checks it again. `ask` is why only a
+    person can let it run, `line` what a command holds; `confined` says that it runs where it can only read.
+    `asked_by` is the call in which a server put this question to the person, `answers` what they said."""
 
     id: CallId
     provider_id: str
@@ -44,6 +47,9 @@ class CallRecord(Value, kw_only=True):
     preview: str | None = None
     basis: str | None = None
     limit: Reason | None = None
+    ask: Reason | None = None
+    line: CommandLine | None = None
+    confined: bool = False
     status: Status
     reason: Reason | None = None
     edited: bool = False
@@ -54,6 +60,8 @@ class CallRecord(Value, kw_only=True):
     started_at: Timestamp | None = None
     finished_at: Timestamp | None = None
     result_id: MessageId | None = None
+    asked_by: CallId | None = None
+    answers: tuple[str, ...] = ()
 
     @property
     def is_open(self) -> bool:

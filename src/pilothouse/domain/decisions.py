@@ -10,6 +10,7 @@ import msgspec
 
 from pilothouse.domain.calls import Approval, Effect
 from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.lines import CommandLine, Sure, is_led_by
 from pilothouse.domain.modes import Mode, Verdict
 from pilothouse.domain.places import reaches, stays_within
 from pilothouse.domain.policies import Policy, is_left_to_the_person
@@ -18,7 +19,8 @@ from pilothouse.domain.values import Value
 
 
 class CallFacts(Value):
-    """What the gate knows of a call. `limit` is the hard limit that it breaks, if any."""
+    """What the gate knows of a call. `limit` is the hard limit that it breaks, if any; `ask` why only a person can let
+    it run; `line` what stands in a command."""
 
     tool: str
     effect: Effect
@@ -27,6 +29,8 @@ class CallFacts(Value):
     fingerprint: str = ""
     touches: tuple[str, ...] | None = None
     dangerous: tuple[str, ...] = ()
+    ask: Reason | None = None
+    line: CommandLine | None = None
 
 
 class DirectoryMode(Value):
@@ -37,8 +41,9 @@ class DirectoryMode(Value):
 
 
 class Standing(Value, kw_only=True):
-    """All that decides calls at one instant. `denied` are tools that are off, with the reason; `depth` counts rounds
-    since a person last decided; `above` is what stands for each ancestor of a sub-agent."""
+    """All that decides calls at one instant. `denied` are tools that are off, with the reason; `waiting` those that
+    wait for leave; each of the `command_lists` must hold a command that needs none; `depth` counts rounds since a
+    person last decided; `above` is what stands for each ancestor of a sub-agent."""
 
     mode: Mode
     directories: tuple[DirectoryMode, ...] = ()
@@ -47,6 +52,8 @@ class Standing(Value, kw_only=True):
     depth: int = 0
     elevated: bool = False
     denied: Mapping[str, Reason] = {}
+    waiting: frozenset[str] = frozenset()
+    command_lists: tuple[tuple[tuple[str, ...], ...], ...] = ()
     above: tuple["Standing", ...] = ()
 
     @property
@@ -110,7 +117,7 @@ def _elevated(standing: Standing, votes: list[_Vote]) -> Decision:
 
 def _opened_by_rule(facts: CallFacts, standing: Standing, votes: list[_Vote]) -> Decision | None:
     allowing = sorted(
-        (rule for rule in _rules(standing) if rule.effect == "allow" and _speaks_of(rule, facts)),
+        (rule for rule in _rules(standing) if rule.effect == "allow" and speaks_of(rule, facts) == "yes"),
         key=lambda rule: rule.scope.width,
     )
     waits = [vote for vote in votes if vote.verdict is Verdict.WAIT]
@@ -140,6 +147,8 @@ def _votes(facts: CallFacts, standing: Standing) -> list[_Vote]:
     votes += [_vote_of_ancestor(facts, above.mode) for above in standing.above]
     if facts.limit is not None:
         votes.append(_Vote(verdict=Verdict.DENY, reason=facts.limit))
+    if facts.ask is not None:
+        votes.append(_Vote(verdict=Verdict.WAIT, reason=facts.ask, elevates=True))
     depth = 0
     for each in (standing, *standing.above):
         if facts.tool in each.denied:
@@ -156,12 +165,28 @@ def _votes_beside_the_mode(facts: CallFacts, standing: Standing, depth: int) -> 
         for directory in standing.directories
         if reaches(facts.touches, directory.folder)
     ]
-    votes += [_vote_of_rule(rule) for rule in standing.rules if rule.effect != "allow" and _speaks_of(rule, facts)]
+    for rule in standing.rules:
+        sure = speaks_of(rule, facts) if rule.effect != "allow" else "no"
+        if sure != "no":
+            votes.append(_vote_of_rule(rule, sure))
+    if _waits_by_settings(facts, standing):
+        votes.append(_Vote(verdict=Verdict.WAIT, reason=Reason(Code.SETTINGS_WAIT, {"tool": facts.tool})))
     unknown = facts.effect == "mutating" and facts.touches is None
-    for policy in standing.policies:
-        if is_left_to_the_person(policy, tool=facts.tool, dangers=facts.dangerous, unknown=unknown, depth=depth):
-            votes.append(_Vote(verdict=Verdict.WAIT, reason=Reason(Code.POLICY_WAITS, {"policy": policy.kind})))
+    votes += [
+        _Vote(verdict=Verdict.WAIT, reason=Reason(Code.POLICY_WAITS, {"policy": policy.kind}))
+        for policy in standing.policies
+        if is_left_to_the_person(policy, tool=facts.tool, dangers=facts.dangerous, unknown=unknown, depth=depth)
+    ]
     return votes
+
+
+def _waits_by_settings(facts: CallFacts, standing: Standing) -> bool:
+    if facts.tool in standing.waiting:
+        return True
+    line = facts.line
+    if line is None:
+        return False
+    return not all(any(is_led_by(line, words) for words in listed) for listed in standing.command_lists)
 
 
 def _verdict_of(facts: CallFacts, mode: Mode) -> Verdict:
@@ -169,7 +194,7 @@ def _verdict_of(facts: CallFacts, mode: Mode) -> Verdict:
     # mode only where it lets nothing through at all.
     if facts.tool in mode.withholds:
         return Verdict.DENY
-    if facts.effect != "mutating":
+    if facts.effect != "mutating" or facts.tool in mode.lets_run:
         return mode.read_only
     if mode.only_beneath and not stays_within(facts.touches, mode.only_beneath):
         return Verdict.DENY
@@ -206,7 +231,9 @@ def _vote_of_directory(facts: CallFacts, directory: DirectoryMode) -> _Vote:
     return _Vote(verdict=verdict, reason=Reason(code, params), elevates=directory.mode.elevates)
 
 
-def _vote_of_rule(rule: Rule) -> _Vote:
+def _vote_of_rule(rule: Rule, sure: Sure) -> _Vote:
+    if sure == "maybe":  # a program may start what the rule speaks of; nobody can tell but the person
+        return _Vote(verdict=Verdict.WAIT, reason=rule_reason(Code.RULE_MAY_APPLY, rule))
     if rule.effect == "deny":
         return _Vote(verdict=Verdict.DENY, reason=rule_reason(Code.RULE_DENIES, rule))
     return _Vote(verdict=Verdict.WAIT, reason=rule_reason(Code.RULE_ASKS, rule), ask=rule)
@@ -216,8 +243,16 @@ def _rules(standing: Standing) -> list[Rule]:
     return [rule for each in (standing, *standing.above) for rule in each.rules]
 
 
-def _speaks_of(rule: Rule, facts: CallFacts) -> bool:
-    return fits(rule, tool=facts.tool, fingerprint=facts.fingerprint, touches=facts.touches)
+def speaks_of(rule: Rule, facts: CallFacts) -> Sure:
+    return fits(rule, tool=facts.tool, fingerprint=facts.fingerprint, touches=facts.touches, line=facts.line)
+
+
+def must_be_confined(facts: CallFacts, standing: Standing, approval: Approval | None) -> bool:
+    """Whether a call may run only because it only reads: then the kernel must see to it that it does."""
+    if facts.effect != "read_only":
+        return False
+    as_if = decide(msgspec.structs.replace(facts, effect="mutating"), standing, approval)
+    return as_if.verdict is not Verdict.RUN or as_if.elevated
 
 
 def is_offered(tool: str, effect: Effect, standing: Standing) -> bool:
@@ -229,4 +264,4 @@ def _offers(standing: Standing, tool: str, effect: Effect) -> bool:
     mode = standing.mode
     if tool in standing.denied or tool in mode.withholds or mode.offers == "none":
         return False
-    return mode.offers == "all" or effect in ("read_only", "question", "delegating")
+    return mode.offers == "all" or tool in mode.offers_also or effect in ("read_only", "question", "delegating")

@@ -21,7 +21,8 @@ class Verdict(IntEnum):
 
 class Mode(Value, kw_only=True):
     """`withholds` are tools that are neither offered nor run, whatever they say of themselves. `only_beneath` are the
-    folders outside of which nothing may be changed, where there are any."""
+    folders outside of which nothing may be changed, where there are any. `lets_run` are tools that change something and
+    are decided like reading, `offers_also` some that are offered though they may change something."""
 
     name: str
     title: str
@@ -35,6 +36,8 @@ class Mode(Value, kw_only=True):
     mutating: Verdict
     withholds: frozenset[str] = frozenset()
     only_beneath: tuple[str, ...] = ()
+    lets_run: frozenset[str] = frozenset()
+    offers_also: frozenset[str] = frozenset()
     elevates: bool = False
     denial_ends_turn: bool = False
     denial_hint: str = "agent"
@@ -75,6 +78,7 @@ _BUILT_IN = (
         offers="all",
         read_only=Verdict.RUN,
         mutating=Verdict.WAIT,
+        lets_run=frozenset({"undo"}),
         elevates=True,
         prompt=(
             "You are in review mode: it is read-only. Use the reading tools freely to look and to check. "
@@ -122,6 +126,19 @@ _BUILT_IN = (
 DEFAULT_MODE = "agent"
 
 
+def with_plan_commands(modes: "Modes") -> "Modes":
+    """The same modes, where a plan may run commands that only read."""
+    plan = modes.all["plan"]
+    said = "run commands that change anything, write or edit anything"
+    changed = msgspec.structs.replace(
+        plan,
+        withholds=plan.withholds - {"execute"},
+        offers_also=plan.offers_also | {"execute"},
+        prompt=plan.prompt.replace("run commands, write or edit anything", said),
+    )
+    return Modes([changed, *(mode for name, mode in modes.all.items() if name not in _BUILT_IN_NAMES)])
+
+
 _OFFERS = {"none": 2, "read_only": 1, "all": 0}
 
 
@@ -137,9 +154,14 @@ def is_looser(mode: Mode, other: Mode) -> bool:
         or mode.mutating < other.mutating
         or _OFFERS[mode.offers] < _OFFERS[other.offers]
         or (mode.offers != "none" and not mode.withholds >= other.withholds)
+        or (other.mutating is not Verdict.RUN and not mode.lets_run <= other.lets_run)
+        or (other.offers != "all" and not mode.offers_also <= other.offers_also)
         or (other.elevates and not mode.elevates and mode.mutating is not Verdict.DENY)  # rules open the one only
         or (bool(other.only_beneath) and mode.only_beneath != other.only_beneath)
     )
+
+
+_BUILT_IN_NAMES = frozenset(mode.name for mode in _BUILT_IN)
 
 
 class Modes:

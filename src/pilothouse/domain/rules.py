@@ -1,18 +1,28 @@
 """Rules: a person's own refinements of the mode. All have one shape: effect, scope, lifetime, origin."""
 
+import shlex
 from collections.abc import Iterable, Mapping
 from typing import Literal, NewType
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.lines import UNKNOWN_WORD, CommandLine, Sure, is_led_by, may_hold
 from pilothouse.domain.places import Touches, clean_folder, is_beneath, reaches, stays_within
 from pilothouse.domain.values import CallId, ContextId, Timestamp, Value
 
 RuleId = NewType("RuleId", str)
 RuleEffect = Literal["allow", "ask", "deny"]
-Rung = Literal["exact", "folder", "tool", "exact_for_good", "folder_for_good", "tool_for_good"]
+Rung = Literal[
+    "exact", "words", "folder", "tool", "exact_for_good", "words_for_good", "folder_for_good", "tool_for_good"
+]
 ANY = "*"
-_FOR_GOOD: Mapping[Rung, Rung] = {"exact": "exact_for_good", "folder": "folder_for_good", "tool": "tool_for_good"}
+_FOR_GOOD: Mapping[Rung, Rung] = {
+    "exact": "exact_for_good",
+    "words": "words_for_good",
+    "folder": "folder_for_good",
+    "tool": "tool_for_good",
+}
+WORDS_AT_MOST = 10
 _SHOWN = 200
 
 RULES_PER_CONTEXT = 50
@@ -21,23 +31,28 @@ RULES_PER_USER = 1000
 
 class Scope(Value, kw_only=True):
     """All that is given must fit. `tool` may be `*`. `arguments` are words for the fingerprint, to be shown.
+    `words` are the leading words of a command: to allow, of the only one; to ask or deny, of any in the line.
     `workspace` is None where the rule holds in every workspace."""
 
     tool: str = ANY
     fingerprint: str | None = None
     arguments: str | None = None
+    words: tuple[str, ...] = ()
     folder: str | None = None
     workspace: str | None = None
 
     @property
     def width(self) -> tuple[int, int]:
-        """How much it covers: exact arguments, then a folder (the deeper the less), then a tool, then all tools."""
+        """How much it covers: exact arguments, then leading words (the more the less), then a folder (the deeper the
+        less), then a tool, then all tools."""
         if self.fingerprint is not None:
             return (0, 0)
+        if self.words:
+            return (1, -len(self.words))
         if self.folder is not None:
             depth = 0 if clean_folder(self.folder) == "." else self.folder.count("/") + 1
-            return (1 if self.tool != ANY else 2, -depth)
-        return (3 if self.tool != ANY else 4, 0)
+            return (2 if self.tool != ANY else 3, -depth)
+        return (4 if self.tool != ANY else 5, 0)
 
 
 class Lifetime(Value):
@@ -86,14 +101,27 @@ def in_force(
     ]
 
 
-def fits(rule: Rule, *, tool: str, fingerprint: str, touches: Touches) -> bool:
-    """Whether a rule speaks of a call. In doubt about what it touches, what forbids does and what allows does not."""
+def fits(rule: Rule, *, tool: str, fingerprint: str, touches: Touches, line: CommandLine | None = None) -> Sure:
+    """Whether a rule speaks of a call. In doubt about what it does, what forbids does and what allows does not."""
     scope = rule.scope
     if scope.tool not in (ANY, tool) or scope.fingerprint not in (None, fingerprint):
-        return False
-    if scope.folder is None:
-        return True
-    return stays_within(touches, [scope.folder]) if rule.effect == "allow" else reaches(touches, scope.folder)
+        return "no"
+    if scope.folder is not None:
+        inside = stays_within(touches, [scope.folder]) if rule.effect == "allow" else reaches(touches, scope.folder)
+        if not inside:
+            return "no"
+    if not scope.words:
+        return "yes"
+    if line is None:
+        return "no"
+    if rule.effect == "allow":
+        return "yes" if is_led_by(line, scope.words) else "no"
+    return may_hold(line, scope.words)
+
+
+def is_of_whole_tool(scope: Scope) -> bool:
+    """Whether it speaks of every call of one tool."""
+    return scope.tool != ANY and scope.fingerprint is None and scope.folder is None and not scope.words
 
 
 def is_narrower(one: Scope, other: Scope) -> bool:
@@ -102,13 +130,22 @@ def is_narrower(one: Scope, other: Scope) -> bool:
 
 
 def ladder(
-    tool: str, fingerprint: str, arguments: str, touches: Touches, *, workspace: str | None, origin: Origin
+    tool: str,
+    fingerprint: str,
+    arguments: str,
+    touches: Touches,
+    *,
+    words: tuple[str, ...] = (),
+    workspace: str | None,
+    origin: Origin,
 ) -> list[RuleOffer]:
     """The allow rules that a call which is shown may be answered with, narrowest first: in this conversation, then for
     good in this workspace. They have no id yet: taking one gives it."""
     scopes: list[tuple[Rung, Scope]] = [
         ("exact", Scope(tool=tool, fingerprint=fingerprint, arguments=arguments[:_SHOWN], workspace=workspace))
     ]
+    if words:
+        scopes.append(("words", Scope(tool=tool, words=words, workspace=workspace)))
     folder = _common_folder(touches)
     if folder is not None:
         scopes.append(("folder", Scope(tool=tool, folder=folder, workspace=workspace)))
@@ -141,6 +178,8 @@ def check_scope(scope: Scope) -> None:
         raise InvalidInput(Code.RULE_WITHOUT_TOOL)
     if scope.folder is not None and (".." in scope.folder.split("/") or scope.folder.startswith("/")):
         raise InvalidInput(Code.RULE_FOLDER, folder=scope.folder)
+    if len(scope.words) > WORDS_AT_MOST or any(not word or word == UNKNOWN_WORD for word in scope.words):
+        raise InvalidInput(Code.RULE_WORDS, limit=WORDS_AT_MOST)
 
 
 def rule_reason(code: Code, rule: Rule) -> Reason:
@@ -151,5 +190,7 @@ def rule_reason(code: Code, rule: Rule) -> Reason:
 def rule_params(rule: Rule) -> dict[str, str]:
     scope, origin = rule.scope, rule.origin
     where = scope.arguments or (f"{clean_folder(scope.folder)}/" if scope.folder is not None else ANY)
+    if scope.words and not scope.arguments:
+        where = f"{shlex.join(scope.words)} …"
     given = origin.file or " ".join(filter(None, (origin.by, origin.at)))
     return {"tool": scope.tool, "where": where, "given": given}

@@ -34,7 +34,8 @@ T = TypeVar("T")
 
 class CallShape(Value, kw_only=True, omit_defaults=False):
     """A tool call and what became of it. `rule_offers` are the rules with which a pending one may be allowed from now
-    on; `result` is the text of its result, where the calls themselves are asked for."""
+    on; `result` is the text of its result, where the calls themselves are asked for. `output` is the end of what a
+    running one has printed so far. `confined` says that it runs, or ran, where it can only read."""
 
     id: CallId
     message_id: MessageId
@@ -55,6 +56,8 @@ class CallShape(Value, kw_only=True, omit_defaults=False):
     started_at: Timestamp | None = None
     finished_at: Timestamp | None = None
     edited: bool = False
+    confined: bool = False
+    output: str | None = None
     reason: Reason | None = None
     result_id: MessageId | None = None
     result: str | None = None

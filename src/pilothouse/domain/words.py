@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pilothouse.domain.codes import Code
 from pilothouse.domain.server_words import SERVER_WORDS
 from pilothouse.domain.steering_words import STEERING_WORDS
+from pilothouse.domain.tool_words import TOOL_WORDS
 
 WORDS: Mapping[Code, tuple[str, str]] = {
     Code.UNKNOWN_MODE: (
@@ -150,7 +151,7 @@ WORDS: Mapping[Code, tuple[str, str]] = {
         "{tool} 超过 {seconds} 秒时限，已被终止。",
     ),
     Code.FILE_MISSING: ("{path!r} does not exist.", "{path!r} 不存在。"),
-    Code.FILE_NOT_TEXT: ("{path!r} is not a UTF-8 text file.", "{path!r} 不是 UTF-8 文本文件。"),
+    Code.FILE_NOT_TEXT: ("{path!r} is not a text file.", "{path!r} 不是文本文件。"),
     Code.FILE_TOO_LARGE: (
         "{path!r} has {size} bytes; at most {limit} can be handled at once.",
         "{path!r} 有 {size} 字节；一次最多处理 {limit} 字节。",
@@ -269,4 +270,5 @@ WORDS: Mapping[Code, tuple[str, str]] = {
     ),
     **SERVER_WORDS,
     **STEERING_WORDS,
+    **TOOL_WORDS,
 }

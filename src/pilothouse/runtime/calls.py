@@ -273,7 +273,7 @@ async def answer(contexts: Contexts, context_id: str, answers: Sequence[str], *,
         lines = [f"{question['question']}\n{text}" for question, text in zip(questions, answers, strict=True)]
         check_decidable(live)
         draft = live.draft()
-        draft.change_call(asked[0].id, decided_at=live.parts.now(), decided_by=by)
+        draft.change_call(asked[0].id, decided_at=live.parts.now(), decided_by=by, answers=tuple(answers))
         draft.note("question_answered", by, call=asked[0].id)
         end_call(draft, live, asked[0].id, "executed", content="\n\n".join(lines), by=by)
         await live.commit(draft, after_decisions(live, draft), then=lambda: contexts.drive(live))

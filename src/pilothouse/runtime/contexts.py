@@ -86,6 +86,7 @@ class Contexts(ABC):
     async def _open(self, context_id: ContextId) -> Live:
         stored = await self.parts.store.open(context_id)
         await self.rulebook.load(stored.core.owner)
+        await self.open_folder(stored.core.workspace)
         above: list[Live] = []
         try:
             for ancestor in await self._ancestors(stored.core):
@@ -205,6 +206,17 @@ class Contexts(ABC):
     async def delegate(self, live: Live, task: str, mode: str | None) -> str:
         """Let a sub-agent do a task; gives its answer."""
 
+    async def start(self) -> None:
+        """Begin what needs a beginning: tools that have one, connections to servers of tools."""
+        await self.parts.registry.start()
+        if self.parts.servers is not None:
+            await self.parts.servers.start()
+
+    async def open_folder(self, workspace: str | None) -> None:
+        """A folder's own servers of tools, as far as they were trusted."""
+        if workspace is not None and self.parts.servers is not None and self.parts.trust is not None:
+            await self.parts.servers.open_folder(workspace, self.parts.trust.servers_of(workspace))
+
     async def rested(self, context_id: str) -> Live:
         """Wait until the context rests."""
         live = await self.find(context_id)
@@ -231,6 +243,9 @@ class Contexts(ABC):
             if live.core.turn is not None and not live.is_resting:
                 with suppress(StoreError):  # what the next start would do; if the store refuses now, it will
                     await self._recover(Live(await self.parts.store.open(live.id), self, live.above))
+        if self.parts.servers is not None:
+            await self.parts.servers.stop()
+        await self.parts.registry.stop()
         await self.parts.adapter.close()
         if self.parts.titles is not None:
             await self.parts.titles.adapter.close()

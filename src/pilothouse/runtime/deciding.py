@@ -6,7 +6,7 @@ import msgspec
 
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.decisions import CallFacts, Decision, Standing, decide
+from pilothouse.domain.decisions import CallFacts, Decision, Standing, decide, must_be_confined
 from pilothouse.domain.errors import Conflict
 from pilothouse.domain.modes import Verdict
 from pilothouse.domain.states import (
@@ -35,6 +35,8 @@ def facts_of(call: CallRecord) -> CallFacts:
         fingerprint=call.fingerprint,
         touches=call.touches,
         dangerous=call.dangerous,
+        ask=call.ask,
+        line=call.line,
     )
 
 
@@ -91,7 +93,9 @@ def start_calls(turn: Turn, draft: Draft) -> None:
 
 
 def _start(turn: Turn, draft: Draft, call: CallRecord, decision: Decision, standing: Standing) -> None:
-    draft.change_call(call.id, status="executing", started_at=turn.parts.now())
+    # Reading by itself is left to a command only where it can do nothing else.
+    confined = call.line is not None and must_be_confined(facts_of(call), standing, call.approval)
+    draft.change_call(call.id, status="executing", started_at=turn.parts.now(), confined=confined)
     draft.note(
         "call_started",
         "runtime",

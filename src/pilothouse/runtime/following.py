@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable
 
 from pilothouse.domain.messages import Message, Text, ToolRequest, pieces
 from pilothouse.domain.states import State
-from pilothouse.domain.values import ContextId, MessageId, TurnId, Value
+from pilothouse.domain.values import CallId, ContextId, MessageId, TurnId, Value
 from pilothouse.runtime.hub import Subscription
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
@@ -36,7 +36,14 @@ class ChildWaits(Value):
     context_id: ContextId
 
 
-Event = Piece | Seen | At | ChildWaits
+class Prints(Value):
+    """A running call prints; nothing of it is kept but its result."""
+
+    call_id: CallId
+    text: str
+
+
+Event = Piece | Seen | At | ChildWaits | Prints
 
 
 def rests(live: Live) -> bool:
@@ -67,6 +74,8 @@ async def follow(
             # Nothing awaited since: what is being written now comes after all that was pulled.
             for piece in follower.more(live):
                 yield piece
+            for printing in follower.printed(live):
+                yield printing
             if state != known:
                 yield At(state=state)
             known = state
@@ -111,6 +120,7 @@ class _Follower:
         self._branch = live.core.turn.branch if live.core.turn is not None else live.core.active_branch
         self._position = position
         self._sequences: dict[MessageId, int] = {}
+        self._printed: dict[CallId, int] = {}
 
     def is_behind(self, live: Live) -> bool:
         branch = live.branches.get(self._branch)
@@ -124,6 +134,16 @@ class _Follower:
         text = "".join(outlet.pieces_after(self._sequences.get(outlet.message_id, 0)))
         self._sequences[outlet.message_id] = outlet.flushed
         return _pieces(outlet.message_id, text, outlet.turn)
+
+    def printed(self, live: Live) -> list[Prints]:
+        """What running calls have printed since."""
+        found = []
+        for call_id, printed in live.printed.items():
+            text = printed.after(self._printed.get(call_id, 0))
+            self._printed[call_id] = printed.total
+            if text:
+                found.append(Prints(call_id=call_id, text=text))
+        return found
 
     async def pull(self, live: Live) -> AsyncIterator[Event]:
         length = live.branches[self._branch].length

@@ -20,10 +20,12 @@ from pilothouse.domain.values import CallId, ContextId
 from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.parts import Parts
 from pilothouse.runtime.windows import Windows
-from pilothouse.sandbox.workspace import Workspace
+from pilothouse.sandbox.workspace import Root, Workspace
+from pilothouse.tools.keeping import Keeping
 
 if TYPE_CHECKING:
     from pilothouse.runtime.answer import Outlet
+    from pilothouse.runtime.printing import Printed
     from pilothouse.runtime.rulebook import Rulebook
     from pilothouse.runtime.turn import Turn
 
@@ -68,6 +70,8 @@ class Live:
         self.unsaved: Draft | None = None
         self.outlet: Outlet | None = None
         self.windows = Windows()
+        self.seen: dict[str, str] = {}
+        self.printed: dict[CallId, Printed] = {}
         self._workspace: Workspace | None = None
         self._in_doubt = False
 
@@ -118,8 +122,14 @@ class Live:
                 raise ToolError(Code.INVALID_WORKSPACE, path=path)
             if not self.parts.is_beneath_a_root(path):  # it may have become a link since
                 raise ToolError(Code.OUTSIDE_ROOTS, path=path, allowed=", ".join(map(str, self.parts.roots)))
-            self._workspace = Workspace(Path(path), self.parts.private)
+            also = [*self.parts.also, *([Root(self.keeping.outputs)] if self.keeping is not None else [])]
+            self._workspace = Workspace(Path(path), self.parts.private, also, self.seen)
         return self._workspace
+
+    @property
+    def keeping(self) -> Keeping | None:
+        """What is kept beside its messages."""
+        return Keeping(self.parts.kept / self.id) if self.parts.kept is not None else None
 
     def is_executing(self, call_id: CallId) -> bool:
         call = self.calls.get(call_id)

@@ -86,12 +86,10 @@ def _broken(tool: str, detail: str) -> Prepared:
 
 async def prepare(live: Live, name: str, arguments: Any) -> Prepared:
     registry = live.parts.registry
-    tool = registry.find(name)
+    tool = registry.find(name, live.core.workspace)
     if tool is None:
-        limit = Reason(Code.UNKNOWN_TOOL, {"tool": name, "allowed": ", ".join(registry.tools)})
-        return Prepared(effect="unknown", limit=limit)
-    if registry.is_disabled(name):
-        return Prepared(effect=tool.effect, limit=Reason(Code.TOOL_DISABLED, {"tool": name}))
+        allowed = ", ".join(registry.within(live.core.workspace))
+        return Prepared(effect="unknown", limit=Reason(Code.UNKNOWN_TOOL, {"tool": name, "allowed": allowed}))
     try:
         parsed = parse_arguments(name, tool.parameters, arguments)
         prepared = await tool.prepare(parsed, live.workspace())

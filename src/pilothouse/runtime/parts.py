@@ -5,7 +5,7 @@ import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from pilothouse.ambient import Ambient, timestamp
 from pilothouse.domain.contexts import Change
@@ -15,10 +15,13 @@ from pilothouse.domain.personas import Persona
 from pilothouse.domain.prices import Price
 from pilothouse.domain.states import State
 from pilothouse.domain.steering import Steering
+from pilothouse.domain.trust import FolderTrust
 from pilothouse.domain.values import ContextId, Timestamp, Value
 from pilothouse.llm.base import Adapter
 from pilothouse.runtime.hub import Hub
+from pilothouse.sandbox.workspace import Root
 from pilothouse.storage.base import Store
+from pilothouse.tools.mcp.servers import Servers
 from pilothouse.tools.registry import Registry
 
 _LOG = logging.getLogger("pilothouse")
@@ -32,6 +35,21 @@ class Titles(NamedTuple):
 
     adapter: Adapter
     model: str
+
+
+class Trusting(Protocol):
+    """Keeps which folders' own configuration counts, in the form in which the person saw it."""
+
+    def look(self, folder: str) -> FolderTrust:
+        """Raises: InvalidInput."""
+
+    def trust(self, folder: str, digest: str) -> None:
+        """Raises: Conflict where it is not what was shown, InvalidInput for what may not be said there."""
+
+    def distrust(self, folder: str) -> None: ...
+
+    def servers_of(self, folder: str) -> str | None:
+        """The file of a folder's own servers of tools, as it was trusted."""
 
 
 class Limits(Value):
@@ -54,9 +72,11 @@ class Limits(Value):
 @dataclass(frozen=True)
 class Parts:
     """`private` are the runtime's own folders, which no tool may touch; `roots` are those beneath which workspaces must
-    lie, where there are any. `trace` sees every state entered,
-    `trace_change` every commit. `steering` gives what configuration says for a workspace. `processors` may change or
-    refuse a person's message. `runtime_id` tells this process's grants from those of an earlier one."""
+    lie, where there are any; `also` are folders that every context's tools may reach beside its workspace. `kept` is
+    where whole results and what files held before are kept. `trace` sees every state entered, `trace_change` every
+    commit. `steering` gives what configuration says for a workspace, `trust` keeps which folders may say anything.
+    `processors` may change or refuse a person's message. `runtime_id` tells this process's grants from those of an
+    earlier one."""
 
     store: Store
     adapter: Adapter
@@ -66,12 +86,16 @@ class Parts:
     modes: Modes = field(default_factory=Modes)
     personas: Mapping[str, Persona] = field(default_factory=dict)
     steering: Callable[[str | None], Steering] = lambda _: Steering()
+    trust: Trusting | None = None
+    servers: Servers | None = None
     processors: Sequence[Processor] = ()
     prices: Mapping[str, Price] = field(default_factory=dict)
     titles: Titles | None = None
     limits: Limits = Limits()
     private: Sequence[Path] = ()
     roots: Sequence[Path] = ()
+    also: Sequence[Root] = ()
+    kept: Path | None = None
     hub: Hub = field(default_factory=Hub)
     trace: Trace | None = None
     trace_change: Callable[[ContextId, Change], None] | None = None

@@ -28,6 +28,10 @@ def end_call(
     call = draft.call(call_id)
     turn = open_turn(live)
     at = live.parts.now()
+    if call.asked_by is not None:  # a question of a running call: the model has not asked, and gets no result
+        draft.change_call(call_id, status=status, reason=reason or call.reason, finished_at=at)
+        draft.note("call_ended", by, call=call.id, tool=call.tool, status=status)
+        return
     message = ToolResult(
         id=MessageId(live.parts.ambient.new_id()),
         timestamp=at,

@@ -61,7 +61,15 @@ def offers_for(live: Live, call: CallRecord, *, by: str) -> list[RuleOffer]:
     """Built here from the call that was shown; a client only names the rung. None where no rule could open it."""
     origin = Origin(by=by, at=live.parts.now(), call=call.id, context=live.id)
     arguments = msgspec.json.encode(call.arguments).decode()
-    offers = ladder(call.tool, call.fingerprint, arguments, call.touches, workspace=live.core.workspace, origin=origin)
+    offers = ladder(
+        call.tool,
+        call.fingerprint,
+        arguments,
+        call.touches,
+        words=call.line.leading if call.line is not None else (),
+        workspace=live.core.workspace,
+        origin=origin,
+    )
     standing = standing_of(live)
     return [
         offer

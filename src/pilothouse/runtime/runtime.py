@@ -8,6 +8,7 @@ from pilothouse.runtime import (
     calls,
     catalogue,
     delegation,
+    folders,
     importing,
     merges,
     messages,
@@ -15,6 +16,7 @@ from pilothouse.runtime import (
     queue,
     rules,
     titles,
+    toolbox,
     transfer,
     turns,
     uploads,
@@ -90,6 +92,20 @@ class Runtime(Contexts):
 
     delegate = delegation.delegate
 
+    folder_trust = folders.folder_trust
+    trust_folder = folders.trust_folder
+    distrust_folder = folders.distrust_folder
+    undo = folders.undo
+    call_output = folders.call_output
+
+    tools_off = toolbox.tools_off
+    switch_tool = toolbox.switch_tool
+    tool_servers = toolbox.tool_servers
+    reconnect_server = toolbox.reconnect_server
+    server_resources = toolbox.server_resources
+    server_prompt = toolbox.server_prompt
+    add_resource = toolbox.add_resource
+
     async def context(self, context_id: str) -> Live:
         """The context as it is now. To be read, not changed. Raises: NotFound, StoreError."""
         return await self.find(context_id)
@@ -112,6 +128,7 @@ class Runtime(Contexts):
         return self.parts.hub.subscribe(topics)
 
     async def __aenter__(self) -> "Runtime":
+        await self.start()
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -1,6 +1,6 @@
 """What stands at this instant: everything that decides a context's calls, gathered from where each part is kept."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -8,7 +8,8 @@ from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.decisions import Standing
 from pilothouse.domain.elevations import Elevation, End
 from pilothouse.domain.policies import Policy
-from pilothouse.domain.rules import Rule, in_force
+from pilothouse.domain.rules import Rule, in_force, is_of_whole_tool, rule_reason
+from pilothouse.domain.steering import Steering
 from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.live import Live
 
@@ -31,16 +32,19 @@ def standing_of(live: Live, draft: Draft | None = None) -> Standing:
 
 def _standing(live: Live, draft: Draft) -> Standing:
     steering = live.parts.steering(live.core.workspace)
+    rules = tuple(rules_of(live, draft))
     policy: Policy | None = draft.value("policy")
     turn = draft.value("turn")
     return Standing(
         mode=live.parts.modes.stored(draft.value("mode")),
         directories=steering.directories,
-        rules=tuple(rules_of(live, draft)),
+        rules=rules,
         policies=(policy or steering.preference, *steering.policies),
         depth=turn.round - 1 - turn.decided_round if turn is not None else 0,
         elevated=draft.value("elevation") is not None,
-        denied=_denied(live, draft, steering.disabled),
+        denied=_denied(live, draft, steering, rules),
+        waiting=_named(live, steering.waiting),
+        command_lists=steering.command_lists,
     )
 
 
@@ -51,12 +55,21 @@ def rules_of(live: Live, draft: Draft) -> list[Rule]:
     return in_force(known, contexts=[live.id], workspace=live.core.workspace, now=live.parts.now())
 
 
-def _denied(live: Live, draft: Draft, disabled: frozenset[str]) -> Mapping[str, Reason]:
-    registry = live.parts.registry
-    denied = {name: Reason(Code.TOOL_DISABLED, {"tool": name}) for name in (*disabled, *registry.disabled)}
+def _named(live: Live, names: frozenset[str]) -> frozenset[str]:
+    """Tools by their own names and by that of their category."""
+    tools = live.parts.registry.within(live.core.workspace).values()
+    return names | {tool.name for tool in tools if tool.category in names} if names else names
+
+
+def _denied(live: Live, draft: Draft, steering: Steering, rules: Sequence[Rule]) -> Mapping[str, Reason]:
+    denied = {name: Reason(Code.TOOL_DISABLED, {"tool": name}) for name in _named(live, steering.disabled)}
+    # A rule that denies a whole tool switches it off: the model need not be told of it.
+    for rule in rules:
+        if rule.effect == "deny" and is_of_whole_tool(rule.scope):
+            denied.setdefault(rule.scope.tool, rule_reason(Code.RULE_DENIES, rule))
     name = draft.value("persona")
     persona = live.parts.personas.get(name) if name is not None else None
-    for tool in registry.tools.values():
+    for tool in live.parts.registry.within(live.core.workspace).values():
         if name is not None and (persona is None or not persona.tools.permits(tool.name, tool.category)):
             denied[tool.name] = Reason(Code.PERSONA_DENIED, {"persona": name, "tool": tool.name})
     depth = len(live.above)

@@ -1,4 +1,4 @@
-"""Processes that end with their call: a group of their own, a watcher inside it, a mark that finds the rest."""
+"""Processes that end with their call: a keeper around each, and a mark that finds what even that one lost."""
 
 import asyncio
 import contextlib
@@ -6,8 +6,11 @@ import ctypes
 import os
 import shutil
 import signal
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+
+from pilothouse.sandbox.confinement import FREE, Confinement
 
 MARK = "PILOTHOUSE_CALL"
 _PASSES_AT_MOST = 50
@@ -16,47 +19,62 @@ _PR_SET_DUMPABLE = 4
 # Nothing that holds a key: what a program needs to find its home, its language and its tools.
 _PASSED_ON = ("HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER")
 
-# The watcher holds the other end of our pipe. When we are gone, however we went, `read` ends and it kills the
-# whole group. The command itself runs in the foreground, with its signals as usual, and never sees the watcher.
-_LAUNCH = """
-exec 3<&0 </dev/null
-( read -r _ <&3; kill -KILL 0 ) >/dev/null 2>&1 &
-exec 3<&-
-"$0" -c "$1"
-status=$?
-kill -KILL $!
-wait $! 2>/dev/null
-exit $status
-"""
+# The keeper is found where this package lies, and imports nothing else that lies beside it.
+_PACKAGES = str(Path(__file__).parents[2])
+_KEEPER = "import sys; sys.path.append(sys.argv[1]); from pilothouse.sandbox.keeper import main; main(sys.argv[2:])"
+PROCESSES_AT_MOST = 1024
+_ENDS_WITHIN = 1.2
 
 
 def shell() -> str:
     return shutil.which("bash") or "/bin/sh"
 
 
-def clean_environment(environment: Mapping[str, str], call_id: str) -> dict[str, str]:
+def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
     kept = {name: value for name, value in environment.items() if name in _PASSED_ON or name.startswith("LC_")}
-    return {**kept, "TERM": "dumb", "PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", MARK: call_id}
+    return {**kept, "TERM": "dumb", "PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
 
 
 class Running:
     """A command that was started. `output` is a pipe of ours: it can be closed while a daemon still holds its end."""
 
     def __init__(
-        self, process: asyncio.subprocess.Process, output: asyncio.StreamReader, pipe: asyncio.ReadTransport
+        self,
+        process: asyncio.subprocess.Process,
+        output: asyncio.StreamReader,
+        pipe: asyncio.ReadTransport,
+        call_id: str,
     ) -> None:
         self.process = process
         self.output = output
         self._pipe = pipe
+        self._call_id = call_id
 
-    def close(self) -> None:
-        if self.process.stdin is not None:
-            self.process.stdin.close()
-        self._pipe.close()
+    async def end(self) -> None:
+        """Nothing of the command is left when this returns. The keeper sees to it; if it does not, we do."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        try:
+            async with asyncio.timeout(_ENDS_WITHIN):
+                await self.process.wait()
+        except TimeoutError:
+            end_group(self.process.pid)
+            await asyncio.to_thread(end_marked, [self._call_id])
+            await self.process.wait()
+        finally:
+            self._pipe.close()
 
 
-async def start(command: str, *, cwd: str, call_id: str, environment: Mapping[str, str]) -> Running:
-    """Start a command line in a group of its own; stdout and stderr come together."""
+async def start(
+    argv: Sequence[str],
+    *,
+    cwd: str,
+    call_id: str,
+    environment: Mapping[str, str],
+    confinement: Confinement = FREE,
+    processes: int = PROCESSES_AT_MOST,
+) -> Running:
+    """Start a program under a keeper of its own; stdout and stderr come together. Raises: OSError."""
     ours, theirs = os.pipe()
     output = asyncio.StreamReader()
     try:
@@ -66,13 +84,10 @@ async def start(command: str, *, cwd: str, call_id: str, environment: Mapping[st
         )
         try:
             process = await asyncio.create_subprocess_exec(
-                "/bin/sh",
-                "-c",
-                _LAUNCH,
-                shell(),
-                command,
+                *_keeper(confinement, processes),
+                *argv,
                 cwd=cwd,
-                env=clean_environment(environment, call_id),
+                env={**environment, MARK: call_id},
                 stdin=asyncio.subprocess.PIPE,
                 stdout=theirs,
                 stderr=asyncio.subprocess.STDOUT,
@@ -83,7 +98,19 @@ async def start(command: str, *, cwd: str, call_id: str, environment: Mapping[st
             raise
     finally:
         os.close(theirs)
-    return Running(process, output, pipe)
+    return Running(process, output, pipe, call_id)
+
+
+def _keeper(confinement: Confinement, processes: int) -> list[str]:
+    # Isolated, and without what a site adds: it starts in a few milliseconds, and reads nothing of the folder.
+    python = [sys.executable, "-I", "-S", "-B", "-c", _KEEPER, _PACKAGES]
+    return [
+        *python,
+        confinement.kind,
+        str(processes),
+        "\n".join(confinement.readable),
+        "\n".join(confinement.writable),
+    ]
 
 
 def end_group(pid: int) -> None:

@@ -4,38 +4,41 @@ Some files inside are protected: who can write them can run code as the person, 
 """
 
 import contextlib
-import errno
 import hashlib
 import os
 import secrets
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import BinaryIO, NamedTuple
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.beneath import open_beneath
+from pilothouse.sandbox.placing import as_tool_errors, link_target, make_alike, make_dirs, status_of
+from pilothouse.sandbox.protected import is_protected, runs_code
 
 READ_LIMIT = 10 * 1024 * 1024
 ABSENT = "absent"
 
-# Who can write these can run code as the person, the next time they open a shell, use git or log in.
-_START_UP = frozenset(
-    {
-        *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".inputrc"),
-        *(".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login"),
-        *(".gitconfig", ".envrc", "config.fish"),
-    }
-)
-_START_UP_FOLDERS = ((".ssh",), (".config", "git"), (".config", "fish"))
-_OWN_NAMES = frozenset({".pilothouse", "pilothouse.toml"})
-_GIT_SECRETS = frozenset({"config", "config.worktree", "hooks"})
+
+class Root(NamedTuple):
+    """A folder beside the workspace that may be reached, too."""
+
+    path: Path
+    writable: bool = False
 
 
 class Workspace:
-    """`private` are folders of the runtime itself: its data and its configuration."""
+    """`private` are folders of the runtime itself: its data and its configuration. `also` are other folders that may be
+    reached by their whole path. `seen` is what each file held when the model last read it."""
 
-    def __init__(self, root: Path, private: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, root: Path, private: Sequence[Path] = (), also: Sequence[Root] = (), seen: dict[str, str] | None = None
+    ) -> None:
+        self.seen = seen if seen is not None else {}
+        self.is_writable = True
+        self._also = [_beside(each) for each in also if each.path.is_dir()]
         self.root = Path(os.path.realpath(root))
         status = self.root.stat()
         self._identity = (status.st_dev, status.st_ino)
@@ -46,6 +49,19 @@ class Workspace:
 
     # before a call: what it would touch, and whether a hard limit forbids it
 
+    def readable(self) -> tuple[str, ...]:
+        return (str(self.root), *(str(each.root) for each in self._also))
+
+    def writable(self) -> tuple[str, ...]:
+        return (str(self.root), *(str(each.root) for each in self._also if each.is_writable))
+
+    def elsewhere(self, path: str) -> "Workspace | None":
+        """The folder beside this one that a whole path lies in."""
+        if not path.startswith("/") or "\0" in path:
+            return None
+        plain = os.path.normpath(path)
+        return next((each for each in self._also if _is_within(plain, str(each.root))), None)
+
     def relative(self, path: str) -> str:
         """The path as it stands below the root. Raises: ToolError for one that is plainly outside."""
         plain = os.path.normpath(self.root / path) if "\0" not in path else None
@@ -55,12 +71,18 @@ class Workspace:
 
     def touched(self, path: str) -> tuple[str, ...]:
         """Where a path lies below the root: as it is written, and as links lead. Raises: ToolError for one outside."""
+        if (other := self.elsewhere(path)) is not None:
+            return (str(other.root / other.relative(path)),)
         written = self.relative(path)
         real = os.path.relpath(os.path.realpath(self.root / written), self.root)
         return (written,) if real == written else (written, real)
 
     def limit(self, path: str, *, writing: bool = False) -> Reason | None:
         """The hard limit that touching this path would break now. What is opened later is checked again."""
+        if (other := self.elsewhere(path)) is not None:
+            return (
+                Reason(Code.PROTECTED_PATH, {"path": path}) if writing and not other.is_writable else other.limit(path)
+            )
         try:
             relative = self.relative(path)
         except ToolError as error:
@@ -72,18 +94,23 @@ class Workspace:
             return Reason(Code.PROTECTED_PATH, {"path": path})
         return None
 
+    def ask(self, path: str) -> Reason | None:
+        """Why only a person can let this file be written: it makes some program of theirs run what stands in it."""
+        real = os.path.realpath(self.root / path)
+        for each in (os.path.normpath(self.root / path), real):
+            if runs_code(self._parts(each)):
+                return Reason(Code.RUNS_CODE, {"path": path})
+        return None
+
     def is_private(self, absolute: str) -> bool:
         """Whether it belongs to the runtime itself."""
         return any(_is_within(absolute, str(private)) for private in self._private)
 
     def _is_protected(self, absolute: str, writing: bool) -> bool:
-        parts = [part.casefold() for part in Path(absolute).parts[len(self.root.parts) :]]
-        if self.is_private(absolute) or not _OWN_NAMES.isdisjoint(parts):
-            return True
-        if ".git" in parts:
-            # Anything in there can lead git to another configuration; what may hold keys is not read either.
-            return writing or not _GIT_SECRETS.isdisjoint(parts[parts.index(".git") :])
-        return (bool(parts) and parts[-1] in _START_UP) or any(_holds(parts, folder) for folder in _START_UP_FOLDERS)
+        return self.is_private(absolute) or is_protected(self._parts(absolute), writing)
+
+    def _parts(self, absolute: str) -> list[str]:
+        return [part.casefold() for part in Path(absolute).parts[len(self.root.parts) :]]
 
     # doing it
 
@@ -110,12 +137,18 @@ class Workspace:
                 return ABSENT
             raise
 
-    def write(self, path: str, data: bytes, *, basis: str | None) -> None:
-        """Put a file in place as a whole, keeping its mode bits. Raises: ToolError, also when it changed."""
+    def write(self, path: str, data: bytes, *, basis: str | None, mode: int | None = None) -> None:
+        """Put a file in place as a whole, keeping its mode bits, or with these. Raises: ToolError, also when it has
+        changed."""
+        if (other := self.elsewhere(path)) is not None:
+            other.write(path, data, basis=basis, mode=mode)
+            return
+        if not self.is_writable:
+            raise ToolError(Code.PROTECTED_PATH, path=path)
         with self._parent(path) as (dir_fd, name):
             if basis is not None and basis != self.basis(path):
                 raise ToolError(Code.FILE_CHANGED, path=path)
-            before = _status_of(name, dir_fd, path)
+            before = status_of(name, dir_fd, path)
             draft = f".draft-{secrets.token_hex(8)}"
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             fd = os.open(draft, flags, 0o666 if before is None else 0o600, dir_fd=dir_fd)
@@ -124,13 +157,36 @@ class Workspace:
                     file.write(data)
                     file.flush()
                     if before is not None:
-                        _make_alike(fd, before)
+                        make_alike(fd, before)
+                    if mode is not None:
+                        os.fchmod(fd, mode)
                     os.fsync(fd)
                 os.replace(draft, name, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
             except BaseException:
                 with contextlib.suppress(OSError):
                     os.unlink(draft, dir_fd=dir_fd)
                 raise
+
+    def remove(self, path: str, *, basis: str) -> None:
+        """Take a file away that still holds what `basis` names. Raises: ToolError."""
+        with self._parent(path) as (dir_fd, name):
+            if basis != self.basis(path):
+                raise ToolError(Code.FILE_CHANGED, path=path)
+            os.unlink(name, dir_fd=dir_fd)
+
+    def status(self, path: str) -> os.stat_result:
+        """Raises: ToolError."""
+        with self._opened(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY) as fd:
+            return os.fstat(fd)
+
+    @contextlib.contextmanager
+    def opened(self, path: str) -> Iterator[BinaryIO]:
+        """A regular file, to be read bit by bit. Raises: ToolError."""
+        with self._opened(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY) as fd:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise ToolError(Code.NOT_A_FILE, path=path)
+            with open(fd, "rb", closefd=False) as file:
+                yield file
 
     @contextlib.contextmanager
     def directory(self, path: str) -> Iterator[int]:
@@ -140,7 +196,11 @@ class Workspace:
 
     @contextlib.contextmanager
     def _opened(self, path: str, flags: int) -> Iterator[int]:
-        with _as_tool_errors(path), self._root_fd() as root_fd:
+        if (other := self.elsewhere(path)) is not None:
+            with other._opened(path, flags) as fd:
+                yield fd
+            return
+        with as_tool_errors(path), self._root_fd() as root_fd:
             fd = open_beneath(root_fd, self.relative(path), flags)
             try:
                 self._refuse_protected(fd, "", path, writing=False)
@@ -154,16 +214,16 @@ class Workspace:
 
         A link at the end is followed first, so that the file is replaced and not the link.
         """
-        with _as_tool_errors(path), self._root_fd() as root_fd:
+        with as_tool_errors(path), self._root_fd() as root_fd:
             relative = self.relative(path)
             for _ in range(40):
                 head, name = os.path.split(relative)
                 if name in ("", ".", ".."):
                     raise ToolError(Code.NOT_A_FILE, path=path)
-                dir_fd = _make_dirs(root_fd, head)
+                dir_fd = make_dirs(root_fd, head)
                 try:
                     self._refuse_protected(dir_fd, name, path, writing=True)
-                    target = _link(name, dir_fd)
+                    target = link_target(name, dir_fd)
                     if target is None:
                         yield dir_fd, name
                         return
@@ -196,64 +256,11 @@ class Workspace:
             raise ToolError(Code.PROTECTED_PATH, path=path)
 
 
+def _beside(root: Root) -> Workspace:
+    workspace = Workspace(root.path)
+    workspace.is_writable = root.writable
+    return workspace
+
+
 def _is_within(path: str, root: str) -> bool:
     return path == root or path.startswith(root.rstrip("/") + "/")
-
-
-def _holds(parts: list[str], folder: tuple[str, ...]) -> bool:
-    size = len(folder)
-    return any(tuple(parts[start : start + size]) == folder for start in range(len(parts) - size + 1))
-
-
-def _make_dirs(root_fd: int, head: str) -> int:
-    try:
-        return open_beneath(root_fd, head or ".", os.O_RDONLY | os.O_DIRECTORY)
-    except FileNotFoundError:
-        above, name = os.path.split(head)
-        parent_fd = _make_dirs(root_fd, above)
-        try:
-            with contextlib.suppress(FileExistsError):
-                os.mkdir(name, dir_fd=parent_fd)
-        finally:
-            os.close(parent_fd)
-        return open_beneath(root_fd, head, os.O_RDONLY | os.O_DIRECTORY)
-
-
-def _link(name: str, dir_fd: int) -> str | None:
-    try:
-        return os.readlink(name, dir_fd=dir_fd)
-    except OSError:
-        return None
-
-
-def _status_of(name: str, dir_fd: int, path: str) -> os.stat_result | None:
-    try:
-        status = os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
-    except FileNotFoundError:
-        return None
-    if not stat.S_ISREG(status.st_mode):
-        raise ToolError(Code.NOT_A_FILE, path=path)
-    return status
-
-
-def _make_alike(fd: int, before: os.stat_result) -> None:
-    """The new file gets the mode of the old one, and its owner where that is allowed."""
-    with contextlib.suppress(OSError):
-        os.fchown(fd, before.st_uid, before.st_gid)
-    os.fchmod(fd, stat.S_IMODE(before.st_mode))
-
-
-@contextlib.contextmanager
-def _as_tool_errors(path: str) -> Iterator[None]:
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise ToolError(Code.FILE_MISSING, path=path) from error
-    except NotADirectoryError as error:
-        raise ToolError(Code.NOT_A_DIRECTORY, path=path) from error
-    except IsADirectoryError as error:
-        raise ToolError(Code.NOT_A_FILE, path=path) from error
-    except OSError as error:
-        if error.errno == errno.EXDEV:
-            raise ToolError(Code.OUTSIDE_WORKSPACE, path=path) from error
-        raise ToolError(Code.FILE_UNREADABLE, path=path, detail=error.strerror or str(error)) from error

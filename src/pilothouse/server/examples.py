@@ -39,6 +39,8 @@ CALL: dict[str, Any] = {
     "started_at": None,
     "finished_at": None,
     "edited": False,
+    "confined": False,
+    "output": None,
     "reason": {"code": "mode_waits", "params": {"mode": "supervised"}},
     "result_id": None,
     "result": None,
@@ -156,6 +158,35 @@ TOOL: dict[str, Any] = {
     "effect": "read_only",
     "enabled": True,
     "parameters": {"type": "object"},
+}
+SERVER: dict[str, Any] = {
+    "name": "docs",
+    "transport": "stdio",
+    "status": "ready",
+    "detail": None,
+    "folder": None,
+    "trusted": False,
+    "protocol": "2025-11-25",
+    "restarts": 0,
+    "tools": ["docs__search"],
+    "changed": [],
+    "withheld": 0,
+    "prompts": [],
+    "has_resources": True,
+}
+RESOURCE: dict[str, Any] = {
+    "uri": "docs://guide",
+    "name": "guide",
+    "description": "How to begin.",
+    "mime_type": "text/plain",
+    "size": 1200,
+}
+TRUST: dict[str, Any] = {
+    "folder": "/home/ann/project",
+    "status": "new",
+    "digest": DIGEST,
+    "files": {"config.toml": 'mode = "review"\n'},
+    "trusted_at": None,
 }
 HEALTH: dict[str, Any] = {
     "status": "ok",

@@ -80,6 +80,7 @@ async def models(call: Call) -> Page[ModelShape]:
 
 async def tools(call: Call) -> Page[ToolShape]:
     registry = call.runtime.parts.registry
+    off = await call.runtime.tools_off(user=call.user)
     return Page(
         tuple(
             ToolShape(
@@ -88,12 +89,21 @@ async def tools(call: Call) -> Page[ToolShape]:
                 description=tool.description,
                 category=tool.category,
                 effect=tool.effect,
-                enabled=not registry.is_disabled(tool.name),
-                parameters=registry.offers[tool.name].parameters,
+                enabled=tool.name not in off,
+                parameters=registry.offer(tool).parameters,
             )
             for tool in registry.tools.values()
         )
     )
+
+
+class ToolSwitch(Value):
+    enabled: bool
+
+
+async def switch_tool(call: Call, name: str, body: ToolSwitch) -> ToolShape:
+    await call.runtime.switch_tool(name, body.enabled, user=call.user)
+    return next(shape for shape in (await tools(call)).items if shape.name == name)
 
 
 async def health(call: Call) -> Health:

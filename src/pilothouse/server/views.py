@@ -88,12 +88,14 @@ async def call_shapes(
         ids = [record.result_id for record in records if record.result_id is not None]
         found = await runtime.read_messages(context_id, ids=ids)
         results = {message.id: message.content for message in found if isinstance(message, ToolResult)}
+    printed = (await runtime.context(context_id)).printed
     shapes = []
     for record in records:
         is_pending = record.status == "pending" and not record.is_question
         offers = await _offers(runtime, context_id, record) if is_pending else ()
         result = results.get(record.result_id) if record.result_id is not None else None
-        shapes.append(_call_shape(record, offers, result))
+        output = printed[record.id].tail if record.id in printed else None
+        shapes.append(_call_shape(record, offers, result, output))
     return tuple(shapes)
 
 
@@ -104,7 +106,7 @@ async def _offers(runtime: Runtime, context_id: str, record: CallRecord) -> tupl
         return ()
 
 
-def _call_shape(record: CallRecord, offers: tuple[RuleOffer, ...], result: str | None) -> CallShape:
+def _call_shape(record: CallRecord, offers: tuple[RuleOffer, ...], result: str | None, output: str | None) -> CallShape:
     return CallShape(
         id=record.id,
         message_id=record.message_id,
@@ -125,6 +127,8 @@ def _call_shape(record: CallRecord, offers: tuple[RuleOffer, ...], result: str |
         started_at=record.started_at,
         finished_at=record.finished_at,
         edited=record.edited,
+        confined=record.confined,
+        output=output,
         reason=record.reason,
         result_id=record.result_id,
         result=result,

@@ -11,7 +11,7 @@ from pilothouse.domain.contexts import TurnEnd
 from pilothouse.domain.messages import ErrorMessage, Text, ToolRequest, ToolResult
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Idle
 from pilothouse.domain.values import Value
-from pilothouse.runtime.following import At, ChildWaits, Event, Piece, Seen, follow
+from pilothouse.runtime.following import At, ChildWaits, Event, Piece, Prints, Seen, follow
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.clean import visible
@@ -166,6 +166,8 @@ def _as_line(event: Event) -> dict[str, object]:
             return {"type": "message", "message": event.message}
         case At():
             return {"type": "state", "state": event.state}
+        case Prints():
+            return {"type": "output", "call_id": event.call_id, "text": event.text}
         case ChildWaits():
             return {"type": "child_waits", "context_id": event.context_id}
 

@@ -41,11 +41,13 @@ class World:
         self.change = NoteTool("change", "mutating")
         self.ambient = TurnableAmbient(ids_from=ids_from)
         self.entered: list[State] = []
+        given = {tool.name for tool in tools}
+        own = [tool for tool in (self.look, self.change, AskUser()) if tool.name not in given]
         self.parts = Parts(
             store=store or MemoryStore(),
             adapter=adapter or self.model,
             model="test",
-            registry=Registry([self.look, self.change, AskUser(), *tools]),
+            registry=Registry([*own, *tools]),
             ambient=self.ambient,
             limits=limits or Limits(),
             trace=lambda _, state: self.entered.append(state),

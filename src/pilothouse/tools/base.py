@@ -1,7 +1,7 @@
 """A tool's contract. A tool says what a call would do before it is decided, and does it when the gate has let it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
@@ -9,8 +9,10 @@ import msgspec
 from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import ToolError
+from pilothouse.domain.lines import CommandLine
 from pilothouse.domain.values import CallId, Value
 from pilothouse.sandbox.workspace import Workspace
+from pilothouse.tools.keeping import Keeping
 
 Category = Literal["file_system", "code_analysis", "system_control", "external", "mcp", "interaction"]
 _WAIT_FOR_THREAD = 0.5
@@ -22,7 +24,8 @@ class Arguments(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Prepared(Value):
-    """What a call would do. `touches` is None where it cannot be known; `limit` is a hard limit that it breaks."""
+    """What a call would do. `touches` is None where it cannot be known; `limit` is a hard limit that it breaks; `ask`
+    is why only a person can let it run; `line` what stands in a command."""
 
     effect: Effect
     touches: tuple[str, ...] | None = None
@@ -30,17 +33,33 @@ class Prepared(Value):
     preview: str | None = None
     basis: str | None = None
     limit: Reason | None = None
+    ask: Reason | None = None
+    line: CommandLine | None = None
+
+
+class Asked(Value):
+    """A question to the person, free or with options."""
+
+    question: str
+    options: tuple[str, ...] = ()
+    multiple: bool = False
 
 
 class Job(Value):
     """What a running call may use. `basis` is what its preview was made from, `seconds` its time, None without end.
-    `delegate` lets a sub-agent do a task in a mode (in the present one) and gives its answer."""
+    `delegate` lets a sub-agent do a task in a mode (in the present one) and gives its answer, `ask` puts questions to
+    the person and gives their answers, None where they do not want to. `confined`: it runs only because it only reads.
+    `tell` shows what it prints meanwhile. `keeping` is where whole results and what was changed are kept."""
 
     call_id: CallId
     workspace: Workspace
     basis: str | None = None
     seconds: float | None = 120
     delegate: Callable[[str, str | None], Awaitable[str]] | None = None
+    ask: Callable[[Sequence[Asked]], Awaitable[Sequence[str] | None]] | None = None
+    confined: bool = False
+    tell: Callable[[str], None] = lambda _: None
+    keeping: Keeping | None = None
 
 
 class Tool(Protocol[A]):

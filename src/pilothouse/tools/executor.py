@@ -7,6 +7,7 @@ from pilothouse.domain.codes import Code, Reason, say
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.values import Value
 from pilothouse.tools.base import Job, Tool, storable
+from pilothouse.tools.results import AT_MOST, bounded
 
 _GRACE = 2.0
 
@@ -32,7 +33,10 @@ async def execute(tool: Tool[Any], arguments: Any, job: Job) -> Outcome:
     if not isinstance(content, str):
         detail = f"it gave {type(content).__name__} instead of text"
         return failed(Reason(Code.TOOL_FAILED, {"tool": tool.name, "detail": detail}))
-    return Outcome(status="executed", content=storable(content))
+    whole = storable(content)
+    if len(whole) > AT_MOST and job.keeping is not None:
+        whole = await asyncio.to_thread(bounded, whole, job.call_id, job.keeping)
+    return Outcome(status="executed", content=whole)
 
 
 def failed(reason: Reason) -> Outcome:

@@ -1,32 +1,101 @@
-"""The tools that there are. Registration is explicit: a list given to the constructor."""
+"""The tools that there are. Registration is explicit; some hold in one workspace only (a folder's own servers)."""
 
-from collections.abc import Iterable
-from functools import cached_property
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from pilothouse.domain.codes import Code
 from pilothouse.domain.decisions import Standing, is_offered
+from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.offers import ToolOffer
 from pilothouse.tools.base import Tool, schema_of
 
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+Tools = Mapping[str, Tool[Any]]
+
 
 class Registry:
-    def __init__(self, tools: Iterable[Tool[Any]], disabled: Iterable[str] = ()) -> None:
-        self.tools = {tool.name: tool for tool in tools}
-        self.disabled = frozenset(disabled)
+    """`starts` are beginnings that belong to tools (a connection, an index), and have their end with the runtime."""
 
-    def find(self, name: str) -> Tool[Any] | None:
-        return self.tools.get(name)
+    def __init__(self, tools: Iterable[Tool[Any]]) -> None:
+        """Raises: InvalidInput for two of one name, or one that needs another that is not there."""
+        self._everywhere = _by_name(tools)
+        self._beside: dict[tuple[str | None, str], Tools] = {}
+        self._offers: dict[int, tuple[Tool[Any], ToolOffer]] = {}
+        for tool in self._everywhere.values():
+            _check_needs(tool, self._everywhere)
 
-    def is_disabled(self, name: str) -> bool:
-        return name in self.disabled
+    @property
+    def tools(self) -> Tools:
+        """Those that are everywhere."""
+        return self.within(None)
 
-    def offered(self, standing: Standing) -> tuple[ToolOffer, ...]:
+    def within(self, workspace: str | None) -> Tools:
+        """Those of a workspace, and those that are everywhere. A name that is taken is never given again."""
+        found = dict(self._everywhere)
+        for (where, _), tools in self._beside.items():
+            if where is None or where == workspace:
+                found.update((name, tool) for name, tool in tools.items() if name not in found)
+        return found
+
+    def put(self, source: str, tools: Iterable[Tool[Any]], workspace: str | None = None) -> None:
+        """The tools that a source brings now, in place of those that it brought before."""
+        self._beside[workspace, source] = _by_name(tools)
+
+    def take_away(self, source: str, workspace: str | None = None) -> None:
+        self._beside.pop((workspace, source), None)
+
+    def find(self, name: str, workspace: str | None = None) -> Tool[Any] | None:
+        return self.within(workspace).get(name)
+
+    def offered(self, standing: Standing, workspace: str | None = None) -> tuple[ToolOffer, ...]:
         """The tools that the model is told of, as things stand."""
-        return tuple(self.offers[name] for name, tool in self.tools.items() if is_offered(name, tool.effect, standing))
+        return tuple(
+            self.offer(tool) for name, tool in self.within(workspace).items() if is_offered(name, tool.effect, standing)
+        )
 
-    @cached_property
-    def offers(self) -> dict[str, ToolOffer]:
-        return {
-            name: ToolOffer(name=name, description=tool.description, parameters=schema_of(tool.parameters))
-            for name, tool in self.tools.items()
-        }
+    def offer(self, tool: Tool[Any]) -> ToolOffer:
+        """Made once for each: a schema takes its time."""
+        known = self._offers.get(id(tool))
+        if known is None or known[0] is not tool:
+            parameters = getattr(tool, "schema", None) or schema_of(tool.parameters)
+            offer = ToolOffer(name=tool.name, description=tool.description, parameters=parameters)
+            known = self._offers[id(tool)] = (tool, offer)
+        return known[1]
+
+    async def start(self) -> None:
+        """Begin what needs a beginning, in the order of registration. Raises: what a tool raises, after stopping the
+        others."""
+        started: list[Any] = []
+        try:
+            for tool in self._starting():
+                await tool.start()
+                started.append(tool)
+        except BaseException:
+            for tool in reversed(started):
+                await tool.stop()
+            raise
+
+    async def stop(self) -> None:
+        for tool in reversed(list(self._starting())):
+            await tool.stop()
+
+    def _starting(self) -> Iterator[Any]:
+        return (tool for tool in self._everywhere.values() if hasattr(tool, "start") and hasattr(tool, "stop"))
+
+
+def _by_name(tools: Iterable[Tool[Any]]) -> dict[str, Tool[Any]]:
+    found: dict[str, Tool[Any]] = {}
+    for tool in tools:
+        if not _NAME.fullmatch(tool.name):
+            raise InvalidInput(Code.INVALID_TOOL, tool=tool.name, detail="a name has 1 to 64 letters, digits, - and _")
+        if tool.name in found:
+            raise InvalidInput(Code.TOOL_TWICE, tool=tool.name)
+        found[tool.name] = tool
+    return found
+
+
+def _check_needs(tool: Tool[Any], tools: Tools) -> None:
+    missing = [name for name in getattr(tool, "needs", ()) if name not in tools]
+    if missing:
+        raise InvalidInput(Code.TOOL_NEEDS, tool=tool.name, needs=", ".join(missing))

@@ -7,9 +7,11 @@ from pilothouse.domain.codes import Code, Reason, say
 from pilothouse.domain.errors import PilothouseError, StoreError
 from pilothouse.domain.states import ExecutingTool, Paused, State
 from pilothouse.domain.values import CallId
+from pilothouse.runtime.asking import ask_person
 from pilothouse.runtime.deciding import next_state, start_calls
 from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.looking import prepare
+from pilothouse.runtime.printing import Printed
 from pilothouse.runtime.results import end_call
 from pilothouse.runtime.standing import standing_of
 from pilothouse.runtime.turn import Turn
@@ -83,15 +85,20 @@ async def _something_happens(turn: Turn, running: Running) -> None:
 
 async def _run(turn: Turn, call: CallRecord) -> tuple[Outcome, int]:
     began = turn.parts.ambient.monotonic()
-    outcome = await _outcome(turn, call)
+    printed = turn.live.printed[call.id] = Printed(turn.live, call)
+    try:
+        outcome = await _outcome(turn, call)
+    finally:
+        printed.close()
+        turn.live.printed.pop(call.id, None)
     return outcome, round((turn.parts.ambient.monotonic() - began) * 1000)
 
 
 async def _outcome(turn: Turn, call: CallRecord) -> Outcome:
-    tool = turn.parts.registry.find(call.tool)
+    live = turn.live
+    tool = turn.parts.registry.find(call.tool, live.core.workspace)
     if tool is None:
         return failed(Reason(Code.UNKNOWN_TOOL, {"tool": call.tool, "allowed": ", ".join(turn.parts.registry.tools)}))
-    live = turn.live
     try:
         arguments = parse_arguments(call.tool, tool.parameters, call.arguments)
         job = Job(
@@ -101,6 +108,10 @@ async def _outcome(turn: Turn, call: CallRecord) -> Outcome:
             # A sub-agent may wait for the person: its own calls have their limits.
             seconds=None if call.effect == "delegating" else turn.parts.limits.call_seconds,
             delegate=lambda task, mode: live.home.delegate(live, task, mode),
+            ask=lambda asked: ask_person(live, call, asked),
+            confined=call.confined,
+            tell=live.printed[call.id].add,
+            keeping=live.keeping,
         )
     except PilothouseError as error:
         return failed(error.reason)

@@ -10,7 +10,7 @@ async def prepare(turn: Turn) -> State:
     live = turn.live
     standing = standing_of(live)
     turn.mode = standing.mode
-    turn.offers = turn.parts.registry.offered(standing)
+    turn.offers = turn.parts.registry.offered(standing, turn.live.core.workspace)
     branch = live.branches[turn.open.branch]
     turn.system = system_prompt(
         standing.mode,

@@ -2,6 +2,7 @@
 
 import difflib
 import hashlib
+import stat
 
 from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code
@@ -9,6 +10,8 @@ from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.workspace import ABSENT, READ_LIMIT, Workspace
 from pilothouse.tools.base import Arguments, Category, Job, Prepared, in_thread
 from pilothouse.tools.builtin.files import read_text
+from pilothouse.tools.builtin.texts import UTF_8, Encoding, decode, has_windows_ends, with_windows_ends
+from pilothouse.tools.keeping import ChangedFile, ChangeEntry, Keeping
 
 NOT_WHOLE = "not shown whole"
 _PREVIEW = 20_000
@@ -32,24 +35,56 @@ class WriteFile:
         return prepared
 
     async def run(self, arguments: WriteFileArguments, job: Job) -> str:
-        await in_thread(_write, job.workspace, arguments.path, arguments.content, job.basis)
-        return f"Wrote {len(arguments.content.encode())} bytes to {arguments.path}."
+        size = await in_thread(_write, arguments, job)
+        return f"Wrote {size} bytes to {arguments.path}."
 
 
 def _prepare_write(arguments: WriteFileArguments, workspace: Workspace) -> Prepared:
     limit = workspace.limit(arguments.path, writing=True)
     if limit is not None:
         return Prepared(effect="mutating", limit=limit)
-    basis = workspace.basis(arguments.path)
-    try:
-        before = "" if basis == ABSENT else read_text(workspace, arguments.path)
-    except ToolError:
-        before = ""  # not text: the diff shows what will stand there
-    preview, is_whole = _diff(arguments.path, before, arguments.content)
+    before, _, basis = _present(workspace, arguments.path)
+    preview, is_whole = diff(arguments.path, before, _as_it_was(arguments.content, before))
     dangerous = [] if basis == ABSENT else ["overwrite"]
     dangerous += [] if is_whole else [NOT_WHOLE]
-    touches = workspace.touched(arguments.path)
-    return Prepared(effect="mutating", touches=touches, dangerous=tuple(dangerous), preview=preview, basis=basis)
+    return Prepared(
+        effect="mutating",
+        touches=workspace.touched(arguments.path),
+        dangerous=tuple(dangerous),
+        preview=preview,
+        basis=basis,
+        ask=workspace.ask(arguments.path),
+    )
+
+
+def _present(workspace: Workspace, path: str) -> tuple[str, Encoding, str]:
+    """What a file holds now, if it is text, and what names that. Raises: ToolError, also for one that was read before
+    it changed."""
+    try:
+        data = workspace.read(path)
+    except ToolError as error:
+        if error.reason.code is Code.FILE_MISSING:
+            return "", UTF_8, ABSENT
+        raise
+    basis = hashlib.sha256(data).hexdigest()
+    if workspace.seen.get(workspace.touched(path)[-1], basis) != basis:
+        raise ToolError(Code.FILE_CHANGED_SINCE_READ, path=path)
+    try:
+        return *decode(data, path), basis
+    except ToolError:
+        return "", UTF_8, basis  # not text: the diff shows what will stand there
+
+
+def _as_it_was(content: str, before: str) -> str:
+    """The model writes plain line ends; a file that has others keeps them."""
+    return with_windows_ends(content) if has_windows_ends(before) and "\r\n" not in content else content
+
+
+def _write(arguments: WriteFileArguments, job: Job) -> int:
+    before, encoding, _ = _present(job.workspace, arguments.path)
+    data = encoding.encode(_as_it_was(arguments.content, before))
+    put(job, arguments.path, data, job.basis)
+    return len(data)
 
 
 class Edit(Arguments):
@@ -87,33 +122,45 @@ def _prepare_edit(arguments: EditFileArguments, workspace: Workspace) -> Prepare
     limit = workspace.limit(arguments.path, writing=True)
     if limit is not None:
         return Prepared(effect="mutating", limit=limit)
-    before = read_text(workspace, arguments.path)
-    after = edited(before, arguments)
-    basis = hashlib.sha256(before.encode()).hexdigest()
-    preview, is_whole = _diff(arguments.path, before, after)
-    dangerous = () if is_whole else (NOT_WHOLE,)
-    touches = workspace.touched(arguments.path)
-    return Prepared(effect="mutating", touches=touches, dangerous=dangerous, preview=preview, basis=basis)
+    before, _, basis = _text(workspace, arguments.path)
+    return prepared_edit(workspace, arguments.path, before, edited(before, arguments), basis)
+
+
+def prepared_edit(workspace: Workspace, path: str, before: str, after: str, basis: str) -> Prepared:
+    preview, is_whole = diff(path, before, after)
+    return Prepared(
+        effect="mutating",
+        touches=workspace.touched(path),
+        dangerous=() if is_whole else (NOT_WHOLE,),
+        preview=preview,
+        basis=basis,
+        ask=workspace.ask(path),
+    )
+
+
+def _text(workspace: Workspace, path: str) -> tuple[str, Encoding, str]:
+    """Raises: ToolError for what is missing, no text, or was read before it changed."""
+    read_text(workspace, path)
+    return _present(workspace, path)
 
 
 def _edit(arguments: EditFileArguments, job: Job) -> None:
-    before = read_text(job.workspace, arguments.path)
-    basis = hashlib.sha256(before.encode()).hexdigest()
+    before, encoding, basis = _text(job.workspace, arguments.path)
     if job.basis is not None and job.basis != basis:
         raise ToolError(Code.FILE_CHANGED, path=arguments.path)
-    _write(job.workspace, arguments.path, edited(before, arguments), basis)
+    put(job, arguments.path, encoding.encode(edited(before, arguments)), basis)
 
 
 def edited(text: str, arguments: EditFileArguments) -> str:
     """The text after all edits. Raises: ToolError."""
-    windows = text.count("\r\n") * 2 > text.count("\n")
+    windows = has_windows_ends(text)
     for number, edit in enumerate(arguments.edits, start=1):
         old, new = edit.old_text, edit.new_text
         # The model sees and writes plain line ends; the file keeps its own.
         if old not in text:
-            old, new = _with_windows_ends(old), _with_windows_ends(new)
+            old, new = with_windows_ends(old), with_windows_ends(new)
         elif windows and "\n" not in old:
-            new = _with_windows_ends(new)
+            new = with_windows_ends(new)
         count = text.count(old) if old else 0
         if count == 0:
             raise ToolError(Code.TEXT_NOT_FOUND, number=number, path=arguments.path)
@@ -126,19 +173,29 @@ def edited(text: str, arguments: EditFileArguments) -> str:
     return text
 
 
-def _with_windows_ends(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\n", "\r\n")
+def put(job: Job, path: str, data: bytes, basis: str | None) -> None:
+    """Write a file; what it held is kept before. Raises: ToolError."""
+    if job.keeping is not None:
+        _keep(job, job.keeping, path, data)
+    job.workspace.write(path, data, basis=basis)
+    job.workspace.seen[job.workspace.touched(path)[-1]] = hashlib.sha256(data).hexdigest()
 
 
-def _write(workspace: Workspace, path: str, content: str, basis: str | None) -> None:
+def _keep(job: Job, keeping: Keeping, path: str, data: bytes) -> None:
     try:
-        data = content.encode()
-    except UnicodeEncodeError as error:
-        raise ToolError(Code.NOT_TEXT, detail=str(error)) from error
-    workspace.write(path, data, basis=basis)
+        before: bytes | None = job.workspace.read(path)
+        mode: int | None = stat.S_IMODE(job.workspace.status(path).st_mode)
+    except ToolError as error:
+        if error.reason.code is not Code.FILE_MISSING:
+            raise
+        before = mode = None
+    held = hashlib.sha256(before).hexdigest() if before is not None else ABSENT
+    file = ChangedFile(path, before=held, after=hashlib.sha256(data).hexdigest(), mode=mode)
+    entry = ChangeEntry(call=job.call_id, tool="write", files=(file,))
+    keeping.note(entry, [before] if before is not None else [])
 
 
-def _diff(path: str, before: str, after: str) -> tuple[str, bool]:
+def diff(path: str, before: str, after: str) -> tuple[str, bool]:
     """What would change, and whether that is all of it: a long one keeps its head and its tail."""
     old, new = before.splitlines(), after.splitlines()
     if len(old) * len(new) > _COMPARED_AT_MOST:

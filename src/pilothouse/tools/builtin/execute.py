@@ -1,24 +1,38 @@
-"""execute: a command line in the workspace. Its processes end with the call, whatever becomes of the runtime."""
+"""execute: a command line in the workspace. Judged before, confined where it must be, gone when it ends."""
 
 import asyncio
-from collections.abc import Mapping
+import contextlib
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from pilothouse.domain.calls import Effect
-from pilothouse.domain.codes import Code
+from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import ToolError
-from pilothouse.sandbox import processes
+from pilothouse.domain.lines import CommandLine
+from pilothouse.sandbox import confinement, processes
+from pilothouse.sandbox.confinement import Confinement
+from pilothouse.sandbox.shell import Judgement, judge
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.base import Arguments, Category, Job, Prepared
+from pilothouse.tools.base import Arguments, Category, Job, Prepared, in_thread
+from pilothouse.tools.keeping import ChangeEntry
+from pilothouse.tools.results import Output
+from pilothouse.tools.snapshots import Look, Snapshots, Unkept
 
-HEAD = 20_000
-TAIL = 20_000
-_LOOK_EVERY = 0.02
-_READS_AFTER_THE_END = 16
+Sandbox = Literal["off", "workspace"]
 _HAS_PROC = Path("/proc/self/fd").is_dir()
+_SCRIPT_AT_MOST = 1024 * 1024
+_REFUSED = (
+    "[This command ran where nothing can be written, no connection be made, and of files only the workspace and the "
+    "system be read: the kernel refused what it tried beyond that.]"
+)
+_REFUSED_OUTSIDE = "[This command ran where only the workspace can be written: the kernel refused a write outside it.]"
 
 
 class ExecuteArguments(Arguments):
@@ -28,6 +42,8 @@ class ExecuteArguments(Arguments):
 
 
 class Execute:
+    """`sandbox` confines even what may change things: to its workspace."""
+
     name = "execute"
     description = (
         "Run a command line in a shell, in the workspace or its subfolder cwd. Output and error output come "
@@ -37,87 +53,167 @@ class Execute:
     effect: Effect = "mutating"
     parameters = ExecuteArguments
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self._environment = environment
+    def __init__(self, environment: Mapping[str, str], sandbox: Sandbox = "off") -> None:
+        self._environment = processes.clean_environment(environment)
+        self._sandbox = sandbox
 
     async def prepare(self, arguments: ExecuteArguments, workspace: Workspace) -> Prepared:
-        return Prepared(effect="mutating", limit=workspace.limit(arguments.cwd), preview=arguments.command)
+        judgement = judge(arguments.command)
+        limit = workspace.limit(arguments.cwd) or _protected(judgement, arguments.cwd, workspace)
+        # Without a kernel that stops what a folder makes a program do, only what needs none runs by itself.
+        harmless = judgement.read_only if confinement.has_sandbox() else judgement.strict
+        has_bash = processes.shell().endswith("bash")
+        return Prepared(
+            effect="read_only" if harmless and has_bash else "mutating",
+            limit=limit,
+            preview=arguments.command,
+            dangerous=judgement.dangers,
+            line=self._line(judgement, workspace),
+            basis=await in_thread(self._basis, arguments, workspace) if limit is None else None,
+        )
+
+    def _line(self, judgement: Judgement, workspace: Workspace) -> CommandLine:
+        """A program of the workspace is none that a rule for its name was given for."""
+        line = judgement.line
+        found = shutil.which(line.commands[0][0], path=self._environment.get("PATH")) if line.is_simple else None
+        is_ours = found is not None and os.path.realpath(found).startswith(str(workspace.root) + "/")
+        if line.is_simple and (is_ours or "/" in line.commands[0][0]):
+            return CommandLine(commands=line.commands, hidden=line.hidden)
+        return line
+
+    def _basis(self, arguments: ExecuteArguments, workspace: Workspace) -> str:
+        """Names the programs and scripts that the line itself names: what was shown is what runs."""
+        names: set[str] = set()
+        for command in judge(arguments.command).commands:
+            names.update(command[:3])
+        digest = hashlib.sha256()
+        for name in sorted(names):
+            digest.update(_state_of(name, arguments.cwd, workspace, self._environment.get("PATH")))
+        return digest.hexdigest()
 
     async def run(self, arguments: ExecuteArguments, job: Job) -> str:
         if "\0" in arguments.command:
             raise ToolError(Code.INVALID_ARGUMENTS, tool=self.name, detail="the command holds a NUL character")
+        if job.basis is not None and job.basis != await in_thread(self._basis, arguments, job.workspace):
+            raise ToolError(Code.FILE_CHANGED, path=arguments.command)
+        if job.confined:
+            return await self._in_shell(arguments, job, None)
+        with _temporary(self._sandbox) as temporary:
+            look = await self._look(job)
+            try:
+                return await self._in_shell(arguments, job, temporary)
+            finally:
+                await self._note_changes(job, look)
+
+    async def _in_shell(self, arguments: ExecuteArguments, job: Job, temporary: str | None) -> str:
         assert job.seconds is not None
         seconds = min(arguments.timeout or job.seconds, job.seconds)
+        confined = self._confinement(job, temporary)
+        environment = confinement.environment_for(confined.kind, self._environment, str(job.workspace.root))
+        if temporary is not None:
+            environment["TMPDIR"] = temporary
         with job.workspace.directory(arguments.cwd) as fd:
             # Through the open directory: what the path names may change, what was checked does not.
             cwd = f"/proc/self/fd/{fd}" if _HAS_PROC else str(job.workspace.root / arguments.cwd)
             running = await processes.start(
-                arguments.command, cwd=cwd, call_id=job.call_id, environment=self._environment
+                [processes.shell(), "-c", arguments.command],
+                cwd=cwd,
+                call_id=job.call_id,
+                environment=environment,
+                confinement=confined,
             )
-        output = _Output()
+        output = Output(job.call_id, job.keeping)
         try:
             async with asyncio.timeout(seconds):
-                await output.read_from(running)
+                await _read(running, output, job)
         except TimeoutError:
-            raise ToolError(
-                Code.TOOL_FAILED, tool=self.name, detail=f"ended after {seconds:g} seconds. Output so far:\n{output}"
-            ) from None
+            detail = f"ended after {seconds:g} seconds. Output so far:\n{output}"
+            raise ToolError(Code.TOOL_FAILED, tool=self.name, detail=detail) from None
         finally:
-            await _end(running, job)
-        status = running.process.returncode
-        return f"{output}\n[exit status {status}]" if status or not output else str(output)
+            await asyncio.shield(running.end())
+            output.close()
+        return _told(output, running.process.returncode, confined)
+
+    def _confinement(self, job: Job, temporary: str | None) -> Confinement:
+        if job.confined and confinement.has_sandbox():
+            return confinement.only_reading(job.workspace.readable(), self._environment.get("PATH", ""))
+        if self._sandbox == "workspace" and not job.confined:
+            if not confinement.has_sandbox():
+                detail = 'the kernel has no Landlock, and sandbox = "workspace" is set'
+                raise ToolError(Code.TOOL_FAILED, tool=self.name, detail=detail)
+            writable = [*job.workspace.writable(), *([temporary] if temporary is not None else [])]
+            return confinement.writing_beneath(writable)
+        return confinement.FREE
+
+    async def _look(self, job: Job) -> tuple[Snapshots, Look | str] | None:
+        if job.keeping is None:
+            return None
+        snapshots = Snapshots(job.keeping, job.workspace, self._environment.get("PATH", os.defpath))
+        try:
+            return snapshots, await snapshots.look()
+        except Unkept as error:
+            return snapshots, str(error)
+
+    async def _note_changes(self, job: Job, look: tuple[Snapshots, Look | str] | None) -> None:
+        """So that it can be undone, or that undoing tells why it cannot."""
+        if look is None or job.keeping is None:
+            return
+        snapshots, before = look
+        try:
+            if isinstance(before, Look):
+                await snapshots.changes(before, job.call_id, self.name)
+                return
+            why = before
+        except (Unkept, ToolError) as error:
+            why = str(error)
+        entry = ChangeEntry(call=job.call_id, tool=self.name, unkept=why)
+        await asyncio.to_thread(job.keeping.note, entry)
 
 
-async def _end(running: processes.Running, job: Job) -> None:
-    """Nothing of the call may outlive it: its group, and what has left the group."""
-    processes.end_group(running.process.pid)
-    await asyncio.shield(asyncio.to_thread(processes.end_marked, [job.call_id]))
-    running.close()
+async def _read(running: processes.Running, output: Output, job: Job) -> None:
+    """Until the pipe is closed: the keeper closes it when nothing of the command is left."""
+    while part := await running.output.read(65536):
+        output.add(part)
+        job.tell(part.decode(errors="replace"))
     await running.process.wait()
 
 
-class _Output:
-    """The head and the tail of what a command prints; memory stays bounded whatever it prints."""
+def _told(output: Output, status: int | None, confined: Confinement) -> str:
+    text = str(output)
+    if status or not output:
+        text += f"\n[exit status {status}]"
+    if confined.kind != "no" and confinement.was_refused(text):
+        text += f"\n{_REFUSED if confined.kind == 'read_only' else _REFUSED_OUTSIDE}"
+    return text
 
-    def __init__(self) -> None:
-        self._head = bytearray()
-        self._tail = bytearray()
-        self._left_out = 0
 
-    async def read_from(self, running: processes.Running) -> None:
-        """Read until the pipe is closed, or the command is over: a daemon may hold the pipe open."""
-        process = running.process
-        left = _READS_AFTER_THE_END
-        while left:
-            left -= process.returncode is not None
-            reading = asyncio.ensure_future(running.output.read(65536))
-            try:
-                while not reading.done():
-                    over = process.returncode is not None
-                    await asyncio.wait({reading}, timeout=_LOOK_EVERY)
-                    if over and not reading.done():
-                        return
-                part = reading.result()
-            finally:
-                reading.cancel()
-            if not part:
-                return
-            self._add(part)
+def _protected(judgement: Judgement, cwd: str, workspace: Workspace) -> Reason | None:
+    """The hard limit of a file that the line plainly writes to. What it hides, only a sandbox stops."""
+    for word in judgement.written:
+        found = workspace.limit(os.path.join(cwd, word), writing=True)
+        if found is not None and found.code is Code.PROTECTED_PATH:
+            return Reason(Code.PROTECTED_PATH, {"path": word})
+    return None
 
-    def _add(self, part: bytes) -> None:
-        room = HEAD - len(self._head)
-        self._head += part[:room]
-        self._tail += part[room:]
-        surplus = len(self._tail) - TAIL
-        if surplus > 0:
-            self._left_out += surplus
-            del self._tail[:surplus]
 
-    def __bool__(self) -> bool:
-        return bool(self._head)
+def _state_of(name: str, cwd: str, workspace: Workspace, path: str | None) -> bytes:
+    try:
+        content = workspace.read(os.path.join(cwd, name), _SCRIPT_AT_MOST)
+        return f"{name} {hashlib.sha256(content).hexdigest()}\n".encode()
+    except (ToolError, ValueError):
+        pass
+    found = shutil.which(name, path=path) if "\0" not in name else None
+    if found is None:
+        return b""
+    status = os.stat(found)
+    return f"{name} {found} {status.st_ino} {status.st_size} {status.st_mtime_ns}\n".encode()
 
-    def __str__(self) -> str:
-        head, tail = self._head.decode(errors="replace"), self._tail.decode(errors="replace")
-        if self._left_out:
-            return f"{head}\n[… {self._left_out} bytes left out …]\n{tail}"
-        return head + tail
+
+@contextlib.contextmanager
+def _temporary(sandbox: Sandbox) -> Iterator[str | None]:
+    """A folder of its own for what a confined command puts aside."""
+    if sandbox == "off":
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="pilothouse-", ignore_cleanup_errors=True) as folder:
+        yield folder

@@ -1,8 +1,8 @@
-"""Reading: read_file and list_directory."""
+"""Reading: read_file."""
 
+import hashlib
 import io
 import os
-from collections.abc import Iterator
 from typing import Annotated
 
 from msgspec import Meta
@@ -10,11 +10,12 @@ from msgspec import Meta
 from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
-from pilothouse.sandbox.workspace import Workspace
+from pilothouse.sandbox.workspace import READ_LIMIT, Workspace
 from pilothouse.tools.base import Arguments, Category, Job, Prepared, in_thread
+from pilothouse.tools.builtin.texts import Encoding, decode, image_kind
 
-_CHARACTERS = 100_000
-_ENTRIES = 1000
+_CHARACTERS = 40_000
+_LOOKED_THROUGH = 512 * 1024 * 1024
 
 
 class ReadFileArguments(Arguments):
@@ -46,20 +47,29 @@ def reading(path: str, workspace: Workspace) -> Prepared:
     return Prepared(effect="read_only", touches=None if limit else workspace.touched(path), limit=limit)
 
 
-def read_text(workspace: Workspace, path: str) -> str:
+def read_text(workspace: Workspace, path: str) -> tuple[str, Encoding]:
     """Raises: ToolError."""
-    try:
-        return workspace.read(path).decode()
-    except UnicodeDecodeError as error:
-        raise ToolError(Code.FILE_NOT_TEXT, path=path) from error
+    return decode(workspace.read(path), path)
 
 
 def read_lines(workspace: Workspace, path: str, start: int | None, end: int | None) -> str:
     """A text file or some of its lines, bounded. Raises: ToolError."""
-    text = read_text(workspace, path)
+    if workspace.status(path).st_size > READ_LIMIT:
+        return _lines_of_a_large_file(workspace, path, start or 1, end)
+    data = workspace.read(path)
+    kind = image_kind(data)
+    if kind is not None:
+        return f"[{path} is an image ({kind}, {len(data):,} bytes): it has no text to show]"
+    text, encoding = decode(data, path)
+    workspace.seen[workspace.touched(path)[-1]] = hashlib.sha256(data).hexdigest()
+    told = f"[this file is in {encoding.name}]\n" if encoding.name not in ("utf-8", "ascii") else ""
+    return told + _some_lines(text, path, start, end)
+
+
+def _some_lines(text: str, path: str, start: int | None, end: int | None) -> str:
     if start is None and end is None and len(text) <= _CHARACTERS:
         return text
-    lines = list(io.StringIO(text))  # by line feeds alone, as editors count
+    lines = list(io.StringIO(text, newline="\n"))  # by line feeds alone, as editors count
     first, last = start or 1, min(end or len(lines), len(lines))
     if first > max(last, 1):
         raise ToolError(Code.BAD_LINE_RANGE, path=path, start=start, end=end, lines=len(lines))
@@ -67,64 +77,28 @@ def read_lines(workspace: Workspace, path: str, start: int | None, end: int | No
     if len(wanted) <= _CHARACTERS:
         return wanted
     shown = wanted[:_CHARACTERS]
-    return f"{shown}\n[cut: this holds lines {first} to {first + shown.count(chr(10))} of {len(lines)}]"
+    after = first + shown.count("\n")
+    return f"{shown}\n[cut: this holds lines {first} to {after} of {len(lines)}; go on with start_line={after}]"
 
 
-class ListDirectoryArguments(Arguments):
-    path: str = "."
-    depth: Annotated[int, Meta(ge=1, le=5)] = 1
-
-
-class ListDirectory:
-    name = "list_directory"
-    description = "List a folder of the workspace. Folders end in '/', links in '@'. depth goes from 1 to 5."
-    category: Category = "file_system"
-    effect: Effect = "read_only"
-    parameters = ListDirectoryArguments
-
-    async def prepare(self, arguments: ListDirectoryArguments, workspace: Workspace) -> Prepared:
-        return reading(arguments.path, workspace)
-
-    async def run(self, arguments: ListDirectoryArguments, job: Job) -> str:
-        text: str = await in_thread(_listing, job.workspace, arguments.path, arguments.depth)
-        return text
-
-
-def _listing(workspace: Workspace, path: str, depth: int) -> str:
-    lines: list[str] = []
-    base = os.path.realpath(workspace.root / path)
-    with workspace.directory(path) as fd:
-        for line in _entries(fd, "", depth):
-            if workspace.is_private(os.path.join(base, line.rstrip("/@"))):
-                continue
-            if len(lines) == _ENTRIES:
-                lines.append(f"[cut: only the first {_ENTRIES} entries are shown]")
+def _lines_of_a_large_file(workspace: Workspace, path: str, first: int, end: int | None) -> str:
+    """Looks through no more than it must, and holds no more than it shows."""
+    shown: list[str] = []
+    size, number, looked_at = 0, 0, 0
+    with workspace.opened(path) as file:
+        whole = os.fstat(file.fileno()).st_size
+        if b"\0" in file.peek(8192)[:8192]:  # type: ignore[attr-defined]
+            raise ToolError(Code.FILE_NOT_TEXT, path=path)
+        while (end is None or number < end) and size < _CHARACTERS and looked_at < _LOOKED_THROUGH:
+            part = file.readline(_CHARACTERS)
+            if not part:
                 break
-            lines.append(line)
-    return "\n".join(lines) or "[empty]"
-
-
-def _entries(dir_fd: int, prefix: str, depth: int) -> Iterator[str]:
-    with os.scandir(dir_fd) as found:
-        entries = sorted(found, key=lambda entry: entry.name)
-    for entry in entries:
-        shown = prefix + os.fsencode(entry.name).decode(errors="backslashreplace")
-        if entry.is_symlink():
-            yield shown + "@"
-        elif entry.is_dir(follow_symlinks=False):
-            yield shown + "/"
-            if depth > 1 and entry.name != ".git":
-                yield from _inside(dir_fd, entry.name, shown, depth - 1)
-        else:
-            yield shown
-
-
-def _inside(dir_fd: int, name: str, shown: str, depth: int) -> Iterator[str]:
-    try:
-        fd = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=dir_fd)
-    except OSError:
-        return
-    try:
-        yield from _entries(fd, shown + "/", depth)
-    finally:
-        os.close(fd)
+            looked_at += len(part)
+            if number + 1 >= first:
+                shown.append(part.decode(errors="replace")[: _CHARACTERS - size])
+                size += len(shown[-1])
+            number += part.endswith(b"\n")
+    if not shown:
+        raise ToolError(Code.BAD_LINE_RANGE, path=path, start=first, end=end, lines=f"{number} or more")
+    text = "".join(shown)
+    return f"{text}\n[{path} has {whole:,} bytes; this holds lines {first} to {number}. grep finds more]"

@@ -1,0 +1,85 @@
+"""tools.toml: which tools are on, which wait for leave, which commands need none, where one's own lie."""
+
+import os
+import shlex
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from pilothouse.config.reading import Document
+from pilothouse.config.schema import ToolsFile, ToolTable
+from pilothouse.domain.rules import WORDS_AT_MOST
+from pilothouse.domain.steering import Steering
+from pilothouse.domain.values import Value
+
+_ALIASES = {"codebase": "code_analysis", "system": "system_control"}
+_COMMANDS = frozenset({"execute", "system_control"})
+
+
+class ToolSettings(Value, kw_only=True):
+    """`disabled` and `waiting` name tools or categories. `lists` are white lists of commands: each must hold one."""
+
+    disabled: frozenset[str] = frozenset()
+    waiting: frozenset[str] = frozenset()
+    lists: tuple[tuple[tuple[str, ...], ...], ...] = ()
+    sandbox: Literal["off", "workspace"] = "off"
+    files: tuple[Path, ...] = ()
+
+
+def tool_settings(document: Document, *, is_project: bool = False) -> ToolSettings:
+    """Raises: InvalidInput, also for what a project may not set."""
+    file = document.checked(document.data, ToolsFile)
+    if is_project and file.files:
+        document.fail(("files",), "A project may not bring code that runs in here.", "leave it out")
+    disabled, waiting, lists, sandbox = set(), set(), [], None
+    for name, data in file.tools.items():
+        at = ("tools", name)
+        table = document.checked(data, ToolTable, at)
+        plain = _ALIASES.get(name, name)
+        if table.enabled is False:
+            disabled.add(plain)
+        if table.require_approval:
+            waiting.add(plain)
+        for field in ("whitelist", "sandbox"):
+            if getattr(table, field) is not None and plain not in _COMMANDS:
+                document.fail((*at, field), "It is for commands only.", "under [tools.execute]")
+        if is_project and table.sandbox is not None:
+            document.fail((*at, "sandbox"), "A project may not set it.", "leave it out")
+        if table.whitelist is not None:
+            lists.append(tuple(_words(document, at, entry) for entry in table.whitelist))
+        sandbox = table.sandbox or sandbox
+    return ToolSettings(
+        disabled=frozenset(disabled),
+        waiting=frozenset(waiting),
+        lists=tuple(lists),
+        sandbox=sandbox or "off",
+        files=tuple(_file(document, entry) for entry in file.files),
+    )
+
+
+def _words(document: Document, at: tuple[str, ...], entry: str) -> tuple[str, ...]:
+    """`git status` and `git status *` are the same: a command that begins with these words."""
+    try:
+        words = tuple(shlex.split(entry))
+    except ValueError as error:
+        document.fail((*at, "whitelist"), f"{entry!r}: {error}.", "the leading words of a command")
+    words = words[:-1] if words[-1:] == ("*",) else words
+    if not 0 < len(words) <= WORDS_AT_MOST or any("*" in word for word in words):
+        document.fail((*at, "whitelist"), f"{entry!r} is no beginning of a command.", "its first words, without '*'")
+    return words
+
+
+def _file(document: Document, entry: str) -> Path:
+    path = Path(os.path.expanduser(entry))
+    return path if path.is_absolute() else document.path.parent / path
+
+
+def with_tools(steering: Steering, settings: ToolSettings) -> Steering:
+    changed: Steering = msgspec.structs.replace(
+        steering,
+        disabled=steering.disabled | settings.disabled,
+        waiting=steering.waiting | settings.waiting,
+        command_lists=(*steering.command_lists, *settings.lists),
+    )
+    return changed

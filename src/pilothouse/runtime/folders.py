@@ -1,0 +1,89 @@
+"""Commands about a context's folder: whether its own configuration counts, and taking back what the agent changed."""
+
+import asyncio
+from pathlib import Path
+
+from pilothouse.domain.audit import Kind
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import Conflict, NotFound, ToolError
+from pilothouse.domain.states import name_of
+from pilothouse.domain.trust import FolderTrust
+from pilothouse.runtime.calls import call
+from pilothouse.runtime.contexts import Contexts
+from pilothouse.runtime.deciding import nothing
+from pilothouse.runtime.live import Live
+from pilothouse.runtime.modes import follow
+from pilothouse.tools.keeping import undo_last
+
+
+async def folder_trust(contexts: Contexts, context_id: str) -> FolderTrust:
+    """What the folder brings, and whether it counts. Raises: NotFound, InvalidInput."""
+    live = await contexts.find(context_id)
+    trust, workspace = contexts.parts.trust, live.core.workspace
+    if trust is None or workspace is None:
+        return FolderTrust(folder=workspace or "", status="none", digest="")
+    return await asyncio.to_thread(trust.look, workspace)
+
+
+async def trust_folder(contexts: Contexts, context_id: str, digest: str, *, by: str = "local") -> FolderTrust:
+    """From now on what was shown counts here. What has not started is decided anew.
+
+    Raises: NotFound, Conflict where it is not what was shown, InvalidInput for what may not be said there.
+    """
+    live = await contexts.find(context_id)
+    trust, workspace = contexts.parts.trust, live.core.workspace
+    if trust is None or workspace is None:
+        raise Conflict(Code.TRUST_CHANGED, folder=workspace or "-")
+    await asyncio.to_thread(trust.trust, workspace, digest)
+    await _note(contexts, live, "folder_trusted", by)
+    return await folder_trust(contexts, context_id)
+
+
+async def distrust_folder(contexts: Contexts, context_id: str, *, by: str = "local") -> FolderTrust:
+    """Nothing that the folder says counts any longer."""
+    live = await contexts.find(context_id)
+    trust, workspace = contexts.parts.trust, live.core.workspace
+    if trust is not None and workspace is not None:
+        await asyncio.to_thread(trust.distrust, workspace)
+        await _note(contexts, live, "folder_distrusted", by)
+    return await folder_trust(contexts, context_id)
+
+
+async def _note(contexts: Contexts, live: Live, kind: Kind, by: str) -> None:
+    async with contexts.locked(live.id) as held:
+        draft = held.draft()
+        draft.note(kind, by)
+        await held.commit(draft)
+    await contexts.open_folder(live.core.workspace)
+    same = tuple(each for each in contexts.in_memory() if each.core.workspace == live.core.workspace)
+    await follow(contexts, same, by, opens=nothing)
+
+
+async def undo(contexts: Contexts, context_id: str, *, by: str = "local") -> list[str]:
+    """Take back the agent's last change of files here: the person's own act, decided by nobody else.
+
+    Raises: NotFound, Conflict while a call runs, or where somebody changed the same files since.
+    """
+    async with contexts.locked(context_id) as live:
+        if any(call.status == "executing" for call in live.draft().all_calls()):
+            raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
+        if live.keeping is None:
+            raise Conflict(Code.NOTHING_TO_UNDO)
+        try:
+            paths = await asyncio.to_thread(undo_last, live.keeping, live.workspace())
+        except ToolError as error:
+            raise Conflict(error.reason.code, **error.reason.params) from error
+        draft = live.draft()
+        draft.note("change_undone", by, paths=paths)
+        await live.commit(draft)
+    return paths
+
+
+async def call_output(contexts: Contexts, context_id: str, call_id: str) -> Path:
+    """Where the whole output of a call lies. Raises: NotFound."""
+    live = await contexts.find(context_id)
+    record = await call(contexts, context_id, call_id)
+    path = live.keeping.output_of(record.id) if live.keeping is not None else None
+    if path is None or not path.is_file():
+        raise NotFound(Code.NO_OUTPUT, call_id=call_id)
+    return path

@@ -1,0 +1,135 @@
+"""The keeper: a small process of its own around each command. Nothing of the command outlives it, wherever it moves to.
+
+All that loses its parent comes to the keeper, so that even what has left its group, its session and its environment
+can be found. When the runtime is gone, however it went, the keeper's input ends, and it ends everything.
+Imports as little as it can: it starts with every command.
+"""
+
+import os
+import resource
+import select
+import signal
+import sys
+
+from pilothouse.sandbox import landlock, seccomp
+
+_PR_SET_CHILD_SUBREAPER = 36
+_LOOK_EVERY = 0.05
+_KILLING_AT_MOST = 200
+NOT_STARTED = 126
+
+
+def main(spec: list[str]) -> None:
+    """`spec`: how it is confined (no, read_only, workspace), how many processes it may be, readable and writable
+    paths joined by NUL-free newlines, then the program and its arguments."""
+    confinement, processes, readable, writable, *argv = spec
+    landlock._libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    woken, wakes = os.pipe()
+    os.set_blocking(wakes, False)
+    signal.set_wakeup_fd(wakes)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    child = os.fork()
+    if child == 0:
+        _become(confinement, readable.split("\n"), writable.split("\n"), argv)
+    status = _keep(child, woken, int(processes))
+    _end_all()
+    os._exit(status)
+
+
+def _become(confinement: str, readable: list[str], writable: list[str], argv: list[str]) -> None:
+    """In the child: give away what it must not have, then become the command."""
+    try:
+        os.setsid()
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        if confinement != "no":
+            grants = [landlock.Grant(path) for path in readable if path]
+            grants += [landlock.Grant(path, writable=True) for path in writable if path]
+            landlock.confine(grants, network=confinement != "read_only")
+        if confinement == "read_only" and seccomp.is_known():
+            seccomp.refuse_changes()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        os.execve(argv[0], argv, os.environ)  # noqa: S606
+    except OSError as error:
+        os.write(2, f"[not started: {error}]\n".encode())
+    finally:
+        os._exit(NOT_STARTED)
+
+
+def _keep(child: int, woken: int, processes: int) -> int:
+    """Wait until the command is over, the runtime is gone, or there are too many processes."""
+    while True:
+        ready, _, _ = select.select([0, woken], [], [], _LOOK_EVERY)
+        if 0 in ready and not os.read(0, 1):
+            return 128 + signal.SIGKILL
+        if woken in ready:
+            os.read(woken, 1024)
+        over = _reap(child)
+        if over is not None:
+            return over
+        if len(_descendants()) > processes:
+            os.write(2, f"\n[ended: it had more than {processes} processes]\n".encode())
+            return 128 + signal.SIGKILL
+
+
+def _reap(child: int) -> int | None:
+    """Take leave of all that have ended. Gives the command's status, if it was among them."""
+    status = None
+    while True:
+        try:
+            pid, found = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return status
+        if pid == 0:
+            return status
+        if pid == child:
+            code = os.waitstatus_to_exitcode(found)
+            status = code if code >= 0 else 128 - code
+
+
+def _end_all() -> None:
+    """Kill whatever is left until nothing is: what is just being made comes to us as well."""
+    for _ in range(_KILLING_AT_MOST):
+        for pid in _descendants():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:
+                continue
+        _reap(0)
+        try:
+            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return
+        select.select([], [], [], 0.005)
+
+
+def _descendants() -> list[int]:
+    found: list[int] = []
+    todo = [os.getpid()]
+    while todo:
+        parent = todo.pop()
+        children = _children(parent)
+        found += children
+        todo += children
+    return found
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        tasks = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return []
+    found: list[int] = []
+    for task in tasks:
+        try:
+            with open(f"/proc/{pid}/task/{task}/children", "rb") as file:
+                found += map(int, file.read().split())
+        except OSError:
+            continue
+    return found
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,120 @@
+"""Landlock: the kernel takes away from a process, and all that it starts, what it is not given here.
+
+A small binding of three system calls. Used in the keeper, before a command is started; needs no privilege.
+"""
+
+import ctypes
+import os
+from collections.abc import Iterable
+from typing import NamedTuple
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every architecture
+_VERSION = 1
+_PATH_BENEATH = 1
+_PR_SET_NO_NEW_PRIVS = 38
+
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_MAKE_AND_REMOVE = sum(1 << bit for bit in range(4, 13))
+_REFER, _TRUNCATE, _IOCTL = 1 << 13, 1 << 14, 1 << 15
+_BY_ABI = (
+    (1, EXECUTE | WRITE_FILE | READ_FILE | READ_DIR | _MAKE_AND_REMOVE),
+    (2, _REFER),
+    (3, _TRUNCATE),
+    (5, _IOCTL),
+)
+_ONLY_FOR_FOLDERS = READ_DIR | _MAKE_AND_REMOVE | _REFER
+_TCP = 0b11
+_SCOPES = 0b11
+
+READ = EXECUTE | READ_FILE | READ_DIR
+
+
+class _Attributes(ctypes.Structure):
+    _fields_ = [("fs", ctypes.c_uint64), ("net", ctypes.c_uint64), ("scoped", ctypes.c_uint64)]
+
+
+class _PathBeneath(ctypes.Structure):
+    _pack_ = 1
+    _fields_ = [("allowed", ctypes.c_uint64), ("fd", ctypes.c_int32)]
+
+
+class Grant(NamedTuple):
+    """A path, and whether what lies beneath it may be written."""
+
+    path: str
+    writable: bool = False
+
+
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def abi() -> int:
+    """The version that the kernel has; 0 where it has none, or none that is switched on."""
+    try:
+        found: int = _libc().syscall(
+            ctypes.c_long(_CREATE_RULESET), None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION)
+        )
+    except (OSError, AttributeError):
+        return 0
+    return max(found, 0)
+
+
+def confine(grants: Iterable[Grant], *, network: bool) -> None:
+    """Keep this process to what is granted, for good. Without `network` it makes no connection, and reaches no process
+    outside, where the kernel knows how. Raises: OSError."""
+    version = abi()
+    if not version:
+        raise OSError("the kernel has no Landlock")
+    handled = sum(rights for since, rights in _BY_ABI if version >= since)
+    ruleset = _create(handled, 0 if network or version < 4 else _TCP, 0 if network or version < 6 else _SCOPES, version)
+    try:
+        for grant in grants:
+            _grant(ruleset, grant, handled)
+        _check(_libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no new privileges")
+        restricted = _libc().syscall(ctypes.c_long(_RESTRICT_SELF), ctypes.c_int(ruleset), ctypes.c_uint32(0))
+        _check(restricted, "restrict")
+    finally:
+        os.close(ruleset)
+
+
+def _create(handled: int, net: int, scoped: int, version: int) -> int:
+    attributes = _Attributes(handled, net, scoped)
+    size = 24 if version >= 6 else 16 if version >= 4 else 8
+    return _check(
+        _libc().syscall(
+            ctypes.c_long(_CREATE_RULESET), ctypes.byref(attributes), ctypes.c_size_t(size), ctypes.c_uint32(0)
+        ),
+        "create",
+    )
+
+
+def _grant(ruleset: int, grant: Grant, handled: int) -> None:
+    try:
+        fd = os.open(grant.path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return  # what is not there needs no leave
+    try:
+        allowed = handled if grant.writable else READ
+        if not os.path.isdir(f"/proc/self/fd/{fd}"):
+            allowed &= ~_ONLY_FOR_FOLDERS
+        rule = _PathBeneath(allowed & handled, fd)
+        _check(
+            _libc().syscall(
+                ctypes.c_long(_ADD_RULE),
+                ctypes.c_int(ruleset),
+                ctypes.c_int(_PATH_BENEATH),
+                ctypes.byref(rule),
+                ctypes.c_uint32(0),
+            ),
+            grant.path,
+        )
+    finally:
+        os.close(fd)
+
+
+def _check(result: int, what: str) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{os.strerror(number)} (Landlock: {what})")
+    return result

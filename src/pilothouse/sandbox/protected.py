@@ -1,0 +1,44 @@
+"""Files that are not like others: who can write them can run code as the person, or change what holds here."""
+
+from collections.abc import Sequence
+
+# Who can write these can run code as the person, the next time they open a shell, use git or log in.
+_START_UP = frozenset(
+    {
+        *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".inputrc"),
+        *(".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login"),
+        *(".gitconfig", ".envrc", "config.fish"),
+    }
+)
+_START_UP_FOLDERS = ((".ssh",), (".config", "git"), (".config", "fish"))
+_OWN_NAMES = frozenset({".pilothouse", "pilothouse.toml"})
+_GIT_SECRETS = frozenset({"config", "config.worktree", "hooks"})
+
+
+# Who can write these makes an editor or a program of the person run something, sooner or later.
+_RUNS_CODE = frozenset({".npmrc", ".yarnrc", ".yarnrc.yml", ".mcp.json", "mcp_servers.json", ".pre-commit-config.yaml"})
+_RUNS_CODE_FOLDERS = (
+    *((".vscode",), (".idea",), (".husky",), (".devcontainer",), (".cursor",), (".claude",)),
+    (".cargo",),
+)
+
+
+def is_protected(parts: Sequence[str], writing: bool) -> bool:
+    """`parts` are those of a path below a workspace, in lower case. Whether it exists does not matter."""
+    if not _OWN_NAMES.isdisjoint(parts):
+        return True
+    if ".git" in parts:
+        # Anything in there can lead git to another configuration; what may hold keys is not read either.
+        return writing or not _GIT_SECRETS.isdisjoint(parts[parts.index(".git") :])
+    return (bool(parts) and parts[-1] in _START_UP) or any(_holds(parts, folder) for folder in _START_UP_FOLDERS)
+
+
+def runs_code(parts: Sequence[str]) -> bool:
+    """Whether some program of the person runs what stands in it."""
+    named = bool(parts) and (parts[-1] in _RUNS_CODE or parts[-1].endswith(".code-workspace"))
+    return named or any(_holds(parts, folder) for folder in _RUNS_CODE_FOLDERS)
+
+
+def _holds(parts: Sequence[str], folder: tuple[str, ...]) -> bool:
+    size = len(folder)
+    return any(tuple(parts[start : start + size]) == folder for start in range(len(parts) - size + 1))

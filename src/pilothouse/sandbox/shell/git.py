@@ -1,0 +1,131 @@
+"""git: which of its commands only read. Even those may run what a repository's own configuration says."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from pilothouse.sandbox.shell.levels import READS, Finding, Level
+from pilothouse.sandbox.shell.options import Options, names, split
+from pilothouse.sandbox.shell.words import Word
+
+Args = Sequence[Word]
+
+_GLOBAL = names("--no-pager -P --no-optional-locks --literal-pathspecs --no-replace-objects")
+_READING = names(
+    "annotate blame cat-file check-attr check-ignore check-ref-format cherry count-objects describe diff diff-files "
+    "diff-index diff-tree for-each-ref grep log ls-files ls-tree merge-base name-rev range-diff rev-list rev-parse "
+    "shortlog show show-branch show-ref status var version whatchanged"
+)
+# git takes any beginning of a long option for it. `--textconv` and `--filters` run programs, as `--ext-diff` does.
+_REFUSED = (
+    *("--output", "--ext-diff", "--textconv", "--filters", "--open-files-in-pager", "--exec", "--upload-pack"),
+    *("--remote", "--help", "--web", "--paginate"),
+)
+_NETWORK = names("clone fetch pull push ls-remote remote submodule")
+_DELETING = names("clean reset rm gc prune")
+_OVERWRITING = names("checkout restore switch stash apply am merge rebase revert cherry-pick")
+
+_BRANCH = Options(
+    flags="arv",
+    long=names("all remotes verbose list show-current merged no-merged contains ignore-case no-color no-column"),
+    long_valued=names("sort format contains no-contains merged no-merged points-at color abbrev"),
+)
+_TAG = Options(flags="lni", long=names("list ignore-case"), long_valued=names("sort format contains points-at merged"))
+_CONFIG = Options(
+    flags="lz",
+    long=names("list get get-all get-regexp null name-only show-origin show-scope local global system worktree"),
+    long_valued=names("type default"),
+)
+_QUERIES = names("list l get get-all get-regexp")
+_LISTS = names("list contains no-contains merged no-merged points-at l")
+
+
+def git(args: Args) -> Finding:
+    rest = list(args)
+    while rest and rest[0].exact and rest[0].text in _GLOBAL:
+        rest.pop(0)
+    if len(rest) > 2 and rest[0].exact and rest[0].text == "-C" and rest[1].single:
+        rest = rest[2:]
+    if not rest or not rest[0].exact or rest[0].text.startswith("-"):
+        return READS if not rest or rest[0].text == "--version" else _does_more("")
+    command, given = rest[0].text, rest[1:]
+    judge = _LISTING.get(command)
+    if command in _READING and _is_plain(command, given):
+        return READS
+    return READS if judge is not None and judge(given) else _does_more(command)
+
+
+def _does_more(command: str) -> Finding:
+    """Hooks, aliases, filters and pagers: a command of git that writes may start anything."""
+    dangers = {
+        danger
+        for danger, commands in (("network", _NETWORK), ("delete", _DELETING), ("overwrite", _OVERWRITING))
+        if command in commands
+    }
+    return Finding(Level.PROGRAM, dangers=frozenset(dangers))
+
+
+def _is_plain(command: str, args: Args) -> bool:
+    for word in args:
+        if word.exact and word.text == "--":
+            return True
+        if word.operand:
+            continue
+        name = word.text.partition("=")[0]
+        if not word.exact or (name.startswith("--") and any(each.startswith(name) for each in _REFUSED)):
+            return False
+        if command == "grep" and not name.startswith("--") and "O" in name:
+            return False
+    return True
+
+
+def _branch(args: Args) -> bool:
+    found = split(args, _BRANCH)
+    if found is None:
+        return False
+    asks = found.flags | {name for name, _ in found.values}
+    return not found.operands or not _LISTS.isdisjoint(asks)
+
+
+def _tag(args: Args) -> bool:
+    found = split(args, _TAG)
+    if found is None:
+        return False
+    asks = found.flags | {name for name, _ in found.values}
+    return not found.operands or not _LISTS.isdisjoint(asks)
+
+
+def _remote(args: Args) -> bool:
+    exact = [word.text for word in args if word.exact]
+    return exact in ([], ["-v"], ["--verbose"]) if len(exact) == len(args) and len(args) < 2 else _is_url(args)
+
+
+def _is_url(args: Args) -> bool:
+    return len(args) == 2 and args[0].exact and args[0].text == "get-url" and args[1].operand and args[1].single
+
+
+def _config(args: Args) -> bool:
+    found = split(args, _CONFIG)
+    return found is not None and len(found.flags & _QUERIES) == 1 and len(found.operands) <= 2
+
+
+def _only(*commands: str) -> Callable[[Args], bool]:
+    """A command of several, of which these only read; with operands, and no option that could write."""
+
+    def judge(args: Args) -> bool:
+        if not args:
+            return "" in commands
+        first = args[0].text if args[0].exact else None
+        return first in commands and _is_plain("", args[1:])
+
+    return judge
+
+
+_LISTING: Mapping[str, Callable[[Args], bool]] = {
+    "branch": _branch,
+    "config": _config,
+    "notes": _only("", "list", "show"),
+    "reflog": _only("", "show"),
+    "remote": _remote,
+    "stash": _only("list", "show"),
+    "tag": _tag,
+    "worktree": _only("list"),
+}

@@ -1,0 +1,275 @@
+"""A command line as its simple commands, by a real grammar of the shell.
+
+Only kinds of nodes that are known here are walked through; everything else, and every place where the grammar and the
+shell may differ, makes the line one that hides something.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+import tree_sitter_bash
+from tree_sitter import Language, Node, Parser
+
+from pilothouse.sandbox.shell.levels import Level, Simple
+from pilothouse.sandbox.shell.words import UNKNOWN, Misread, Word, literal, opens_a_command, read_word
+
+LENGTH_AT_MOST = 20_000
+_DEPTH_AT_MOST = 60
+# The grammar ends a word at a line that goes on; the shell does not.
+_BROKEN_WORD = re.compile(r"(?<![ \t])\\\n|\\[ \t]\\\n")
+_GAP = re.compile(rb"(?:[ \t\n]|\\\n)*")
+_BEFORE_A_COMMENT = tuple(bytes([each]) for each in b" \t\n;&|()")
+_NUMBER = re.compile(r"[-+*/%()\s\d]+")
+_SAFE_VARIABLE = re.compile(r"[a-z_][a-z0-9_]*")
+_SAFE_BEFORE_A_COMMAND = re.compile(r"LC_[A-Z]+|LANG|LANGUAGE|TZ|NO_COLOR|COLUMNS|LINES|CLICOLOR|TERM")
+_SAFE_VALUE = re.compile(r"[A-Za-z0-9_.@:,+-]*")
+_NO_PAGER = {"PAGER", "GIT_PAGER"}
+_STRING_TESTS = {"==", "!=", "=", "=~", "<", ">", "&&", "||"}
+_FILE_TESTS = re.compile(r"-[a-hknprstuwxzLNOSG]|-ef|-nt|-ot")
+_NUMBER_TESTS = re.compile(r"-(eq|ne|lt|le|gt|ge)")
+
+_THROUGH = frozenset(
+    {
+        *("program", "list", "pipeline", "negated_command", "subshell", "compound_statement", "redirected_statement"),
+        *("if_statement", "elif_clause", "else_clause", "while_statement", "do_group", "case_statement", "case_item"),
+        *("for_statement", "heredoc_redirect", "heredoc_body", "herestring_redirect", "command_substitution"),
+        *("process_substitution", "string", "concatenation", "parenthesized_expression", "command_name"),
+    }
+)
+_LEAVES = frozenset(
+    {
+        *("word", "number", "raw_string", "string_content", "variable_name", "special_variable_name", "comment"),
+        *("file_descriptor", "heredoc_start", "heredoc_content", "heredoc_end", "extglob_pattern", "regex"),
+        *("test_operator", "ansi_c_string"),
+    }
+)
+
+
+@cache
+def _parser() -> Parser:
+    return Parser(Language(tree_sitter_bash.language()))
+
+
+class Reading:
+    """What stands in a line: its simple commands, and how far the line goes by its own form."""
+
+    def __init__(self, text: str) -> None:
+        self.commands: list[Simple] = []
+        self.level = Level.STRICT
+        self.dangers: set[str] = set()
+        self.targets: list[str] = []
+        self.is_plain = False
+        try:
+            self._read(text)
+        except (Misread, UnicodeEncodeError, RecursionError):
+            self._goes(Level.LINE)
+
+    def _goes(self, level: Level) -> None:
+        self.level = max(self.level, level)
+
+    def _read(self, text: str) -> None:
+        if len(text) > LENGTH_AT_MOST or _BROKEN_WORD.search(text) or any(map(_is_strange, text)):
+            self._goes(Level.LINE)
+        tree = _parser().parse(text.encode())
+        root, source = tree.root_node, text.encode()
+        around = source[: root.start_byte] + source[root.end_byte :]
+        if root.has_error or not _is_gap(around, False) or not _is_covered(root, source):
+            self._goes(Level.LINE)
+        self._walk(root, 0)
+        self.is_plain = self.level < Level.LINE and _is_plain(root)
+
+    def _walk(self, node: Node, depth: int) -> None:
+        if depth > _DEPTH_AT_MOST:
+            raise Misread("too deep")
+        if not node.is_named:
+            return
+        special = _SPECIAL.get(node.type)
+        if special is not None:
+            special(self, node, depth)
+        elif node.type not in _THROUGH and node.type not in _LEAVES:
+            self._goes(Level.LINE)
+        if (node.type == "comment" and "\n" in _text(node)) or any(child.type == "((" for child in node.children):
+            self._goes(Level.LINE)
+        for child in node.children:
+            self._walk(child, depth + 1)
+
+    def _command(self, node: Node, _: int) -> None:
+        name: Word | None = None
+        args: list[Word] = []
+        assigned: list[Node] = []
+        for index, child in enumerate(node.children):
+            field = node.field_name_for_child(index)
+            if field == "name":
+                name = self._word(child.children[0])
+            elif field == "argument":
+                args.append(self._word(child))
+            elif child.type == "variable_assignment":
+                assigned.append(child)
+            elif child.type not in ("herestring_redirect", "file_redirect", "heredoc_redirect", "comment"):
+                self._goes(Level.LINE)
+        simple = Simple(name or UNKNOWN, tuple(args))
+        for each in assigned:
+            self._assigned_before(each, simple.name.text)
+        if not simple.name.exact or not simple.name.text:
+            self._goes(Level.LINE)
+        self.commands.append(simple)
+
+    def _word(self, node: Node) -> Word:
+        try:
+            return read_word(node)
+        except Misread:
+            self._goes(Level.LINE)
+            return UNKNOWN
+
+    def _assigned_before(self, node: Node, command: str) -> None:
+        """`X=y command`: a variable may make a harmless program do anything."""
+        name, value = _assignment(node)
+        if name == "IFS" and command == "read" and value.exact:
+            return
+        harmless = _SAFE_BEFORE_A_COMMAND.fullmatch(name) and value.exact and _SAFE_VALUE.fullmatch(value.text)
+        if not harmless and not (name in _NO_PAGER and value.exact and value.text in ("", "cat")):
+            self._goes(Level.LINE)
+
+    def _assignment(self, node: Node, _: int) -> None:
+        if node.parent is not None and node.parent.type == "command":
+            return
+        name, _value = _assignment(node)
+        if not _SAFE_VARIABLE.fullmatch(name):
+            self._goes(Level.LINE)
+
+    def _redirect(self, node: Node, _: int) -> None:
+        operator = next((child.type for child in node.children if not child.is_named), "")
+        target = node.child_by_field_name("destination")
+        word = self._word(target) if target is not None else UNKNOWN
+        if operator in (">&", "<&") and word.exact and re.fullmatch(r"\d+-?|-", word.text):
+            return
+        if operator == "<" and word.operand and not word.text.startswith("/dev/"):
+            return
+        if word.exact and word.text in ("/dev/null", "/dev/stderr", "/dev/stdout"):
+            return
+        if not word.single or word.text.startswith(("/dev/tcp", "/dev/udp")):
+            self._goes(Level.LINE)
+        self._goes(Level.WRITES)
+        self.targets.append(word.text)
+        self.dangers.add("network" if word.text.startswith("/dev/") else "overwrite")
+
+    def _expansion(self, node: Node, _: int) -> None:
+        """`${…}`: what would look through a value (`!`, `@`), or calculate with it, can run what stands in it."""
+        operators = [_text(child) for child in node.children if not child.is_named][1:-1]
+        if any(operator in ("!", "@", "=", ":=") or operator.isalpha() for operator in operators):
+            self._goes(Level.LINE)
+        if ":" in operators and any(child.type != "number" for child in node.named_children[1:]):
+            self._goes(Level.LINE)
+
+    def _subscript(self, node: Node, _: int) -> None:
+        index = node.child_by_field_name("index")
+        if index is None or not re.fullmatch(r"\d+|[@*]", _text(index)):
+            self._goes(Level.LINE)
+
+    def _arithmetic(self, node: Node, _: int) -> None:
+        if not _NUMBER.fullmatch(_text(node)[3:-2]):
+            self._goes(Level.LINE)
+
+    def _test(self, node: Node, _: int) -> None:
+        """`[ … ]` is the program `test`, by its words; `[[ … ]]` is the shell's own."""
+        if _text(node).startswith("[["):
+            return
+        words = [self._word(leaf) for leaf in _leaf_words(node)]
+        self.commands.append(Simple(literal("test"), tuple(words)))
+
+    def _expression(self, node: Node, _: int) -> None:
+        if not _is_in_double_brackets(node):
+            return
+        operator = node.child_by_field_name("operator")
+        text = _text(operator) if operator is not None else ""
+        if _NUMBER_TESTS.fullmatch(text):  # it calculates: with a value, that can run what stands in it
+            sides = [child for child in node.named_children if child.type != "test_operator"]
+            if not all(re.fullmatch(r"-?\d+", _text(side)) for side in sides):
+                self._goes(Level.LINE)
+        elif text and text not in _STRING_TESTS and text != "!" and not _FILE_TESTS.fullmatch(text):
+            self._goes(Level.LINE)
+
+    def _builtin(self, node: Node, _: int) -> None:
+        words = _text(node).split()
+        self.commands.append(Simple(literal(words[0]), (UNKNOWN,)))
+        self._goes(Level.LINE)
+
+
+_SPECIAL = {
+    "command": Reading._command,
+    "variable_assignment": Reading._assignment,
+    "file_redirect": Reading._redirect,
+    "expansion": Reading._expansion,
+    "simple_expansion": lambda *_: None,
+    "subscript": Reading._subscript,
+    "arithmetic_expansion": Reading._arithmetic,
+    "test_command": Reading._test,
+    "binary_expression": Reading._expression,
+    "unary_expression": Reading._expression,
+    "declaration_command": Reading._builtin,
+    "unset_command": Reading._builtin,
+}
+
+
+def _is_plain(root: Node) -> bool:
+    """One command and nothing else: no redirection, no assignment, nothing that is expanded."""
+    if len(root.children) != 1 or root.children[0].type != "command":
+        return False
+    command = root.children[0]
+    fields = [command.field_name_for_child(index) for index in range(len(command.children))]
+    return fields == ["name"] + ["argument"] * (len(fields) - 1)
+
+
+def _assignment(node: Node) -> tuple[str, Word]:
+    name = node.child_by_field_name("name")
+    value = node.child_by_field_name("value")
+    if name is None or name.type != "variable_name" or any(_text(child) == "+=" for child in node.children):
+        raise Misread("assignment")
+    return _text(name), read_word(value) if value is not None else literal("")
+
+
+def _is_strange(character: str) -> bool:
+    """What the grammar takes for a space and the shell does not, and what cannot be seen."""
+    if character in " \t\n":
+        return False
+    return character.isspace() or ord(character) < 32 or ord(character) == 127
+
+
+def _is_covered(node: Node, source: bytes) -> bool:
+    """Whether between the words there is nothing but blanks, and in a text nothing that opens a command: the grammar
+    has left nothing out."""
+    is_text = node.type in ("string", "heredoc_body")
+    position = node.start_byte
+    for child in node.children:
+        if not _is_gap(source[position : child.start_byte], is_text) or not _is_covered(child, source):
+            return False
+        position = child.end_byte
+    if node.type == "comment":
+        return source[node.start_byte - 1 : node.start_byte] in (b"", *_BEFORE_A_COMMENT)
+    return not node.children or _is_gap(source[position : node.end_byte], is_text)
+
+
+def _is_gap(part: bytes, is_text: bool) -> bool:
+    return not opens_a_command(part.decode(errors="replace")) if is_text else bool(_GAP.fullmatch(part))
+
+
+def _leaf_words(node: Node) -> Iterator[Node]:
+    for child in node.children:
+        if child.type in ("unary_expression", "binary_expression", "parenthesized_expression", "negation_expression"):
+            yield from _leaf_words(child)
+        elif child.type not in ("[", "]"):
+            yield child
+
+
+def _is_in_double_brackets(node: Node) -> bool:
+    above = node.parent
+    while above is not None and above.type != "test_command":
+        if above.type == "arithmetic_expansion":
+            return False  # judged as a whole
+        above = above.parent
+    return above is not None and _text(above).startswith("[[")
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode()

@@ -1,0 +1,122 @@
+"""The judge: the grammar finds the simple commands of a line, what is known of each says how far it goes."""
+
+import re
+from functools import lru_cache
+
+from pilothouse.domain.lines import CommandLine, Hidden
+from pilothouse.domain.values import Value
+from pilothouse.sandbox.shell.grammar import Reading
+from pilothouse.sandbox.shell.knowledge import known
+from pilothouse.sandbox.shell.levels import Level, Simple
+from pilothouse.sandbox.shell.wrappers import INTERPRETERS, WRAPPERS
+
+_NESTED_AT_MOST = 8
+_COMMANDS_AT_MOST = 500
+_WORDS_AT_MOST = 500
+_LEADING_AT_MOST = 3
+_PLAIN = re.compile(r"[a-z][a-z0-9:_-]*")
+
+
+class Judgement(Value, kw_only=True):
+    """`commands` are the words of every simple command, wrapped ones too, up to the first word that is not known.
+
+    `read_only`: all of it only reads, given a kernel that stops what a hostile folder makes a program do. `strict`: it
+    only reads by itself. `hidden`: what else may run: nothing, whatever a program starts, or whatever the text hides.
+    `simple`: the line is one plain command and nothing else, every word known. `leading` are the words of it that a
+    rule may be offered for. `written` are words that a command which does more than read may write to.
+    """
+
+    commands: tuple[tuple[str, ...], ...]
+    read_only: bool
+    strict: bool
+    hidden: Hidden
+    simple: bool = False
+    dangers: tuple[str, ...] = ()
+    leading: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> CommandLine:
+        return CommandLine(commands=self.commands, hidden=self.hidden, is_simple=self.simple, leading=self.leading)
+
+
+@lru_cache(maxsize=512)
+def judge(line: str) -> Judgement:
+    """Pure: the same line is judged the same."""
+    judging = _Judging()
+    reading = judging.line(line, 0)
+    level = judging.level
+    simple = _is_simple(reading)
+    return Judgement(
+        commands=tuple(dict.fromkeys(judging.commands)),
+        read_only=level <= Level.READS,
+        strict=level == Level.STRICT,
+        hidden="no" if level <= Level.WRITES else "program" if level is Level.PROGRAM else "line",
+        simple=simple,
+        dangers=tuple(sorted(judging.dangers)),
+        leading=_leading(judging.commands[0]) if simple else (),
+        written=tuple(dict.fromkeys(judging.written))[:_WORDS_AT_MOST],
+    )
+
+
+class _Judging:
+    def __init__(self) -> None:
+        self.level = Level.STRICT
+        self.commands: list[tuple[str, ...]] = []
+        self.dangers: set[str] = set()
+        self.written: list[str] = []
+
+    def line(self, text: str, depth: int) -> Reading:
+        reading = Reading(text)
+        self._goes(reading.level)
+        self.dangers |= reading.dangers
+        self.written += reading.targets
+        if not reading.commands and text.strip() and reading.level is Level.STRICT and not _is_comment(text):
+            self._goes(Level.WRITES if "=" in text else Level.LINE)
+        for command in reading.commands:
+            self._command(command, depth)
+        return reading
+
+    def _command(self, command: Simple, depth: int) -> None:
+        if depth > _NESTED_AT_MOST or len(self.commands) > _COMMANDS_AT_MOST:
+            self._goes(Level.LINE)
+            return
+        self.commands.append(command.literals)
+        if not command.name.exact:
+            self._goes(Level.LINE)
+            return
+        finding = known(command)
+        self._goes(finding.level)
+        self.dangers |= finding.dangers
+        if finding.level >= Level.WRITES:
+            self.written += [part for word in command.args for part in (word.text, *word.text.split("=")[1:]) if part]
+        for inner in finding.inner:
+            self._command(inner, depth + 1)
+        for text in finding.lines:
+            self.line(text, depth + 1)
+
+    def _goes(self, level: Level) -> None:
+        self.level = max(self.level, level)
+
+
+def _leading(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The program with what it is told to do: `git commit`, `npm run build`. None for a program that runs others."""
+    if words[0] in WRAPPERS or words[0] in INTERPRETERS or "/" in words[0]:
+        return ()
+    kept = [words[0]]
+    for word in words[1:_LEADING_AT_MOST]:
+        if not _PLAIN.fullmatch(word):
+            break
+        kept.append(word)
+    return tuple(kept)
+
+
+def _is_comment(text: str) -> bool:
+    return all(not line.strip() or line.strip().startswith("#") for line in text.split("\n"))
+
+
+def _is_simple(reading: Reading) -> bool:
+    """One command, and all of its words known."""
+    if not reading.is_plain or len(reading.commands) != 1:
+        return False
+    return reading.commands[0].is_literal

@@ -1,0 +1,214 @@
+"""What is known of single commands. One that does not stand here may start anything."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from pilothouse.sandbox.shell.git import git
+from pilothouse.sandbox.shell.levels import LINE, PROGRAM, READS, STRICT, Finding, Level, Simple, writes
+from pilothouse.sandbox.shell.options import Options, Split, names, split
+from pilothouse.sandbox.shell.scripts import awk, find, sed, test
+from pilothouse.sandbox.shell.words import Word
+from pilothouse.sandbox.shell.wrappers import WRAPPERS
+
+Args = Sequence[Word]
+Knowledge = Callable[[Args], Finding]
+
+_SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin"})
+
+# None of their options and operands writes or starts anything.
+_ONLY_READ = names(
+    """
+    arch b2sum base32 base64 basename cal cat cd cksum clear cmp colrm column comm cut df diff dirname du echo egrep
+    expand expr factor false fgrep fmt fold free getconf grep groups head hexdump hostid id join jq last locale logname
+    look ls lsblk lscpu lsmod lspci lsusb md5sum ncal nl nproc numfmt od paste pathchk pgrep pidof popd pr printenv ps
+    pstree pushd pwd readlink realpath rev seq sha1sum sha224sum sha256sum sha384sum sha512sum sleep stat strings sum
+    tac tail tr true tsort tty type uname unexpand uptime users vmstat w wait wc whereis which who whoami yes
+    : break continue exit return
+    """
+)
+
+# They change what they are made to change, and start nothing.
+_WRITE: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(names("touch mkdir mkfifo mktemp link sync gzip gunzip bzip2 iconv umask history"), ()),
+    **dict.fromkeys(names("kill pkill killall ulimit"), ()),
+    **dict.fromkeys(names("rm rmdir unlink shred"), ("delete",)),
+    **dict.fromkeys(names("cp mv ln dd truncate"), ("overwrite",)),
+    **dict.fromkeys(names("curl ping dig nslookup host getent"), ("network",)),
+    **dict.fromkeys(names("chmod chown chgrp setfacl chattr mount umount setcap"), ("privilege",)),
+}
+
+# They reach elsewhere, and may start something.
+_FETCH = names(
+    "ssh scp sftp rsync wget nc ncat telnet ftp pip pip3 pipx uv npm npx pnpm yarn bun cargo go gem apt apt-get dnf "
+    "yum brew docker podman kubectl"
+)
+
+# Of these, only the version is harmless. What a folder may make them do instead (rustup, yarn) is not here.
+_VERSIONED = names(
+    "bash clang clang++ cmake deno docker g++ gcc git gradle java javac jq make mvn node npm perl php pip pip3 psql "
+    "python python3 rg ruby sqlite3 tmux uv vim"
+)
+_VERSION = names("--version -V -v -version version")
+
+_SORT = Options(
+    flags="bdfgiMhnRrVcCmsuz",
+    valued="ktS",
+    long=names(
+        "ignore-leading-blanks dictionary-order ignore-case general-numeric-sort month-sort human-numeric-sort "
+        "numeric-sort random-sort reverse version-sort check merge stable unique zero-terminated debug"
+    ),
+    long_valued=names("key field-separator buffer-size batch-size sort parallel check files0-from"),
+)
+_UNIQ = Options(
+    flags="cdDiuz",
+    valued="fsw",
+    long=names("count repeated all-repeated ignore-case unique zero-terminated group"),
+    long_valued=names("skip-fields skip-chars check-chars all-repeated group"),
+)
+_DATE = Options(
+    flags="uR",
+    valued="dr",
+    long=names("utc universal rfc-email iso-8601 debug"),
+    long_valued=names("date reference iso-8601 rfc-3339"),
+)
+_HOSTNAME = Options(flags="fsidIAa", long=names("fqdn long short ip-address all-ip-addresses domain"))
+_FILE = Options(
+    flags="bhikLNnprsv0E",
+    valued="FfP",
+    long=names("brief mime mime-type mime-encoding dereference no-dereference keep-going raw extension"),
+)
+_TREE = Options(
+    flags="adflxipughDsFqNQrtcUJXSnAC",
+    valued="LPI",
+    long=names("noreport dirsfirst filesfirst gitignore du si prune inodes device ignore-case matchdirs"),
+    long_valued=names("filelimit timefmt charset sort"),
+)
+_SHUF = Options(flags="ezr", valued="in", long=names("echo repeat zero-terminated"), long_valued=names("head-count"))
+_XXD = Options(flags="abeipuE", valued="cglso")
+_RG = names("--pre --pre-glob --hostname-bin --search-zip")
+_FD = names("--exec --exec-batch --list-details")
+_READ = Options(flags="rs", valued="pdnNt")
+_NAME = re.compile(r"[a-z_][a-z0-9_]*")
+_SET = names("-e -u -x -eu -ex -ux -eux -o pipefail +e +u +x -euo -euxo errexit nounset -uo -eo")
+
+
+def known(command: Simple) -> Finding:
+    """How far one simple command goes."""
+    name = command.name.text
+    folder, slash, base = name.rpartition("/")
+    if slash:
+        if folder not in _SYSTEM_FOLDERS:
+            return PROGRAM
+        name = base
+    args = command.args
+    if len(args) == 1 and args[0].exact and args[0].text in _VERSION and name in _VERSIONED:
+        return READS if name in ("npm", "docker") else STRICT
+    if name in _ONLY_READ:
+        return STRICT
+    if name in _TABLE:
+        return _TABLE[name](args)
+    if name in WRAPPERS:
+        return WRAPPERS[name](args)
+    if name in _WRITE:
+        return writes(*_WRITE[name])
+    return Finding(Level.PROGRAM, dangers=frozenset({"network"} if name in _FETCH else ()))
+
+
+def _harmless(options: Options, operands: Callable[[Split], bool] = lambda _: True) -> Knowledge:
+    """Only reads with these options, and with operands that fit."""
+
+    def judge(args: Args) -> Finding:
+        found = split(args, options)
+        return STRICT if found is not None and operands(found) else writes("overwrite")
+
+    return judge
+
+
+def _one_operand(found: Split) -> bool:
+    return len(found.operands) <= 1 and all(word.single for word in found.operands)
+
+
+def _no_operand(found: Split) -> bool:
+    return not found.operands
+
+
+def _formats(found: Split) -> bool:
+    return all(word.text.startswith("+") for word in found.operands)
+
+
+def _without(refused: frozenset[str], letters: str) -> Knowledge:
+    """Programs that read no shortened options: what is refused is refused by name."""
+
+    def judge(args: Args) -> Finding:
+        for word in args:
+            if word.exact and word.text == "--":
+                break
+            if word.operand:
+                continue
+            name = word.text.partition("=")[0]
+            cluster = not name.startswith("--") and not set(letters).isdisjoint(name)
+            if not word.exact or name in refused or cluster:
+                return PROGRAM
+        return STRICT
+
+    return judge
+
+
+def _tee(args: Args) -> Finding:
+    to_nowhere = all(word.exact and word.text in ("/dev/null", "-a") for word in args)
+    return STRICT if to_nowhere else writes("overwrite")
+
+
+def _printf(args: Args) -> Finding:
+    harmless = not args or args[0].operand or (args[0].exact and args[0].text == "--")
+    return STRICT if harmless else LINE  # -v names a variable, and calculates its subscript
+
+
+def _read(args: Args) -> Finding:
+    found = split(args, _READ)
+    plain = found is not None and all(word.exact and _NAME.fullmatch(word.text) for word in found.operands)
+    return STRICT if plain else LINE
+
+
+def _set(args: Args) -> Finding:
+    return STRICT if args and all(word.exact and word.text in _SET for word in args) else LINE
+
+
+def _tar(args: Args) -> Finding:
+    """`tar tf archive`: listing alone. A name with a colon is another machine's."""
+    lists = args and args[0].exact and re.fullmatch(r"-?t[vzjJ]*f", args[0].text)
+    plain = all(word.operand and ":" not in word.text and (word.exact or index) for index, word in enumerate(args[1:]))
+    return READS if lists and len(args) > 1 and plain else Finding(Level.PROGRAM, dangers=frozenset({"overwrite"}))
+
+
+def _unzip(args: Args) -> Finding:
+    lists = args and args[0].exact and args[0].text in ("-l", "-v", "-Z1")
+    return STRICT if lists and all(word.operand for word in args[1:]) else writes("overwrite")
+
+
+_TABLE: Mapping[str, Knowledge] = {
+    "awk": awk,
+    "gawk": awk,
+    "mawk": awk,
+    "date": _harmless(_DATE, _formats),
+    "fd": _without(_FD, "xXl"),
+    "fdfind": _without(_FD, "xXl"),
+    "file": _harmless(_FILE),
+    "find": find,
+    "git": git,
+    "hostname": _harmless(_HOSTNAME, _no_operand),
+    "printf": _printf,
+    "read": _read,
+    "rg": _without(_RG, "z"),
+    "sed": sed,
+    "set": _set,
+    "shuf": _harmless(_SHUF),
+    "sort": _harmless(_SORT),
+    "tar": _tar,
+    "tee": _tee,
+    "test": test,
+    "tree": _harmless(_TREE),
+    "uniq": _harmless(_UNIQ, _one_operand),
+    "unzip": _unzip,
+    "xxd": _harmless(_XXD, _one_operand),
+}

@@ -1,0 +1,142 @@
+"""Commands that take a small program of their own: test, find, sed, awk. Their programs are read, too."""
+
+import re
+from collections.abc import Sequence
+
+from pilothouse.sandbox.shell.levels import LINE, PROGRAM, STRICT, Finding, Level, Simple, writes
+from pilothouse.sandbox.shell.options import Options, names, split
+from pilothouse.sandbox.shell.words import Word, literal
+
+Args = Sequence[Word]
+
+_UNARY = re.compile(r"-[abcdefghknprstuwxzLNOSG]")
+_BINARY = re.compile(r"=|==|!=|<|>|-(eq|ne|lt|le|gt|ge|ef|nt|ot)")
+_JOINS = names("! ( ) -a -o")
+
+
+def test(args: Args) -> Finding:
+    """Operators must be there to be read: a value in their place could be `-v`, which calculates a subscript."""
+    words = list(args)
+    for index, word in enumerate(words):
+        if word.exact:
+            if word.text in ("-v", "-R") or "$(" in word.text or "`" in word.text:
+                return LINE
+        elif not word.single or not (_after_operator(words, index) or _before_operator(words, index)):
+            return LINE
+    return STRICT
+
+
+def _after_operator(words: list[Word], index: int) -> bool:
+    before = words[index - 1] if index else None
+    return before is not None and before.exact and bool(_UNARY.fullmatch(before.text) or _BINARY.fullmatch(before.text))
+
+
+def _before_operator(words: list[Word], index: int) -> bool:
+    after = words[index + 1] if index + 1 < len(words) else None
+    return after is not None and after.exact and bool(_BINARY.fullmatch(after.text))
+
+
+_FIND_TESTS = names(
+    """
+    -H -L -P -name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -size -mtime
+    -mmin -atime -amin -ctime -cmin -newer -anewer -cnewer -newermt -newerct -newerat -maxdepth -mindepth -print -print0
+    -printf -ls -prune -not -o -or -a -and -empty -perm -user -group -nouser -nogroup -uid -gid -links -inum -samefile
+    -depth -d -mount -xdev -follow -quit -readable -writable -executable -true -false -regextype -daystart -noleaf
+    -ignore_readdir_race -O1 -O2 -O3 ! ( ) ,
+    """
+)
+_FIND_WRITES = names("-delete -fprint -fprint0 -fprintf -fls")
+_FIND_RUNS = names("-exec -execdir -ok -okdir")
+
+
+def find(args: Args) -> Finding:
+    level, inner, dangers = Level.STRICT, [], set()
+    words = list(args)
+    while words:
+        word = words.pop(0)
+        if word.exact and word.text in _FIND_RUNS:
+            command, words = _until_end(words)
+            inner.append(command)
+            level = max(level, Level.STRICT if word.text == "-exec" else Level.WRITES)
+        elif word.exact and word.text in _FIND_WRITES:
+            level = max(level, Level.WRITES)
+            dangers.add("delete" if word.text == "-delete" else "overwrite")
+        elif not word.operand and not (word.exact and (word.text in _FIND_TESTS or _is_number(word.text))):
+            level = Level.LINE if not word.exact else max(level, Level.WRITES)
+    return Finding(level, inner=inner, dangers=frozenset(dangers))
+
+
+def _is_number(text: str) -> bool:
+    return bool(re.fullmatch(r"-\d+[bcwkMG]?|-[0-7]+|-\d+\.\d+", text))
+
+
+def _until_end(words: list[Word]) -> tuple[Simple, list[Word]]:
+    """The command of an -exec: up to `;`, or to `{} +`."""
+    for index, word in enumerate(words):
+        if word.exact and (word.text == ";" or (word.text == "+" and index and words[index - 1].text == "{}")):
+            return _command(words[:index]), words[index + 1 :]
+    return _command(words), []
+
+
+def _command(words: list[Word]) -> Simple:
+    """`{}` becomes names of files, which begin with the folder that is searched and never with a dash."""
+    found = Word("", exact=False, single=False, operand=True)
+    shown = [found if word.text.startswith("{}") else word for word in words]
+    return Simple(shown[0], tuple(shown[1:])) if shown else Simple(literal(""))
+
+
+_SED = Options(
+    flags="nErsuz",
+    valued="e",
+    long=names("quiet silent regexp-extended separate unbuffered null-data posix debug"),
+    long_valued=names("expression"),
+)
+_ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/[IM]*)"
+_SED_ADDRESSES = rf"(?:{_ADDRESS}(?:\s*,\s*(?:{_ADDRESS}|[+~]\d+))?\s*!?)?"
+_SED_SIMPLE = r"[pPdDnNgGhHxF=]|[qQlL]\s*\d*"
+_SED_CHANGES = "|".join(
+    rf"s{mark}(?:[^{mark}\\\n]|\\.)*{mark}(?:[^{mark}\\\n]|\\.)*{mark}[gpiIM\d]*" for mark in ("/", r"\|", "#", ",")
+)
+_SED_COMMAND = re.compile(
+    rf"[\s;{{}}]*{_SED_ADDRESSES}[\s{{]*(?:{_SED_SIMPLE}|{_SED_CHANGES})\s*(?=[;\n}}]|$)[\s;{{}}]*"
+)
+_BRACKETED_MARK = re.compile(r"\[[^\]]*[/|#,]")
+
+
+def sed(args: Args) -> Finding:
+    found = split(args, _SED)
+    if found is None:
+        return Finding(Level.PROGRAM, dangers=frozenset({"overwrite"}))
+    scripts = [word for name, word in found.values if name in ("e", "expression")] or found.operands[:1]
+    if not scripts or not all(word.exact and _only_prints(word.text) for word in scripts):
+        return PROGRAM
+    return STRICT
+
+
+def _only_prints(script: str) -> bool:
+    """Whether each command of a script of sed is one that neither writes nor starts anything."""
+    if _BRACKETED_MARK.search(script):  # where such a text ends, seds do not agree
+        return False
+    position = 0
+    while position < len(script):
+        found = _SED_COMMAND.match(script, position)
+        if found is None or found.end() == position:
+            return False
+        position = found.end()
+    return bool(script.strip())
+
+
+_AWK = Options(flags="", valued="Fv", long_valued=names("field-separator assign"))
+_AWK_REFUSED = re.compile(r"system|getline|\||@|close|fflush|include|load|function|func\b|`|\\")
+
+
+def awk(args: Args) -> Finding:
+    found = split(args, _AWK)
+    if found is None or not found.operands or not found.operands[0].exact:
+        return PROGRAM
+    program = found.operands[0].text.replace("||", " ")
+    inside = "".join(re.findall(r"\{(.*)\}", program, re.DOTALL))
+    if ">" in inside or ">>" in program or ("print" in program and ">" in program.partition("print")[2]):
+        return writes("overwrite")
+    harmless = not _AWK_REFUSED.search(program.replace("\\n", " ").replace("\\t", " "))
+    return STRICT if harmless else PROGRAM

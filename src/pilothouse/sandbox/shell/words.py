@@ -1,0 +1,103 @@
+"""One word of a command line: what is known of it before the shell has expanded it."""
+
+import re
+from typing import NamedTuple
+
+from tree_sitter import Node
+
+# What stands in a bare word without a backslash before it. Anything else there means that we and the shell differ.
+_BARE = re.compile(r"(?:[^\s\\;|&<>()$`\"'#]|(?<!^)#|\\[^\n])*", re.DOTALL)
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPE_IN_QUOTES = re.compile(r"\\([$`\"\\])")
+_OPENS = re.compile(r"(?<!\\)(?:\\\\)*(?:\$[({]|`)")
+_GLOB = re.compile(r"(?<!\\)(?:\\\\)*[*?\[\]{}]")
+
+
+class Misread(Exception):
+    """The grammar sees something that the shell may see otherwise."""
+
+
+class Word(NamedTuple):
+    """`text` is its value as far as it is known, and all of it where it is `exact`. `single` says that it becomes
+    exactly one word; `operand` that it cannot begin with a dash."""
+
+    text: str
+    exact: bool = True
+    single: bool = True
+    operand: bool = False
+
+    @property
+    def is_option(self) -> bool:
+        return not self.operand
+
+
+def literal(text: str) -> Word:
+    return Word(text, operand=not text.startswith("-"))
+
+
+UNKNOWN = Word("", exact=False, single=False)
+
+
+def read_word(node: Node) -> Word:
+    """Raises: Misread."""
+    parts = [_read_part(child) for child in node.children] if node.type == "concatenation" else [_read_part(node)]
+    if node.text is not None and node.text == b"{}":
+        return literal("{}")
+    text = "".join(part.text for part in parts)
+    known = [part for part in parts if part.text or not part.exact]
+    return Word(
+        text,
+        exact=all(part.exact for part in parts),
+        single=all(part.single for part in parts),
+        operand=bool(known) and known[0].operand,
+    )
+
+
+def _read_part(node: Node) -> Word:
+    text = _text(node)
+    if node.type in ("word", "number", "extglob_pattern", "regex", "test_operator"):
+        return _bare(text)
+    if node.type == "raw_string":
+        return literal(text[1:-1])
+    if node.type == "string":
+        return _quoted(node)
+    if node.type == "ansi_c_string":
+        plain = "\\" not in text
+        return literal(text[2:-1]) if plain else Word("", exact=False)
+    if node.type in ("simple_expansion", "expansion", "command_substitution", "arithmetic_expansion"):
+        return UNKNOWN
+    if node.type == "process_substitution":
+        return Word("", exact=False, operand=True)  # /dev/fd/63
+    raise Misread(node.type)
+
+
+def _bare(text: str) -> Word:
+    if not _BARE.fullmatch(text):
+        raise Misread(text)
+    value = _ESCAPE.sub(r"\1", text)
+    if _GLOB.search(text):
+        operand = text[0] not in "-*?[{\\"
+        return Word(value, exact=False, single=False, operand=operand)
+    if text.startswith("~"):
+        return Word(value, exact=False, operand=True)
+    return Word(value, operand=not value.startswith("-"))
+
+
+def _quoted(node: Node) -> Word:
+    inner = [child for child in node.children if child.type not in ('"', "string_content")]
+    if not inner:
+        text = _text(node)[1:-1]
+        if opens_a_command(text):
+            raise Misread(text)
+        return literal(_ESCAPE_IN_QUOTES.sub(r"\1", text))
+    before = (node.text or b"")[1 : inner[0].start_byte - node.start_byte].decode()
+    return Word(before, exact=False, operand=before.strip() != "" and before[0] not in "-\\")
+
+
+def opens_a_command(text: str) -> bool:
+    """Whether something in a text, no node of its own, would be expanded by the shell."""
+    return bool(_OPENS.search(text))
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode()

@@ -1,0 +1,165 @@
+"""Commands that start another one: what they start is judged as if it stood there itself."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from pilothouse.sandbox.shell.levels import LINE, PROGRAM, STRICT, Finding, Level, Simple
+from pilothouse.sandbox.shell.options import Options, names, split
+from pilothouse.sandbox.shell.words import UNKNOWN, Word
+
+Args = Sequence[Word]
+_DURATION = re.compile(r"\d+(\.\d+)?[smhd]?")
+_ASSIGNMENT = re.compile(r"(LC_[A-Z]+|LANG|TZ|NO_COLOR|COLUMNS)=[A-Za-z0-9_.@:,+-]*")
+_C = re.compile(r"-[A-Za-z]*c[A-Za-z]*")
+_XARGS = Options(
+    flags="0rtx",
+    valued="nLPIds",
+    long=names("null no-run-if-empty verbose"),
+    long_valued=names("max-args max-procs max-lines delimiter replace"),
+)
+
+
+def _inner(words: Args, level: Level = Level.STRICT, *dangers: str) -> Finding:
+    if not words:
+        return Finding(level)
+    return Finding(level, inner=[Simple(words[0], tuple(words[1:]))], dangers=frozenset(dangers))
+
+
+def _anywhere(args: Args, *dangers: str) -> Finding:
+    """A wrapper whose options are not known: whatever follows may be the command."""
+    inner = [Simple(args[index], tuple(args[index + 1 :])) for index in range(min(len(args), 10))]
+    return Finding(Level.PROGRAM, inner=inner, dangers=frozenset(dangers))
+
+
+def _loose(*dangers: str) -> Callable[[Args], Finding]:
+    return lambda args: _anywhere(args, *dangers)
+
+
+def _after(options: Options, operands: int = 0) -> Callable[[Args], Finding]:
+    """A wrapper with these options, and so many words of its own before the command."""
+
+    def judge(args: Args) -> Finding:
+        rest = list(args)
+        while rest and rest[0].exact and rest[0].text.startswith("-"):
+            word = rest.pop(0)
+            if word.text == "--":
+                break
+            taken = [word, *rest[:1]]
+            if split([word], options) is not None:
+                continue
+            if not rest or split(taken, options) is None:
+                return _anywhere(args)
+            rest.pop(0)
+        if any(not (word.exact and _DURATION.fullmatch(word.text)) for word in rest[:operands]):
+            return _anywhere(args)
+        return _inner(rest[operands:])
+
+    return judge
+
+
+def _command(args: Args) -> Finding:
+    if args and args[0].exact and args[0].text in ("-v", "-V"):
+        return STRICT
+    if args and args[0].exact and args[0].text == "-p":
+        return _inner(args[1:])
+    return _inner(args) if not args or args[0].operand else _anywhere(args)
+
+
+def _env(args: Args) -> Finding:
+    rest = list(args)
+    while rest and rest[0].exact and rest[0].text in ("-i", "-"):
+        rest.pop(0)
+    while rest and rest[0].exact and _ASSIGNMENT.fullmatch(rest[0].text):
+        rest.pop(0)
+    if not rest:
+        return STRICT
+    if not rest[0].exact or "=" in rest[0].text or rest[0].text.startswith("-"):
+        found = _anywhere(args)
+        return Finding(Level.LINE, inner=found.inner)
+    return _inner(rest)
+
+
+def _xargs(args: Args) -> Finding:
+    """What it reads becomes arguments: they may be options."""
+    rest = list(args)
+    while rest and rest[0].exact and rest[0].text.startswith("-"):
+        for size in (1, 2):
+            found = split(rest[:size], _XARGS)
+            if found is not None and not found.operands and len(rest) >= size:
+                rest = rest[size:]
+                break
+        else:
+            return _anywhere(args)
+    if not rest:
+        return STRICT
+    return Finding(Level.STRICT, inner=[Simple(rest[0], (*rest[1:], UNKNOWN))])
+
+
+def _shell(args: Args) -> Finding:
+    """`sh -c 'line'` is that line; a file, or what comes through a pipe, may be anything."""
+    if not args:
+        return LINE
+    for index, word in enumerate(args[:-1]):
+        if word.exact and _C.fullmatch(word.text):
+            line = args[index + 1]
+            if not line.exact:
+                return LINE
+            plain = index == 0 and word.text == "-c" and len(args) == 2
+            return Finding(Level.STRICT if plain else Level.PROGRAM, lines=[line.text])
+        if not word.exact or not word.text.startswith("-"):
+            break
+    return PROGRAM if args[0].operand and args[0].exact else LINE
+
+
+def _eval(args: Args) -> Finding:
+    if not all(word.exact for word in args):
+        return LINE
+    return Finding(Level.PROGRAM, lines=[" ".join(word.text for word in args)])
+
+
+def _trap(args: Args) -> Finding:
+    if not args or not args[0].exact:
+        return LINE
+    return Finding(Level.PROGRAM, lines=[args[0].text])
+
+
+def _hides(args: Args) -> Finding:
+    return Finding(Level.LINE, inner=_anywhere(args).inner)
+
+
+def _with_more(level: Level, *dangers: str) -> Callable[[Args], Finding]:
+    return lambda args: _inner(args, level, *dangers) if args and args[0].operand else _anywhere(args, *dangers)
+
+
+_SHELLS = names("sh bash dash ash ksh mksh zsh fish")
+INTERPRETERS = names("python python3 node deno bun perl ruby php lua npx uvx awk sed vim vi emacs ssh")
+_LOOSE = names(
+    "busybox setsid ionice chrt taskset unshare chroot flock strace ltrace script watch parallel nsenter runuser "
+    "firejail bwrap systemd-run at batch coproc caffeinate unbuffer expect gdb valgrind perf entr"
+)
+
+WRAPPERS: Mapping[str, Callable[[Args], Finding]] = {
+    **dict.fromkeys(_SHELLS, _shell),
+    **dict.fromkeys(_LOOSE, _loose()),
+    ".": _hides,
+    "alias": _hides,
+    "builtin": _with_more(Level.WRITES),
+    "command": _command,
+    "doas": _loose("privilege"),
+    "env": _env,
+    "eval": _eval,
+    "exec": _with_more(Level.WRITES),
+    "let": _hides,
+    "nice": _after(Options(valued="n", long_valued=names("adjustment"), numbers=True)),
+    "nohup": _with_more(Level.WRITES),
+    "source": _hides,
+    "stdbuf": _after(Options(valued="ioe", long_valued=names("input output error"))),
+    "su": _loose("privilege"),
+    "sudo": _loose("privilege"),
+    "time": _after(Options(flags="p")),
+    "timeout": _after(
+        Options(valued="ks", long=names("preserve-status foreground"), long_valued=names("signal kill-after")), 1
+    ),
+    "trap": _trap,
+    "xargs": _xargs,
+}

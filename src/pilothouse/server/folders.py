@@ -1,0 +1,49 @@
+"""A context's folder: trust in what it brings, undoing what the agent changed, whole outputs."""
+
+from typing import Annotated
+
+from msgspec import Meta
+from starlette.responses import FileResponse, Response
+
+from pilothouse.domain.trust import FolderTrust
+from pilothouse.domain.values import Value
+from pilothouse.server.serving import Call
+
+
+class Trusted(Value):
+    """`digest` names what was shown."""
+
+    digest: Annotated[str, Meta(max_length=64)]
+
+
+class Undone(Value, omit_defaults=False):
+    """The files that are again as they were."""
+
+    paths: tuple[str, ...]
+
+
+async def trust(call: Call, context_id: str) -> FolderTrust:
+    await call.own(context_id)
+    return await call.runtime.folder_trust(context_id)
+
+
+async def give_trust(call: Call, context_id: str, body: Trusted) -> FolderTrust:
+    await call.own(context_id)
+    return await call.runtime.trust_folder(context_id, body.digest, by=call.user)
+
+
+async def take_trust(call: Call, context_id: str) -> FolderTrust:
+    await call.own(context_id)
+    return await call.runtime.distrust_folder(context_id, by=call.user)
+
+
+async def undo(call: Call, context_id: str) -> Undone:
+    await call.own(context_id)
+    return Undone(tuple(await call.runtime.undo(context_id, by=call.user)))
+
+
+async def output(call: Call, context_id: str, call_id: str) -> Response:
+    await call.own(context_id)
+    path = await call.runtime.call_output(context_id, call_id)
+    # Never shown as anything but text, whatever stands in it.
+    return FileResponse(path, media_type="text/plain; charset=utf-8", headers={"X-Content-Type-Options": "nosniff"})

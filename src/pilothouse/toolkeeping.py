@@ -1,0 +1,212 @@
+"""`pilothouse mcp` and `pilothouse trust`: the person's own file of servers, and trust in folders."""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pilothouse.ambient import SystemAmbient
+from pilothouse.config.reading import read_text
+from pilothouse.domain.codes import Code, Language, say
+from pilothouse.domain.errors import InvalidInput, NotFound
+from pilothouse.domain.trust import FolderTrust
+from pilothouse.settings import Settings
+from pilothouse.terminal.clean import visible
+from pilothouse.tools.mcp.definitions import ServerDefinition, read_definitions
+from pilothouse.tools.mcp.servers import AcceptedTools, Servers
+from pilothouse.tools.registry import Registry
+
+_SECONDS = 30
+_WORDS: dict[Language, dict[str, str]] = {
+    "en": {
+        "none": "There are no servers of tools. Add one: pilothouse mcp add NAME -- COMMAND, or NAME URL",
+        "folder": "of this folder",
+        "untrusted": "of this folder, not trusted: pilothouse trust",
+        "added": "Added {name} to {file}. Try it: pilothouse mcp test {name}",
+        "removed": "Removed {name} from {file}.",
+        "connecting": "Connecting to {name} …",
+        "nothing": "{folder} brings no configuration of its own.",
+        "trusted": "{folder} is trusted with what it holds now.",
+        "shown": "{folder} brings:",
+        "changed": "It is not what you trusted before. Until you do, that still holds.",
+        "ask": "Let this count here? [y/N] ",
+        "left": "Nothing of it counts.",
+        "kept": "What you trusted before still holds, nothing of what is new.",
+        "revoked": "Nothing that {folder} says counts any longer.",
+    },
+    "zh": {
+        "none": "没有工具服务器。添加：pilothouse mcp add 名称 -- 命令，或 名称 URL",
+        "folder": "来自此文件夹",
+        "untrusted": "来自此文件夹，尚未信任：pilothouse trust",
+        "added": "已将 {name} 添加到 {file}。试一试：pilothouse mcp test {name}",
+        "removed": "已从 {file} 删除 {name}。",
+        "connecting": "正在连接 {name} …",
+        "nothing": "{folder} 没有自己的配置。",
+        "trusted": "已信任 {folder} 目前的内容。",
+        "shown": "{folder} 带来：",
+        "changed": "它与你之前信任的不同。在你信任之前，原来的仍然有效。",
+        "ask": "让它在这里生效吗？[y/N] ",
+        "left": "其中没有任何内容生效。",
+        "kept": "之前信任的仍然有效，新的内容不生效。",
+        "revoked": "{folder} 中的配置不再生效。",
+    },
+}
+
+
+async def mcp_command(options: argparse.Namespace, settings: Settings) -> int:
+    """Raises: InvalidInput, NotFound."""
+    words = _WORDS[settings.language]
+    file = settings.configuration.servers_file
+    if options.action == "add":
+        _add(file, options)
+        print(words["added"].format(name=options.name, file=file))
+    elif options.action == "remove":
+        _remove(file, options.name)
+        print(words["removed"].format(name=options.name, file=file))
+    elif options.action == "test":
+        return await _test(settings, options.name)
+    else:
+        _list(settings)
+    return 0
+
+
+def _own(settings: Settings) -> list[ServerDefinition]:
+    file = settings.configuration.servers_file
+    text = read_text(file)
+    return read_definitions(text, str(file)) if text is not None else []
+
+
+def _list(settings: Settings) -> None:
+    words = _WORDS[settings.language]
+    found = settings.configuration.look(os.getcwd())
+    text = found.files.get("mcp_servers.json")
+    beside = read_definitions(text, f"{found.folder}/.pilothouse/mcp_servers.json") if text is not None else []
+    told = words["folder"] if found.status == "trusted" else words["untrusted"]
+    lines = [_line(server) for server in _own(settings)] + [f"{_line(server)}  ({told})" for server in beside]
+    print(visible("\n".join(lines)) if lines else words["none"])
+
+
+def _line(server: ServerDefinition) -> str:
+    target = server.url or " ".join((server.command or "", *server.args))
+    off = "" if server.enabled else "  (off)"
+    return f"{server.name:20} {server.transport:6} {target}{off}"
+
+
+def _pairs(given: Sequence[str], key: str) -> dict[str, str]:
+    pairs = [entry.partition("=") for entry in given]
+    wrong = [name for name, equals, _ in pairs if not equals or not name]
+    if wrong:
+        raise InvalidInput(Code.COMMAND_USAGE, usage=f"--{key} NAME=VALUE")
+    return {name: value for name, _, value in pairs}
+
+
+def _add(file: Path, options: argparse.Namespace) -> None:
+    target: list[str] = options.target
+    server: dict[str, Any] = {}
+    if len(target) == 1 and target[0].startswith(("http://", "https://")):
+        server["url"] = target[0]
+        if options.header:
+            server["headers"] = _pairs(options.header, "header")
+    else:
+        server["command"], server["args"] = target[0], target[1:]
+        if options.env:
+            server["env"] = _pairs(options.env, "env")
+    if options.trusted:
+        server["trusted"] = True
+    data = _data(file)
+    data["mcpServers"][options.name] = server
+    _write(file, data)
+
+
+def _remove(file: Path, name: str) -> None:
+    data = _data(file)
+    if name not in data["mcpServers"]:
+        raise NotFound(Code.UNKNOWN_SERVER, server=name, allowed=", ".join(data["mcpServers"]) or "-")
+    del data["mcpServers"][name]
+    _write(file, data)
+
+
+def _data(file: Path) -> dict[str, Any]:
+    """The file in the form that is written: a list of servers becomes names with their servers."""
+    text = read_text(file)
+    if text is None:
+        return {"mcpServers": {}}
+    read_definitions(text, str(file))
+    data = json.loads(text)
+    if isinstance(data, dict) and "mcpServers" in data:
+        return data
+    listed = data if isinstance(data, list) else data["servers"]
+    return {"mcpServers": {entry["name"]: {k: v for k, v in entry.items() if k != "name"} for entry in listed}}
+
+
+def _write(file: Path, data: dict[str, Any]) -> None:
+    text = json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+    read_definitions(text, str(file))  # what cannot be read back is not written
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fd, draft = tempfile.mkstemp(dir=file.parent, prefix=".servers-")  # for the person alone: it may hold keys
+    with open(fd, "w", encoding="utf-8") as written:
+        written.write(text)
+    os.replace(draft, file)
+
+
+async def _test(settings: Settings, name: str) -> int:
+    print(_WORDS[settings.language]["connecting"].format(name=name), file=sys.stderr, flush=True)
+    registry = Registry([])
+    chosen = [server for server in _own(settings) if server.name == name]
+    servers = Servers(registry, chosen, environment=os.environ, ambient=SystemAmbient(), accepted=AcceptedTools(None))
+    connection = servers.find(name, set())
+    try:
+        await connection.start()
+        is_ready = await connection.ready(_SECONDS)
+        shape = servers.all(set())[0]
+        lines = [f"{shape.name}: {shape.status}" + (f", MCP {shape.protocol}" if shape.protocol else "")]
+        if shape.detail and connection.error is not None:
+            lines.append(say(connection.error, settings.language))
+        lines += [f"  {tool.name}: {tool.description.partition(chr(10))[0]}" for tool in registry.tools.values()]
+        lines += [f"  prompt {prompt.name}: {prompt.description}" for prompt in shape.prompts]
+        if is_ready and shape.has_resources:
+            lines += [f"  resource {resource.uri}" for resource in (await connection.resources())[:20]]
+    finally:
+        await servers.stop()
+    print(visible("\n".join(lines)))
+    return 0 if is_ready else 1
+
+
+async def trust_command(options: argparse.Namespace, settings: Settings) -> int:
+    """Raises: InvalidInput, Conflict."""
+    words = _WORDS[settings.language]
+    configuration = settings.configuration
+    found = configuration.look(str(options.folder or options.workspace or Path.cwd()))
+    if options.revoke:
+        configuration.distrust(found.folder)
+        print(words["revoked"].format(folder=found.folder))
+        return 0
+    if found.status in ("none", "trusted"):
+        print(words["nothing" if found.status == "none" else "trusted"].format(folder=found.folder))
+        return 0
+    print(shown(found, settings.language))
+    if not options.yes and not _says_yes(words["ask"]):
+        print(words["left" if found.status == "new" else "kept"])
+        return 1
+    configuration.trust(found.folder, found.digest)
+    print(words["trusted"].format(folder=found.folder))
+    return 0
+
+
+def shown(found: FolderTrust, language: Language) -> str:
+    words = _WORDS[language]
+    parts = [words["shown"].format(folder=found.folder)]
+    parts += [f"--- .pilothouse/{name}\n{text.rstrip()}" for name, text in found.files.items()]
+    if found.status == "changed":
+        parts.append(words["changed"])
+    return visible("\n".join(parts))
+
+
+def _says_yes(question: str) -> bool:
+    if not sys.stdin.isatty():
+        return False
+    return input(question).strip().casefold() in ("y", "yes", "是")

@@ -1,0 +1,275 @@
+"""Finding by name: list_directory and glob. Also how a folder is opened for any search."""
+
+import asyncio
+import contextlib
+import heapq
+import itertools
+import os
+import re
+import stat
+import threading
+from collections.abc import Callable, Iterator
+from typing import Annotated, NamedTuple, TypeVar
+
+from msgspec import Meta
+
+from pilothouse.domain.calls import Effect
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import ToolError
+from pilothouse.sandbox import walking
+from pilothouse.sandbox.workspace import Workspace
+from pilothouse.tools.base import Arguments, Category, Job, Prepared
+from pilothouse.tools.builtin.files import reading
+
+LISTED_AT_MOST = 1000
+_FOUND_AT_MOST = 1000
+_BRACES_AT_MOST = 16
+_ALTERNATIVES_AT_MOST = 256
+_WAIT_FOR_THREAD = 0.5
+_MARKS = {"folder": "/", "link": "@", "file": "", "other": ""}
+T = TypeVar("T")
+
+
+class ListDirectoryArguments(Arguments):
+    path: str = "."
+    depth: Annotated[int, Meta(ge=1, le=5)] = 1
+
+
+class ListDirectory:
+    name = "list_directory"
+    description = (
+        "List a folder of the workspace. Folders end in '/', links in '@'. depth goes from 1 to 5; from 2 on, what "
+        "ignore files leave out is not shown."
+    )
+    category: Category = "file_system"
+    effect: Effect = "read_only"
+    parameters = ListDirectoryArguments
+
+    async def prepare(self, arguments: ListDirectoryArguments, workspace: Workspace) -> Prepared:
+        return reading(arguments.path, workspace)
+
+    async def run(self, arguments: ListDirectoryArguments, job: Job) -> str:
+        return await until_cancelled(lambda stopped: _listing(job.workspace, arguments.path, arguments.depth, stopped))
+
+
+def _listing(workspace: Workspace, path: str, depth: int, stopped: Callable[[], bool]) -> str:
+    with open_place(workspace, path) as place:
+        if place.name is not None:
+            raise ToolError(Code.NOT_A_DIRECTORY, path=path)
+        walk = walking.Walk(place.workspace, place.fd, place.real, place.levels if depth > 1 else None)
+        entries = walk.entries(lambda _: True, stopped, depth)
+        lines = [shown(entry.path) + _MARKS[entry.kind] for entry in itertools.islice(entries, LISTED_AT_MOST + 1)]
+        entries.close()
+    if len(lines) > LISTED_AT_MOST:
+        lines[LISTED_AT_MOST:] = [f"[cut: only the first {LISTED_AT_MOST} entries are shown]"]
+    if walk.ignored:
+        lines.append(f"[{walk.ignored} ignored entries left out]")
+    return "\n".join(lines) or "[empty]"
+
+
+class GlobArguments(Arguments):
+    pattern: Annotated[str, Meta(min_length=1, max_length=1000)]
+    path: str = "."
+
+
+class Glob:
+    name = "glob"
+    description = (
+        "Find files of the workspace by name, newest first. The pattern knows *, ?, [...], {a,b} and ** for any "
+        "folders; one without a slash matches names at any depth, one with a slash paths below path. What ignore "
+        "files leave out is not found, unless path names such a folder. Links end in '@'."
+    )
+    category: Category = "file_system"
+    effect: Effect = "read_only"
+    parameters = GlobArguments
+
+    async def prepare(self, arguments: GlobArguments, workspace: Workspace) -> Prepared:
+        return reading(arguments.path, workspace)
+
+    async def run(self, arguments: GlobArguments, job: Job) -> str:
+        wanted = glob_matcher(self.name, arguments.pattern)
+        return await until_cancelled(lambda stopped: _found(job.workspace, arguments.path, wanted, stopped))
+
+
+def _found(workspace: Workspace, path: str, wanted: walking.Matches, stopped: Callable[[], bool]) -> str:
+    with open_place(workspace, path) as place:
+        if place.name is not None:
+            raise ToolError(Code.NOT_A_DIRECTORY, path=path)
+        walk = walking.Walk(place.workspace, place.fd, place.real, place.levels)
+        entries = walk.entries(wanted, stopped)
+        found = [(_age(entry), entry) for entry in entries if entry.kind in ("file", "link")]
+    newest = heapq.nsmallest(_FOUND_AT_MOST, found, key=lambda one: (one[0], one[1].path))
+    lines = [place.shown(entry.path) + _MARKS[entry.kind] for _, entry in newest]
+    if len(found) > len(lines):
+        lines.append(f"[cut: the newest {len(lines)} of {len(found)} files are shown; narrow the pattern or the path]")
+    return "\n".join((lines or ["No files match."]) + notes(walk))
+
+
+def _age(entry: walking.Entry) -> int:
+    try:
+        return -entry.place.stat(follow_symlinks=False).st_mtime_ns
+    except OSError:
+        return 0
+
+
+def notes(walk: walking.Walk) -> list[str]:
+    """What a walk did not see, as lines."""
+    said = []
+    if walk.cut:
+        said.append(f"[cut: more than {walking.ENTRIES_AT_MOST} entries, or too deep; give a path below this one]")
+    if walk.unread:
+        said.append(f"[{walk.unread} folders could not be opened]")
+    return said
+
+
+async def until_cancelled(work: Callable[[Callable[[], bool]], T]) -> T:
+    """File work in a thread that is told when nobody waits for it any more, and is then waited for, briefly."""
+    stop = threading.Event()
+    running = asyncio.ensure_future(asyncio.to_thread(work, stop.is_set))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        stop.set()
+        await asyncio.wait({running}, timeout=_WAIT_FOR_THREAD)
+        raise
+
+
+# opening what is to be searched
+
+
+class Place(NamedTuple):
+    """A folder that was opened for a search, or the folder of the one file `name`. `workspace` is the one it lies in,
+    `written` how the person calls it, with a slash ("" for the root); `real` is where it lies."""
+
+    workspace: Workspace
+    fd: int
+    written: str
+    real: str
+    name: str | None
+    levels: tuple[walking.Ignores, ...]
+
+    def shown(self, path: str) -> str:
+        """A path of the walk as the person may write it."""
+        return shown(self.written + path)
+
+
+def shown(path: str) -> str:
+    """A path as one line of text: what is no Unicode and what would move the cursor is escaped."""
+    text = os.fsencode(path).decode(errors="backslashreplace")
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+@contextlib.contextmanager
+def open_place(workspace: Workspace, path: str) -> Iterator[Place]:
+    """Raises: ToolError for what is missing, outside or protected."""
+    reason = workspace.limit(path)
+    if reason is not None:
+        raise ToolError(reason.code, **reason.params)
+    home = workspace.elsewhere(path) or workspace
+    written = home.relative(path)
+    inner = os.path.relpath(os.path.realpath(home.root / written), home.root)
+    folder, name = (inner, None) if os.path.isdir(home.root / inner) else os.path.split(inner)
+    with home.directory(folder or ".") as fd:
+        if name is not None:
+            _require_file(fd, name, path)
+            written = os.path.dirname(written) if os.path.basename(written) == name else folder
+        prefix = "" if written in ("", ".") else f"{written}/"
+        real = _where(fd, home, folder)
+        prefix = prefix if home is workspace else f"{home.root}/{prefix}"
+        yield Place(home, fd, prefix, real, name, _levels_above(home, real))
+
+
+def _require_file(fd: int, name: str, path: str) -> None:
+    try:
+        mode = os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode
+    except FileNotFoundError as error:
+        raise ToolError(Code.FILE_MISSING, path=path) from error
+    if not stat.S_ISREG(mode):
+        raise ToolError(Code.NOT_A_FILE, path=path)
+
+
+def _where(fd: int, workspace: Workspace, folder: str) -> str:
+    try:
+        return os.readlink(f"/proc/self/fd/{fd}")
+    except OSError:
+        return os.path.realpath(workspace.root / folder)
+
+
+def _levels_above(workspace: Workspace, real: str) -> tuple[walking.Ignores, ...]:
+    """What holds in a folder by the ignore files above it. Inside a folder that is itself ignored, and was named
+    all the same, they say nothing more."""
+    levels: tuple[walking.Ignores, ...] = ()
+    parts = [] if real == str(workspace.root) else os.path.relpath(real, workspace.root).split("/")
+    with workspace.directory(".") as root_fd, contextlib.ExitStack() as held:
+        fd, path = root_fd, ""
+        for part in parts:
+            levels += walking.read_ignores(fd, path)
+            path = f"{path}/{walking.plain(part)}" if path else walking.plain(part)
+            if part == ".git" or walking.is_ignored(levels, path, is_folder=True):
+                return ()
+            try:
+                fd = os.open(part, walking.FOLDER, dir_fd=fd)
+            except OSError:
+                break
+            held.callback(os.close, fd)
+    return levels
+
+
+# globs
+
+
+def glob_matcher(tool: str, pattern: str) -> walking.Matches:
+    """For paths below the folder that is searched; without a slash, for names at any depth. Raises: ToolError."""
+    try:
+        return _matcher(pattern.removeprefix("./"))
+    except (walking.BadPattern, re.error, RecursionError, OverflowError) as error:
+        detail = f"the pattern {pattern!r} cannot be used: {error}"
+        raise ToolError(Code.INVALID_ARGUMENTS, tool=tool, detail=detail) from error
+
+
+def _matcher(pattern: str) -> walking.Matches:
+    if pattern.count("{") > _BRACES_AT_MOST:
+        raise walking.BadPattern(f"it has more than {_BRACES_AT_MOST} braces")
+    if not pattern or "\0" in pattern:
+        raise walking.BadPattern("it holds a NUL character" if pattern else "it is empty")
+    alternatives = expand_braces(pattern + "**" if pattern.endswith("/") else pattern)
+    if any(one.startswith("/") or ".." in one.split("/") for one in alternatives):
+        raise walking.BadPattern("it leads out of the folder; name the folder as path instead")
+    by_name = walking.any_of([walking.translate_name(one) for one in alternatives if "/" not in one])
+    by_path = walking.any_of([walking.translate(one) for one in alternatives if "/" in one])
+    return lambda path: by_name(path.rpartition("/")[2]) or by_path(path)
+
+
+def expand_braces(pattern: str) -> list[str]:
+    """`{a,b}` as so many patterns. Braces without a comma are what they are. Raises: BadPattern."""
+    done: list[str] = []
+    todo = [pattern]
+    while todo:
+        text = todo.pop()
+        found = _first_braces(text)
+        if found is None:
+            done.append(text)
+        else:
+            start, *commas, end = found
+            cuts = itertools.pairwise([start, *commas, end])
+            todo += reversed([text[:start] + text[left + 1 : right] + text[end + 1 :] for left, right in cuts])
+        if len(todo) + len(done) > _ALTERNATIVES_AT_MOST:
+            raise walking.BadPattern(f"its braces stand for more than {_ALTERNATIVES_AT_MOST} patterns")
+    return done
+
+
+def _first_braces(text: str) -> list[int] | None:
+    """Where the first braces with a choice in them open, where their commas are, where they close."""
+    signs = [(found.start(), found[0]) for found in re.finditer(r"\\.|[{},]", text, re.DOTALL)]
+    for number, (_, opening) in enumerate(signs):
+        marks: list[int] = []
+        depth = 0
+        for at, sign in signs[number:] if opening == "{" else ():
+            depth += (sign == "{") - (sign == "}")
+            if (depth == 1 and sign == ",") or (at, sign) == signs[number] or depth == 0:
+                marks.append(at)
+            if depth == 0:
+                break
+        if depth == 0 and len(marks) > 2:
+            return marks
+    return None

@@ -1,0 +1,34 @@
+"""undo: takes back the agent's last change of files, unless somebody else has changed them since."""
+
+from pilothouse.domain.calls import Effect
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import ToolError
+from pilothouse.sandbox.workspace import Workspace
+from pilothouse.tools.base import Arguments, Category, Job, Prepared, in_thread
+from pilothouse.tools.keeping import undo_last
+
+
+class UndoArguments(Arguments):
+    pass
+
+
+class Undo:
+    name = "undo"
+    description = (
+        "Undo your own last change of files in this conversation: an edit, a written file, or what a command changed. "
+        "Refused where somebody has changed the same files since."
+    )
+    category: Category = "file_system"
+    effect: Effect = "mutating"
+    parameters = UndoArguments
+
+    async def prepare(self, arguments: UndoArguments, workspace: Workspace) -> Prepared:  # noqa: ARG002
+        return Prepared(effect="mutating")
+
+    async def run(self, arguments: UndoArguments, job: Job) -> str:  # noqa: ARG002
+        if job.keeping is None:
+            raise ToolError(Code.NOTHING_TO_UNDO)
+        paths: list[str] = await in_thread(undo_last, job.keeping, job.workspace)
+        for path in paths:
+            job.workspace.seen.pop(path, None)
+        return f"Undone: {', '.join(paths)}."

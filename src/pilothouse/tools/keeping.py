@@ -1,0 +1,168 @@
+"""What is kept of a context's calls beside its messages: whole results, and what files held before they were changed.
+
+It lies in the runtime's own data, outside of the person's folder and of their git.
+"""
+
+import contextlib
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import ToolError
+from pilothouse.domain.values import Value
+from pilothouse.sandbox.workspace import ABSENT, Workspace
+
+OUTPUT_AT_MOST = 32 * 1024 * 1024
+
+
+class ChangedFile(Value):
+    """One file before and after a call. `before` and `after` name contents, ABSENT where there was no file."""
+
+    path: str
+    before: str
+    after: str
+    mode: int | None = None
+
+
+class ChangeEntry(Value, kw_only=True):
+    """What one call changed. `unkept` says why what was there before is not known; `undone` marks its end."""
+
+    call: str
+    tool: str
+    files: tuple[ChangedFile, ...] = ()
+    unkept: str | None = None
+    undone: bool = False
+
+
+_DECODER = msgspec.json.Decoder(ChangeEntry)
+
+
+class Keeping:
+    """The folder of one context. All of its work is blocking: call it in a thread."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    # whole results
+
+    @property
+    def outputs(self) -> Path:
+        return self.folder / "outputs"
+
+    def output_of(self, call_id: str) -> Path:
+        return self.outputs / f"{call_id}.txt"
+
+    @contextlib.contextmanager
+    def writing_output(self, call_id: str) -> Iterator[BinaryIO]:
+        _make(self.outputs)
+        path = self.output_of(call_id)
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
+            yield file
+
+    # what was changed
+
+    def note(self, entry: ChangeEntry, contents: Sequence[bytes] = ()) -> None:
+        """Durable before it returns: the change itself comes after."""
+        blobs = _make(self.folder / "before")
+        for content in contents:
+            path = blobs / hashlib.sha256(content).hexdigest()
+            if not path.exists():
+                _write_durably(path, content)
+        line = msgspec.json.encode(entry) + b"\n"
+        with open(os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600), "ab") as file:
+            if file.tell() and not self._ends_whole():
+                file.write(b"\n")  # a line that was cut by a crash stays alone
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def entries(self) -> list[ChangeEntry]:
+        """The changes that were not undone, oldest first."""
+        found: dict[str, ChangeEntry] = {}
+        try:
+            lines = self._log.read_bytes().split(b"\n")
+        except OSError:
+            return []
+        for line in lines:
+            try:
+                entry = _DECODER.decode(line)
+            except msgspec.MsgspecError:
+                continue
+            if entry.undone:
+                found.pop(entry.call, None)
+            else:
+                found[entry.call] = entry
+        return list(found.values())
+
+    def content(self, name: str) -> bytes:
+        """Raises: OSError."""
+        data = (self.folder / "before" / name).read_bytes()
+        if hashlib.sha256(data).hexdigest() != name:
+            raise OSError("it is damaged")
+        return data
+
+    def remove(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def _log(self) -> Path:
+        return self.folder / "changes.jsonl"
+
+    def _ends_whole(self) -> bool:
+        with open(self._log, "rb") as file:
+            file.seek(-1, os.SEEK_END)
+            return file.read(1) == b"\n"
+
+
+def undo_last(keeping: Keeping, workspace: Workspace) -> list[str]:
+    """Put back what the last call of the agent changed, all of it or nothing. Gives the paths.
+
+    Raises: ToolError; then nothing was touched.
+    """
+    for entry in reversed(keeping.entries()):
+        paths = ", ".join(file.path for file in entry.files) or entry.tool
+        if entry.unkept is not None:
+            raise ToolError(Code.UNDO_INCOMPLETE, paths=paths, detail=entry.unkept)
+        now = {file.path: workspace.basis(file.path) for file in entry.files}
+        changed = [file for file in entry.files if now[file.path] != file.before]
+        foreign = [file.path for file in changed if now[file.path] != file.after]
+        if foreign:
+            raise ToolError(Code.UNDO_REFUSED, paths=", ".join(foreign))
+        if changed:
+            _put_back(keeping, workspace, changed, paths)
+        keeping.note(msgspec.structs.replace(entry, undone=True))
+        if changed:  # one that was noted and never made is passed over
+            return [file.path for file in changed]
+    raise ToolError(Code.NOTHING_TO_UNDO)
+
+
+def _put_back(keeping: Keeping, workspace: Workspace, files: Sequence[ChangedFile], paths: str) -> None:
+    try:
+        contents = {file.path: keeping.content(file.before) for file in files if file.before != ABSENT}
+    except OSError as error:
+        raise ToolError(Code.UNDO_INCOMPLETE, paths=paths, detail=str(error)) from error
+    for file in files:
+        if file.before == ABSENT:
+            workspace.remove(file.path, basis=file.after)
+        else:
+            workspace.write(file.path, contents[file.path], basis=file.after, mode=file.mode)
+
+
+def _make(folder: Path) -> Path:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def _write_durably(path: Path, content: bytes) -> None:
+    draft = path.with_suffix(".draft")
+    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(draft, path)

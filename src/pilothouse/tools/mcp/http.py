@@ -1,0 +1,175 @@
+"""A server at an address: streamable HTTP by the SDK, over a client that bounds what comes and notices a loss."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+from collections import deque
+from collections.abc import AsyncIterator, Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]
+
+from pilothouse.tools.mcp.definitions import SECONDS_AT_MOST, ServerDefinition
+from pilothouse.tools.mcp.link import Link, finish
+from pilothouse.tools.mcp.values import Clock, End
+
+if TYPE_CHECKING:
+    import httpx2
+
+RESPONSE_AT_MOST = 8 * 1024 * 1024
+_TOO_LONG = "it sent a response of more than 8 MB"
+_CONNECT_SECONDS = 10.0
+_GOODBYE_SECONDS = 0.5
+_CONNECTIONS_AT_MOST = 200
+_LISTENS_AT_MOST = 20
+_LISTENS_SECONDS = 60.0
+_SESSION = "mcp-session-id"
+
+
+@contextlib.asynccontextmanager
+async def http_link(definition: ServerDefinition, environment: Mapping[str, str], clock: Clock) -> AsyncIterator[Link]:
+    """An address, as a link. That nobody answers there is told by its end."""
+    import httpx2
+    from mcp.client.streamable_http import streamable_http_client
+
+    url = definition.url or ""
+    watch = _Watch(clock)
+    # Loading the certificates takes a while.
+    transport = await asyncio.to_thread(_transport, watch, proxy_for(url, environment))
+    client = httpx2.AsyncClient(
+        transport=transport,
+        headers={"accept-encoding": "identity", **definition.headers},
+        timeout=httpx2.Timeout(_CONNECT_SECONDS, read=SECONDS_AT_MOST),
+        follow_redirects=False,
+        trust_env=False,
+    )
+    async with (
+        client,
+        streamable_http_client(url, http_client=client, max_sse_event_size=RESPONSE_AT_MOST) as (read, write),
+    ):
+        yield Link(read, write, watch.ended, watch.hint)
+
+
+def proxy_for(url: str, environment: Mapping[str, str]) -> str | None:
+    """What the environment that was given names for this address. Never one for this machine itself."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if is_loopback(host):
+        return None
+    named = {name.lower(): value for name, value in environment.items()}
+    if proxy_bypass_environment(host, {"no": named.get("no_proxy", "")}):
+        return None
+    return named.get(f"{parts.scheme}_proxy") or named.get("all_proxy") or None
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+class _Watch:
+    """What the client sees and the SDK does not tell: that the server is out of reach, or has lost the session."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.ended: asyncio.Future[End] = asyncio.get_running_loop().create_future()
+        self._clock = clock
+        self._listened: deque[float] = deque(maxlen=_LISTENS_AT_MOST)
+        self._status: int | None = None
+        self._has_listened = False
+
+    def hint(self) -> str:
+        return f"HTTP {self._status}" if self._status is not None else ""
+
+    def saw(self, method: str, status: int, *, has_session: bool) -> None:
+        self._status = status if status >= 400 and method == "POST" else None
+        if method == "GET" and status == 200:
+            self._has_listened = True
+        elif has_session and (status == 404 or (method == "GET" and self._has_listened and 400 <= status < 500)):
+            finish(self.ended, "it has lost the session")
+
+    def may_listen(self) -> bool:
+        """The SDK listens again whenever a stream ends, as soon as the server says, and without end."""
+        now = self._clock.monotonic()
+        if len(self._listened) == _LISTENS_AT_MOST and now - self._listened[0] < _LISTENS_SECONDS:
+            return False
+        self._listened.append(now)
+        return True
+
+    def lost(self, error: Exception) -> None:
+        finish(self.ended, f"it cannot be reached: {error or type(error).__name__}")
+
+
+def _transport(watch: _Watch, proxy: str | None) -> httpx2.AsyncBaseTransport:
+    import httpx2
+
+    limits = httpx2.Limits(max_connections=_CONNECTIONS_AT_MOST)
+
+    class Watched(httpx2.AsyncHTTPTransport):
+        async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+            if request.method == "DELETE":
+                return await self._goodbye(request)
+            if request.method == "GET" and not watch.may_listen():
+                raise httpx2.ConnectError("its streams end again and again")
+            try:
+                response = await super().handle_async_request(request)
+            except httpx2.TransportError as error:
+                watch.lost(error)
+                if request.method != "POST":
+                    raise
+                # The SDK would tear down everything that is under way, in its own task group.
+                return httpx2.Response(502, request=request)
+            watch.saw(request.method, response.status_code, has_session=_SESSION in request.headers)
+            # Nothing that unpacks into more than it was.
+            headers = [pair for pair in response.headers.raw if pair[0].lower() != b"content-encoding"]
+            return httpx2.Response(
+                response.status_code,
+                headers=headers,
+                stream=_bounded(response, watch, is_endless=request.method == "GET"),
+                extensions=response.extensions,
+            )
+
+        async def _goodbye(self, request: httpx2.Request) -> httpx2.Response:
+            """The end of a session is told, not waited for."""
+            with contextlib.suppress(TimeoutError, httpx2.TransportError):
+                async with asyncio.timeout(_GOODBYE_SECONDS):
+                    response = await super().handle_async_request(request)
+                    await response.aclose()
+            return httpx2.Response(204, request=request)
+
+    return Watched(trust_env=False, limits=limits, proxy=proxy)
+
+
+def _bounded(response: httpx2.Response, watch: _Watch, *, is_endless: bool) -> httpx2.AsyncByteStream:
+    """A body that ends with an error the SDK expects, when it is too long or breaks off."""
+    import httpx2
+
+    is_events = response.headers.get("content-type", "").lower().startswith("text/event-stream")
+    stream = response.stream
+    assert isinstance(stream, httpx2.AsyncByteStream)
+    inner: httpx2.AsyncByteStream = stream
+    fault: Any = httpx2.SSEError if is_events else httpx2.StreamError
+
+    class Bounded(httpx2.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            size = 0
+            try:
+                async for chunk in inner:
+                    size += len(chunk)
+                    if size > RESPONSE_AT_MOST and not is_endless:
+                        raise fault(_TOO_LONG)
+                    yield chunk
+            except httpx2.TransportError as error:
+                if isinstance(error, httpx2.SSEError):
+                    raise
+                if not is_endless:
+                    watch.lost(error)
+                raise fault(f"the connection broke off: {error or type(error).__name__}") from error
+
+        async def aclose(self) -> None:
+            await inner.aclose()
+
+    return Bounded()

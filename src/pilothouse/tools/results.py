@@ -1,0 +1,80 @@
+"""What the model is given of a long result: its head and its tail, what was cut, and how to get the rest."""
+
+import os
+
+from pilothouse.tools.keeping import OUTPUT_AT_MOST, Keeping
+
+HEAD = 20_000
+TAIL = 20_000
+AT_MOST = HEAD + TAIL + 1000  # with the note of what was cut
+
+
+def bounded(content: str, call_id: str, keeping: Keeping) -> str:
+    """A result of any tool. A long one is kept whole beside, where it can be read."""
+    with keeping.writing_output(call_id) as file:
+        file.write(content.encode()[:OUTPUT_AT_MOST])
+    left_out = len(content) - HEAD - TAIL
+    note = cut_note(f"{left_out:,} characters", str(keeping.output_of(call_id)))
+    return f"{content[:HEAD]}\n{note}\n{content[-TAIL:]}"
+
+
+def cut_note(what: str, where: str | None, *, is_whole: bool = True) -> str:
+    if where is None:
+        return f"[… {what} left out …]"
+    kept = "The whole" if is_whole else f"The first {OUTPUT_AT_MOST // 1024 // 1024} MB"
+    return (
+        f"[… {what} left out. {kept} is in {where}: read_file with start_line and end_line, or grep, shows the rest …]"
+    )
+
+
+class Output:
+    """What a program prints, while it prints it: head and tail in memory, the whole in a file once it is long. Memory
+    stays bounded whatever comes."""
+
+    def __init__(self, call_id: str, keeping: Keeping | None) -> None:
+        self._call_id = call_id
+        self._keeping = keeping
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._size = 0
+        self._fd: int | None = None
+        self._kept = 0
+
+    def add(self, part: bytes) -> None:
+        self._size += len(part)
+        if self._size > HEAD + TAIL:
+            self._keep(part)
+        room = HEAD - len(self._head)
+        self._head += part[:room]
+        self._tail += part[room:]
+        surplus = len(self._tail) - TAIL
+        if surplus > 0:
+            del self._tail[:surplus]
+
+    def _keep(self, part: bytes) -> None:
+        if self._keeping is None or self._kept >= OUTPUT_AT_MOST:
+            return
+        if self._fd is None:
+            with self._keeping.writing_output(self._call_id) as file:
+                self._fd = os.dup(file.fileno())
+            part = bytes(self._head + self._tail) + part
+        data = memoryview(part)[: OUTPUT_AT_MOST - self._kept]
+        self._kept += len(data)
+        while data:
+            data = data[os.write(self._fd, data) :]
+
+    def close(self) -> None:
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+    def __bool__(self) -> bool:
+        return bool(self._size)
+
+    def __str__(self) -> str:
+        left_out = self._size - len(self._head) - len(self._tail)
+        if not left_out:
+            return (self._head + self._tail).decode(errors="replace")
+        where = str(self._keeping.output_of(self._call_id)) if self._keeping is not None and self._kept else None
+        note = cut_note(f"{left_out:,} bytes", where, is_whole=self._kept == self._size)
+        return f"{self._head.decode(errors='replace')}\n{note}\n{self._tail.decode(errors='replace')}"
