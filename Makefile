@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PEERS := tests/tools/mcp/peers/node_modules
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: help install run chat test test-long check bench docs lock clean
@@ -17,10 +18,10 @@ run: install ## the server with its page; prints a link; needs no key
 chat: install ## a conversation in the terminal; needs no key
 	@$(BIN)/pilothouse
 
-test: check ## lint, types and all tests, the long ones as a sample; about five minutes
+test: check $(PEERS)/.done ## lint, types and all tests, the long ones as a sample; about five minutes
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-test-long: $(VENV)/.dev ## the same with the full counts of kills, faults and generated cases
+test-long: $(VENV)/.dev $(PEERS)/.done ## the same with the full counts of kills, faults and generated cases
 	PILOTHOUSE_LONG=1 $(BIN)/python -m pytest -n 2 --dist worksteal -rP
 
 check: $(VENV)/.dev ## lint and types only
@@ -43,7 +44,7 @@ lock: $(VENV)/.dev ## pin and hash the requirements anew
 	done
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) .bench-venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) .bench-venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(VENV)/.run: requirements/run.txt pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -53,6 +54,11 @@ $(VENV)/.run: requirements/run.txt pyproject.toml
 
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 	$(PIP) install --require-hashes -r requirements/dev.txt
+	@touch $@
+
+# Servers of tools that others wrote, for the tests to talk to.
+$(PEERS)/.done: $(dir $(PEERS))package-lock.json
+	npm ci --ignore-scripts --no-audit --no-fund --silent --prefix $(dir $(PEERS))
 	@touch $@
 
 .bench-venv/.done: requirements/bench.txt

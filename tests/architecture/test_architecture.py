@@ -109,6 +109,8 @@ def test_the_commands_of_the_runtime_are_these_and_no_others() -> None:
             "add_file",
             "add_resource",
             "call_output",
+            "decline",
+            "note_own_command",
             "distrust_folder",
             "folder_trust",
             "open_folder",

@@ -33,6 +33,7 @@ Kind = Literal[
     "folder_distrusted",
     "change_undone",
     "resource_added",
+    "command_by_person",
 ]
 
 GENESIS = "0" * 64

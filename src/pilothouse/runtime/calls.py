@@ -256,6 +256,18 @@ def _note(draft: Draft, record: CallRecord, by: str, mode: str, outcome: str, re
     )
 
 
+async def decline(contexts: Contexts, context_id: str, call_id: str, *, by: str = "local") -> None:
+    """Do not answer a question of a running call: who asked is told so. Raises: NotFound, StoreError."""
+    async with contexts.locked(context_id) as live:
+        asked = live.calls.get(CallId(call_id))
+        if asked is None or asked.asked_by is None or not asked.is_open:
+            raise NotFound(Code.UNKNOWN_CALL, call_id=call_id)
+        draft = live.draft()
+        draft.change_call(asked.id, decided_at=live.parts.now(), decided_by=by)
+        end_call(draft, live, asked.id, "rejected", reason=Reason(Code.NOT_RUN), by=by)
+        await live.commit(draft)
+
+
 async def answer(contexts: Contexts, context_id: str, answers: Sequence[str], *, by: str = "local") -> None:
     """Answer the oldest open `ask_user` call: one answer for each of its questions, in their order.
 

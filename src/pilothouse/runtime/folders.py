@@ -79,6 +79,16 @@ async def undo(contexts: Contexts, context_id: str, *, by: str = "local") -> lis
     return paths
 
 
+async def note_own_command(
+    contexts: Contexts, context_id: str, command: str, status: int | None, *, by: str = "local"
+) -> None:
+    """A command that the person ran themselves from here: audited, decided by nobody."""
+    async with contexts.locked(context_id) as live:
+        draft = live.draft()
+        draft.note("command_by_person", by, command=command, status=status)
+        await live.commit(draft)
+
+
 async def call_output(contexts: Contexts, context_id: str, call_id: str) -> Path:
     """Where the whole output of a call lies. Raises: NotFound."""
     live = await contexts.find(context_id)

@@ -43,7 +43,13 @@ class Prints(Value):
     text: str
 
 
-Event = Piece | Seen | At | ChildWaits | Prints
+class Asks(Value):
+    """A running call asks the person something, and waits for the answer."""
+
+    call_id: CallId
+
+
+Event = Piece | Seen | At | ChildWaits | Prints | Asks
 
 
 def rests(live: Live) -> bool:
@@ -72,10 +78,8 @@ async def follow(
                 async for event in follower.pull(live):
                     yield event
             # Nothing awaited since: what is being written now comes after all that was pulled.
-            for piece in follower.more(live):
-                yield piece
-            for printing in follower.printed(live):
-                yield printing
+            for event in follower.present(live):
+                yield event
             if state != known:
                 yield At(state=state)
             known = state
@@ -121,10 +125,15 @@ class _Follower:
         self._position = position
         self._sequences: dict[MessageId, int] = {}
         self._printed: dict[CallId, int] = {}
+        self._asked: set[CallId] = set()
 
     def is_behind(self, live: Live) -> bool:
         branch = live.branches.get(self._branch)
         return branch is not None and branch.length > self._position
+
+    def present(self, live: Live) -> list[Event]:
+        """What is not kept as a message: what is being written, what calls print and ask."""
+        return [*self.more(live), *self.printed(live), *self.asked(live)]
 
     def more(self, live: Live) -> list[Piece]:
         """What has been written since of the message that is being written."""
@@ -144,6 +153,16 @@ class _Follower:
             if text:
                 found.append(Prints(call_id=call_id, text=text))
         return found
+
+    def asked(self, live: Live) -> list[Asks]:
+        """Questions of running calls that were not told yet."""
+        new = [
+            call.id
+            for call in live.calls.values()
+            if call.asked_by is not None and call.is_open and call.id not in self._asked
+        ]
+        self._asked.update(new)
+        return [Asks(call_id=call_id) for call_id in new]
 
     async def pull(self, live: Live) -> AsyncIterator[Event]:
         length = live.branches[self._branch].length

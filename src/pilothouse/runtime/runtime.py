@@ -66,6 +66,7 @@ class Runtime(Contexts):
     read_calls = calls.read_calls
     records_of = calls.records_of
     answer = calls.answer
+    decline = calls.decline
 
     switch_mode = modes.switch_mode
     would_start = modes.would_start
@@ -96,6 +97,7 @@ class Runtime(Contexts):
     trust_folder = folders.trust_folder
     distrust_folder = folders.distrust_folder
     undo = folders.undo
+    note_own_command = folders.note_own_command
     call_output = folders.call_output
 
     tools_off = toolbox.tools_off

@@ -281,7 +281,7 @@ class Walk:
         if frame.levels and is_ignored(frame.levels, frame.plain + plain(name), is_folder=kind == "folder"):
             self.ignored += 1
             return False
-        if self.workspace._is_protected(f"{self._real}/{path}", writing=False):
+        if self.workspace.is_protected_here(f"{self._real}/{path}", writing=False):
             return False
         try:
             reason = self.workspace.limit(self._base + path) if kind == "link" else None

@@ -38,7 +38,7 @@ class Workspace:
     ) -> None:
         self.seen = seen if seen is not None else {}
         self.is_writable = True
-        self._also = [_beside(each) for each in also if each.path.is_dir()]
+        self._also = [_beside(each, private) for each in also if each.path.is_dir()]
         self.root = Path(os.path.realpath(root))
         status = self.root.stat()
         self._identity = (status.st_dev, status.st_ino)
@@ -74,29 +74,29 @@ class Workspace:
         if (other := self.elsewhere(path)) is not None:
             return (str(other.root / other.relative(path)),)
         written = self.relative(path)
-        real = os.path.relpath(os.path.realpath(self.root / written), self.root)
+        real = os.path.relpath(real_path(self.root / written), self.root)
         return (written,) if real == written else (written, real)
 
     def limit(self, path: str, *, writing: bool = False) -> Reason | None:
         """The hard limit that touching this path would break now. What is opened later is checked again."""
         if (other := self.elsewhere(path)) is not None:
-            return (
-                Reason(Code.PROTECTED_PATH, {"path": path}) if writing and not other.is_writable else other.limit(path)
-            )
+            if writing and not other.is_writable:
+                return Reason(Code.PROTECTED_PATH, {"path": path})
+            return other.limit(path, writing=writing)
         try:
             relative = self.relative(path)
         except ToolError as error:
             return error.reason
-        real = os.path.realpath(self.root / relative)
+        real = real_path(self.root / relative)
         if not _is_within(real, str(self.root)):
             return Reason(Code.OUTSIDE_WORKSPACE, {"path": path})
-        if self._is_protected(str(self.root / relative), writing) or self._is_protected(real, writing):
+        if self.is_protected_here(str(self.root / relative), writing) or self.is_protected_here(real, writing):
             return Reason(Code.PROTECTED_PATH, {"path": path})
         return None
 
     def ask(self, path: str) -> Reason | None:
         """Why only a person can let this file be written: it makes some program of theirs run what stands in it."""
-        real = os.path.realpath(self.root / path)
+        real = real_path(self.root / path)
         for each in (os.path.normpath(self.root / path), real):
             if runs_code(self._parts(each)):
                 return Reason(Code.RUNS_CODE, {"path": path})
@@ -106,7 +106,8 @@ class Workspace:
         """Whether it belongs to the runtime itself."""
         return any(_is_within(absolute, str(private)) for private in self._private)
 
-    def _is_protected(self, absolute: str, writing: bool) -> bool:
+    def is_protected_here(self, absolute: str, writing: bool) -> bool:
+        """Whether a path is not for tools."""
         return self.is_private(absolute) or is_protected(self._parts(absolute), writing)
 
     def _parts(self, absolute: str) -> list[str]:
@@ -250,16 +251,27 @@ class Workspace:
         try:
             real = os.readlink(f"/proc/self/fd/{fd}")
         except OSError:
-            real = os.path.realpath(self.root / self.relative(path))
+            real = real_path(self.root / self.relative(path))
             name = ""
-        if self._is_protected(os.path.join(real, name) if name else real, writing):
+        if self.is_protected_here(os.path.join(real, name) if name else real, writing):
             raise ToolError(Code.PROTECTED_PATH, path=path)
 
 
-def _beside(root: Root) -> Workspace:
-    workspace = Workspace(root.path)
+def _beside(root: Root, private: Sequence[Path]) -> Workspace:
+    """What is private stays so there, unless the folder lies in it: then it was given on purpose."""
+    real = Path(os.path.realpath(root.path))
+    others = [each for each in private if not _is_within(str(real), os.path.realpath(each))]
+    workspace = Workspace(real, others)
     workspace.is_writable = root.writable
     return workspace
+
+
+def real_path(path: str | Path) -> str:
+    """Where a path leads now. What is swapped while one looks leads nowhere: whoever opens it finds out."""
+    for _ in range(10):
+        with contextlib.suppress(FileNotFoundError):
+            return os.path.realpath(path)
+    return os.path.normpath(path)
 
 
 def _is_within(path: str, root: str) -> bool:

@@ -38,6 +38,7 @@ class Unattended:
         with self._runtime.signals([self.live.id]) as signals:
             while not self._is_over(live := await self._runtime.context(self.live.id)):
                 try:
+                    await self._decline_questions(live)
                     for waiting in waiting_in(live):
                         with suppress(Conflict, NotFound):  # a person was there after all, and faster
                             await self._deny_one(waiting)
@@ -45,6 +46,13 @@ class Unattended:
                     await self._runtime.parts.ambient.sleep(_TRY_AGAIN)
                     continue
                 await anext(signals)
+
+    async def _decline_questions(self, live: Live) -> None:
+        """Of calls that run: theirs do not make the turn rest."""
+        for each in (live, *live.children):
+            for asked in [call for call in each.calls.values() if call.asked_by is not None and call.is_open]:
+                with suppress(NotFound):
+                    await self._runtime.decline(each.id, asked.id, by="runtime")
 
     def _is_over(self, live: Live) -> bool:
         self.live = live

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from pilothouse.domain.codes import Language
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.terminal import branching, keeping, steering
+from pilothouse.terminal import branching, keeping, steering, tools
 from pilothouse.terminal.clean import visible
 from pilothouse.terminal.words import tell
 
@@ -58,6 +58,12 @@ _COMMANDS: dict[str, Command] = {
     "/merge": branching.merge,
     "/edit": branching.edit,
     "/prompt": branching.prompt,
+    "/undo": tools.undo,
+    "/tools": tools.tools,
+    "/servers": tools.servers,
+    "/resource": tools.resource,
+    "/use": tools.use,
+    "/trust": tools.trust,
     "/title": keeping.title,
     "/usage": keeping.usage,
     "/export": keeping.export,

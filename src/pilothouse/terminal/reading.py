@@ -1,5 +1,6 @@
 """What a person types: numbers and paths, read so that anything at all may be typed."""
 
+import shlex
 from pathlib import Path
 
 from pilothouse.domain.codes import Code
@@ -32,3 +33,14 @@ def path_of(text: str) -> Path:
         return Path(text).expanduser()
     except (ValueError, RuntimeError) as error:
         raise InvalidInput(Code.INVALID_PATH, path=text) from error
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """The words of a command, as a shell reads them. Raises: InvalidInput."""
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError:
+        words = ()
+    if not words:
+        raise InvalidInput(Code.COMMAND_USAGE, usage="/allow $ WORDS OF A COMMAND")
+    return words

@@ -17,14 +17,15 @@ from pilothouse.domain.states import (
     WaitingForRecovery,
 )
 from pilothouse.domain.values import MessageId
-from pilothouse.runtime.following import ChildWaits, follow
+from pilothouse.runtime.following import Asks, ChildWaits, follow
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.terminal.approval import answer_questions, decide_pending, shown
+from pilothouse.terminal.approval import answer_in_a_call, answer_questions, decide_pending, shown
 from pilothouse.terminal.clean import visible
 from pilothouse.terminal.commands import mode_of, run_command
 from pilothouse.terminal.lines import Lines
 from pilothouse.terminal.showing import show_event
+from pilothouse.terminal.tools import offer_trust, own_command
 from pilothouse.terminal.tour import Tour
 from pilothouse.terminal.words import tell
 
@@ -54,12 +55,15 @@ class Conversation:
             print(visible(say(reason, self.language)))
         if mode is not None and mode != live.core.mode:
             await self._handle(f"/mode {mode}")
+        await self._guarded(offer_trust(self.runtime, self.context_id, self.lines, self.language))
         await self._guarded(self._settle(position=live.branches[live.core.active_branch].length))
         while (line := await self._next_line()) is not None:
             if line.strip() in ("/quit", "/exit"):
                 break
             if line.strip() == "/tour":
                 self._tour = Tour(self.language)
+            elif line.strip().startswith("!"):
+                await self._guarded(own_command(self.runtime, self.context_id, line.strip()[1:], self.language))
             elif line.strip():
                 await self._handle(line.strip() if line.strip().startswith("/") else line)
             elif (await self._live()).is_waiting():
@@ -199,6 +203,8 @@ class Conversation:
                 self._quiet_since = asyncio.get_running_loop().time()
                 if isinstance(event, ChildWaits):
                     await self._decide_for(event.context_id)
+                elif isinstance(event, Asks):
+                    await self._guarded(answer_in_a_call(self.runtime, self.context_id, event.call_id, self.lines))
                 else:
                     show_event(event, self.language, self._typed)
         finally:

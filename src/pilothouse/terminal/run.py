@@ -1,6 +1,7 @@
 """`pilothouse run`: one turn for a script. Nothing is approved by itself; the exit code says how it ended."""
 
 import sys
+from contextlib import suppress
 from enum import IntEnum
 from typing import Literal, TextIO
 
@@ -8,10 +9,11 @@ import msgspec
 
 from pilothouse.domain.codes import Code, Language, Reason, say
 from pilothouse.domain.contexts import TurnEnd
+from pilothouse.domain.errors import RequestError
 from pilothouse.domain.messages import ErrorMessage, Text, ToolRequest, ToolResult
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Idle
 from pilothouse.domain.values import Value
-from pilothouse.runtime.following import At, ChildWaits, Event, Piece, Prints, Seen, follow
+from pilothouse.runtime.following import Asks, At, ChildWaits, Event, Piece, Prints, Seen, follow
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.clean import visible
@@ -80,6 +82,9 @@ async def run(
             _print_text(event, out, err, language)
         elif output == "stream-json":
             _print_line(_as_line(event), out)
+        if isinstance(event, Asks):  # nobody is here to answer
+            with suppress(RequestError):
+                await runtime.decline(context_id, event.call_id, by="runtime")
         if isinstance(event, ChildWaits):  # nobody is here to decide: it is kept, and decided later
             live = await runtime.context(event.context_id)
             break
@@ -168,6 +173,8 @@ def _as_line(event: Event) -> dict[str, object]:
             return {"type": "state", "state": event.state}
         case Prints():
             return {"type": "output", "call_id": event.call_id, "text": event.text}
+        case Asks():
+            return {"type": "asks", "call_id": event.call_id}
         case ChildWaits():
             return {"type": "child_waits", "context_id": event.context_id}
 

@@ -6,7 +6,7 @@ from pilothouse.domain.codes import Language, say
 from pilothouse.domain.messages import ErrorMessage, SystemControl, Text, ToolRequest, ToolResult
 from pilothouse.domain.states import TransientError
 from pilothouse.domain.values import MessageId
-from pilothouse.runtime.following import At, Event, Piece, Seen
+from pilothouse.runtime.following import At, Event, Piece, Prints, Seen
 from pilothouse.terminal.clean import visible
 from pilothouse.terminal.words import tell
 
@@ -24,16 +24,24 @@ def show_event(event: Event, language: Language, typed: Collection[MessageId] = 
             print(end="\n" if message.content else "")
             for call in message.calls:
                 print(visible(f"· {call.tool} {short(call.arguments)}"))
-        case Seen(message=ToolResult() as message):
+        case Seen(message=ToolResult() | ErrorMessage() | SystemControl() as message):
+            _show_what_became(message, language)
+        case Prints(text=text):
+            print(visible("\n".join(f"  │ {line}" for line in text.splitlines())))
+        case At(state=TransientError() as state):
+            print(visible(f"… {say(state.error_type, language)} ({state.retry_count}/{state.max_retries})"))
+
+
+def _show_what_became(message: ToolResult | ErrorMessage | SystemControl, language: Language) -> None:
+    match message:
+        case ToolResult():
             mark = "✓" if message.status == "executed" else "✗"
             told = message.content if message.error is None else say(message.error, language)
             print(visible(f"  {mark} {short(told)}"))
-        case Seen(message=ErrorMessage() as message):
+        case ErrorMessage():
             print(visible(f"! {say(message.reason, language)}"))
-        case Seen(message=SystemControl(kind="branch_merge") as message):
+        case SystemControl(kind="branch_merge"):
             print(visible(tell("merged", language, source=message.detail["source"], count=message.detail["merged"])))
-        case At(state=TransientError() as state):
-            print(visible(f"… {say(state.error_type, language)} ({state.retry_count}/{state.max_retries})"))
 
 
 def short(text: str) -> str:

@@ -14,7 +14,7 @@ from pilothouse.domain.rules import ANY, Rule, RuleEffect, Scope
 from pilothouse.runtime.modes import ModeSwitch
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.clean import visible
-from pilothouse.terminal.reading import number
+from pilothouse.terminal.reading import number, words_of
 from pilothouse.terminal.showing import short
 from pilothouse.terminal.words import tell
 
@@ -112,7 +112,7 @@ async def rules(runtime: Runtime, context_id: str, rest: str, language: Language
 
 
 async def allow(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
-    """/allow TOOL [FOLDER]"""
+    """/allow TOOL [FOLDER], /allow $ COMMAND WORDS"""
     await _give(runtime, context_id, "allow", rest, language)
 
 
@@ -128,8 +128,12 @@ async def deny(runtime: Runtime, context_id: str, rest: str, language: Language)
 
 async def _give(runtime: Runtime, context_id: str, effect: RuleEffect, rest: str, language: Language) -> None:
     tool, _, folder = rest.partition(" ")
-    _tools(runtime, [tool])
-    rule = await runtime.give_rule(effect, Scope(tool=tool, folder=folder.strip() or None), context_id=context_id)
+    if tool == "$":  # the leading words of a command
+        scope = Scope(tool="execute", words=words_of(folder))
+    else:
+        _tools(runtime, [tool])
+        scope = Scope(tool=tool, folder=folder.strip() or None)
+    rule = await runtime.give_rule(effect, scope, context_id=context_id)
     print(visible(say_rule(rule, language)))
 
 

@@ -25,6 +25,10 @@ _WORDS: dict[str, tuple[str, str]] = {
         "/branch [NAME]   show or switch branches; /branch delete NAME\n"
         "/fork NAME       a new branch from here; /edit TEXT says your last message otherwise\n"
         "/merge NAME [rebase] [preview]   bring over what is not here yet\n"
+        "/undo            take back the agent's last change of files; !COMMAND runs one of your own\n"
+        "/tools           what it can use; /tools off NAME; /allow $ git push: a rule for a command\n"
+        "/servers         servers of tools (MCP); /resource SERVER [URI], /use SERVER PROMPT\n"
+        "/trust           what this folder's own configuration says; /trust yes, /trust revoke\n"
         "/prompt [TEXT]   what the model is told on this branch beside the rest\n"
         "/title /usage /export [FILE] /archive   the conversation as a thing\n"
         "/quit            leave",
@@ -41,6 +45,10 @@ _WORDS: dict[str, tuple[str, str]] = {
         "/branch [名称]   显示或切换分支；/branch delete 名称\n"
         "/fork 名称       从这里新建分支；/edit 文字 重新表述上一条消息\n"
         "/merge 名称 [rebase] [preview]   合并这里还没有的内容\n"
+        "/undo            撤销代理最近一次文件修改；!命令 由你自己执行\n"
+        "/tools           可用的工具；/tools off 名称；/allow $ git push：针对命令的规则\n"
+        "/servers         工具服务器（MCP）；/resource 服务器 [URI]，/use 服务器 提示\n"
+        "/trust           此文件夹自己的配置；/trust yes，/trust revoke\n"
         "/prompt [文字]   在此分支上额外告诉模型的内容\n"
         "/title /usage /export [文件] /archive   对话本身\n"
         "/quit            退出",
@@ -105,6 +113,26 @@ _WORDS: dict[str, tuple[str, str]] = {
     "prompt_set": ("The model is told so from the next round on.", "从下一轮起告知模型。"),
     "prompt_gone": ("Nothing more is told on this branch.", "此分支上不再额外告知。"),
     "tour_line": ("(Enter: {line}) ", "（回车：{line}）"),
+    "undone": ("Undone: {paths}", "已撤销：{paths}"),
+    "tools_told": ("● on, ○ off; /tools on NAME, /tools off NAME", "● 启用，○ 停用；/tools on 名称，/tools off 名称"),
+    "no_servers": (
+        "There are no servers of tools. Add one with: pilothouse mcp add",
+        "没有工具服务器。使用 pilothouse mcp add 添加。",
+    ),
+    "resource_added": ("The model gets {uri} with your next message.", "模型会随你的下一条消息得到 {uri}。"),
+    "trust_none": ("This folder brings no configuration of its own.", "此文件夹没有自己的配置。"),
+    "trust_new": (
+        "This folder brings configuration of its own. Nothing of it counts until you trust it:",
+        "此文件夹带有自己的配置。在你信任之前不会生效：",
+    ),
+    "trust_changed": (
+        "This folder's configuration has changed since you trusted it. Until you do again, the old one holds:",
+        "此文件夹的配置在你信任之后已更改。在你再次信任之前，原来的仍然有效：",
+    ),
+    "trust_trusted": ("This folder's configuration is trusted.", "此文件夹的配置已受信任。"),
+    "trust_ask": ("Trust it? y = yes, anything else = no > ", "信任它吗？y = 是，其他 = 否 > "),
+    "trust_left": ("Not trusted; /trust shows it again.", "未信任；/trust 再次显示。"),
+    "own_status": ("[exit status {status}]", "[退出状态 {status}]"),
     "imported": ("Imported as {context_id}.", "已导入为 {context_id}。"),
     "left_out": ("Left out, since a file may come from anybody: {what}", "未导入（文件可能来自任何人）：{what}"),
 }

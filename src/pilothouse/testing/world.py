@@ -1,9 +1,11 @@
 """A whole runtime for a test: a scripted model, tools that leave a trace, a store, a clock one can turn."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pilothouse.ambient import SystemAmbient
 from pilothouse.domain.states import State, name_of
 from pilothouse.domain.values import ContextId
 from pilothouse.llm.base import Adapter
@@ -17,12 +19,15 @@ from pilothouse.testing.ambient import TurnableAmbient
 from pilothouse.testing.tools import NoteTool
 from pilothouse.tools.base import Tool
 from pilothouse.tools.builtin.ask_user import AskUser
+from pilothouse.tools.mcp.definitions import ServerDefinition
+from pilothouse.tools.mcp.servers import AcceptedTools, Servers
 from pilothouse.tools.registry import Registry
 
 
 class World:
     """`states` is the trace of every state entered, by name; `look` reads and `change` changes. `parts` are others of
-    the runtime's parts than these; `ids_from` keeps the ids of a second process apart from a first one's."""
+    the runtime's parts than these; `ids_from` keeps the ids of a second process apart from a first one's. `mcp` are
+    servers of tools, real ones in real time, and `accepted` is where it is kept in which form theirs were accepted."""
 
     def __init__(
         self,
@@ -33,6 +38,8 @@ class World:
         tools: Sequence[Tool[Any]] = (),
         limits: Limits | None = None,
         ids_from: int = 0,
+        mcp: Sequence[ServerDefinition] | None = None,
+        accepted: Path | None = None,
         **parts: Any,
     ) -> None:
         self.workspace = workspace
@@ -43,11 +50,17 @@ class World:
         self.entered: list[State] = []
         given = {tool.name for tool in tools}
         own = [tool for tool in (self.look, self.change, AskUser()) if tool.name not in given]
+        registry = Registry([*own, *tools])
+        if mcp is not None:
+            remembered = AcceptedTools(accepted)
+            parts["servers"] = Servers(
+                registry, list(mcp), environment=os.environ, ambient=SystemAmbient(), accepted=remembered
+            )
         self.parts = Parts(
             store=store or MemoryStore(),
             adapter=adapter or self.model,
             model="test",
-            registry=Registry([*own, *tools]),
+            registry=registry,
             ambient=self.ambient,
             limits=limits or Limits(),
             trace=lambda _, state: self.entered.append(state),

@@ -21,8 +21,10 @@ class Outcome(Value):
 async def execute(tool: Tool[Any], arguments: Any, job: Job) -> Outcome:
     """Run a call to its end. Only cancellation passes through."""
     try:
-        # A tool that knows its limit may end by itself and tell more: this is for the others.
-        async with asyncio.timeout(None if job.seconds is None else job.seconds + _GRACE):
+        # A tool that knows its limit may end by itself and tell more: this is for the others. One that keeps its own
+        # time may wait for a person meanwhile.
+        keeps_time = job.seconds is None or getattr(tool, "keeps_time", False)
+        async with asyncio.timeout(None if keeps_time else (job.seconds or 0) + _GRACE):
             content = await tool.run(arguments, job)
     except ToolError as error:
         return failed(error.reason)

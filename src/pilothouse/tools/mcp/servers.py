@@ -39,8 +39,8 @@ class AcceptedTools:
     def known(self, server: str, tool: str) -> str | None:
         return self._known.get(server, {}).get(tool)
 
-    def accept(self, server: str, tool: str, definition: str) -> None:
-        self._known.setdefault(server, {})[tool] = definition
+    def accept(self, server: str, definitions: Mapping[str, str]) -> None:
+        self._known.setdefault(server, {}).update(definitions)
         if self._file is None:
             return
         self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

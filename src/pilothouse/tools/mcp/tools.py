@@ -28,12 +28,13 @@ class Accepted(Protocol):
     def known(self, server: str, tool: str) -> str | None:
         """The whole definition as it was accepted."""
 
-    def accept(self, server: str, tool: str, definition: str) -> None: ...
+    def accept(self, server: str, definitions: Mapping[str, str]) -> None: ...
 
 
 class McpTool:
     """`key` names its server among all; `definition` is what the server says of it now."""
 
+    keeps_time = True
     category: Category = "mcp"
     parameters = dict
 
@@ -50,8 +51,11 @@ class McpTool:
         self.effect: Effect = "read_only" if trusted else "mutating"
         self.text = msgspec.json.format(msgspec.json.encode(definition, order="sorted"), indent=1).decode()
         self.digest = hashlib.sha256(self.text.encode()).hexdigest()
-        if accepted.known(key, definition.name) is None:
-            accepted.accept(key, definition.name, self.text)
+
+    @property
+    def own_name(self) -> str:
+        """As its server calls it."""
+        return self._definition.name
 
     @property
     def server(self) -> str:
@@ -78,7 +82,7 @@ class McpTool:
         if job.basis is not None and job.basis != self.digest:
             raise ToolError(Code.REACH_CHANGED, tool=self.name)
         if self.has_changed:  # it could only come here by a person's own approval of what has changed
-            self._accepted.accept(self._key, self._definition.name, self.text)
+            self._accepted.accept(self._key, {self._definition.name: self.text})
         asker = None
         if job.ask is not None:
             ask = job.ask
@@ -88,7 +92,7 @@ class McpTool:
                 answers = await ask(asked)
                 return None if answers is None else answered(schema, answers)
 
-        found = await self._connection.call(self._definition.name, arguments, seconds=job.seconds, asker=asker)
+        found = await self._connection.call(self._definition.name, arguments, asker=asker)
         if found.is_error:
             raise ToolError(Code.TOOL_FAILED, tool=self.name, detail=visible_text(found.text) or "no reason given")
         return visible_text(found.text) + ("\n[cut: the server sent more]" if found.is_cut else "")
@@ -97,6 +101,10 @@ class McpTool:
 def tools_of(connection: Connection, key: str, accepted: Accepted) -> list[McpTool]:
     """All that can be told apart: two names that become one are withheld, both."""
     made = [McpTool(connection, definition, key, accepted) for definition in connection.tools]
+    # What a server brings at first is what the person has added it for.
+    new = {tool.own_name: tool.text for tool in made if accepted.known(key, tool.own_name) is None}
+    if new:
+        accepted.accept(key, new)
     counts = Counter(_plain(tool.name) for tool in made)
     return [tool for tool in made if counts[_plain(tool.name)] == 1 and len(tool.name) <= NAME_AT_MOST]
 

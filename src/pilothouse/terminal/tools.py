@@ -1,0 +1,124 @@
+"""Commands about tools: undo, switching, servers of tools, trust in the folder, and the person's own commands."""
+
+import asyncio
+
+from pilothouse.domain.codes import Code, Language
+from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.trust import FolderTrust
+from pilothouse.runtime.runtime import Runtime
+from pilothouse.terminal.clean import visible
+from pilothouse.terminal.lines import Lines
+from pilothouse.terminal.words import tell
+
+
+async def undo(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
+    """/undo"""
+    paths = await runtime.undo(context_id)
+    print(visible(tell("undone", language, paths=", ".join(paths))))
+
+
+async def tools(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
+    """/tools, /tools on NAME, /tools off NAME"""
+    match rest.split():
+        case ["on" | "off" as way, name]:
+            await runtime.switch_tool(name, way == "on")
+        case []:
+            pass
+        case _:
+            raise InvalidInput(Code.COMMAND_USAGE, usage="/tools, /tools on NAME, /tools off NAME")
+    off = await runtime.tools_off()
+    live = await runtime.context(context_id)
+    for name, tool in runtime.parts.registry.within(live.core.workspace).items():
+        first = tool.description.partition(".")[0]
+        print(visible(f"  {'○' if name in off else '●'} {name}  {first}"))
+    print(tell("tools_told", language))
+
+
+async def servers(runtime: Runtime, _: str, rest: str, language: Language) -> None:
+    """/servers, /servers reconnect NAME"""
+    match rest.split():
+        case ["reconnect", name]:
+            await runtime.reconnect_server(name)
+        case []:
+            pass
+        case _:
+            raise InvalidInput(Code.COMMAND_USAGE, usage="/servers, /servers reconnect NAME")
+    found = await runtime.tool_servers()
+    for server in found:
+        told = f"  {server.name}: {server.status}, {len(server.tools)} tools"
+        told += f", {len(server.changed)} changed" if server.changed else ""
+        told += f" ({server.detail})" if server.detail else ""
+        print(visible(told))
+        for prompt in server.prompts:
+            given = " ".join(f"{name}=…" for name in prompt.arguments)
+            print(visible(f"    /use {server.name} {prompt.name} {given}"))
+    if not found:
+        print(tell("no_servers", language))
+
+
+async def resource(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
+    """/resource SERVER [URI]"""
+    match rest.split():
+        case [server]:
+            for each in await runtime.server_resources(server):
+                print(visible(f"  {each.uri}  {each.name}"))
+        case [server, uri]:
+            await runtime.add_resource(context_id, server, uri)
+            print(visible(tell("resource_added", language, uri=uri)))
+        case _:
+            raise InvalidInput(Code.COMMAND_USAGE, usage="/resource SERVER, /resource SERVER URI")
+
+
+async def use(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:  # noqa: ARG001
+    """/use SERVER PROMPT [NAME=VALUE…]: what a server's prompt says becomes the message"""
+    server, *words = rest.split() or [""]
+    pairs = [word.partition("=") for word in words[1:]]
+    if not words or any(not equals for _, equals, _ in pairs):
+        raise InvalidInput(Code.COMMAND_USAGE, usage="/use SERVER PROMPT [NAME=VALUE…]")
+    text = await runtime.server_prompt(server, words[0], {name: value for name, _, value in pairs})
+    print(visible(f"» {text}"))
+    await runtime.send(context_id, text)
+
+
+async def trust(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
+    """/trust, /trust yes, /trust revoke"""
+    found = await runtime.folder_trust(context_id)
+    if rest == "revoke":
+        found = await runtime.distrust_folder(context_id)
+    elif rest == "yes":
+        found = await runtime.trust_folder(context_id, found.digest)
+    elif rest:
+        raise InvalidInput(Code.COMMAND_USAGE, usage="/trust, /trust yes, /trust revoke")
+    print(_shown(found, language))
+
+
+async def offer_trust(runtime: Runtime, context_id: str, lines: Lines, language: Language) -> None:
+    """Where a folder brings something that does not count yet: show it, and ask."""
+    found = await runtime.folder_trust(context_id)
+    if found.status not in ("new", "changed"):
+        return
+    print(_shown(found, language))
+    answer = await lines.ask(tell("trust_ask", language))
+    if (answer or "").strip().lower() in ("y", "yes", "是"):
+        await runtime.trust_folder(context_id, found.digest)
+        print(tell("trust_trusted", language))
+    else:
+        print(tell("trust_left", language))
+        if answer is not None and answer.strip().lower() not in ("", "n", "no"):
+            lines.put_back(answer)  # it was meant for the conversation
+
+
+def _shown(found: FolderTrust, language: Language) -> str:
+    parts = [tell(f"trust_{found.status}", language)]
+    parts += [f"--- .pilothouse/{name}\n{text.rstrip()}" for name, text in found.files.items()]
+    return visible("\n".join(parts))
+
+
+async def own_command(runtime: Runtime, context_id: str, command: str, language: Language) -> None:
+    """`!command`: the person's own act, in their own shell and environment. Audited, not gated."""
+    live = await runtime.context(context_id)
+    process = await asyncio.create_subprocess_shell(command, cwd=live.core.workspace)
+    status = await process.wait()
+    await runtime.note_own_command(context_id, command, status)
+    if status:
+        print(tell("own_status", language, status=status))

@@ -1,0 +1,1 @@
+"""The MCP client against real servers, and against one that misbehaves."""

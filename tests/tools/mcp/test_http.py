@@ -1,0 +1,121 @@
+"""A server at an address that goes wrong: bounded, clear, and nobody else is harmed."""
+
+import time
+from collections.abc import Mapping
+
+import pytest
+
+from pilothouse.domain.codes import say
+from pilothouse.domain.errors import ToolError
+from pilothouse.testing.ambient import TurnableAmbient
+from pilothouse.tools.mcp.connection import Connection
+from pilothouse.tools.mcp.definitions import ServerDefinition
+from pilothouse.tools.mcp.http import proxy_for
+from tests.tools.mcp.fake_http import FakeHttp, serving
+from tests.tools.mcp.using import beside_a_healthy_one, connected, until
+
+
+def at(fake: FakeHttp, name: str, headers: Mapping[str, str] | None = None) -> ServerDefinition:
+    return ServerDefinition(name=name, url=fake.url, headers=headers or {})
+
+
+async def failure(connection: Connection, tool: str, seconds: float = 10) -> str:
+    with pytest.raises(ToolError) as caught:
+        await connection.call(tool, {}, seconds=seconds)
+    return say(caught.value.reason)
+
+
+async def test_the_given_headers_are_sent() -> None:
+    async with serving() as fake, connected(at(fake, "headers", {"Authorization": "Bearer x"})) as it:
+        assert it.protocol == "2025-06-18"
+        assert (await it.call("echo", {"text": "yes"})).text == "yes"
+        assert all(headers["Authorization"] == "Bearer x" for _, headers in fake.seen)
+
+
+@pytest.mark.parametrize("tool", ["big_json", "big_events"])
+async def test_a_response_is_bounded_and_costs_its_call_only(tool: str) -> None:
+    name = tool.replace("_", "-")
+    async with serving() as fake, beside_a_healthy_one(name), connected(at(fake, name)) as it:
+        assert "more than 8 MB" in await failure(it, tool)
+        assert (await it.call("echo", {"text": "yes"})).text == "yes"
+        assert it.restarts == 0
+
+
+async def test_nothing_is_unpacked() -> None:
+    async with serving() as fake, beside_a_healthy_one("packed"), connected(at(fake, "packed")) as it:
+        assert "Failed to parse" in await failure(it, "packed")
+        assert (await it.call("echo", {"text": "yes"})).text == "yes"
+
+
+async def test_what_is_no_answer_fails_its_call_only() -> None:
+    async with serving() as fake, connected(at(fake, "odd-type")) as it:
+        assert "text/html" in await failure(it, "odd_type")
+        assert "error response" in await failure(it, "refused")
+        assert "time limit" in await failure(it, "hang", 0.3)
+        assert (await it.call("echo", {"text": "yes"})).text == "yes"
+        assert it.restarts == 0
+
+
+async def test_a_connection_that_breaks_off_fails_its_call_and_is_made_again() -> None:
+    async with serving() as fake, connected(at(fake, "breaking")) as it:
+        assert "ended during the call, which may have run: it cannot be reached" in await failure(it, "broken_off")
+        assert await it.ready(10)
+        assert (await it.call("echo", {"text": "yes"})).text == "yes"
+        assert it.restarts == 1
+
+
+async def test_a_session_that_the_server_has_lost_is_made_again() -> None:
+    async with serving() as fake, connected(at(fake, "losing")) as it:
+        fake.session = "s2"
+        assert "it has lost the session" in await failure(it, "echo")
+        assert await it.ready(10)
+        assert (await it.call("echo", {"text": "yes"})).text == "yes"
+
+
+async def test_a_stream_that_is_resumed_without_end_does_not_spin() -> None:
+    async with serving() as fake, beside_a_healthy_one("spinning"), connected(at(fake, "spinning")) as it:
+        await failure(it, "endless_resume", 2)
+        assert len(fake.seen) < 100
+        assert (await it.call("echo", {"text": "yes"})).text == "yes"
+
+
+@pytest.mark.parametrize("status", [401, 500])
+async def test_one_that_refuses_says_how(status: int) -> None:
+    async with serving() as fake:
+        fake.status = status
+        async with connected(at(fake, "refusing"), ambient=TurnableAmbient(), is_ready=False) as it:
+            assert not await it.ready(10)
+            assert it.status == "failed"
+            assert it.error is not None
+            assert f"(HTTP {status})" in say(it.error)
+
+
+async def test_nobody_is_followed_to_another_origin() -> None:
+    async with serving() as fake, serving() as other:
+        fake.redirect = other.url
+        definition = at(fake, "redirected", {"Authorization": "Bearer x"})
+        async with connected(definition, ambient=TurnableAmbient(), is_ready=False) as it:
+            assert not await it.ready(10)
+            assert it.error is not None
+            assert "not followed" in say(it.error)
+        assert other.seen == []
+
+
+async def test_one_that_does_not_take_leave_is_not_waited_for() -> None:
+    async with serving() as fake:
+        fake.hangs_at_goodbye = True
+        async with connected(at(fake, "clinging")) as it:
+            began = time.monotonic()
+            await it.stop()
+            assert time.monotonic() - began < 1
+        await until(lambda: ("DELETE") in [method for method, _ in fake.seen])
+
+
+def test_proxies_are_those_of_the_given_environment_and_never_for_this_machine() -> None:
+    given = {"HTTPS_PROXY": "http://p:1", "http_proxy": "http://q:2", "NO_PROXY": "inside.test"}
+    assert proxy_for("https://x.test/", given) == "http://p:1"
+    assert proxy_for("http://x.test/", given) == "http://q:2"
+    assert proxy_for("https://a.inside.test/", given) is None
+    for host in ("localhost", "127.0.0.1:80", "[::1]:8", "a.localhost", "127.9.9.9"):
+        assert proxy_for(f"http://{host}/", given) is None
+    assert proxy_for("https://x.test/", {}) is None
