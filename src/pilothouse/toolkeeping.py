@@ -1,6 +1,8 @@
 """`pilothouse mcp` and `pilothouse trust`: the person's own file of servers, and trust in folders."""
 
 import argparse
+import asyncio
+import contextlib
 import json
 import os
 import sys
@@ -159,9 +161,14 @@ async def _test(settings: Settings, name: str) -> int:
     chosen = [server for server in _own(settings) if server.name == name]
     servers = Servers(registry, chosen, environment=os.environ, ambient=SystemAmbient(), accepted=AcceptedTools(None))
     connection = servers.find(name, set())
+    said = asyncio.Event()  # its first word, good or bad: here nobody waits for another try
+    servers.on_change = lambda: said.set() if connection.status != "starting" else None
     try:
         await connection.start()
-        is_ready = await connection.ready(_SECONDS)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_SECONDS):
+                await said.wait()
+        is_ready = connection.status == "ready"
         shape = servers.all(set())[0]
         lines = [f"{shape.name}: {shape.status}" + (f", MCP {shape.protocol}" if shape.protocol else "")]
         if shape.detail and connection.error is not None:

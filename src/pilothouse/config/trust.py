@@ -36,22 +36,29 @@ class Trust:
         """Raises: InvalidInput for a file that cannot be read: what it said may have been stricter."""
         self._file = file
         self._now = now
+        self._read: tuple[tuple[int, int] | None, _Book] = (None, _Book())
+        self._folders()
+
+    def _folders(self) -> Mapping[str, _Trusted]:
+        """Read anew when another process has changed it. Raises: InvalidInput."""
         try:
-            self._book = msgspec.json.decode(file.read_bytes(), type=_Book)
+            status = self._file.stat()
+            present = (status.st_ino, status.st_mtime_ns)
+            if self._read[0] != present:
+                self._read = (present, msgspec.json.decode(self._file.read_bytes(), type=_Book))
         except FileNotFoundError:
-            self._book = _Book()
+            self._read = (None, _Book())
         except (OSError, msgspec.MsgspecError) as error:
-            detail = f"{error}."
-            raise InvalidInput(
-                Code.INVALID_CONFIG, file=str(file), line=1, key="-", detail=detail, allowed="repair or remove it"
-            ) from error
+            about = {"line": 1, "key": "-", "detail": f"{error}.", "allowed": "repair or remove it"}
+            raise InvalidInput(Code.INVALID_CONFIG, file=str(self._file), **about) from error
+        return self._read[1].folders
 
     def look(self, folder: str) -> FolderTrust:
         """Raises: InvalidInput for files that are there and cannot be read."""
         real = os.path.realpath(folder)
         files = _present(real)
         digest = _digest(files)
-        known = self._book.folders.get(real)
+        known = self._folders().get(real)
         if known is not None:
             status = "trusted" if known.digest == digest else "changed"
         else:
@@ -66,7 +73,7 @@ class Trust:
 
     def texts(self, folder: str) -> Mapping[str, str]:
         """What holds: the files as they were trusted."""
-        known = self._book.folders.get(os.path.realpath(folder))
+        known = self._folders().get(os.path.realpath(folder))
         return known.files if known is not None else {}
 
     def trust(self, folder: str, digest: str) -> None:
@@ -75,11 +82,11 @@ class Trust:
         if found.digest != digest:
             raise Conflict(Code.TRUST_CHANGED, folder=found.folder)
         trusted = _Trusted(digest=digest, at=self._now(), files=found.files)
-        self._write({**self._book.folders, found.folder: trusted})
+        self._write({**self._folders(), found.folder: trusted})
 
     def distrust(self, folder: str) -> None:
         real = os.path.realpath(folder)
-        self._write({name: each for name, each in self._book.folders.items() if name != real})
+        self._write({name: each for name, each in self._folders().items() if name != real})
 
     def _write(self, folders: Mapping[str, _Trusted]) -> None:
         book = _Book(folders)
@@ -90,7 +97,6 @@ class Trust:
             file.flush()
             os.fsync(file.fileno())
         os.replace(draft, self._file)
-        self._book = book
 
 
 def _present(folder: str) -> dict[str, str]:

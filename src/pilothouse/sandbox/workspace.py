@@ -170,6 +170,9 @@ class Workspace:
 
     def remove(self, path: str, *, basis: str) -> None:
         """Take a file away that still holds what `basis` names. Raises: ToolError."""
+        if (other := self.elsewhere(path)) is not None:
+            other.remove(path, basis=basis)
+            return
         with self._parent(path) as (dir_fd, name):
             if basis != self.basis(path):
                 raise ToolError(Code.FILE_CHANGED, path=path)

@@ -62,7 +62,7 @@ class Conversation:
                 break
             if line.strip() == "/tour":
                 self._tour = Tour(self.language)
-            elif line.strip().startswith("!"):
+            elif line.strip().startswith("!") and line.strip() != "!":
                 await self._guarded(own_command(self.runtime, self.context_id, line.strip()[1:], self.language))
             elif line.strip():
                 await self._handle(line.strip() if line.strip().startswith("/") else line)

@@ -102,10 +102,19 @@ async def offer_trust(runtime: Runtime, context_id: str, lines: Lines, language:
     if (answer or "").strip().lower() in ("y", "yes", "是"):
         await runtime.trust_folder(context_id, found.digest)
         print(tell("trust_trusted", language))
+        await _begin_as_it_says(runtime, context_id)
     else:
         print(tell("trust_left", language))
         if answer is not None and answer.strip().lower() not in ("", "n", "no"):
             lines.put_back(answer)  # it was meant for the conversation
+
+
+async def _begin_as_it_says(runtime: Runtime, context_id: str) -> None:
+    """A conversation in which nothing was said yet begins in the mode that now holds for new ones here."""
+    live = await runtime.context(context_id)
+    usual = runtime.parts.steering(live.core.workspace).mode
+    if usual is not None and not live.branches[live.core.active_branch].length:
+        await runtime.switch_mode(context_id, usual)
 
 
 def _shown(found: FolderTrust, language: Language) -> str:

@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import os
 import shutil
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -22,12 +23,14 @@ OUTPUT_AT_MOST = 32 * 1024 * 1024
 
 
 class ChangedFile(Value):
-    """One file before and after a call. `before` and `after` name contents, ABSENT where there was no file."""
+    """One file before and after a call. `before` and `after` name contents, ABSENT where there was no file; the modes
+    are known where they were looked at."""
 
     path: str
     before: str
     after: str
     mode: int | None = None
+    mode_after: int | None = None
 
 
 class ChangeEntry(Value, kw_only=True):
@@ -129,9 +132,8 @@ def undo_last(keeping: Keeping, workspace: Workspace) -> list[str]:
         paths = ", ".join(file.path for file in entry.files) or entry.tool
         if entry.unkept is not None:
             raise ToolError(Code.UNDO_INCOMPLETE, paths=paths, detail=entry.unkept)
-        now = {file.path: workspace.basis(file.path) for file in entry.files}
-        changed = [file for file in entry.files if now[file.path] != file.before]
-        foreign = [file.path for file in changed if now[file.path] != file.after]
+        changed = [file for file in entry.files if _now(workspace, file) != (file.before, file.mode)]
+        foreign = [file.path for file in changed if _now(workspace, file) != (file.after, file.mode_after)]
         if foreign:
             raise ToolError(Code.UNDO_REFUSED, paths=", ".join(foreign))
         if changed:
@@ -142,9 +144,21 @@ def undo_last(keeping: Keeping, workspace: Workspace) -> list[str]:
     raise ToolError(Code.NOTHING_TO_UNDO)
 
 
+def _now(workspace: Workspace, file: ChangedFile) -> tuple[str, int | None]:
+    """What a file holds, and its mode where that was changed, too."""
+    held = workspace.basis(file.path)
+    if file.before == file.after:
+        return held, stat.S_IMODE(workspace.status(file.path).st_mode)
+    return held, file.mode if held == file.before else file.mode_after
+
+
 def _put_back(keeping: Keeping, workspace: Workspace, files: Sequence[ChangedFile], paths: str) -> None:
     try:
-        contents = {file.path: keeping.content(file.before) for file in files if file.before != ABSENT}
+        contents = {
+            file.path: keeping.content(file.before) if file.before != file.after else workspace.read(file.path)
+            for file in files
+            if file.before != ABSENT
+        }
     except OSError as error:
         raise ToolError(Code.UNDO_INCOMPLETE, paths=paths, detail=str(error)) from error
     for file in files:

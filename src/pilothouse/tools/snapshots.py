@@ -8,11 +8,12 @@ import contextlib
 import hashlib
 import os
 import shutil
-from collections.abc import Sequence
+import stat
+from typing import NamedTuple
 
-from pilothouse.domain.values import Value
 from pilothouse.sandbox.workspace import ABSENT, Workspace
 from pilothouse.tools.keeping import ChangedFile, ChangeEntry, Keeping
+from pilothouse.tools.survey import Survey, survey, touched
 
 _SECONDS = 20
 _FILE_AT_MOST = 50 * 1024 * 1024
@@ -36,8 +37,11 @@ class Unkept(Exception):
     """A look was not possible; its text says why."""
 
 
-class Look(Value):
+class Look(NamedTuple):
+    """What git sees, and what everything looks like from outside, where that is not too much."""
+
     tree: str
+    survey: Survey | None
 
 
 class Snapshots:
@@ -56,7 +60,8 @@ class Snapshots:
         if not self._folder.is_dir():
             await self._begin()
         await self._git("add", "--all", "--ignore-errors", ".")
-        return Look((await self._git("write-tree")).decode().strip())
+        seen = await asyncio.to_thread(survey, self._workspace.root)
+        return Look((await self._git("write-tree")).decode().strip(), seen)
 
     async def _begin(self) -> None:
         self._keeping.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -70,26 +75,36 @@ class Snapshots:
         Raises: Unkept.
         """
         after = await self.look()
-        if after.tree == before.tree:
-            return None
         listed = await self._git("diff-tree", "-r", "-z", "--no-renames", before.tree, after.tree)
+        changed = _changed(listed)
+        unseen = _unseen(before, after, {path for _, path in changed})
         files, contents = [], []
-        for old_mode, old_id, path in _changed(listed):
-            if old_mode in ("120000", "160000"):
-                raise Unkept(f"{path} is a link")
+        for old_id, path in changed:
             content = await self._content(old_id) if set(old_id) != {"0"} else None
-            file = await asyncio.to_thread(self._file, path, content, old_mode)
-            files.append(file)
+            files.append(await asyncio.to_thread(self._file, path, content, before, after))
             if content is not None:
                 contents.append(content)
+        files += [await asyncio.to_thread(self._only_mode, path, before, after) for path in unseen]
+        if not files:
+            return None
         entry = ChangeEntry(call=call_id, tool=tool, files=tuple(files))
         await asyncio.to_thread(self._keeping.note, entry, contents)
         return entry
 
-    def _file(self, path: str, before: bytes | None, mode: str) -> ChangedFile:
+    def _file(self, path: str, before: bytes | None, old: Look, new: Look) -> ChangedFile:
         held = hashlib.sha256(before).hexdigest() if before is not None else ABSENT
-        bits = None if before is None else 0o755 if mode == "100755" else 0o644
-        return ChangedFile(path, before=held, after=self._workspace.basis(path), mode=bits)
+        return ChangedFile(
+            path,
+            before=held,
+            after=self._workspace.basis(path),
+            # Where nobody knows how private it was, it is only the person's.
+            mode=_bits(old, path) or (None if before is None else 0o600),
+            mode_after=_bits(new, path),
+        )
+
+    def _only_mode(self, path: str, old: Look, new: Look) -> ChangedFile:
+        content = self._workspace.basis(path)
+        return ChangedFile(path, before=content, after=content, mode=_bits(old, path), mode_after=_bits(new, path))
 
     async def _content(self, blob: str) -> bytes:
         size = int(await self._git("cat-file", "-s", blob))
@@ -135,13 +150,49 @@ _ALONE = {
 }
 
 
-def _changed(listed: bytes) -> Sequence[tuple[str, str, str]]:
-    """Old mode, old blob, path: from `diff-tree -z`."""
+def _changed(listed: bytes) -> list[tuple[str, str]]:
+    """Old blob and path of each change, from `diff-tree -z`. Raises: Unkept for what cannot be put back."""
     parts = listed.split(b"\0")
     found = []
-    for about, path in zip(parts[0::2], parts[1::2], strict=False):
-        old_mode, _, old_id, *_ = about.decode().lstrip(":").split()
-        found.append((old_mode, old_id, os.fsdecode(path)))
+    for about, raw in zip(parts[0::2], parts[1::2], strict=False):
+        old_mode, new_mode, old_id, *_ = about.decode().lstrip(":").split()
+        path = os.fsdecode(raw)
+        if not _is_text(path):
+            raise Unkept("a name that is no text")
+        for mode, what in (("120000", "a link"), ("160000", "a repository of its own")):
+            if mode in (old_mode, new_mode):
+                raise Unkept(f"{path} is {what}")
+        found.append((old_id, path))
         if len(found) > _FILES_AT_MOST:
             raise Unkept(f"more than {_FILES_AT_MOST} files changed")
     return found
+
+
+def _unseen(before: Look, after: Look, seen: set[str]) -> list[str]:
+    """Files of which only the mode was changed. Raises: Unkept for others that git does not look at."""
+    if before.survey is None or after.survey is None:
+        return []
+    modes, lost = [], []
+    for path in sorted(touched(before.survey, after.survey) - seen):
+        old, new = before.survey.get(path), after.survey.get(path)
+        if old is not None and new is not None and old[1:] == new[1:] and stat.S_ISREG(new.mode) and _is_text(path):
+            modes.append(path)
+        else:
+            lost.append(path)
+    if lost:
+        shown = ", ".join(path.encode("utf-8", "backslashreplace").decode() for path in lost[:5])
+        raise Unkept(f"ignored files or such of another repository changed: {shown}")
+    return modes
+
+
+def _bits(look: Look, path: str) -> int | None:
+    known = look.survey.get(path) if look.survey is not None else None
+    return known.bits if known is not None else None
+
+
+def _is_text(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

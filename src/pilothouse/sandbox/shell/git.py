@@ -1,5 +1,6 @@
 """git: which of its commands only read. Even those may run what a repository's own configuration says."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from pilothouse.sandbox.shell.levels import READS, Finding, Level
@@ -25,7 +26,9 @@ _OVERWRITING = names("checkout restore switch stash apply am merge rebase revert
 
 _BRANCH = Options(
     flags="arv",
-    long=names("all remotes verbose list show-current merged no-merged contains ignore-case no-color no-column"),
+    long=names(
+        "all remotes verbose list show-current merged no-merged ignore-case color no-color column no-column abbrev"
+    ),
     long_valued=names("sort format contains no-contains merged no-merged points-at color abbrev"),
 )
 _TAG = Options(flags="lni", long=names("list ignore-case"), long_valued=names("sort format contains points-at merged"))
@@ -104,7 +107,20 @@ def _is_url(args: Args) -> bool:
 
 def _config(args: Args) -> bool:
     found = split(args, _CONFIG)
-    return found is not None and len(found.flags & _QUERIES) == 1 and len(found.operands) <= 2
+    if found is None or not all(word.single for word in found.operands):
+        return False
+    is_query = len(found.flags & _QUERIES) == 1 and len(found.operands) <= 2
+    asks = len(args) == 1 and len(found.operands) == 1 and "." in found.operands[0].text
+    return is_query or (asks and found.operands[0].exact)
+
+
+def _one_operand(args: Args) -> bool:
+    operands = [word for word in args if not (word.exact and word.text in ("--short", "-q"))]
+    return len(operands) == 1 and operands[0].operand and operands[0].single
+
+
+def _operands(args: Args) -> bool:
+    return all(word.operand for word in args)
 
 
 def _only(*commands: str) -> Callable[[Args], bool]:
@@ -114,6 +130,8 @@ def _only(*commands: str) -> Callable[[Args], bool]:
         if not args:
             return "" in commands
         first = args[0].text if args[0].exact else None
+        if "" in commands and first is not None and re.fullmatch(r"-\d+", first):
+            return len(args) == 1
         return first in commands and _is_plain("", args[1:])
 
     return judge
@@ -122,10 +140,12 @@ def _only(*commands: str) -> Callable[[Args], bool]:
 _LISTING: Mapping[str, Callable[[Args], bool]] = {
     "branch": _branch,
     "config": _config,
+    "hash-object": _operands,
     "notes": _only("", "list", "show"),
     "reflog": _only("", "show"),
     "remote": _remote,
     "stash": _only("list", "show"),
+    "symbolic-ref": _one_operand,
     "tag": _tag,
     "worktree": _only("list"),
 }

@@ -19,6 +19,7 @@ _DEPTH_AT_MOST = 60
 # The grammar ends a word at a line that goes on; the shell does not.
 _BROKEN_WORD = re.compile(r"(?<![ \t])\\\n|\\[ \t]\\\n")
 _GAP = re.compile(rb"(?:[ \t\n]|\\\n)*")
+_PLAIN_VARIABLE = re.compile(r"\$\{[A-Za-z_]\w*\}")
 _BEFORE_A_COMMENT = tuple(bytes([each]) for each in b" \t\n;&|()")
 _NUMBER = re.compile(r"[-+*/%()\s\d]+")
 _SAFE_VARIABLE = re.compile(r"[a-z_][a-z0-9_]*")
@@ -41,7 +42,7 @@ _LEAVES = frozenset(
     {
         *("word", "number", "raw_string", "string_content", "variable_name", "special_variable_name", "comment"),
         *("file_descriptor", "heredoc_start", "heredoc_content", "heredoc_end", "extglob_pattern", "regex"),
-        *("test_operator", "ansi_c_string"),
+        *("test_operator", "ansi_c_string", "brace_expression"),
     }
 )
 
@@ -156,10 +157,31 @@ class Reading:
 
     def _expansion(self, node: Node, _: int) -> None:
         """`${…}`: what would look through a value (`!`, `@`), or calculate with it, can run what stands in it."""
+        if any(sign in _text(node)[2:] for sign in ("$", "`", "'", '"', "\\", "\n")):
+            self._goes(Level.LINE)  # what stands in there is not always a node of its own
         operators = [_text(child) for child in node.children if not child.is_named][1:-1]
         if any(operator in ("!", "@", "=", ":=") or operator.isalpha() for operator in operators):
             self._goes(Level.LINE)
         if ":" in operators and any(child.type != "number" for child in node.named_children[1:]):
+            self._goes(Level.LINE)
+
+    def _substitution(self, node: Node, _: int) -> None:
+        text = _text(node)
+        if text.lstrip().startswith("`") and "\\" in text:  # one inside the other
+            self._goes(Level.LINE)
+
+    def _heredoc(self, node: Node, _: int) -> None:
+        """Unless its end is quoted, a text is expanded; what is in it is not always a node of its own."""
+        start = next((_text(child) for child in node.children if child.type == "heredoc_start"), "")
+        is_quoted = any(sign in start for sign in ("'", '"', "\\"))
+        body = "".join(_text(child) for child in node.children if child.type == "heredoc_body")
+        body = _PLAIN_VARIABLE.sub("", body)
+        if not start or (not is_quoted and ("`" in body or "$(" in body or "${" in body or "$[" in body)):
+            self._goes(Level.LINE)
+
+    def _loop(self, node: Node, _: int) -> None:
+        variable = node.child_by_field_name("variable")
+        if variable is None or not _SAFE_VARIABLE.fullmatch(_text(variable)):
             self._goes(Level.LINE)
 
     def _subscript(self, node: Node, _: int) -> None:
@@ -174,8 +196,9 @@ class Reading:
     def _test(self, node: Node, _: int) -> None:
         """`[ … ]` is the program `test`, by its words; `[[ … ]]` is the shell's own."""
         if _text(node).startswith("[["):
+            self.commands.append(Simple(literal("[[")))
             return
-        words = [self._word(leaf) for leaf in _leaf_words(node)]
+        words = [self._word(leaf) if leaf.is_named else literal(_text(leaf)) for leaf in _leaf_words(node)]
         self.commands.append(Simple(literal("test"), tuple(words)))
 
     def _expression(self, node: Node, _: int) -> None:
@@ -198,6 +221,9 @@ class Reading:
 
 _SPECIAL = {
     "command": Reading._command,
+    "command_substitution": Reading._substitution,
+    "heredoc_redirect": Reading._heredoc,
+    "for_statement": Reading._loop,
     "variable_assignment": Reading._assignment,
     "file_redirect": Reading._redirect,
     "expansion": Reading._expansion,

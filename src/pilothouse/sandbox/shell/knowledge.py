@@ -18,12 +18,12 @@ _SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/loc
 # None of their options and operands writes or starts anything.
 _ONLY_READ = names(
     """
-    arch b2sum base32 base64 basename cal cat cd cksum clear cmp colrm column comm cut df diff dirname du echo egrep
+    arch b2sum base32 base64 basename cal cat cd cksum clear cmp colrm column comm cut df diff dir dirname du echo egrep
     expand expr factor false fgrep fmt fold free getconf grep groups head hexdump hostid id join jq last locale logname
     look ls lsblk lscpu lsmod lspci lsusb md5sum ncal nl nproc numfmt od paste pathchk pgrep pidof popd pr printenv ps
     pstree pushd pwd readlink realpath rev seq sha1sum sha224sum sha256sum sha384sum sha512sum sleep stat strings sum
-    tac tail tr true tsort tty type uname unexpand uptime users vmstat w wait wc whereis which who whoami yes
-    : break continue exit return
+    tac tail tr true tsort tty type uname unexpand uptime users vdir vmstat w wc whereis which who whoami yes
+    : [[ break continue exit return
     """
 )
 
@@ -84,7 +84,7 @@ _TREE = Options(
     long_valued=names("filelimit timefmt charset sort"),
 )
 _SHUF = Options(flags="ezr", valued="in", long=names("echo repeat zero-terminated"), long_valued=names("head-count"))
-_XXD = Options(flags="abeipuE", valued="cglso")
+_XXD = re.compile(r"-[beipu]|-[cgls] ?\d+")
 _RG = names("--pre --pre-glob --hostname-bin --search-zip")
 _FD = names("--exec --exec-batch --list-details")
 _READ = Options(flags="rs", valued="pdnNt")
@@ -119,7 +119,8 @@ def _harmless(options: Options, operands: Callable[[Split], bool] = lambda _: Tr
 
     def judge(args: Args) -> Finding:
         found = split(args, options)
-        return STRICT if found is not None and operands(found) else writes("overwrite")
+        harmless = found is not None and operands(found)
+        return STRICT if harmless else Finding(Level.PROGRAM, dangers=frozenset({"overwrite"}))
 
     return judge
 
@@ -162,6 +163,23 @@ def _tee(args: Args) -> Finding:
 def _printf(args: Args) -> Finding:
     harmless = not args or args[0].operand or (args[0].exact and args[0].text == "--")
     return STRICT if harmless else LINE  # -v names a variable, and calculates its subscript
+
+
+def _xxd(args: Args) -> Finding:
+    """Its options are words, not letters, and a second name is written to."""
+    words = [word.text if word.exact else "" for word in args]
+    operands, left = 0, list(zip(args, words, strict=True))
+    while left:
+        word, text = left.pop(0)
+        if word.operand:
+            operands += 1 if word.single else 2
+        elif not _XXD.fullmatch(text) and (not left or not _XXD.fullmatch(f"{text} {left.pop(0)[1]}")):
+            return writes("overwrite")
+    return STRICT if operands <= 1 else writes("overwrite")
+
+
+def _wait(args: Args) -> Finding:
+    return STRICT if all(word.exact and word.text.isdecimal() for word in args) else LINE  # -p names a variable
 
 
 def _read(args: Args) -> Finding:
@@ -210,5 +228,6 @@ _TABLE: Mapping[str, Knowledge] = {
     "tree": _harmless(_TREE),
     "uniq": _harmless(_UNIQ, _one_operand),
     "unzip": _unzip,
-    "xxd": _harmless(_XXD, _one_operand),
+    "wait": _wait,
+    "xxd": _xxd,
 }

@@ -45,6 +45,10 @@ _FIND_TESTS = names(
     -ignore_readdir_race -O1 -O2 -O3 ! ( ) ,
     """
 )
+_FIND_VALUED = names(
+    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -size -mtime -mmin -newer "
+    "-maxdepth -mindepth -printf -perm -user -group"
+)
 _FIND_WRITES = names("-delete -fprint -fprint0 -fprintf -fls")
 _FIND_RUNS = names("-exec -execdir -ok -okdir")
 
@@ -61,6 +65,8 @@ def find(args: Args) -> Finding:
         elif word.exact and word.text in _FIND_WRITES:
             level = max(level, Level.WRITES)
             dangers.add("delete" if word.text == "-delete" else "overwrite")
+        elif word.exact and word.text in _FIND_VALUED and words and words[0].single:
+            words.pop(0)  # whatever it is, it is what the test compares with
         elif not word.operand and not (word.exact and (word.text in _FIND_TESTS or _is_number(word.text))):
             level = Level.LINE if not word.exact else max(level, Level.WRITES)
     return Finding(level, inner=inner, dangers=frozenset(dangers))
@@ -81,8 +87,13 @@ def _until_end(words: list[Word]) -> tuple[Simple, list[Word]]:
 def _command(words: list[Word]) -> Simple:
     """`{}` becomes names of files, which begin with the folder that is searched and never with a dash."""
     found = Word("", exact=False, single=False, operand=True)
-    shown = [found if word.text.startswith("{}") else word for word in words]
+    # Put into the middle of a word, a name may be read as anything, too.
+    shown = [found if word.text == "{}" else _holding(word) if "{}" in word.text else word for word in words]
     return Simple(shown[0], tuple(shown[1:])) if shown else Simple(literal(""))
+
+
+def _holding(word: Word) -> Word:
+    return Word("", exact=False, operand=word.operand)
 
 
 _SED = Options(
@@ -95,7 +106,7 @@ _ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/[IM]*)"
 _SED_ADDRESSES = rf"(?:{_ADDRESS}(?:\s*,\s*(?:{_ADDRESS}|[+~]\d+))?\s*!?)?"
 _SED_SIMPLE = r"[pPdDnNgGhHxF=]|[qQlL]\s*\d*"
 _SED_CHANGES = "|".join(
-    rf"s{mark}(?:[^{mark}\\\n]|\\.)*{mark}(?:[^{mark}\\\n]|\\.)*{mark}[gpiIM\d]*" for mark in ("/", r"\|", "#", ",")
+    rf"[sy]{mark}(?:[^{mark}\\\n]|\\.)*{mark}(?:[^{mark}\\\n]|\\.)*{mark}[gpiIM\d]*" for mark in ("/", r"\|", "#", ",")
 )
 _SED_COMMAND = re.compile(
     rf"[\s;{{}}]*{_SED_ADDRESSES}[\s{{]*(?:{_SED_SIMPLE}|{_SED_CHANGES})\s*(?=[;\n}}]|$)[\s;{{}}]*"
@@ -136,7 +147,8 @@ def awk(args: Args) -> Finding:
         return PROGRAM
     program = found.operands[0].text.replace("||", " ")
     inside = "".join(re.findall(r"\{(.*)\}", program, re.DOTALL))
+    if _AWK_REFUSED.search(program.replace("\\n", " ").replace("\\t", " ")):
+        return PROGRAM
     if ">" in inside or ">>" in program or ("print" in program and ">" in program.partition("print")[2]):
         return writes("overwrite")
-    harmless = not _AWK_REFUSED.search(program.replace("\\n", " ").replace("\\t", " "))
-    return STRICT if harmless else PROGRAM
+    return STRICT

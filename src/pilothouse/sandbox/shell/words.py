@@ -64,8 +64,12 @@ def _read_part(node: Node) -> Word:
     if node.type == "ansi_c_string":
         plain = "\\" not in text
         return literal(text[2:-1]) if plain else Word("", exact=False)
+    if node.type == "simple_expansion" and text in ("$?", "$#", "$$", "$!"):
+        return Word("", exact=False, operand=True)  # a number
     if node.type in ("simple_expansion", "expansion", "command_substitution", "arithmetic_expansion"):
         return UNKNOWN
+    if node.type == "brace_expression":
+        return Word("", exact=False, single=False, operand=text[1:2].isalnum())
     if node.type == "process_substitution":
         return Word("", exact=False, operand=True)  # /dev/fd/63
     raise Misread(node.type)

@@ -96,7 +96,7 @@ def _xargs(args: Args) -> Finding:
 
 
 def _shell(args: Args) -> Finding:
-    """`sh -c 'line'` is that line; a file, or what comes through a pipe, may be anything."""
+    """`bash -c 'line'` is that line; a file, or what comes through a pipe, may be anything."""
     if not args:
         return LINE
     for index, word in enumerate(args[:-1]):
@@ -109,6 +109,12 @@ def _shell(args: Args) -> Finding:
         if not word.exact or not word.text.startswith("-"):
             break
     return PROGRAM if args[0].operand and args[0].exact else LINE
+
+
+def _other_shell(args: Args) -> Finding:
+    """It reads some lines otherwise than our grammar does."""
+    found = _shell(args)
+    return found._replace(level=max(found.level, Level.PROGRAM))
 
 
 def _eval(args: Args) -> Finding:
@@ -131,7 +137,7 @@ def _with_more(level: Level, *dangers: str) -> Callable[[Args], Finding]:
     return lambda args: _inner(args, level, *dangers) if args and args[0].operand else _anywhere(args, *dangers)
 
 
-_SHELLS = names("sh bash dash ash ksh mksh zsh fish")
+_SHELLS = names("sh dash ash ksh mksh zsh fish")
 INTERPRETERS = names("python python3 node deno bun perl ruby php lua npx uvx awk sed vim vi emacs ssh")
 _LOOSE = names(
     "busybox setsid ionice chrt taskset unshare chroot flock strace ltrace script watch parallel nsenter runuser "
@@ -139,7 +145,8 @@ _LOOSE = names(
 )
 
 WRAPPERS: Mapping[str, Callable[[Args], Finding]] = {
-    **dict.fromkeys(_SHELLS, _shell),
+    **dict.fromkeys(_SHELLS, _other_shell),
+    "bash": _shell,
     **dict.fromkeys(_LOOSE, _loose()),
     ".": _hides,
     "alias": _hides,

@@ -164,7 +164,7 @@ class Execute:
                 await snapshots.changes(before, job.call_id, self.name)
                 return
             why = before
-        except (Unkept, ToolError) as error:
+        except (Unkept, ToolError, OSError) as error:
             why = str(error)
         entry = ChangeEntry(call=job.call_id, tool=self.name, unkept=why)
         await asyncio.to_thread(job.keeping.note, entry)

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -71,6 +71,7 @@ class Servers:
         self._folders: dict[str, str | None] = {}
         self._wrong: dict[str, Reason] = {}
         self._stopping: set[asyncio.Task[None]] = set()
+        self.on_change: Callable[[], object] = lambda: None
         for definition in own:
             self._add(None, definition)
 
@@ -92,6 +93,7 @@ class Servers:
         key = f"{folder or ''} {name} {connection.definition.digest}"
         self._tools[where] = tools_of(connection, key, self._accepted)
         self._registry.put(f"mcp {name}", self._tools[where], folder)
+        self.on_change()
 
     async def start(self) -> None:
         """Returns at once: connecting goes on beside."""

@@ -1,0 +1,57 @@
+"""A survey of a folder: what every file looks like from outside. Two of them tell what a command has touched."""
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+_ENTRIES_AT_MOST = 20_000
+
+
+class Seen(NamedTuple):
+    """A file as the system describes it: enough to notice a change, and its exact mode."""
+
+    mode: int
+    size: int
+    modified: int
+
+    @property
+    def bits(self) -> int:
+        return stat.S_IMODE(self.mode)
+
+
+Survey = Mapping[str, Seen]
+
+
+def survey(root: Path) -> Survey | None:
+    """Everything below but git's own folders; None where that is too much to look at with every command."""
+    found: dict[str, Seen] = {}
+    for path, entry in _files(str(root), ""):
+        try:
+            status = entry.stat(follow_symlinks=False)
+        except OSError:
+            continue
+        found[path] = Seen(status.st_mode, status.st_size, status.st_mtime_ns)
+        if len(found) > _ENTRIES_AT_MOST:
+            return None
+    return found
+
+
+def _files(folder: str, below: str) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
+    try:
+        with os.scandir(folder) as entries:
+            listed = list(entries)
+    except OSError:
+        return
+    for entry in listed:
+        path = f"{below}{entry.name}"
+        if entry.is_dir(follow_symlinks=False):
+            if entry.name != ".git":
+                yield from _files(entry.path, f"{path}/")
+        else:
+            yield path, entry
+
+
+def touched(before: Survey, after: Survey) -> set[str]:
+    return {path for path in {*before, *after} if before.get(path) != after.get(path)}

@@ -1,0 +1,44 @@
+"""Dangerous lines written otherwise, by the thousand: the judge must not be led astray by how a line is written."""
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+
+import pytest
+
+from pilothouse.sandbox.shell import judge
+from tests.scale import LONG, Record
+from tests.security.havoc import havoc
+from tests.security.mutations import mutations
+from tests.security.running import run
+
+MUTATIONS = 20_000 if LONG else 2000
+RUN = 300 if LONG else 60
+TORN = 60_000 if LONG else 4000
+SEED = 20261115
+
+
+def test_a_dangerous_line_written_otherwise_is_not_read_only(record_property: Record) -> None:
+    lines = list(islice(mutations(SEED), MUTATIONS))
+    wrong = [line for line in lines if (judgement := judge(line)).read_only or judgement.strict]
+    record_property("figure", f"shell judge: {len(wrong)} of {len(lines)} rewritten lines called read-only")
+    assert wrong[:40] == []
+
+
+@pytest.mark.seconds(300)
+def test_rewriting_keeps_what_a_line_does() -> None:
+    lines = list(islice(mutations(SEED), RUN))
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = list(zip(lines, pool.map(run, lines), strict=True))
+    idle = [line for line, outcome in outcomes if not (outcome.marker or outcome.changed or outcome.missing)]
+    # A few combinations cancel themselves, such as an option printed by `echo -n`.
+    assert len(idle) <= RUN * 0.03, idle
+
+
+@pytest.mark.seconds(600)
+def test_a_torn_line_that_is_called_read_only_changes_nothing(record_property: Record) -> None:
+    """Whatever comes of tearing lines apart: what the judge lets through is run, and must change nothing."""
+    lines = [line for line in islice(havoc(SEED), TORN) if judge(line).read_only]
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = list(zip(lines, pool.map(lambda line: run(line, patience=0), lines), strict=True))
+    record_property("figure", f"shell judge: {len(lines)} of {TORN} torn lines let through and run")
+    assert [(line, outcome.changed) for line, outcome in outcomes if outcome.changed] == []

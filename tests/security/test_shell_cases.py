@@ -1,0 +1,174 @@
+"""The judge of shell commands against real lines: none that does more than read is called read-only."""
+
+import random
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from pilothouse.sandbox.shell import judge
+from tests.scale import LONG, Record
+from tests.security.cases import BOUNDARY, CONTROL, SHELL
+from tests.security.corpus import BENIGN, DANGEROUS, HELD_BY_SANDBOX, Line
+from tests.security.positions import positions
+from tests.security.running import Outcome, run
+
+# What a person must be able to rely on: of the harmless lines at least this part runs by itself.
+LET_THROUGH = 0.95
+SAMPLE = 100_000 if LONG else 200
+POSITIONS = 100_000 if LONG else 4000
+OTHER_SHELL = ("another shell", "shells again")
+
+
+def touch_is_seen(command: str) -> bool:
+    """Whether a rule on the word `touch` would be asked: it is among the commands, or something may be hidden."""
+    judgement = judge(command)
+    names = {words[0].rpartition("/")[2] for words in judgement.commands if words}
+    return "touch" in names or judgement.hidden != "no"
+
+
+def test_no_dangerous_line_is_read_only(record_property: Record) -> None:
+    wrong = [line.command for line in DANGEROUS if judge(line.command).read_only]
+    record_property("figure", f"shell judge: {len(wrong)} of {len(DANGEROUS)} dangerous lines called read-only")
+    assert wrong == []
+
+
+def test_no_dangerous_line_is_strict() -> None:
+    assert [line.command for line in DANGEROUS if judge(line.command).strict] == []
+
+
+def test_what_only_a_sandbox_holds_is_not_strict() -> None:
+    assert [line.command for line in HELD_BY_SANDBOX if judge(line.command).strict] == []
+
+
+def test_strict_is_narrower_than_read_only() -> None:
+    lines = [*DANGEROUS, *HELD_BY_SANDBOX, *BENIGN]
+    found = [(line.command, judge(line.command)) for line in lines]
+    assert [command for command, judgement in found if judgement.strict and not judgement.read_only] == []
+
+
+def test_a_hidden_command_is_found_wherever_it_stands(record_property: Record) -> None:
+    lines = list(positions())
+    random.Random(5).shuffle(lines)
+    lines = lines[:POSITIONS]
+    wrong = [line for line in lines if judge(line).read_only or not touch_is_seen_or_written(line)]
+    record_property("figure", f"shell judge: {len(wrong)} of {len(lines)} positions overlooked")
+    assert wrong[:40] == []
+
+
+def touch_is_seen_or_written(command: str) -> bool:
+    return "touch" not in command or touch_is_seen(command)
+
+
+def test_a_rule_on_a_word_finds_the_hidden_command() -> None:
+    lines = [line for line in DANGEROUS if line.starts_touch]
+    assert [line.command for line in lines if not touch_is_seen(line.command)] == []
+
+
+def test_harmless_lines_are_let_through(record_property: Record) -> None:
+    refused = [line.command for line in BENIGN if not judge(line.command).read_only]
+    record_property("figure", f"shell judge: {len(refused)} of {len(BENIGN)} harmless lines refused: {refused}")
+    assert len(refused) <= len(BENIGN) * (1 - LET_THROUGH), refused
+
+
+@pytest.mark.parametrize("case", SHELL, ids=lambda case: case.id)
+def test_a_known_attack_is_not_read_only(case) -> None:
+    judgement = judge(case.command)
+    assert not judgement.read_only
+    assert not judgement.strict
+    if "touch" in case.command:
+        assert touch_is_seen(case.command)
+
+
+@pytest.mark.parametrize("case", CONTROL, ids=lambda case: case.id)
+def test_a_known_harmless_line_is_read_only(case) -> None:
+    assert judge(case.command).read_only
+
+
+@pytest.mark.parametrize("case", BOUNDARY, ids=lambda case: case.id)
+def test_a_command_keeps_its_whole_name(case) -> None:
+    """`gitleaks` is not `git`: the first word of the first command is the whole first word of the line."""
+    judgement = judge(case.command)
+    assert judgement.commands[0][0] == case.command.split()[0]
+
+
+def test_the_inner_line_of_a_shell_is_judged_too() -> None:
+    inner = judge("bash -ec 'touch x'")
+    assert ("touch", "x") in inner.commands
+    assert not inner.read_only
+    assert ("git", "-C", "/other/repo", "log") in judge("git -C /other/repo log").commands
+    assert judge("sh -lc 'curl x|sh'").hidden != "no"
+
+
+ODD = {
+    "nothing": "",
+    "a space": " ",
+    "a NUL": "ls\0; touch PWNED",
+    "a lone surrogate": "ls \udc80\ud800",
+    "no end of a quote": "echo 'a",
+    "no end of a substitution": "echo $(ls",
+    "parentheses": "(" * 20_000,
+    "substitutions": "echo " + "$(" * 20_000,
+    "finished substitutions": "echo " + "$(" * 3000 + "ls" + ")" * 3000,
+    "backquotes": "`" * 20_001,
+    "braces": "{ " * 20_000,
+    "expansions": "echo " + "${x:-" * 20_000,
+    "brackets": "[[ " + "( " * 20_000,
+    "ifs": "if " * 20_000,
+    "pipes": "ls | " * 20_000 + "cat",
+    "lines": "ls\n" * 50_000,
+    "one word": "echo " + "a" * 1_000_000,
+    "heredocs": "cat " + "<<E " * 5000 + "\n",
+    "alternatives": "echo " + "{a,b}" * 5000,
+    "shells in shells": "bash -c " * 3000 + "ls",
+    "wrappers": "env " * 20_000 + "ls",
+    "quotes": "echo " + "''" * 200_000,
+    "escapes": "\\\n" * 200_000 + "ls",
+    "sums": "echo $((" + "1+" * 50_000 + "1))",
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_an_odd_line_is_judged_soon(name: str) -> None:
+    start = time.monotonic()
+    judgement = judge(ODD[name])
+    assert time.monotonic() - start < 5
+    if "touch" in ODD[name]:
+        assert not judgement.read_only
+
+
+def _run_all(lines: list[Line], patience: float) -> list[tuple[Line, Outcome]]:
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(lambda line: (line, run(line.command, patience=patience)), lines))
+
+
+def _sample(lines: tuple[Line, ...]) -> list[Line]:
+    # Where sh is bash, what dash reads otherwise is not to be seen.
+    other_shell = Path("/bin/sh").resolve().name == "dash"
+    can_run = [line for line in lines if line.runs and (other_shell or line.group not in OTHER_SHELL)]
+    return random.Random(7).sample(can_run, min(SAMPLE, len(can_run)))
+
+
+@pytest.mark.seconds(600)
+def test_the_dangerous_lines_are_dangerous(record_property: Record) -> None:
+    outcomes = _run_all(_sample((*DANGEROUS, *HELD_BY_SANDBOX)), patience=2)
+    struck = [line for line, outcome in outcomes if outcome.marker or outcome.changed]
+    missing = [line for line, outcome in outcomes if not (outcome.marker or outcome.changed) and outcome.missing]
+    record_property("figure", f"shell lines: {len(struck)} of {len(outcomes)} struck, {len(missing)} lack a program")
+    idle = [line.command for line, _ in outcomes if line not in struck and line not in missing]
+    assert idle == []
+
+
+@pytest.mark.seconds(600)
+def test_the_harmless_lines_change_nothing() -> None:
+    outcomes = _run_all(_sample(BENIGN), patience=0)
+    assert [(line.command, outcome.changed) for line, outcome in outcomes if outcome.changed] == []
+
+
+@pytest.mark.seconds(600)
+def test_some_positions_run_what_they_hide() -> None:
+    """The combinations are not all alive, but most are: what they test is real."""
+    lines = random.Random(3).sample(list(positions()), 60)
+    alive = [line for line, outcome in _run_all([Line(line, "") for line in lines], patience=0.2) if outcome.marker]
+    assert len(alive) > len(lines) * 0.7
