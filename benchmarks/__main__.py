@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from benchmarks import figures, server, steering
+from benchmarks import figures, server, steering, tools
 
 Figure = Callable[[Path], Awaitable[figures.Row | list[figures.Row]]]
 
@@ -27,6 +27,10 @@ ALL: list[Figure] = [
     steering.listing,
     steering.merging,
     steering.delegation,
+    tools.judging,
+    tools.commands,
+    tools.remembering,
+    tools.searching,
     server.chat_stream,
     server.one_pull,
     server.served_streams,
