@@ -2,21 +2,21 @@
 
 All that loses its parent comes to the keeper, so that even what has left its group, its session and its environment
 can be found. When the runtime is gone, however it went, the keeper's input ends, and it ends everything.
-Imports as little as it can: it starts with every command.
+It imports as little as it can, not even `signal`: it starts with every command.
 """
 
 import os
 import resource
 import select
-import signal
 import sys
 
 from pilothouse.sandbox import landlock, seccomp
 
 _PR_SET_CHILD_SUBREAPER = 36
+_SIGKILL, _SIGPIPE = 9, 13
 _LOOK_EVERY = 0.05
 _KILLING_AT_MOST = 200
-NOT_STARTED = 126
+NOT_STARTED, TOO_MANY = 126, 125
 
 
 def main(spec: list[str]) -> None:
@@ -25,16 +25,24 @@ def main(spec: list[str]) -> None:
     confinement, processes, readable, writable, *argv = spec
     landlock._libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    woken, wakes = os.pipe()
-    os.set_blocking(wakes, False)
-    signal.set_wakeup_fd(wakes)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
     child = os.fork()
     if child == 0:
         _become(confinement, readable.split("\n"), writable.split("\n"), argv)
-    status = _keep(child, woken, int(processes))
-    _end_all()
-    os._exit(status)
+    status = 128 + _SIGKILL
+    try:
+        status = _keep(child, int(processes))
+    finally:
+        _end_all()
+        if status == TOO_MANY:
+            _say(f"\n[ended: it had more than {processes} processes]\n")
+        os._exit(status)
+
+
+def _say(text: str) -> None:
+    try:
+        os.write(2, text.encode())
+    except OSError:
+        pass  # nobody reads any more
 
 
 def _become(confinement: str, readable: list[str], writable: list[str], argv: list[str]) -> None:
@@ -44,34 +52,30 @@ def _become(confinement: str, readable: list[str], writable: list[str], argv: li
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
         if confinement != "no":
-            grants = [landlock.Grant(path) for path in readable if path]
-            grants += [landlock.Grant(path, writable=True) for path in writable if path]
+            grants = [(path, False) for path in readable if path] + [(path, True) for path in writable if path]
             landlock.confine(grants, network=confinement != "read_only")
         if confinement == "read_only" and seccomp.is_known():
             seccomp.refuse_changes()
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        landlock._libc().signal(_SIGPIPE, None)  # Python ignores it, and what it starts would, too
         os.execve(argv[0], argv, os.environ)  # noqa: S606
     except OSError as error:
-        os.write(2, f"[not started: {error}]\n".encode())
+        _say(f"[not started: {error}]\n")
     finally:
         os._exit(NOT_STARTED)
 
 
-def _keep(child: int, woken: int, processes: int) -> int:
+def _keep(child: int, processes: int) -> int:
     """Wait until the command is over, the runtime is gone, or there are too many processes."""
+    ended = os.pidfd_open(child)
     while True:
-        ready, _, _ = select.select([0, woken], [], [], _LOOK_EVERY)
+        ready, _, _ = select.select([0, ended], [], [], _LOOK_EVERY)
         if 0 in ready and not os.read(0, 1):
-            return 128 + signal.SIGKILL
-        if woken in ready:
-            os.read(woken, 1024)
+            return 128 + _SIGKILL
         over = _reap(child)
         if over is not None:
             return over
         if len(_descendants()) > processes:
-            os.write(2, f"\n[ended: it had more than {processes} processes]\n".encode())
-            return 128 + signal.SIGKILL
+            return TOO_MANY
 
 
 def _reap(child: int) -> int | None:
@@ -94,7 +98,7 @@ def _end_all() -> None:
     for _ in range(_KILLING_AT_MOST):
         for pid in _descendants():
             try:
-                os.kill(pid, signal.SIGKILL)
+                os.kill(pid, _SIGKILL)
             except OSError:
                 continue
         _reap(0)

@@ -1,12 +1,11 @@
 """Landlock: the kernel takes away from a process, and all that it starts, what it is not given here.
 
-A small binding of three system calls. Used in the keeper, before a command is started; needs no privilege.
+A small binding of three system calls. Used in the keeper, before a command is started; needs no privilege. It imports
+next to nothing, for the keeper's sake.
 """
 
 import ctypes
 import os
-from collections.abc import Iterable
-from typing import NamedTuple
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every architecture
 _VERSION = 1
@@ -38,11 +37,7 @@ class _PathBeneath(ctypes.Structure):
     _fields_ = [("allowed", ctypes.c_uint64), ("fd", ctypes.c_int32)]
 
 
-class Grant(NamedTuple):
-    """A path, and whether what lies beneath it may be written."""
-
-    path: str
-    writable: bool = False
+Grant = tuple[str, bool]  # a path, and whether what lies beneath it may be written
 
 
 def _libc() -> ctypes.CDLL:
@@ -60,7 +55,7 @@ def abi() -> int:
     return max(found, 0)
 
 
-def confine(grants: Iterable[Grant], *, network: bool) -> None:
+def confine(grants: list[Grant], *, network: bool) -> None:
     """Keep this process to what is granted, for good. Without `network` it makes no connection, and reaches no process
     outside, where the kernel knows how. Raises: OSError."""
     version = abi()
@@ -90,12 +85,13 @@ def _create(handled: int, net: int, scoped: int, version: int) -> int:
 
 
 def _grant(ruleset: int, grant: Grant, handled: int) -> None:
+    path, writable = grant
     try:
-        fd = os.open(grant.path, os.O_PATH | os.O_CLOEXEC)
+        fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
         return  # what is not there needs no leave
     try:
-        allowed = handled if grant.writable else READ
+        allowed = handled if writable else READ
         if not os.path.isdir(f"/proc/self/fd/{fd}"):
             allowed &= ~_ONLY_FOR_FOLDERS
         rule = _PathBeneath(allowed & handled, fd)
@@ -107,7 +103,7 @@ def _grant(ruleset: int, grant: Grant, handled: int) -> None:
                 ctypes.byref(rule),
                 ctypes.c_uint32(0),
             ),
-            grant.path,
+            path,
         )
     finally:
         os.close(fd)

@@ -6,9 +6,7 @@ Landlock does not know these. One small program for the kernel, on the two archi
 import ctypes
 import errno
 import os
-import platform
 import struct
-from collections.abc import Mapping
 
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _FILTER = 38, 22, 2
 _LOAD, _JUMP_EQUAL, _JUMP_FROM, _RETURN = 0x20, 0x15, 0x35, 0x06
@@ -17,7 +15,7 @@ _NUMBER_AT, _ARCHITECTURE_AT = 0, 4
 _X32 = 0x40000000
 
 # Connections of every kind, rings that make them, looking into other processes, and what marks a file.
-_X86_64: Mapping[str, int] = {
+_X86_64: dict[str, int] = {
     "socket": 41,
     "io_uring_setup": 425,
     "ptrace": 101,
@@ -50,7 +48,7 @@ _X86_64: Mapping[str, int] = {
     "removexattrat": 466,
     "file_setattr": 469,
 }
-_ARM_64: Mapping[str, int] = {
+_ARM_64: dict[str, int] = {
     "socket": 198,
     "io_uring_setup": 425,
     "ptrace": 117,
@@ -85,12 +83,12 @@ class _Program(ctypes.Structure):
 
 
 def is_known() -> bool:
-    return platform.machine() in _MACHINES
+    return os.uname().machine in _MACHINES
 
 
 def refuse_changes() -> None:
     """For this process and all that it starts, for good. Raises: OSError."""
-    architecture, numbers = _MACHINES[platform.machine()]
+    architecture, numbers = _MACHINES[os.uname().machine]
     code = _program(architecture, sorted(numbers.values()))
     buffer = ctypes.create_string_buffer(code, len(code))
     program = _Program(len(code) // 8, ctypes.addressof(buffer))
