@@ -37,6 +37,7 @@ def build_runtime(
     """Raises: StoreLocked, InvalidInput."""
     ambient: Ambient = SystemAmbient()
     configuration = settings.configuration
+    configuration.check_servers = read_definitions
     tracing = tracing_from(environment, ambient, settings.model.name)
     registry = Registry(_tools(settings, environment))
     return Runtime(

@@ -187,6 +187,7 @@ async def trust_command(options: argparse.Namespace, settings: Settings) -> int:
     """Raises: InvalidInput, Conflict."""
     words = _WORDS[settings.language]
     configuration = settings.configuration
+    configuration.check_servers = read_definitions
     found = configuration.look(str(options.folder or options.workspace or Path.cwd()))
     if options.revoke:
         configuration.distrust(found.folder)

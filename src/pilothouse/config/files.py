@@ -1,6 +1,6 @@
 """The files: the person's own, and a folder's. A folder's count once it is trusted, and only make things stricter."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from pilothouse.config import meaning
@@ -22,6 +22,7 @@ class Configuration:
         """Raises: InvalidInput, naming file, line, key and what is allowed."""
         self.user_file = user_file
         self.trusted: Trust | None = None
+        self.check_servers: Callable[[str, str], object] = lambda _text, _file: None
         self._document = read_document(user_file) or Document(user_file, "")
         self.file = self._document.checked(self._document.data, UserFile)
         self.modes: Modes = meaning.modes_of(self._document, self.file)
@@ -69,6 +70,8 @@ class Configuration:
         """Raises: Conflict where it is not what was shown, InvalidInput for what may not be said there."""
         found = self._trust().look(folder)
         self._made(found.folder, found.files)
+        if SERVERS in found.files:
+            self.check_servers(found.files[SERVERS], str(Path(found.folder) / FOLDER / SERVERS))
         self._trust().trust(folder, digest)
 
     def distrust(self, folder: str) -> None:

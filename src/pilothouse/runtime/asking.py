@@ -29,6 +29,7 @@ async def ask_person(live: Live, call: CallRecord, asked: Sequence[Asked]) -> Se
         draft = live.draft()
         draft.calls[record.id] = record
         await live.commit(draft)
+    live.tell_those_above()
     try:
         return await _answered(live, record.id)
     finally:

@@ -13,7 +13,7 @@ from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.deciding import nothing
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.modes import follow
-from pilothouse.tools.keeping import undo_last
+from pilothouse.tools.keeping import Undone, undo_last
 
 
 async def folder_trust(contexts: Contexts, context_id: str) -> FolderTrust:
@@ -59,7 +59,7 @@ async def _note(contexts: Contexts, live: Live, kind: Kind, by: str) -> None:
     await follow(contexts, same, by, opens=nothing)
 
 
-async def undo(contexts: Contexts, context_id: str, *, by: str = "local") -> list[str]:
+async def undo(contexts: Contexts, context_id: str, *, by: str = "local") -> Undone:
     """Take back the agent's last change of files here: the person's own act, decided by nobody else.
 
     Raises: NotFound, Conflict while a call runs, or where somebody changed the same files since.
@@ -70,13 +70,15 @@ async def undo(contexts: Contexts, context_id: str, *, by: str = "local") -> lis
         if live.keeping is None:
             raise Conflict(Code.NOTHING_TO_UNDO)
         try:
-            paths = await asyncio.to_thread(undo_last, live.keeping, live.workspace())
+            undone = await asyncio.to_thread(undo_last, live.keeping, live.workspace())
         except ToolError as error:
             raise Conflict(error.reason.code, **error.reason.params) from error
         draft = live.draft()
-        draft.note("change_undone", by, paths=paths)
+        for path in undone.paths:
+            live.seen.pop(path, None)
+        draft.note("change_undone", by, paths=undone.paths)
         await live.commit(draft)
-    return paths
+    return undone
 
 
 async def note_own_command(

@@ -156,11 +156,7 @@ class _Follower:
 
     def asked(self, live: Live) -> list[Asks]:
         """Questions of running calls that were not told yet."""
-        new = [
-            call.id
-            for call in live.calls.values()
-            if call.asked_by is not None and call.is_open and call.id not in self._asked
-        ]
+        new = [call.id for call in live.asked_by_calls() if call.id not in self._asked]
         self._asked.update(new)
         return [Asks(call_id=call_id) for call_id in new]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from pilothouse.domain.audit import chain
+from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import Change, ContextCore, StoredContext
 from pilothouse.domain.errors import StoreReadOnly, ToolError
@@ -152,17 +153,21 @@ class Live:
         if signal:
             self.publish_state()
         if self.above and is_resting(state):
-            self._tell_those_above()
+            self.tell_those_above()
 
-    def _tell_those_above(self) -> None:
-        """A sub-agent that rests may wait for the person, who looks at the conversation that sent it."""
+    def tell_those_above(self) -> None:
+        """A sub-agent may wait for the person, who looks at the conversation that sent it."""
         for ancestor in self.above:
             about = ContextChanged(context_id=ancestor.id, version=ancestor.version, fields=("children",))
             self.parts.hub.publish(about)
 
     def is_waiting(self) -> bool:
-        """Whether it rests until a person decides or answers."""
-        return isinstance(self.state, AwaitingToolApproval | AwaitingUserAnswer)
+        """Whether a person must decide or answer: it rests until then, or a running call of it asks something."""
+        return isinstance(self.state, AwaitingToolApproval | AwaitingUserAnswer) or bool(self.asked_by_calls())
+
+    def asked_by_calls(self) -> "list[CallRecord]":
+        """The open questions of calls that run."""
+        return [call for call in self.calls.values() if call.asked_by is not None and call.is_open]
 
     def waiting_below(self) -> "list[Live]":
         """The sub-agents, and theirs, that wait for the person, in the order of their ids."""

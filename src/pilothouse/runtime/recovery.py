@@ -41,6 +41,8 @@ def after_break(live: Live, draft: Draft) -> None:
             end_call(draft, live, call.id, "interrupted", reason=may_have_run(call))
         elif call.status == "approved":
             draft.change_call(call.id, status="pending", approval=None, decided_at=None, decided_by=None)
+        elif call.asked_by is not None and call.is_open:  # who asked is gone
+            end_call(draft, live, call.id, "cancelled", reason=Reason(Code.NOT_RUN))
 
 
 def _complete_partials(live: Live, draft: Draft) -> None:

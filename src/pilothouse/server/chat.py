@@ -81,11 +81,15 @@ async def resume(call: Call, thread_id: str, body: ResumeBody) -> EventStream:
         raise Conflict(Code.NOTHING_TO_RESUME, state=name_of(live.state))
     turn = _Turn(live, live.core.turn.id, live.branches[live.core.active_branch].length, live.core.title, True)
     if body.answers is not None:
-        asked = _chosen([each for each in waiting if isinstance(each.state, AwaitingUserAnswer)], body.context_id)
+        asked = _chosen([each for each in waiting if _is_asked(each)], body.context_id)
         await call.runtime.answer(asked.id, body.answers, by=call.user)
     else:
         await _decide(call, waiting, body.decisions or ())
     return _stream(call, turn)
+
+
+def _is_asked(live: Live) -> bool:
+    return isinstance(live.state, AwaitingUserAnswer) or bool(live.asked_by_calls())
 
 
 def _chosen(waiting: list[Live], context_id: str | None) -> Live:

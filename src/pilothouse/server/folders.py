@@ -16,10 +16,11 @@ class Trusted(Value):
     digest: Annotated[str, Meta(max_length=64)]
 
 
-class Undone(Value, omit_defaults=False):
-    """The files that are again as they were."""
+class UndoneShape(Value, omit_defaults=False):
+    """The files that are again as they were; `left` says what could not be put back beside them."""
 
     paths: tuple[str, ...]
+    left: str | None = None
 
 
 async def trust(call: Call, context_id: str) -> FolderTrust:
@@ -37,9 +38,10 @@ async def take_trust(call: Call, context_id: str) -> FolderTrust:
     return await call.runtime.distrust_folder(context_id, by=call.user)
 
 
-async def undo(call: Call, context_id: str) -> Undone:
+async def undo(call: Call, context_id: str) -> UndoneShape:
     await call.own(context_id)
-    return Undone(tuple(await call.runtime.undo(context_id, by=call.user)))
+    undone = await call.runtime.undo(context_id, by=call.user)
+    return UndoneShape(undone.paths, undone.left)
 
 
 async def output(call: Call, context_id: str, call_id: str) -> Response:

@@ -92,7 +92,7 @@ ROUTES: tuple[Route, ...] = (
     Route("DELETE", f"{_C}/trust", folders.take_trust, "Nothing that the folder says counts any longer",
           errors=(404,), example=examples.TRUST),
     Route("POST", f"{_C}/undo", folders.undo, "Undo the last file change of the agent",
-          errors=(404, 409), example={"paths": ["notes.txt"]}),
+          errors=(404, 409), example={"paths": ["notes.txt"], "left": None}),
     # messages
     Route("POST", f"{_C}/messages", messages.send,
           "Say something; with an Idempotency-Key, the same request twice is one message",

@@ -9,7 +9,7 @@ from pilothouse.domain.codes import Code, Language, Reason, say
 from pilothouse.domain.messages import ErrorMessage, ToolRequest, ToolResult
 from pilothouse.domain.states import Failed, WaitingForRecovery
 from pilothouse.domain.values import CallId
-from pilothouse.runtime.following import At, ChildWaits, Event, Piece, Seen
+from pilothouse.runtime.following import Asks, At, ChildWaits, Event, Piece, Seen
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.server.sse import event
@@ -34,13 +34,13 @@ class Teller:
         self.waiting: list[Live] = []
 
     async def tell(self, events: AsyncIterator[Event]) -> AsyncIterator[bytes]:
-        """Until the events end, or a sub-agent waits for a person."""
+        """Until the events end, or a sub-agent or a running call waits for a person."""
         async for happened in events:
             live = self._live = await self._runtime.context(self._context_id)
             told = b"".join((*self._beside(live, happened), *self._about(happened)))
             if told:
                 yield told
-            if isinstance(happened, ChildWaits):
+            if isinstance(happened, ChildWaits | Asks):
                 break
         live = self._live = await self._runtime.context(self._context_id)
         self.waiting = waiting_in(live)

@@ -38,7 +38,6 @@ class Unattended:
         with self._runtime.signals([self.live.id]) as signals:
             while not self._is_over(live := await self._runtime.context(self.live.id)):
                 try:
-                    await self._decline_questions(live)
                     for waiting in waiting_in(live):
                         with suppress(Conflict, NotFound):  # a person was there after all, and faster
                             await self._deny_one(waiting)
@@ -47,19 +46,14 @@ class Unattended:
                     continue
                 await anext(signals)
 
-    async def _decline_questions(self, live: Live) -> None:
-        """Of calls that run: theirs do not make the turn rest."""
-        for each in (live, *live.children):
-            for asked in [call for call in each.calls.values() if call.asked_by is not None and call.is_open]:
-                with suppress(NotFound):
-                    await self._runtime.decline(each.id, asked.id, by="runtime")
-
     def _is_over(self, live: Live) -> bool:
         self.live = live
         is_open = live.core.turn is not None and live.core.turn.id == self._turn
         return not is_open or isinstance(live.state, Failed | WaitingForRecovery)
 
     async def _deny_one(self, waiting: Live) -> None:
+        for question in waiting.asked_by_calls():
+            await self._runtime.decline(waiting.id, question.id, by="runtime")
         told = say(Reason(Code.NOBODY_HERE))
         if isinstance(waiting.state, AwaitingToolApproval):
             rejected = await self._runtime.reject_all(waiting.id, reason=told, by="runtime")

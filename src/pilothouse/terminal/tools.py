@@ -13,8 +13,10 @@ from pilothouse.terminal.words import tell
 
 async def undo(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
     """/undo"""
-    paths = await runtime.undo(context_id)
-    print(visible(tell("undone", language, paths=", ".join(paths))))
+    undone = await runtime.undo(context_id)
+    print(visible(tell("undone", language, paths=", ".join(undone.paths))))
+    if undone.left:
+        print(visible(tell("undo_left", language, left=undone.left)))
 
 
 async def tools(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:

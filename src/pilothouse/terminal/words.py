@@ -113,6 +113,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "prompt_set": ("The model is told so from the next round on.", "从下一轮起告知模型。"),
     "prompt_gone": ("Nothing more is told on this branch.", "此分支上不再额外告知。"),
     "tour_line": ("(Enter: {line}) ", "（回车：{line}）"),
+    "undo_left": ("Not put back: {left}", "未恢复：{left}"),
     "undone": ("Undone: {paths}", "已撤销：{paths}"),
     "tools_told": ("● on, ○ off; /tools on NAME, /tools off NAME", "● 启用，○ 停用；/tools on 名称，/tools off 名称"),
     "no_servers": (

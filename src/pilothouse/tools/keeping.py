@@ -34,7 +34,8 @@ class ChangedFile(Value):
 
 
 class ChangeEntry(Value, kw_only=True):
-    """What one call changed. `unkept` says why what was there before is not known; `undone` marks its end."""
+    """What one call changed. `unkept` says why what was there before is not known, of all or of some files; `undone`
+    marks its end."""
 
     call: str
     tool: str
@@ -123,14 +124,22 @@ class Keeping:
             return file.read(1) == b"\n"
 
 
-def undo_last(keeping: Keeping, workspace: Workspace) -> list[str]:
-    """Put back what the last call of the agent changed, all of it or nothing. Gives the paths.
+class Undone(Value):
+    """`paths` are as they were; `left` says what could not be put back beside them."""
 
-    Raises: ToolError; then nothing was touched.
+    paths: tuple[str, ...]
+    left: str | None = None
+
+
+def undo_last(keeping: Keeping, workspace: Workspace) -> Undone:
+    """Put back what the last call of the agent changed, all that is kept of it or nothing.
+
+    Raises: ToolError; then nothing was touched. What cannot be put back is told once: who asks again goes further back.
     """
     for entry in reversed(keeping.entries()):
         paths = ", ".join(file.path for file in entry.files) or entry.tool
-        if entry.unkept is not None:
+        if entry.unkept is not None and not entry.files:
+            _pass_over(keeping)
             raise ToolError(Code.UNDO_INCOMPLETE, paths=paths, detail=entry.unkept)
         changed = [file for file in entry.files if _now(workspace, file) != (file.before, file.mode)]
         foreign = [file.path for file in changed if _now(workspace, file) != (file.after, file.mode_after)]
@@ -140,8 +149,16 @@ def undo_last(keeping: Keeping, workspace: Workspace) -> list[str]:
             _put_back(keeping, workspace, changed, paths)
         keeping.note(msgspec.structs.replace(entry, undone=True))
         if changed:  # one that was noted and never made is passed over
-            return [file.path for file in changed]
+            return Undone(tuple(file.path for file in changed), entry.unkept)
     raise ToolError(Code.NOTHING_TO_UNDO)
+
+
+def _pass_over(keeping: Keeping) -> None:
+    """The last changes that cannot be put back, all of them: they are told together."""
+    for entry in reversed(keeping.entries()):
+        if entry.unkept is None or entry.files:
+            return
+        keeping.note(msgspec.structs.replace(entry, undone=True))
 
 
 def _now(workspace: Workspace, file: ChangedFile) -> tuple[str, int | None]:

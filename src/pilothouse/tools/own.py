@@ -1,6 +1,7 @@
 """Tools of one's own: a typed function with a decorator, in a file that the settings name, or in a package."""
 
 import inspect
+import sys
 from collections.abc import Awaitable, Callable, Sequence
 from importlib import metadata
 from importlib.util import module_from_spec, spec_from_file_location
@@ -13,7 +14,7 @@ from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.base import Arguments, Category, Job, Prepared, Tool, in_thread
+from pilothouse.tools.base import Arguments, Category, Job, Prepared, Tool, in_thread, schema_of
 
 ENTRY_POINTS = "pilothouse.tools"
 Function = Callable[..., Any]
@@ -87,8 +88,10 @@ def _parameters(function: Function, name: str) -> type[msgspec.Struct]:
         fields.append((parameter.name, hints[parameter.name], *([parameter.default] if has_default else [])))
     fields.sort(key=len)  # those without a default first
     try:
-        return msgspec.defstruct(f"{name}_arguments", fields, bases=(Arguments,), kw_only=True)
-    except TypeError as error:
+        made = msgspec.defstruct(f"{name}_arguments", fields, bases=(Arguments,), kw_only=True)
+        schema_of(made)  # what cannot be told to a model cannot be a parameter
+        return made
+    except (TypeError, ValueError) as error:
         raise InvalidInput(Code.INVALID_TOOL, tool=name, detail=str(error)) from error
 
 
@@ -98,7 +101,7 @@ def tools_of_file(path: Path) -> list[Tool[Any]]:
     try:
         if spec is None or spec.loader is None or not path.is_file():
             raise FileNotFoundError(f"{path} is no Python file")
-        module = module_from_spec(spec)
+        module = sys.modules[spec.name] = module_from_spec(spec)  # where its own types are looked for
         spec.loader.exec_module(module)
     except Exception as error:  # it is the person's own code: whatever it raises, they are told
         raise InvalidInput(Code.INVALID_TOOL, tool=str(path), detail=f"{type(error).__name__}: {error}") from error

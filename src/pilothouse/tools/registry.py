@@ -1,5 +1,6 @@
 """The tools that there are. Registration is explicit; some hold in one workspace only (a folder's own servers)."""
 
+import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -10,6 +11,7 @@ from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.offers import ToolOffer
 from pilothouse.tools.base import Tool, schema_of
 
+_LOG = logging.getLogger("pilothouse")
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 Tools = Mapping[str, Tool[Any]]
 
@@ -78,7 +80,10 @@ class Registry:
 
     async def stop(self) -> None:
         for tool in reversed(list(self._starting())):
-            await tool.stop()
+            try:
+                await tool.stop()
+            except Exception:  # it is foreign code: the others are stopped all the same
+                _LOG.exception("the tool %s did not stop", tool.name)
 
     def _starting(self) -> Iterator[Any]:
         return (tool for tool in self._everywhere.values() if hasattr(tool, "start") and hasattr(tool, "stop"))

@@ -70,37 +70,53 @@ class Snapshots:
         (self._folder / "info" / "attributes").write_text(_ATTRIBUTES)
 
     async def changes(self, before: Look, call_id: str, tool: str) -> ChangeEntry | None:
-        """What is other than at an earlier look, with what was there then kept. None where nothing is.
+        """What is other than at an earlier look, with what was there then. None where nothing is.
 
         Raises: Unkept.
         """
         after = await self.look()
         listed = await self._git("diff-tree", "-r", "-z", "--no-renames", before.tree, after.tree)
         changed = _changed(listed)
-        unseen = _unseen(before, after, {path for _, path in changed})
+        modes, lost = await self._unseen(before, after, {change.path for change in changed})
         files, contents = [], []
-        for old_id, path in changed:
-            content = await self._content(old_id) if set(old_id) != {"0"} else None
-            files.append(await asyncio.to_thread(self._file, path, content, before, after))
+        for change in changed:
+            content = await self._content(change.blob) if set(change.blob) != {"0"} else None
+            files.append(await asyncio.to_thread(self._file, change, content, before, after))
             if content is not None:
                 contents.append(content)
-        files += [await asyncio.to_thread(self._only_mode, path, before, after) for path in unseen]
-        if not files:
+        files += [await asyncio.to_thread(self._only_mode, path, before, after) for path in modes]
+        if not files and lost is None:
             return None
-        entry = ChangeEntry(call=call_id, tool=tool, files=tuple(files))
+        entry = ChangeEntry(call=call_id, tool=tool, files=tuple(files), unkept=lost)
         await asyncio.to_thread(self._keeping.note, entry, contents)
         return entry
 
-    def _file(self, path: str, before: bytes | None, old: Look, new: Look) -> ChangedFile:
+    async def _unseen(self, before: Look, after: Look, seen: set[str]) -> tuple[list[str], str | None]:
+        """Files of which only the mode was changed; and, in words, others that git does not look at."""
+        if before.survey is None or after.survey is None:
+            return [], "the folder has too many files to tell which of those that git ignores changed"
+        modes, others = [], []
+        for path in sorted(touched(before.survey, after.survey) - seen):
+            old, new = before.survey.get(path), after.survey.get(path)
+            if old is not None and new is not None and old[1:] == new[1:] and stat.S_ISREG(new.mode) and _is_text(path):
+                modes.append(path)
+            else:
+                others.append(path)
+        known = set(os.fsdecode(await self._git("ls-files", "-z")).split("\0")) if others else set()
+        lost = [path for path in others if path not in known]  # the others hold what they held
+        if not lost:
+            return modes, None
+        shown = ", ".join(path.encode("utf-8", "backslashreplace").decode() for path in lost[:5])
+        return modes, f"files that git ignores, or of another repository: {shown}{' …' if len(lost) > 5 else ''}"
+
+    def _file(self, change: "_Change", before: bytes | None, old: Look, new: Look) -> ChangedFile:
         held = hashlib.sha256(before).hexdigest() if before is not None else ABSENT
-        return ChangedFile(
-            path,
-            before=held,
-            after=self._workspace.basis(path),
-            # Where nobody knows how private it was, it is only the person's.
-            mode=_bits(old, path) or (None if before is None else 0o600),
-            mode_after=_bits(new, path),
-        )
+        after = self._workspace.basis(change.path)
+        mode = _bits(old, change.path)
+        if mode is None and before is not None and after == ABSENT:
+            # Nobody knows how private it was: then it is only the person's.
+            mode = 0o700 if change.was_executable else 0o600
+        return ChangedFile(change.path, before=held, after=after, mode=mode, mode_after=_bits(new, change.path))
 
     def _only_mode(self, path: str, old: Look, new: Look) -> ChangedFile:
         content = self._workspace.basis(path)
@@ -150,39 +166,28 @@ _ALONE = {
 }
 
 
-def _changed(listed: bytes) -> list[tuple[str, str]]:
-    """Old blob and path of each change, from `diff-tree -z`. Raises: Unkept for what cannot be put back."""
+class _Change(NamedTuple):
+    path: str
+    blob: str
+    was_executable: bool
+
+
+def _changed(listed: bytes) -> list[_Change]:
+    """From `diff-tree -z`. Raises: Unkept for what cannot be put back."""
     parts = listed.split(b"\0")
     found = []
     for about, raw in zip(parts[0::2], parts[1::2], strict=False):
-        old_mode, new_mode, old_id, *_ = about.decode().lstrip(":").split()
+        old_mode, new_mode, blob, *_ = about.decode().lstrip(":").split()
         path = os.fsdecode(raw)
         if not _is_text(path):
             raise Unkept("a name that is no text")
         for mode, what in (("120000", "a link"), ("160000", "a repository of its own")):
             if mode in (old_mode, new_mode):
                 raise Unkept(f"{path} is {what}")
-        found.append((old_id, path))
+        found.append(_Change(path, blob, old_mode == "100755"))
         if len(found) > _FILES_AT_MOST:
             raise Unkept(f"more than {_FILES_AT_MOST} files changed")
     return found
-
-
-def _unseen(before: Look, after: Look, seen: set[str]) -> list[str]:
-    """Files of which only the mode was changed. Raises: Unkept for others that git does not look at."""
-    if before.survey is None or after.survey is None:
-        return []
-    modes, lost = [], []
-    for path in sorted(touched(before.survey, after.survey) - seen):
-        old, new = before.survey.get(path), after.survey.get(path)
-        if old is not None and new is not None and old[1:] == new[1:] and stat.S_ISREG(new.mode) and _is_text(path):
-            modes.append(path)
-        else:
-            lost.append(path)
-    if lost:
-        shown = ", ".join(path.encode("utf-8", "backslashreplace").decode() for path in lost[:5])
-        raise Unkept(f"ignored files or such of another repository changed: {shown}")
-    return modes
 
 
 def _bits(look: Look, path: str) -> int | None:

@@ -1,6 +1,7 @@
 """execute: a command line in the workspace. Judged before, confined where it must be, gone when it ends."""
 
 import asyncio
+import codecs
 import contextlib
 import hashlib
 import os
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import Meta
 
 from pilothouse.domain.calls import Effect
@@ -150,9 +152,12 @@ class Execute:
             return None
         snapshots = Snapshots(job.keeping, job.workspace, self._environment.get("PATH", os.defpath))
         try:
-            return snapshots, await snapshots.look()
+            look: Look | str = await snapshots.look()
         except Unkept as error:
-            return snapshots, str(error)
+            look = str(error)
+        # What is cut from here on is known to have been there.
+        await asyncio.to_thread(job.keeping.note, self._unkept(job, "it was interrupted"))
+        return snapshots, look
 
     async def _note_changes(self, job: Job, look: tuple[Snapshots, Look | str] | None) -> None:
         """So that it can be undone, or that undoing tells why it cannot."""
@@ -161,20 +166,25 @@ class Execute:
         snapshots, before = look
         try:
             if isinstance(before, Look):
-                await snapshots.changes(before, job.call_id, self.name)
-                return
-            why = before
+                if await snapshots.changes(before, job.call_id, self.name) is not None:
+                    return
+                entry = msgspec.structs.replace(self._unkept(job, ""), undone=True)  # nothing was changed
+            else:
+                entry = self._unkept(job, before)
         except (Unkept, ToolError, OSError) as error:
-            why = str(error)
-        entry = ChangeEntry(call=job.call_id, tool=self.name, unkept=why)
+            entry = self._unkept(job, str(error))
         await asyncio.to_thread(job.keeping.note, entry)
+
+    def _unkept(self, job: Job, why: str) -> ChangeEntry:
+        return ChangeEntry(call=job.call_id, tool=self.name, unkept=why)
 
 
 async def _read(running: processes.Running, output: Output, job: Job) -> None:
     """Until the pipe is closed: the keeper closes it when nothing of the command is left."""
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")  # a letter may come in two parts
     while part := await running.output.read(65536):
         output.add(part)
-        job.tell(part.decode(errors="replace"))
+        job.tell(decoder.decode(part))
     await running.process.wait()
 
 

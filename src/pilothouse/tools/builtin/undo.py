@@ -5,7 +5,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import Arguments, Category, Job, Prepared, in_thread
-from pilothouse.tools.keeping import undo_last
+from pilothouse.tools.keeping import Undone, undo_last
 
 
 class UndoArguments(Arguments):
@@ -28,7 +28,8 @@ class Undo:
     async def run(self, arguments: UndoArguments, job: Job) -> str:  # noqa: ARG002
         if job.keeping is None:
             raise ToolError(Code.NOTHING_TO_UNDO)
-        paths: list[str] = await in_thread(undo_last, job.keeping, job.workspace)
-        for path in paths:
+        undone: Undone = await in_thread(undo_last, job.keeping, job.workspace)
+        for path in undone.paths:
             job.workspace.seen.pop(path, None)
-        return f"Undone: {', '.join(paths)}."
+        left = f" Not put back: {undone.left}." if undone.left else ""
+        return f"Undone: {', '.join(undone.paths)}.{left}"

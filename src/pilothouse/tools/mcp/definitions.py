@@ -67,12 +67,17 @@ def read_definitions(text: str, file: str) -> list[ServerDefinition]:
     found = [_server(document, name, data, at) for name, data, at in _entries(document)]
     seen: dict[str, str] = {}
     for definition in found:
-        plain = re.sub(r"[-_]", "", definition.name).lower()
+        plain = plain_name(definition.name)
         if plain in seen:
             detail = f"It cannot be told from {seen[plain]!r} when case, '-' and '_' are ignored."
             document.fail((definition.name,), detail, "names that differ in letters or digits")
         seen[plain] = definition.name
     return found
+
+
+def plain_name(name: str) -> str:
+    """The same for names that a person could take for one another."""
+    return re.sub(r"[-_]", "", name).lower()
 
 
 def _entries(document: Document) -> list[tuple[str, Any, KeyPath]]:

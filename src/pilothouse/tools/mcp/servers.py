@@ -13,7 +13,7 @@ from pilothouse.domain.errors import InvalidInput, NotFound
 from pilothouse.domain.servers import PromptShape, ServerShape
 from pilothouse.sandbox.processes import clean_environment
 from pilothouse.tools.mcp.connection import Connection
-from pilothouse.tools.mcp.definitions import ServerDefinition, read_definitions
+from pilothouse.tools.mcp.definitions import ServerDefinition, plain_name, read_definitions
 from pilothouse.tools.mcp.tools import McpTool, tools_of
 from pilothouse.tools.mcp.values import Clock, PromptDefinition
 from pilothouse.tools.registry import Registry
@@ -77,10 +77,9 @@ class Servers:
 
     def _add(self, folder: str | None, definition: ServerDefinition) -> None:
         where = (folder, definition.name)
-        environment = {**self._environment, **({"PWD": folder} if folder is not None else {})}
         self._connections[where] = Connection(
             definition,
-            environment=environment,
+            environment=self._environment,
             ambient=self._ambient,
             on_change=lambda connection: self._on_change(where, connection),
         )
@@ -117,10 +116,11 @@ class Servers:
             self._wrong.pop(folder, None)
         except InvalidInput as error:
             found, self._wrong[folder] = [], error.reason
+        own = {plain_name(where[1]) for where in self._connections if where[0] is None}
         for definition in found:
-            if (None, definition.name) in self._connections:
+            if plain_name(definition.name) in own:
                 continue  # the person's own comes first, whatever a folder calls its own
-            self._add(folder, definition)
+            self._add(folder, msgspec.structs.replace(definition, cwd=definition.cwd or folder))
             if definition.enabled:
                 await self._connections[folder, definition.name].start()
 
