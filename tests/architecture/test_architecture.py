@@ -121,6 +121,7 @@ def test_the_commands_of_the_runtime_are_these_and_no_others() -> None:
             "switch_tool",
             "tool_servers",
             "tools_off",
+            "known_tools",
             "trust_folder",
             "undo",
             "answer",

@@ -36,6 +36,7 @@ from pilothouse.testing.ambient import TurnableAmbient
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
 from tests.held import asks
+from tests.server.lending import builtins, configuration, lender, log_of, ready, runs
 
 CHANGING = [route for route in ROUTES if route.method != "GET"]
 WITH_BODY = [route for route in ROUTES if route.signature.body is not None]
@@ -72,9 +73,11 @@ class Reply(NamedTuple):
 
 
 class House:
-    """A server with one context of the local user's, which waits for them to decide a call."""
+    """A server with one context of the local user's, which waits for them to decide a call. A command has changed a
+    file there and printed much; the folder has a configuration of its own; a server lends tools."""
 
-    def __init__(self, world: World, served: Served, http: aiohttp.ClientSession) -> None:
+    def __init__(self, folder: Path, world: World, served: Served, http: aiohttp.ClientSession) -> None:
+        self.folder = folder
         self.world = world
         self.served = served
         self.http = http
@@ -83,7 +86,10 @@ class House:
     async def furnish(self) -> None:
         runtime = self.world.runtime
         rule = await runtime.give_rule("deny", Scope(tool="another"))
-        context_id = await self.world.start("supervised")
+        context_id = await self.world.start("agent")
+        await self.world.turn(context_id, "print")
+        (printed,) = (await runtime.read_calls(context_id)).items
+        await runtime.switch_mode(context_id, "supervised")
         await self.world.turn(context_id, "go")
         await runtime.send(context_id, "later", queue=True)
         await runtime.create_branch(context_id, "try")
@@ -96,21 +102,28 @@ class House:
             "thread_id": context_id,
             "branch": "main",
             "source": "try",
-            "name": "page.css",
+            "prompt_name": "review",
         }
+        self.printed = printed.id
+        self.digest = (await runtime.folder_trust(context_id)).digest
 
     def path(self, route: Route, **ids: str) -> str:
         """With real ids in it, and with the parameters that there must be."""
         query = route.signature.query
         fields = msgspec.structs.fields(query) if query is not None else ()
         needed = "&".join(f"{field.name}={PARAMETERS[field.name]}" for field in fields if field.required)
-        return route.path.format_map({**self.ids, **ids}) + (f"?{needed}" if needed else "")
+        names = {"tools": "look", "servers": "docs", "assets": "page.css"}
+        named = {"name": next((name for part, name in names.items() if f"/{part}/{{name}}" in route.path), "")}
+        about = {"call_id": self.printed} if route.path.endswith("/output") else {}
+        return route.path.format_map({**self.ids, **named, **about, **ids}) + (f"?{needed}" if needed else "")
 
     def body(self, route: Route) -> bytes | None:
         if route.signature.body is None:
             return None
         if route.signature.body is bytes:
             return b"x"
+        if route.path.endswith("/trust"):
+            return msgspec.json.encode({"digest": self.digest})
         text = msgspec.json.encode(route.body_example).decode()
         return text.replace("0190c8f2-7c1a-7abc-8def-0123456789ab", self.ids["context_id"]).encode()
 
@@ -155,20 +168,41 @@ class House:
             [(live.id, live.version, live.state) for live in lives],
             await self.served.serving.sessions.get("local"),
             await runtime.rules(),
-            sorted(self.world.workspace.rglob("*")),
+            [(path, path.read_bytes() if path.is_file() else b"") for path in sorted(self.folder.rglob("*"))],
+            [await runtime.folder_trust(each.context_id) for each in contexts],
+            [(each.name, each.status, each.restarts) for each in await runtime.tool_servers()],
+            log_of(self.folder / "docs"),
             list(self.world.change.ran),
         )
 
 
 @asynccontextmanager
-async def house(workspace: Path, **options: Any) -> AsyncIterator[House]:
-    world = World(workspace, asks(("change", "a")), *[Answer(text="Well.")] * 50, **options)
+async def house(folder: Path, **options: Any) -> AsyncIterator[House]:
+    workspace = folder / "workspace"
+    (workspace / ".pilothouse").mkdir(parents=True)
+    (workspace / ".pilothouse" / "config.toml").write_text('[directories]\ndeploy = "plan"\n')
+    (workspace / "notes.txt").write_text("before")
+    own = configuration(folder)
+    world = World(
+        workspace,
+        runs("printf after > notes.txt; seq 1 20000"),
+        Answer(text="Printed."),
+        asks(("change", "a")),
+        *[Answer(text="Well.")] * 50,
+        tools=[tool for tool in builtins() if tool.name == "execute"],
+        kept=folder / "kept",
+        trust=own,
+        steering=own.steering,
+        mcp=[lender(folder / "docs")],
+        **options,
+    )
     async with (
         world.runtime,
         Served(world.runtime, [workspace]) as served,
         aiohttp.ClientSession(served.url, cookie_jar=aiohttp.DummyCookieJar()) as http,
     ):
-        made = House(world, served, http)
+        made = House(folder, world, served, http)
+        await ready(world.runtime, "docs")
         await made.furnish()
         yield made
 
@@ -213,6 +247,16 @@ async def test_with_the_token_every_route_is_open(tmp_path: Path) -> None:
             reply = await here.ask(route)
             assert reply.status not in (401, 403, 405, 413, 415, 421, 429, 500), (named(route), reply)
         assert await here.everything() != before
+
+
+async def test_the_scene_holds_what_the_routes_of_folders_and_servers_are_about(tmp_path: Path) -> None:
+    async with house(tmp_path) as here:
+        about = ("/trust", "/undo", "/output", "/mcp/servers", "/resources", "/prompts/{prompt_name}", "/tools/{name}")
+        routes = [route for route in ROUTES if route.path.endswith(about)]
+        assert len(routes) == 9
+        for route in routes:
+            reply = await here.ask(route)
+            assert reply.status == 200, (named(route), reply)
 
 
 async def test_without_the_right_token_every_route_is_closed(tmp_path: Path) -> None:

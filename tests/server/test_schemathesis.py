@@ -1,10 +1,12 @@
 """The OpenAPI document against a real server: requests made from it, and no answer that it does not describe.
 
 Most requests are about things that there are: a context that rests, one that waits for a decision, one that asks, one
-that is at work and one that is paused, with their messages, calls, branches, rules and queued messages.
+that is at work and one that is paused, with their messages, calls, branches, rules and queued messages. In each the
+agent has changed a file and a call has printed much; their folder has a configuration; a server lends tools.
 """
 
 import asyncio
+import itertools
 import random
 import threading
 from collections import Counter, defaultdict
@@ -45,17 +47,20 @@ from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.tools import NoteArguments, NoteTool
 from pilothouse.testing.world import World
 from pilothouse.tools.base import Job
+from pilothouse.tools.builtin.edit import WriteFile
 from tests.scale import LONG, Record
+from tests.server.lending import configuration, lender, ready
 
 T = TypeVar("T")
 GOOD, BAD = (200, 100) if LONG else (8, 4)
 KINDS = ("resting", "waiting", "asking", "running", "paused")
 OFTEN = ("resting", "resting", "waiting", "waiting", *KINDS)
-CHANGE, ASK, HOLD = "please change it", "please ask me", "please hold on"
+CHANGE, ASK, HOLD, PRINT = "please change it", "please ask me", "please hold on", "please print it"
 CALLS = {
     CHANGE: ("change", {"text": "a", "path": "docs/a"}),
     ASK: ("ask_user", {"questions": [{"question": "Which?", "options": ["a", "b"]}]}),
     HOLD: ("hold", {}),
+    PRINT: ("print", {}),
 }
 # These go on until somebody leaves; tests of their own read them.
 ENDLESS = {f"GET {route.path}" for route in ROUTES if route.gives == EVENTS and route.method == "GET"}
@@ -97,6 +102,7 @@ class Obliging(ScriptedAdapter):
 
     def __init__(self) -> None:
         super().__init__(Script())
+        self._numbers = itertools.count()
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         yield Connected()
@@ -109,6 +115,9 @@ class Obliging(ScriptedAdapter):
             given = {**arguments, "text": said} if word == HOLD else arguments
             encoded = msgspec.json.encode(given).decode()
             yield CallDelta(index=number, id=f"call_{number}", tool=tool, arguments=encoded)
+        if PRINT in said:
+            written = {"path": f"notes/{next(self._numbers)}", "content": "new"}
+            yield CallDelta(index=1, id="call_1", tool="write_file", arguments=msgspec.json.encode(written).decode())
         yield Finished(reason="tool_calls" if asked else "stop")
 
 
@@ -126,25 +135,48 @@ class HoldTool(NoteTool):
         return "held"
 
 
+class PrintTool(NoteTool):
+    """Prints more than the model is given."""
+
+    def __init__(self) -> None:
+        super().__init__("print", "read_only")
+
+    async def run(self, arguments: NoteArguments, job: Job) -> str:
+        return "0123456789\n" * 5000
+
+
 class Backdrop:
     """A server in a thread of its own, and contexts in every state."""
 
-    def __init__(self, workspace: Path) -> None:
+    def __init__(self, folder: Path) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._thread.start()
         self._scenes: dict[str, dict[str, Any]] = {}
         self.http = requests.Session()
         self.http.headers["authorization"] = f"Bearer {TOKEN}"
-        self._do(self._open(workspace))
+        self._do(self._open(folder))
         self.exported = self._do(self._export(self.scene("resting")["context_id"]))
 
     def _do(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
 
-    async def _open(self, workspace: Path) -> None:
+    async def _open(self, folder: Path) -> None:
         self._hold = HoldTool()
-        self._world = World(workspace, adapter=Obliging(), tools=[self._hold])
+        workspace = folder / "workspace"
+        (workspace / ".pilothouse").mkdir(parents=True)
+        (workspace / ".pilothouse" / "config.toml").write_text('[directories]\ndeploy = "plan"\n')
+        own = configuration(folder)
+        self._world = World(
+            workspace,
+            adapter=Obliging(),
+            tools=[self._hold, PrintTool(), WriteFile()],
+            kept=folder / "kept",
+            trust=own,
+            steering=own.steering,
+            mcp=[lender(folder / "docs")],
+        )
+        await self._world.runtime.start()
         self._served = await Served(self._world.runtime, [workspace]).__aenter__()
         self.url = self._served.url
 
@@ -179,9 +211,11 @@ class Backdrop:
     async def _scene(self, kind: str) -> dict[str, Any]:
         runtime = self._world.runtime
         lasting = await self._only_rule()
+        await ready(runtime, "docs")
         context_id = await self._world.start("agent")
         await self._renew_session(context_id)
-        await self._world.turn(context_id, "hello")
+        await self._world.turn(context_id, PRINT)
+        (printed, _) = (await runtime.read_calls(context_id)).items
         await runtime.create_branch(context_id, "idea")
         await runtime.switch_branch(context_id, "idea")
         await self._world.turn(context_id, "on another branch")
@@ -190,7 +224,7 @@ class Backdrop:
         await runtime.switch_mode(context_id, "review")
         await self._bring_to(kind, context_id)
         (queued,) = await runtime.queued(context_id)
-        (call,) = (await runtime.read_calls(context_id)).items
+        (*_, call) = (await runtime.read_calls(context_id)).items
         ids = await runtime.read_ids(context_id, "main", limit=100)
         other = await runtime.read_ids(context_id, "idea", limit=100)
         return {
@@ -200,6 +234,8 @@ class Backdrop:
             "queued": queued.item.id,
             "call_id": call.id,
             "digest": call.digest,
+            "printed": printed.id,
+            "trust": (await runtime.folder_trust(context_id)).digest,
             "rule_id": rule.id,
             "lasting_rule_id": lasting.id,
         }
@@ -249,7 +285,7 @@ class Backdrop:
 
 @pytest.fixture(scope="module")
 def backdrop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Backdrop]:
-    made = Backdrop(tmp_path_factory.mktemp("workspace"))
+    made = Backdrop(tmp_path_factory.mktemp("backdrop"))
     yield made
     made.close()
 
@@ -376,13 +412,24 @@ def examples(operation: Any, scene: dict[str, Any], backdrop: Backdrop) -> Itera
     if media == LINES:
         query = {"context_id": f"{scene['context_id']}-again"}
     example = backdrop.exported if media == LINES else described.get("example", "some bytes")
-    body = real(example, scene, random.Random(0), 1)
+    body = real(example, about(operation, scene), random.Random(0), 1)
     yield operation.Case(path_parameters=path, query=query, body=body, media_type=media)
     if operation.path.startswith("/api/chat/") and operation.path.endswith("/resume"):
         yield operation.Case(path_parameters=path, body={"answers": ["a"]}, media_type=media)
 
 
-PLACES = ("context_id", "message_id", "call_id", "rule_id", "branch", "source", "tab_id", "thread_id")
+PLACES = (
+    "context_id",
+    "message_id",
+    "call_id",
+    "rule_id",
+    "branch",
+    "source",
+    "tab_id",
+    "thread_id",
+    "name",
+    "prompt_name",
+)
 
 
 def path_value(name: str, operation: Any, scene: dict[str, Any]) -> str:
@@ -390,7 +437,17 @@ def path_value(name: str, operation: Any, scene: dict[str, Any]) -> str:
         return str(scene["queued"])
     if name == "rule_id":
         return str(scene["lasting_rule_id"])
-    usual = {"branch": "idea", "source": "idea", "tab_id": scene["context_id"], "thread_id": scene["context_id"]}
+    if name == "call_id" and operation.path.endswith("/output"):
+        return str(scene["printed"])
+    if name == "name":
+        return "look" if "/tools/" in operation.path else "docs"
+    usual = {
+        "prompt_name": "review",
+        "branch": "idea",
+        "source": "idea",
+        "tab_id": scene["context_id"],
+        "thread_id": scene["context_id"],
+    }
     return str(usual.get(name) or scene[name])
 
 
@@ -410,7 +467,12 @@ def settle_in(case: Any, scene: dict[str, Any], chance: random.Random, backdrop:
     if case.media_type == LINES:
         case.body = damaged(backdrop.exported, chance)
     else:
-        case.body = real(case.body, scene, chance, share)
+        case.body = real(case.body, about(case.operation, scene), chance, share)
+
+
+def about(operation: Any, scene: dict[str, Any]) -> dict[str, Any]:
+    """A digest names what was shown: a call, or the folder's own files."""
+    return {**scene, "digest": scene["trust"]} if operation.path.endswith("/trust") else scene
 
 
 def damaged(data: bytes, chance: random.Random) -> bytes:
@@ -460,6 +522,8 @@ def real(value: Any, scene: dict[str, Any], chance: random.Random, share: float)
         "payloads": [{"type": "text", "content": "hello"}, {"type": "file_reference", "path": "docs/a"}],
         "folder": "docs",
         "files": ["docs/a"],
+        "server": "docs",
+        "uri": "docs://guide",
         "policy": msgspec.to_builtins(Policy(kind="manual")),
     }
     return {

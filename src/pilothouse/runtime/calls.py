@@ -256,15 +256,15 @@ def _note(draft: Draft, record: CallRecord, by: str, mode: str, outcome: str, re
     )
 
 
-async def decline(contexts: Contexts, context_id: str, call_id: str, *, by: str = "local") -> None:
-    """Do not answer a question of a running call: who asked is told so. Raises: NotFound, StoreError."""
+async def decline(contexts: Contexts, context_id: str, *, by: str = "local") -> None:
+    """Do not answer the oldest question of a running call: who asked is told so. Raises: Conflict, StoreError."""
     async with contexts.locked(context_id) as live:
-        asked = live.calls.get(CallId(call_id))
-        if asked is None or asked.asked_by is None or not asked.is_open:
-            raise NotFound(Code.UNKNOWN_CALL, call_id=call_id)
+        asked = live.asked_by_calls()
+        if not asked:
+            raise Conflict(Code.NO_QUESTION)
         draft = live.draft()
-        draft.change_call(asked.id, decided_at=live.parts.now(), decided_by=by)
-        end_call(draft, live, asked.id, "rejected", reason=Reason(Code.NOT_RUN), by=by)
+        draft.change_call(asked[0].id, decided_at=live.parts.now(), decided_by=by)
+        end_call(draft, live, asked[0].id, "rejected", reason=Reason(Code.NOT_RUN), by=by)
         await live.commit(draft)
 
 

@@ -22,7 +22,8 @@ from pilothouse.domain.values import ContextId, Value
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.deciding import nothing
 from pilothouse.runtime.draft import Draft
-from pilothouse.runtime.live import Live, finish
+from pilothouse.runtime.finishing import finish
+from pilothouse.runtime.live import Live
 from pilothouse.runtime.modes import check_persona, restand
 from pilothouse.runtime.parts import Parts
 from pilothouse.runtime.titles import clean_title
@@ -213,7 +214,7 @@ async def delete_context(contexts: Contexts, context_id: str) -> None:
 
 async def _delete(contexts: Contexts, live: Live) -> None:
     await contexts.parts.store.delete(live.id)
-    if live.keeping is not None:
+    if live.keeping is not None and not live.above:
         await asyncio.to_thread(live.keeping.remove)
     live.is_deleted = True
     contexts.forget(live)

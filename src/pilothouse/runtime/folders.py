@@ -75,7 +75,7 @@ async def undo(contexts: Contexts, context_id: str, *, by: str = "local") -> Und
             raise Conflict(error.reason.code, **error.reason.params) from error
         draft = live.draft()
         for path in undone.paths:
-            live.seen.pop(path, None)
+            live.workspace().forget(path)
         draft.note("change_undone", by, paths=undone.paths)
         await live.commit(draft)
     return undone

@@ -32,7 +32,8 @@ from pilothouse.domain.states import Failed, Idle, WaitingForRecovery, is_restin
 from pilothouse.domain.values import ContextId, Value
 from pilothouse.runtime.catalogue import check_root, check_workspace
 from pilothouse.runtime.contexts import Contexts
-from pilothouse.runtime.live import Live, finish
+from pilothouse.runtime.finishing import finish
+from pilothouse.runtime.live import Live
 from pilothouse.runtime.looking import look_again
 from pilothouse.runtime.titles import TITLE_AT_MOST
 from pilothouse.runtime.transfer import (

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -19,6 +19,7 @@ from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, P
 from pilothouse.domain.transitions import check
 from pilothouse.domain.values import CallId, ContextId
 from pilothouse.runtime.draft import Draft
+from pilothouse.runtime.finishing import finish
 from pilothouse.runtime.parts import Parts
 from pilothouse.runtime.windows import Windows
 from pilothouse.sandbox.workspace import Root, Workspace
@@ -129,8 +130,9 @@ class Live:
 
     @property
     def keeping(self) -> Keeping | None:
-        """What is kept beside its messages."""
-        return Keeping(self.parts.kept / self.id) if self.parts.kept is not None else None
+        """What is kept beside its messages, in one place with its sub-agents: they change the same folder."""
+        first = self.above[-1].id if self.above else self.id
+        return Keeping(self.parts.kept / first) if self.parts.kept is not None else None
 
     def is_executing(self, call_id: CallId) -> bool:
         call = self.calls.get(call_id)
@@ -283,19 +285,3 @@ class Live:
 def created(message: Message, context_id: ContextId, version: int) -> MessageCreated:
     kind = str(message.__struct_config__.tag)
     return MessageCreated(context_id=context_id, version=version, message_id=message.id, role=message.role, type=kind)
-
-
-async def finish(work: Coroutine[Any, Any, object]) -> None:
-    """Run to the end even if the caller is cancelled meanwhile; the cancellation then goes on."""
-    task = asyncio.ensure_future(work)
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        while not task.done():
-            try:
-                await asyncio.wait({task})
-            except asyncio.CancelledError:
-                continue
-        if not task.cancelled():
-            task.result()
-        raise

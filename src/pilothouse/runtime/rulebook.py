@@ -11,7 +11,7 @@ from pilothouse.domain.audit import AuditDraft, AuditEntry, AuditHead, Kind, cha
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import Conflict, NotFound
 from pilothouse.domain.rules import RULES_PER_USER, Origin, Rule, RuleId, Scope
-from pilothouse.runtime.live import finish
+from pilothouse.runtime.finishing import finish
 from pilothouse.runtime.parts import Parts
 from pilothouse.storage.base import UserLog
 

@@ -100,6 +100,7 @@ class Runtime(Contexts):
     note_own_command = folders.note_own_command
     call_output = folders.call_output
 
+    known_tools = toolbox.known_tools
     tools_off = toolbox.tools_off
     switch_tool = toolbox.switch_tool
     tool_servers = toolbox.tool_servers

@@ -1,6 +1,7 @@
 """Commands about tools and their servers: what there is, switching on and off, resources and prompts."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import Conflict, NotFound, ToolError
@@ -12,6 +13,7 @@ from pilothouse.domain.values import MessageId
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.rules import give_rule, revoke_rule
 from pilothouse.runtime.rules import rules as rules_given
+from pilothouse.tools.base import Tool
 from pilothouse.tools.mcp.connection import Connection
 from pilothouse.tools.mcp.tools import visible_text
 
@@ -21,10 +23,19 @@ _RESOURCE_AT_MOST = 200_000
 async def tools_off(contexts: Contexts, *, user: str = "local") -> set[str]:
     """The names of tools that are switched off: by the settings, or by a rule of the user's."""
     settings = contexts.parts.steering(None).disabled
-    tools = contexts.parts.registry.tools.values()
+    tools = (await known_tools(contexts, user=user)).values()
     off = {tool.name for tool in tools if tool.name in settings or tool.category in settings}
     given = await rules_given(contexts, user=user)
     return off | {rule.scope.tool for rule in given if rule.effect == "deny" and is_of_whole_tool(rule.scope)}
+
+
+async def known_tools(contexts: Contexts, *, user: str = "local") -> Mapping[str, Tool[Any]]:
+    """Those that are everywhere, and those of the folders of a user's open contexts."""
+    registry = contexts.parts.registry
+    found = dict(registry.tools)
+    for folder in sorted(_folders(contexts, user)):
+        found |= {name: tool for name, tool in registry.within(folder).items() if name not in found}
+    return found
 
 
 async def switch_tool(contexts: Contexts, name: str, enabled: bool, *, user: str = "local") -> None:
@@ -32,9 +43,9 @@ async def switch_tool(contexts: Contexts, name: str, enabled: bool, *, user: str
 
     Raises: NotFound, Conflict for one that the settings have switched off, StoreError.
     """
-    registry = contexts.parts.registry
-    if registry.find(name) is None:
-        raise NotFound(Code.UNKNOWN_TOOL, tool=name, allowed=", ".join(registry.tools))
+    known = await known_tools(contexts, user=user)
+    if name not in known:
+        raise NotFound(Code.UNKNOWN_TOOL, tool=name, allowed=", ".join(known))
     is_off = name in await tools_off(contexts, user=user)
     if is_off and enabled:
         for rule in await rules_given(contexts, user=user):

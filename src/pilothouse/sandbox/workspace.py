@@ -102,6 +102,10 @@ class Workspace:
                 return Reason(Code.RUNS_CODE, {"path": path})
         return None
 
+    def forget(self, path: str) -> None:
+        """What the model has read of a file is no longer what it holds, and that is all right."""
+        self.seen.pop(self.touched(path)[-1], None)
+
     def is_private(self, absolute: str) -> bool:
         """Whether it belongs to the runtime itself."""
         return any(_is_within(absolute, str(private)) for private in self._private)

@@ -26,9 +26,10 @@ class ElevationBody(Value, kw_only=True):
 
 
 class AnswersBody(Value):
-    """One for each question, in their order."""
+    """One for each question, in their order. What a running call asks may also be declined."""
 
-    answers: Annotated[tuple[str, ...], Meta(max_length=100)]
+    answers: Annotated[tuple[str, ...], Meta(max_length=100)] = ()
+    decline: bool = False
 
 
 async def cancel(call: Call, context_id: str) -> ContextShape:
@@ -75,5 +76,8 @@ async def end_elevation(call: Call, context_id: str) -> ModeSwitch:
 
 
 async def answer(call: Call, context_id: str, body: AnswersBody) -> ContextShape:
-    await call.runtime.answer(context_id, body.answers, by=call.user)
+    if body.decline:
+        await call.runtime.decline(context_id, by=call.user)
+    else:
+        await call.runtime.answer(context_id, body.answers, by=call.user)
     return await get(call, context_id)

@@ -80,6 +80,7 @@ async def models(call: Call) -> Page[ModelShape]:
 
 async def tools(call: Call) -> Page[ToolShape]:
     registry = call.runtime.parts.registry
+    known = await call.runtime.known_tools(user=call.user)
     off = await call.runtime.tools_off(user=call.user)
     return Page(
         tuple(
@@ -92,7 +93,7 @@ async def tools(call: Call) -> Page[ToolShape]:
                 enabled=tool.name not in off,
                 parameters=registry.offer(tool).parameters,
             )
-            for tool in registry.tools.values()
+            for tool in known.values()
         )
     )
 

@@ -52,8 +52,8 @@ class Unattended:
         return not is_open or isinstance(live.state, Failed | WaitingForRecovery)
 
     async def _deny_one(self, waiting: Live) -> None:
-        for question in waiting.asked_by_calls():
-            await self._runtime.decline(waiting.id, question.id, by="runtime")
+        if waiting.asked_by_calls():
+            await self._runtime.decline(waiting.id, by="runtime")
         told = say(Reason(Code.NOBODY_HERE))
         if isinstance(waiting.state, AwaitingToolApproval):
             rejected = await self._runtime.reject_all(waiting.id, reason=told, by="runtime")

@@ -118,7 +118,7 @@ async def answer_in_a_call(runtime: Runtime, context_id: str, call_id: str, line
     """A question that a running call asks; who does not answer it declines."""
     asked = [call for call in await runtime.open_questions(context_id) if call.id == call_id]
     if asked and not await answer_questions(runtime, context_id, lines):
-        await runtime.decline(context_id, call_id)
+        await runtime.decline(context_id)
 
 
 async def answer_questions(runtime: Runtime, context_id: str, lines: Lines) -> bool:

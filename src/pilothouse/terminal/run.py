@@ -84,7 +84,7 @@ async def run(
             _print_line(_as_line(event), out)
         if isinstance(event, Asks):  # nobody is here to answer
             with suppress(RequestError):
-                await runtime.decline(context_id, event.call_id, by="runtime")
+                await runtime.decline(context_id, by="runtime")
         if isinstance(event, ChildWaits):  # nobody is here to decide: it is kept, and decided later
             live = await runtime.context(event.context_id)
             break

@@ -11,16 +11,13 @@ from functools import cache
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
+from pilothouse.sandbox.shell.doubts import is_covered, is_gap, is_strange
 from pilothouse.sandbox.shell.levels import Level, Simple
-from pilothouse.sandbox.shell.words import UNKNOWN, Misread, Word, literal, opens_a_command, read_word
+from pilothouse.sandbox.shell.words import UNKNOWN, Misread, Word, literal, read_word
 
 LENGTH_AT_MOST = 20_000
 _DEPTH_AT_MOST = 60
-# The grammar ends a word at a line that goes on; the shell does not.
-_BROKEN_WORD = re.compile(r"(?<![ \t])\\\n|\\[ \t]\\\n")
-_GAP = re.compile(rb"(?:[ \t\n]|\\\n)*")
 _PLAIN_VARIABLE = re.compile(r"\$\{[A-Za-z_]\w*\}")
-_BEFORE_A_COMMENT = tuple(bytes([each]) for each in b" \t\n;&|()")
 _NUMBER = re.compile(r"[-+*/%()\s\d]+")
 _SAFE_VARIABLE = re.compile(r"[a-z_][a-z0-9_]*")
 _SAFE_BEFORE_A_COMMAND = re.compile(r"LC_[A-Z]+|LANG|LANGUAGE|TZ|NO_COLOR|COLUMNS|LINES|CLICOLOR|TERM")
@@ -70,12 +67,12 @@ class Reading:
         self.level = max(self.level, level)
 
     def _read(self, text: str) -> None:
-        if len(text) > LENGTH_AT_MOST or _BROKEN_WORD.search(text) or any(map(_is_strange, text)):
+        if len(text) > LENGTH_AT_MOST or is_strange(text):
             self._goes(Level.LINE)
         tree = _parser().parse(text.encode())
         root, source = tree.root_node, text.encode()
         around = source[: root.start_byte] + source[root.end_byte :]
-        if root.has_error or not _is_gap(around, False) or not _is_covered(root, source):
+        if root.has_error or not is_gap(around, False) or not is_covered(root, source):
             self._goes(Level.LINE)
         self._walk(root, 0)
         self.is_plain = self.level < Level.LINE and _is_plain(root)
@@ -253,31 +250,6 @@ def _assignment(node: Node) -> tuple[str, Word]:
     if name is None or name.type != "variable_name" or any(_text(child) == "+=" for child in node.children):
         raise Misread("assignment")
     return _text(name), read_word(value) if value is not None else literal("")
-
-
-def _is_strange(character: str) -> bool:
-    """What the grammar takes for a space and the shell does not, and what cannot be seen."""
-    if character in " \t\n":
-        return False
-    return character.isspace() or ord(character) < 32 or ord(character) == 127
-
-
-def _is_covered(node: Node, source: bytes) -> bool:
-    """Whether between the words there is nothing but blanks, and in a text nothing that opens a command: the grammar
-    has left nothing out."""
-    is_text = node.type in ("string", "heredoc_body")
-    position = node.start_byte
-    for child in node.children:
-        if not _is_gap(source[position : child.start_byte], is_text) or not _is_covered(child, source):
-            return False
-        position = child.end_byte
-    if node.type == "comment":
-        return source[node.start_byte - 1 : node.start_byte] in (b"", *_BEFORE_A_COMMENT)
-    return not node.children or _is_gap(source[position : node.end_byte], is_text)
-
-
-def _is_gap(part: bytes, is_text: bool) -> bool:
-    return not opens_a_command(part.decode(errors="replace")) if is_text else bool(_GAP.fullmatch(part))
 
 
 def _leaf_words(node: Node) -> Iterator[Node]:

@@ -30,6 +30,6 @@ class Undo:
             raise ToolError(Code.NOTHING_TO_UNDO)
         undone: Undone = await in_thread(undo_last, job.keeping, job.workspace)
         for path in undone.paths:
-            job.workspace.seen.pop(path, None)
+            job.workspace.forget(path)
         left = f" Not put back: {undone.left}." if undone.left else ""
         return f"Undone: {', '.join(undone.paths)}.{left}"

@@ -39,6 +39,9 @@ class AcceptedTools:
     def known(self, server: str, tool: str) -> str | None:
         return self._known.get(server, {}).get(tool)
 
+    def knows(self, server: str) -> bool:
+        return server in self._known
+
     def accept(self, server: str, definitions: Mapping[str, str]) -> None:
         self._known.setdefault(server, {}).update(definitions)
         if self._file is None:
@@ -120,7 +123,7 @@ class Servers:
         for definition in found:
             if plain_name(definition.name) in own:
                 continue  # the person's own comes first, whatever a folder calls its own
-            self._add(folder, msgspec.structs.replace(definition, cwd=definition.cwd or folder))
+            self._add(folder, msgspec.structs.replace(definition, cwd=definition.cwd or folder, trusted=False))
             if definition.enabled:
                 await self._connections[folder, definition.name].start()
 

@@ -28,6 +28,9 @@ class Accepted(Protocol):
     def known(self, server: str, tool: str) -> str | None:
         """The whole definition as it was accepted."""
 
+    def knows(self, server: str) -> bool:
+        """Whether anything of it was accepted."""
+
     def accept(self, server: str, definitions: Mapping[str, str]) -> None: ...
 
 
@@ -101,10 +104,9 @@ class McpTool:
 def tools_of(connection: Connection, key: str, accepted: Accepted) -> list[McpTool]:
     """All that can be told apart: two names that become one are withheld, both."""
     made = [McpTool(connection, definition, key, accepted) for definition in connection.tools]
-    # What a server brings at first is what the person has added it for.
-    new = {tool.own_name: tool.text for tool in made if accepted.known(key, tool.own_name) is None}
-    if new:
-        accepted.accept(key, new)
+    if made and not accepted.knows(key):
+        # What a server brings at first is what the person has added it for; what comes later waits for them.
+        accepted.accept(key, {tool.own_name: tool.text for tool in made})
     counts = Counter(_plain(tool.name) for tool in made)
     return [tool for tool in made if counts[_plain(tool.name)] == 1 and len(tool.name) <= NAME_AT_MOST]
 

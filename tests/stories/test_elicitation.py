@@ -1,0 +1,376 @@
+"""A server of tools asks in the middle of a call: the person answers, and the call goes on. The model never sees it."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.errors import Conflict
+from pilothouse.domain.messages import ToolResult
+from pilothouse.domain.rules import Scope
+from pilothouse.domain.states import AwaitingUserAnswer, ExecutingTool, Idle, State, is_resting
+from pilothouse.llm.script import Answer
+from pilothouse.storage.files.store import FileStore
+from pilothouse.testing.disk import FaultyDisk
+from pilothouse.testing.served import Served
+from pilothouse.testing.world import World
+from pilothouse.tools.builtin.delegate import Delegate
+from tests.server.lending import DONE, NOW, SOON, furnished, lender, lends, log_of, ready, says, until
+from tests.stories.test_recovery import crash
+
+ASK = says(("docs__ask", {"text": "form"}))
+
+
+def asking(folder: Path, *answers: Answer, trusted: bool = False, seconds: float = 60, **options: Any) -> World:
+    lends(folder / "docs", {"name": "ask", "annotations": {"readOnlyHint": True}})
+    return furnished(folder, *answers, mcp=[lender(folder / "docs", trusted=trusted, seconds=seconds)], **options)
+
+
+async def asked(world: World, mode: str = "agent") -> tuple[str, CallRecord]:
+    """A context in which a server has just asked."""
+    await ready(world.runtime, "docs")
+    context_id = await world.start(mode)
+    await world.runtime.send(context_id, "go")
+    return context_id, await question(world, context_id)
+
+
+async def question(world: World, context_id: str) -> CallRecord:
+    async with asyncio.timeout(SOON):
+        while not (found := await world.runtime.open_questions(context_id)):
+            await asyncio.sleep(0.01)
+    return found[0]
+
+
+async def results(world: World, context_id: str) -> list[ToolResult]:
+    found = await world.runtime.read_messages(context_id, branch="main", limit=100)
+    return [message for message in found if isinstance(message, ToolResult)]
+
+
+async def state(world: World, context_id: str) -> State:
+    return (await world.runtime.context(context_id)).state
+
+
+async def test_the_answer_goes_to_the_server_and_the_call_goes_on(tmp_path: Path) -> None:
+    world = asking(tmp_path, ASK, DONE)
+    async with world.runtime:
+        context_id, record = await asked(world)
+        assert isinstance(await state(world, context_id), ExecutingTool)
+        texts = [each["question"] for each in record.arguments["questions"]]
+        assert texts == ["Which colour?\nColour", "count"]
+        before = len(await world.runtime.read_ids(context_id, "main", limit=100))
+        await world.runtime.answer(context_id, ["red", "3"])
+        assert await world.runtime.open_questions(context_id) == []
+        assert len(await world.runtime.read_ids(context_id, "main", limit=100)) == before, "no message for it"
+        await world.runtime.rested(context_id)
+        (result,) = await results(world, context_id)
+        assert json.loads(result.content) == {"action": "accept", "content": {"colour": "red", "count": 3}}
+        assert log_of(tmp_path / "docs").count('ask {"text": "form"}') == 1
+        kinds = [entry.kind for entry in await world.runtime.audit(context_id)]
+        assert "question_answered" in kinds
+        assert await world.runtime.audit_break(context_id) is None
+
+
+async def test_it_is_shown_and_answered_over_http_while_the_call_runs(tmp_path: Path) -> None:
+    world = asking(tmp_path, ASK, DONE)
+    async with world.runtime, Served(world.runtime, [world.workspace]) as served, served.client() as client:
+        context_id, record = await asked(world)
+        shown = await client.call("GET", f"/api/contexts/{context_id}")
+        assert shown["current_state"]["type"] == "executing_tool"
+        assert [each["id"] for each in shown["open_questions"]] == [record.id]
+        assert shown["pending_tool_calls"] == []
+        await client.call("POST", f"/api/contexts/{context_id}/answers", {"answers": ["blue", ""]})
+        await world.runtime.rested(context_id)
+        (result,) = await results(world, context_id)
+        assert json.loads(result.content)["content"] == {"colour": "blue"}, "what may be left out is left out"
+
+
+async def test_who_follows_a_chat_is_told_the_question_and_can_answer_it(tmp_path: Path) -> None:
+    world = asking(tmp_path, ASK, DONE)
+    async with world.runtime, Served(world.runtime, [world.workspace]) as served, served.client() as client:
+        await ready(world.runtime, "docs")
+        told: list[tuple[str, Any]] = []
+        async with asyncio.timeout(SOON):
+            async for event in client.chat("thread", "go", mode="agent"):
+                told.append(event)
+                if event[0] == "interrupt":
+                    break
+        assert told[-1][0] == "interrupt", told
+        assert told[-1][1]["questions"][0]["question"] == "Which colour?\nColour"
+        body = {"answers": ["red", ""]}
+        async with asyncio.timeout(SOON):
+            rest = [event async for event in client.events("POST", "/api/chat/thread/resume", body)]
+        assert rest[-1][0] == "done"
+        (result,) = await results(world, "thread")
+        assert json.loads(result.content)["action"] == "accept"
+
+
+async def test_where_nobody_watches_it_is_declined(tmp_path: Path) -> None:
+    world = asking(tmp_path, ASK, DONE, trusted=True)
+    async with world.runtime, Served(world.runtime, [world.workspace]) as served, served.client() as client:
+        await ready(world.runtime, "docs")
+        body = {"model": "pilothouse", "messages": [{"role": "user", "content": "go"}]}
+        async with asyncio.timeout(SOON):
+            answer = await client.call("POST", "/v1/chat/completions", body)
+        assert "done" in answer["choices"][0]["message"]["content"]
+        assert log_of(tmp_path / "docs")[-1] == 'answered {"action": "decline"}'
+
+
+async def test_a_sub_agents_server_asks_the_person_and_the_answer_finds_it(tmp_path: Path) -> None:
+    task = says(("delegate", {"task": "ask them"}))
+    world = asking(tmp_path, task, ASK, DONE, DONE, tools=[Delegate()])
+    async with world.runtime:
+        await ready(world.runtime, "docs")
+        parent = await world.start()
+        await world.runtime.send(parent, "go")
+        async with asyncio.timeout(SOON):
+            while not (found := (await world.runtime.contexts(parent=parent)).items):
+                await asyncio.sleep(0.01)
+        child = found[0].context_id
+        await question(world, child)
+        await world.runtime.answer(child, ["red", ""])
+        await world.runtime.rested(parent)
+        (result,) = await results(world, child)
+        assert json.loads(result.content)["action"] == "accept"
+
+
+async def test_a_sub_agent_of_one_that_plans_asks_nobody(tmp_path: Path) -> None:
+    task = says(("delegate", {"task": "ask them"}))
+    world = asking(tmp_path, task, ASK, DONE, DONE, trusted=True, tools=[Delegate()])
+    async with world.runtime:
+        await ready(world.runtime, "docs")
+        parent = await world.start("plan")
+        async with asyncio.timeout(SOON):
+            await world.turn(parent, "go")
+        assert log_of(tmp_path / "docs")[-1] == 'answered {"action": "decline"}'
+
+
+async def test_a_person_who_does_not_want_to_answer_declines(tmp_path: Path) -> None:
+    world = asking(tmp_path, ASK, DONE)
+    async with world.runtime:
+        context_id, record = await asked(world)
+        await world.runtime.decline(context_id)
+        await world.runtime.rested(context_id)
+        (result,) = await results(world, context_id)
+        assert json.loads(result.content) == {"action": "decline"}
+        assert (await world.runtime.call(context_id, record.id)).status == "rejected"
+        with pytest.raises(Conflict):
+            await world.runtime.decline(context_id)
+
+
+async def test_an_answer_that_does_not_fit_the_form_declines(tmp_path: Path) -> None:
+    world = asking(tmp_path, ASK, DONE)
+    async with world.runtime:
+        context_id, _ = await asked(world)
+        await world.runtime.answer(context_id, ["red", "many"])
+        await world.runtime.rested(context_id)
+        (result,) = await results(world, context_id)
+        assert json.loads(result.content)["action"] == "decline"
+
+
+@pytest.mark.parametrize(("said", "action"), [("yes", "accept"), ("no", "decline"), ("whatever", "decline")])
+async def test_a_question_without_a_form_is_a_yes_or_a_no(tmp_path: Path, said: str, action: str) -> None:
+    world = asking(tmp_path, says(("docs__ask", {"text": "yes or no"})), DONE)
+    async with world.runtime:
+        context_id, record = await asked(world)
+        assert record.arguments["questions"][0]["options"] == ("yes", "no")
+        await world.runtime.answer(context_id, [said])
+        await world.runtime.rested(context_id)
+        (result,) = await results(world, context_id)
+        assert json.loads(result.content)["action"] == action
+
+
+async def test_what_the_model_is_sent_has_no_word_of_the_question(tmp_path: Path) -> None:
+    world = asking(tmp_path, ASK, DONE, DONE)
+    async with world.runtime:
+        context_id, _ = await asked(world)
+        await world.runtime.answer(context_id, ["red", ""])
+        await world.runtime.rested(context_id)
+        await world.turn(context_id, "again")
+        sent = b"".join(world.model.requests[-1].messages)
+        assert b"Which colour?" not in sent
+        assert sent.count(b"docs__ask") >= 1
+
+
+async def test_in_plan_nobody_is_asked(tmp_path: Path) -> None:
+    world = asking(tmp_path, ASK, DONE, trusted=True)
+    async with world.runtime:
+        await ready(world.runtime, "docs")
+        context_id = await world.start("plan")
+        await world.turn(context_id, "go")
+        (result,) = await results(world, context_id)
+        assert json.loads(result.content) == {"action": "decline"}
+        (call,) = (await world.runtime.read_calls(context_id)).items
+        assert (call.tool, call.status) == ("docs__ask", "executed")
+
+
+async def test_where_asking_is_switched_off_nobody_is_asked(tmp_path: Path) -> None:
+    world = asking(tmp_path, ASK, DONE)
+    async with world.runtime:
+        await ready(world.runtime, "docs")
+        await world.runtime.give_rule("deny", Scope(tool="ask_user"))
+        context_id = await world.start()
+        await world.turn(context_id, "go")
+        (result,) = await results(world, context_id)
+        assert json.loads(result.content) == {"action": "decline"}
+
+
+async def test_a_cancelled_turn_closes_the_question(tmp_path: Path) -> None:
+    world = asking(tmp_path, ASK, DONE)
+    async with world.runtime:
+        context_id, record = await asked(world)
+        async with asyncio.timeout(3):
+            await world.runtime.cancel(context_id)
+        assert isinstance(await state(world, context_id), Idle)
+        assert await world.runtime.open_questions(context_id) == []
+        assert (await world.runtime.call(context_id, record.id)).status == "cancelled"
+        (result,) = await results(world, context_id)
+        assert result.status == "cancelled"
+        with pytest.raises(Conflict):
+            await world.runtime.answer(context_id, ["red", ""])
+        assert await world.runtime.audit_break(context_id) is None
+
+
+async def test_the_time_of_a_call_stands_while_the_person_is_asked(tmp_path: Path) -> None:
+    world = asking(tmp_path, ASK, DONE, seconds=0.3)
+    async with world.runtime:
+        context_id, _ = await asked(world)
+        live = await world.runtime.context(context_id)
+        assert live.task is not None
+        done, _ = await asyncio.wait({live.task}, timeout=3)
+        assert not done
+        await world.runtime.answer(context_id, ["red", ""])
+        await world.runtime.rested(context_id)
+        (result,) = await results(world, context_id)
+        assert json.loads(result.content)["action"] == "accept"
+
+
+async def test_a_call_that_is_out_of_time_after_the_answer_ends_and_the_turn_goes_on(tmp_path: Path) -> None:
+    world = asking(tmp_path, says(("docs__ask", {"text": "then hang"})), DONE, seconds=0.3)
+    async with world.runtime:
+        context_id, record = await asked(world)
+        await world.runtime.answer(context_id, ["red", ""])
+        async with asyncio.timeout(5):
+            await world.runtime.rested(context_id)
+        assert (await world.runtime.context(context_id)).core.last_turn == "complete"
+        (result,) = await results(world, context_id)
+        assert result.status == "failed"
+        assert (await world.runtime.call(context_id, record.id)).status == "executed"
+
+
+async def test_a_question_that_comes_when_the_call_is_over_is_declined(tmp_path: Path) -> None:
+    world = asking(tmp_path, says(("docs__ask", {"text": "late"})), DONE, seconds=0.2)
+    async with world.runtime:
+        await ready(world.runtime, "docs")
+        context_id = await world.start()
+        await world.turn(context_id, "go")
+        (result,) = await results(world, context_id)
+        assert result.status == "failed"
+        await until(lambda: any(line.startswith("answered") for line in log_of(tmp_path / "docs")))
+        assert json.loads(log_of(tmp_path / "docs")[-1].removeprefix("answered ")) == {"action": "decline"}
+        assert await world.runtime.open_questions(context_id) == []
+        assert len((await world.runtime.read_calls(context_id)).items) == 1
+
+
+async def test_a_server_that_ends_while_it_asks_closes_the_question(tmp_path: Path) -> None:
+    world = asking(tmp_path, ASK, DONE)
+    async with world.runtime:
+        context_id, record = await asked(world)
+        async with asyncio.timeout(5):
+            await world.runtime.reconnect_server("docs")
+            await world.runtime.rested(context_id)
+        assert isinstance(await state(world, context_id), Idle)
+        assert (await world.runtime.call(context_id, record.id)).status == "cancelled"
+        (result,) = await results(world, context_id)
+        assert result.status == "failed"
+
+
+@pytest.mark.parametrize("mode", ["plan", "ask", "supervised"])
+async def test_a_switch_of_the_mode_meanwhile_leaves_nothing_hanging(tmp_path: Path, mode: str) -> None:
+    world = asking(tmp_path, ASK, DONE)
+    async with world.runtime:
+        context_id, _ = await asked(world)
+        await world.runtime.switch_mode(context_id, mode)
+        if await world.runtime.open_questions(context_id):
+            await world.runtime.answer(context_id, ["red", ""])
+        async with asyncio.timeout(5):
+            await world.runtime.rested(context_id)
+        assert isinstance(await state(world, context_id), Idle)
+        (result,) = await results(world, context_id)
+        assert result.status == "executed"
+
+
+async def test_a_paused_turn_can_be_answered_and_goes_on_when_it_is_resumed(tmp_path: Path) -> None:
+    world = asking(tmp_path, ASK, DONE)
+    async with world.runtime:
+        context_id, _ = await asked(world)
+        await world.runtime.pause(context_id)
+        await world.runtime.answer(context_id, ["red", ""])
+        await world.runtime.rested(context_id)
+        if not isinstance(await state(world, context_id), Idle):
+            await world.runtime.resume(context_id)
+            await world.runtime.rested(context_id)
+        assert isinstance(await state(world, context_id), Idle)
+        (result,) = await results(world, context_id)
+        assert json.loads(result.content)["action"] == "accept"
+
+
+async def test_two_calls_that_ask_are_answered_one_after_the_other(tmp_path: Path) -> None:
+    """Which question belongs to which of two calls cannot be told over a pipe: the server is declined instead."""
+    both = says(("docs__ask", {"text": "form"}), ("docs__ask", {"text": "other"}))
+    world = asking(tmp_path, both, DONE)
+    async with world.runtime:
+        context_id, first = await asked(world)
+        await world.runtime.answer(context_id, ["red", ""])
+        await _another(lambda record: record.id != first.id, world, context_id)
+        await world.runtime.answer(context_id, ["blue", ""])
+        await world.runtime.rested(context_id)
+        told = [json.loads(result.content) for result in await results(world, context_id)]
+        assert [each["content"]["colour"] for each in told] == ["red", "blue"]
+
+
+async def _another(fits: Callable[[CallRecord], bool], world: World, context_id: str) -> None:
+    async with asyncio.timeout(SOON):
+        while not fits(await question(world, context_id)):
+            await asyncio.sleep(0.01)
+
+
+async def test_after_an_orderly_restart_it_is_closed(tmp_path: Path) -> None:
+    world = asking(tmp_path, ASK, DONE)
+    async with world.runtime:
+        context_id, record = await asked(world)
+    again = asking(tmp_path, DONE, ids_from=1000)
+    async with again.runtime:
+        await closed_after_restart(again, context_id, record)
+
+
+async def test_after_a_crash_it_is_closed(tmp_path: Path) -> None:
+    disk = FaultyDisk()
+    world = asking(tmp_path, ASK, DONE, store=FileStore(tmp_path / "data", now=lambda: NOW, disk=disk))
+    await world.runtime.start()
+    context_id, record = await asked(world)
+    disk.arm(1, "EIO", lasting=True)  # nothing is written any more, as if the process had gone
+    await crash(world)
+    assert world.parts.servers is not None
+    await world.parts.servers.stop()
+    again = asking(tmp_path, DONE, ids_from=1000)
+    async with again.runtime:
+        await closed_after_restart(again, context_id, record)
+
+
+async def closed_after_restart(world: World, context_id: str, record: CallRecord) -> None:
+    live = await world.runtime.context(context_id)
+    assert await world.runtime.open_questions(context_id) == [], "nobody waits for an answer any more"
+    assert is_resting(live.state)
+    assert not isinstance(live.state, AwaitingUserAnswer)
+    assert not (await world.runtime.call(context_id, record.id)).is_open
+    (result,) = await results(world, context_id)
+    assert result.status in ("interrupted", "cancelled")
+    with pytest.raises(Conflict):
+        await world.runtime.answer(context_id, ["red", ""])
+    await world.turn(context_id, "go on")
+    assert isinstance((await world.runtime.context(context_id)).state, Idle)
+    assert await world.runtime.audit_break(context_id) is None

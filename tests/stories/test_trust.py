@@ -1,0 +1,379 @@
+"""Trust in folders: what a folder says of itself counts only in the form in which the person has seen it."""
+
+import contextlib
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilothouse.client.connection import ServerError
+from pilothouse.domain.errors import Conflict, InvalidInput
+from pilothouse.domain.states import AwaitingToolApproval, Idle, State
+from pilothouse.testing.served import Served
+from pilothouse.testing.world import World
+from tests.server.lending import DONE, furnished, lender, log_of, ready, runs, says, until, writes
+
+STRICT = 'mode = "supervised"\n\n[directories]\ndeploy = "plan"\n\n[[rules]]\neffect = "deny"\ntool = "grep"\n'
+GREP = says(("grep", {"pattern": "x"}))
+
+
+def brings(folder: Path, *, servers: dict[str, Any] | None = None, **files: str) -> None:
+    """The folder has files of its own: `config`, `tools`."""
+    where = folder / ".pilothouse"
+    where.mkdir(exist_ok=True)
+    for name, text in files.items():
+        (where / f"{name}.toml").write_text(text)
+    if servers is not None:
+        (where / "mcp_servers.json").write_text(json.dumps({"mcpServers": servers}))
+
+
+def server_in(folder: Path) -> dict[str, Any]:
+    definition = lender(folder)
+    return {"theirs": {"command": definition.command, "args": list(definition.args)}}
+
+
+async def trust(world: World, context_id: str) -> None:
+    shown = await world.runtime.folder_trust(context_id)
+    assert (await world.runtime.trust_folder(context_id, shown.digest)).status == "trusted"
+
+
+async def state(world: World, context_id: str) -> State:
+    return (await world.runtime.context(context_id)).state
+
+
+async def statuses(world: World, context_id: str) -> list[str]:
+    return [call.status for call in (await world.runtime.read_calls(context_id)).items]
+
+
+async def test_nothing_that_a_folder_says_counts_before(tmp_path: Path) -> None:
+    world = furnished(tmp_path, writes("deploy/a", "x"), GREP, writes("b", "x"), DONE, mcp=[])
+    tools = "[tools.write_file]\nenabled = false\n[tools.grep]\nrequire_approval = true\n"
+    brings(world.workspace, config=STRICT, tools=tools, servers=server_in(tmp_path / "theirs"))
+    async with world.runtime:
+        context_id = await world.runtime.create_context(world.workspace)
+        live = await world.runtime.context(context_id)
+        assert live.core.mode == "agent"
+        assert (await world.runtime.folder_trust(context_id)).status == "new"
+        await world.turn(context_id)
+        assert await statuses(world, context_id) == ["executed"] * 3
+        assert await world.runtime.rules(context_id) == []
+        assert await world.runtime.tool_servers() == []
+    assert log_of(tmp_path / "theirs") == [], "no program of the folder was started"
+
+
+async def test_after_it_all_of_it_counts_at_once(tmp_path: Path) -> None:
+    world = furnished(tmp_path, writes("deploy/a", "x"), GREP, says(("look", {})), writes("b", "x"), DONE, mcp=[])
+    tools = "[tools.look]\nenabled = false\n[tools.write_file]\nrequire_approval = true\n"
+    brings(world.workspace, config=STRICT, tools=tools, servers=server_in(tmp_path / "theirs"))
+    async with world.runtime:
+        context_id = await world.start("agent")
+        await trust(world, context_id)
+        await ready(world.runtime, "theirs", folders=[str(world.workspace)])
+        await world.turn(context_id)
+        assert await statuses(world, context_id) == ["denied", "denied", "denied", "pending"]
+        assert isinstance(await state(world, context_id), AwaitingToolApproval)
+        offered = {tool.name for tool in world.model.requests[0].tools}
+        assert "theirs__echo" in offered
+        assert not {"look", "grep"} & offered
+        another = await world.runtime.create_context(world.workspace)
+        assert (await world.runtime.context(another)).core.mode == "supervised"
+        entry = [each for each in await world.runtime.audit(context_id) if each.kind == "folder_trusted"]
+        assert [each.by for each in entry] == ["local"]
+
+
+async def test_a_call_that_waits_is_decided_anew_in_every_open_context_of_the_folder(tmp_path: Path) -> None:
+    grep = says(("change", {"text": "x", "path": "deploy/a"}))
+    world = furnished(tmp_path, grep, grep, DONE, DONE)
+    brings(world.workspace, config='[directories]\ndeploy = "plan"\n')
+    async with world.runtime:
+        first = await world.start("supervised")
+        second = await world.start("supervised")
+        for context_id in (first, second):
+            await world.turn(context_id)
+            assert await statuses(world, context_id) == ["pending"]
+        await trust(world, first)
+        for context_id in (first, second):
+            await world.runtime.rested(context_id)
+            assert await statuses(world, context_id) == ["denied"]
+            assert isinstance(await state(world, context_id), Idle)
+        assert world.change.ran == []
+
+
+async def test_a_changed_file_asks_again_and_what_was_trusted_still_holds(tmp_path: Path) -> None:
+    world = furnished(tmp_path, GREP, DONE, GREP, DONE, GREP, DONE)
+    brings(world.workspace, config='[[rules]]\neffect = "deny"\ntool = "grep"\n')
+    async with world.runtime:
+        context_id = await world.start()
+        await trust(world, context_id)
+        for change in ("", '[[rules]]\neffect = "deny"\ntool = "read_file"\n'):
+            brings(world.workspace, config=change)
+            assert (await world.runtime.folder_trust(context_id)).status == "changed"
+            await world.turn(context_id)
+            assert [rule.scope.tool for rule in await world.runtime.rules(context_id)] == ["grep"]
+        assert await statuses(world, context_id) == ["denied", "denied"]
+        (world.workspace / ".pilothouse" / "config.toml").unlink()
+        assert (await world.runtime.folder_trust(context_id)).status == "changed", "also where nothing is left"
+        await trust(world, context_id)
+        await world.turn(context_id)
+        assert (await statuses(world, context_id))[-1] == "executed"
+
+
+async def test_another_digest_than_the_shown_one_is_409(tmp_path: Path) -> None:
+    world = furnished(tmp_path)
+    brings(world.workspace, config='mode = "review"\n')
+    async with world.runtime, Served(world.runtime, [world.workspace]) as served, served.client() as client:
+        context_id = await world.start()
+        path = f"/api/contexts/{context_id}/trust"
+        shown = await client.call("GET", path)
+        assert (shown["status"], shown["files"]) == ("new", {"config.toml": 'mode = "review"\n'})
+        brings(world.workspace, config='mode = "plan"\n')
+        for digest in (shown["digest"], "", "0" * 64):
+            with pytest.raises(ServerError) as caught:
+                await client.call("PUT", path, {"digest": digest})
+            assert (caught.value.problem.status, caught.value.problem.code) == (409, "trust_changed")
+        assert (await client.call("GET", path))["status"] == "new"
+        assert world.parts.steering(str(world.workspace)).mode is None
+
+
+@pytest.mark.parametrize(
+    "text", ["[server]\nport = 1\n", 'model = "openai:x"\n', "[[rules]]\neffect = 'allow'\n", "colour = 1\n", "mode ="]
+)
+async def test_what_a_folder_may_not_say_cannot_be_trusted(tmp_path: Path, text: str) -> None:
+    world = furnished(tmp_path)
+    brings(world.workspace, config=text)
+    async with world.runtime:
+        context_id = await world.start()
+        shown = await world.runtime.folder_trust(context_id)
+        with pytest.raises(InvalidInput):
+            await world.runtime.trust_folder(context_id, shown.digest)
+        assert (await world.runtime.folder_trust(context_id)).status == "new"
+
+
+@pytest.mark.parametrize("text", ['files = ["x.py"]\n', '[tools.execute]\nsandbox = "off"\n'])
+async def test_a_folder_may_not_bring_code_or_open_the_sandbox(tmp_path: Path, text: str) -> None:
+    world = furnished(tmp_path)
+    brings(world.workspace, tools=text)
+    async with world.runtime:
+        context_id = await world.start()
+        shown = await world.runtime.folder_trust(context_id)
+        with pytest.raises(InvalidInput):
+            await world.runtime.trust_folder(context_id, shown.digest)
+
+
+async def test_a_folder_cannot_switch_on_what_the_person_has_switched_off(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "tools.toml").write_text("[tools.grep]\nenabled = false\n")
+    world = furnished(tmp_path, GREP, DONE)
+    brings(world.workspace, tools="[tools.grep]\nenabled = true\n")
+    async with world.runtime:
+        context_id = await world.start()
+        await trust(world, context_id)
+        await world.turn(context_id)
+        assert await statuses(world, context_id) == ["denied"]
+
+
+async def test_a_white_list_of_a_folder_only_narrows_the_persons_own(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "tools.toml").write_text('[tools.execute]\nwhitelist = ["echo"]\n')
+    world = furnished(tmp_path, runs("echo a"), runs("true"), DONE)
+    brings(world.workspace, tools='[tools.execute]\nwhitelist = ["true", "rm"]\n')
+    async with world.runtime:
+        context_id = await world.start()
+        await trust(world, context_id)
+        await world.turn(context_id)
+        assert await statuses(world, context_id) == ["pending"], "each list must hold it"
+
+
+# which folder it is
+
+
+async def test_a_folder_behind_a_link_is_the_same_folder(tmp_path: Path) -> None:
+    world = furnished(tmp_path, GREP, DONE)
+    brings(world.workspace, config='[[rules]]\neffect = "deny"\ntool = "grep"\n')
+    link = tmp_path / "link"
+    link.symlink_to(world.workspace)
+    async with world.runtime:
+        context_id = await world.runtime.create_context(link, mode="agent")
+        shown = await world.runtime.folder_trust(context_id)
+        assert shown.folder == str(world.workspace)
+        await trust(world, context_id)
+        direct = await world.start()
+        assert (await world.runtime.folder_trust(direct)).status == "trusted"
+        await world.turn(direct)
+        assert await statuses(world, direct) == ["denied"]
+
+
+async def test_another_folder_that_links_to_what_was_trusted_is_not_trusted(tmp_path: Path) -> None:
+    world = furnished(tmp_path, GREP, DONE, mcp=[])
+    brings(
+        world.workspace, config='[[rules]]\neffect = "deny"\ntool = "grep"\n', servers=server_in(tmp_path / "theirs")
+    )
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / ".pilothouse").symlink_to(world.workspace / ".pilothouse")
+    inside = world.workspace / "inside"
+    inside.mkdir()
+    async with world.runtime:
+        context_id = await world.start()
+        await trust(world, context_id)
+        await until(lambda: len(log_of(tmp_path / "theirs")) == 1)
+        elsewhere = await world.runtime.create_context(other, mode="agent")
+        assert (await world.runtime.folder_trust(elsewhere)).status == "new"
+        await world.turn(elsewhere)
+        assert await statuses(world, elsewhere) == ["executed"]
+        below = await world.runtime.create_context(inside, mode="agent")
+        assert (await world.runtime.folder_trust(below)).status == "none"
+        assert len(log_of(tmp_path / "theirs")) == 1, "no second server"
+
+
+async def test_a_folder_that_takes_the_place_of_a_trusted_one_with_other_files_is_asked_about(tmp_path: Path) -> None:
+    world = furnished(tmp_path)
+    brings(world.workspace, config='mode = "review"\n')
+    async with world.runtime:
+        await trust(world, await world.start())
+    world.workspace.rename(tmp_path / "moved")
+    again = furnished(tmp_path, ids_from=1000)
+    brings(again.workspace, config='mode = "plan"\n')
+    async with again.runtime:
+        context_id = await again.start()
+        assert (await again.runtime.folder_trust(context_id)).status == "changed"
+        moved = await again.runtime.create_context(tmp_path / "moved")
+        assert (await again.runtime.folder_trust(moved)).status == "new"
+
+
+# taking it back
+
+
+async def test_trust_that_is_taken_back_ends_all_of_it_at_once(tmp_path: Path) -> None:
+    world = furnished(tmp_path, GREP, DONE, GREP, DONE, mcp=[])
+    rule = '[[rules]]\neffect = "deny"\ntool = "grep"\n'
+    brings(world.workspace, config=rule, servers=server_in(tmp_path / "theirs"))
+    async with world.runtime:
+        context_id = await world.start()
+        await trust(world, context_id)
+        await ready(world.runtime, "theirs", folders=[str(world.workspace)])
+        await world.turn(context_id)
+        assert (await world.runtime.distrust_folder(context_id, by="anna")).status == "new"
+        assert await world.runtime.tool_servers() == []
+        await world.turn(context_id)
+        assert await statuses(world, context_id) == ["denied", "executed"]
+        offered = {tool.name for tool in world.model.requests[-1].tools}
+        assert "theirs__echo" not in offered
+        entry = [each for each in await world.runtime.audit(context_id) if each.kind == "folder_distrusted"]
+        assert [each.by for each in entry] == ["anna"]
+
+
+async def test_a_call_of_a_folders_server_that_waits_cannot_run_once_trust_is_taken_back(tmp_path: Path) -> None:
+    world = furnished(tmp_path, says(("theirs__echo", {"text": "x"})), DONE, mcp=[])
+    brings(world.workspace, servers=server_in(tmp_path / "theirs"))
+    async with world.runtime:
+        context_id = await world.start("supervised")
+        await trust(world, context_id)
+        await ready(world.runtime, "theirs", folders=[str(world.workspace)])
+        await world.turn(context_id)
+        assert await statuses(world, context_id) == ["pending"]
+        await world.runtime.distrust_folder(context_id)
+        with contextlib.suppress(Conflict, InvalidInput):
+            await world.runtime.approve_all(context_id)
+        await world.runtime.rested(context_id)
+        assert log_of(tmp_path / "theirs") == ["started"]
+
+
+async def test_taking_back_what_was_never_given_changes_nothing(tmp_path: Path) -> None:
+    world = furnished(tmp_path)
+    async with world.runtime:
+        context_id = await world.start()
+        assert (await world.runtime.distrust_folder(context_id)).status == "none"
+
+
+# the file
+
+
+async def test_trust_survives_a_restart_as_it_was_given(tmp_path: Path) -> None:
+    world = furnished(tmp_path)
+    brings(world.workspace, config='[[rules]]\neffect = "deny"\ntool = "grep"\n')
+    async with world.runtime:
+        await trust(world, await world.start())
+    brings(world.workspace, config="")
+    again = furnished(tmp_path, GREP, DONE, ids_from=1000)
+    async with again.runtime:
+        context_id = await again.start()
+        assert (await again.runtime.folder_trust(context_id)).status == "changed"
+        await again.turn(context_id)
+        assert await statuses(again, context_id) == ["denied"]
+
+
+async def test_a_folders_servers_come_back_after_a_restart_with_its_context(tmp_path: Path) -> None:
+    world = furnished(tmp_path, mcp=[])
+    brings(world.workspace, servers=server_in(tmp_path / "theirs"))
+    async with world.runtime:
+        context_id = await world.start()
+        await trust(world, context_id)
+        await ready(world.runtime, "theirs", folders=[str(world.workspace)])
+    again = furnished(tmp_path, says(("theirs__echo", {"text": "x"})), DONE, ids_from=1000, mcp=[])
+    async with again.runtime:
+        await again.runtime.context(context_id)
+        await ready(again.runtime, "theirs", folders=[str(again.workspace)])
+        await again.turn(context_id)
+        assert await statuses(again, context_id) == ["executed"]
+
+
+async def test_only_its_owner_can_read_the_file_of_trust(tmp_path: Path) -> None:
+    world = furnished(tmp_path)
+    brings(world.workspace, config='mode = "review"\n')
+    before = os.umask(0)
+    try:
+        async with world.runtime:
+            context_id = await world.start()
+            await trust(world, context_id)
+            file = tmp_path / "data" / "trust.json"
+            assert stat.S_IMODE(file.stat().st_mode) == 0o600
+            os.chmod(file, 0o644)
+            await world.runtime.distrust_folder(context_id)
+            assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    finally:
+        os.umask(before)
+    assert [path.name for path in (tmp_path / "data").iterdir() if path.name.startswith(".trust")] == []
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"folders": 1}', b"\xff"])
+async def test_a_damaged_file_of_trust_is_told_and_not_taken_for_an_empty_one(tmp_path: Path, damage: bytes) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "trust.json").write_bytes(damage)
+    with pytest.raises(InvalidInput, match=r"trust\.json"):
+        furnished(tmp_path)
+
+
+async def test_no_tool_of_the_agent_reaches_what_would_be_trusted(tmp_path: Path) -> None:
+    answers = (writes(".pilothouse/config.toml", ""), runs("echo > .pilothouse/config.toml"), DONE)
+    world = furnished(tmp_path, *answers)
+    brings(world.workspace, config='mode = "review"\n')
+    async with world.runtime:
+        context_id = await world.start()
+        await world.turn(context_id)
+        assert await statuses(world, context_id) == ["denied", "denied"]
+        assert (world.workspace / ".pilothouse" / "config.toml").read_text() == 'mode = "review"\n'
+
+
+@pytest.mark.parametrize("kind", ["fifo", "device", "large", "binary", "folder"])
+async def test_hostile_files_of_a_folder_are_told_and_hold_up_nothing(tmp_path: Path, kind: str) -> None:
+    world = furnished(tmp_path, DONE)
+    where = world.workspace / ".pilothouse"
+    where.mkdir()
+    file = where / "config.toml"
+    {
+        "fifo": lambda: os.mkfifo(file),
+        "device": lambda: file.symlink_to("/dev/zero"),
+        "large": lambda: file.write_bytes(b"#" * 10_000_000),
+        "binary": lambda: file.write_bytes(b"\xff\xfe\x00"),
+        "folder": file.mkdir,
+    }[kind]()
+    async with world.runtime:
+        context_id = await world.start()
+        with pytest.raises(InvalidInput):
+            await world.runtime.folder_trust(context_id)
+        await world.turn(context_id)
+        assert isinstance(await state(world, context_id), Idle), "what was not trusted does not matter"

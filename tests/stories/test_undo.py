@@ -1,0 +1,773 @@
+"""Taking back what the agent changed: call by call, all of a call or nothing, and never what a person did."""
+
+import asyncio
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import Conflict
+from pilothouse.domain.states import AwaitingToolApproval, Idle
+from pilothouse.sandbox.workspace import Root
+from pilothouse.testing.world import World
+from pilothouse.tools import snapshots, survey
+from pilothouse.tools.builtin.delegate import Delegate
+from pilothouse.tools.builtin.execute import Execute
+from pilothouse.tools.keeping import ChangedFile, ChangeEntry, Keeping
+from tests.server.lending import DONE, builtins, furnished, runs, says, writes
+
+UNDO = says(("undo", {}))
+NOTEBOOK = {
+    "cells": [{"cell_type": "code", "source": ["1"], "metadata": {}, "outputs": [], "execution_count": None}],
+    "metadata": {},
+    "nbformat": 4,
+    "nbformat_minor": 4,
+}
+
+
+async def done(world: World, *, mode: str = "agent") -> str:
+    """One turn, in a context of its own."""
+    context_id = await world.start(mode)
+    await go(world, context_id)
+    return context_id
+
+
+async def go(world: World, context_id: str) -> None:
+    await world.turn(context_id, "go")
+    live = await world.runtime.context(context_id)
+    assert isinstance(live.state, Idle), live.state
+
+
+async def statuses(world: World, context_id: str) -> list[str]:
+    return [call.status for call in (await world.runtime.read_calls(context_id)).items]
+
+
+async def undone(world: World, context_id: str) -> list[str]:
+    """Undo the last change: the paths that are as they were. Nothing may be left out."""
+    found = await world.runtime.undo(context_id)
+    assert found.left is None
+    return sorted(found.paths)
+
+
+async def refusal(world: World, context_id: str) -> Conflict:
+    with pytest.raises(Conflict) as caught:
+        await world.runtime.undo(context_id)
+    return caught.value
+
+
+async def is_undone(world: World, context_id: str) -> bool:
+    """Whether the last change was undone. What cannot be must be said: then nothing is touched."""
+    try:
+        await world.runtime.undo(context_id)
+    except Conflict as error:
+        told = error.reason.code
+    else:
+        return True
+    assert told is Code.UNDO_INCOMPLETE
+    return False
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def keeping_of(world: World, context_id: str) -> Keeping:
+    live = world.runtime._live[context_id]
+    assert live.keeping is not None
+    return live.keeping
+
+
+async def test_changes_of_every_tool_are_undone_one_call_after_the_other(tmp_path: Path) -> None:
+    edit = says(("edit_file", {"path": "a.txt", "edits": [{"old_text": "one", "new_text": "two"}]}))
+    cell = says(("notebook_edit", {"path": "n.ipynb", "cell": 0, "source": "2"}))
+    world = furnished(tmp_path, writes("a.txt", "one"), edit, cell, runs("echo three > a.txt; echo x > new"), DONE)
+    here = world.workspace
+    (here / "n.ipynb").write_text(json.dumps(NOTEBOOK))
+    notebook = (here / "n.ipynb").read_bytes()
+    async with world.runtime:
+        context_id = await done(world)
+        assert await statuses(world, context_id) == ["executed"] * 4
+        assert (here / "a.txt").read_text() == "three\n"
+        assert await undone(world, context_id) == ["a.txt", "new"]
+        assert (here / "a.txt").read_text() == "two"
+        assert not (here / "new").exists()
+        assert await undone(world, context_id) == ["n.ipynb"]
+        assert (here / "n.ipynb").read_bytes() == notebook
+        assert await undone(world, context_id) == ["a.txt"]
+        assert (here / "a.txt").read_text() == "one"
+        assert await undone(world, context_id) == ["a.txt"]
+        assert not (here / "a.txt").exists()
+        assert (await refusal(world, context_id)).reason.code is Code.NOTHING_TO_UNDO
+
+
+async def test_what_a_command_deleted_comes_back_with_its_mode_bits(tmp_path: Path) -> None:
+    world = furnished(tmp_path, runs("rm -r folder"), DONE)
+    (world.workspace / "folder").mkdir()
+    for name, mode in (("run.sh", 0o755), ("plain", 0o644)):
+        (world.workspace / "folder" / name).write_bytes(b"\x00\xff" + name.encode())
+        (world.workspace / "folder" / name).chmod(mode)
+    async with world.runtime:
+        context_id = await done(world)
+        assert not (world.workspace / "folder").exists()
+        assert await undone(world, context_id) == ["folder/plain", "folder/run.sh"]
+        assert (world.workspace / "folder" / "run.sh").read_bytes() == b"\x00\xffrun.sh"
+        assert mode_of(world.workspace / "folder" / "run.sh") == 0o755
+        assert mode_of(world.workspace / "folder" / "plain") == 0o644
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o700, 0o640, 0o775])
+@pytest.mark.parametrize("command", ["echo changed > secret", "rm secret", "rm secret; echo other > secret"])
+async def test_a_file_that_is_put_back_after_a_command_is_as_private_as_it_was(
+    tmp_path: Path, mode: int, command: str
+) -> None:
+    world = furnished(tmp_path, runs(command), DONE)
+    secret = world.workspace / "secret"
+    secret.write_text("key")
+    secret.chmod(mode)
+    async with world.runtime:
+        context_id = await done(world)
+        assert await undone(world, context_id) == ["secret"]
+        assert secret.read_text() == "key"
+        assert oct(mode_of(secret)) == oct(mode)
+
+
+async def test_a_file_that_was_written_over_gets_its_mode_bits_back(tmp_path: Path) -> None:
+    world = furnished(tmp_path, writes("run.sh", "new"), runs("chmod 644 run.sh; echo more >> run.sh"), DONE)
+    script = world.workspace / "run.sh"
+    script.write_text("old")
+    script.chmod(0o755)
+    async with world.runtime:
+        context_id = await done(world)
+        await world.runtime.undo(context_id)
+        assert (script.read_text(), mode_of(script)) == ("new", 0o755)
+        await world.runtime.undo(context_id)
+        assert (script.read_text(), mode_of(script)) == ("old", 0o755)
+
+
+async def test_a_command_that_only_changed_mode_bits_is_the_last_change(tmp_path: Path) -> None:
+    world = furnished(tmp_path, writes("a.txt", "two"), runs("chmod +x run.sh"), DONE)
+    (world.workspace / "a.txt").write_text("one")
+    script = world.workspace / "run.sh"
+    script.write_text("old")
+    script.chmod(0o644)
+    async with world.runtime:
+        context_id = await done(world)
+        assert mode_of(script) == 0o755
+        assert await undone(world, context_id) == ["run.sh"]
+        assert mode_of(script) == 0o644
+        assert (world.workspace / "a.txt").read_text() == "two", "the older change stands"
+
+
+# links
+
+
+async def test_undoing_a_new_link_takes_the_link_away_and_not_what_it_leads_to(tmp_path: Path) -> None:
+    world = furnished(tmp_path, runs("ln -s precious link"), DONE)
+    (world.workspace / "precious").write_text("of the person")
+    async with world.runtime:
+        context_id = await done(world)
+        assert (world.workspace / "link").is_symlink()
+        if await is_undone(world, context_id):
+            assert not (world.workspace / "link").is_symlink()
+        assert (world.workspace / "precious").read_text() == "of the person"
+
+
+async def test_undoing_a_file_that_became_a_link_leaves_what_it_leads_to(tmp_path: Path) -> None:
+    world = furnished(tmp_path, runs("rm a; ln -s precious a"), DONE)
+    (world.workspace / "a").write_text("of a")
+    (world.workspace / "precious").write_text("of the person")
+    async with world.runtime:
+        context_id = await done(world)
+        if await is_undone(world, context_id):
+            assert (world.workspace / "a").read_text() == "of a"
+            assert not (world.workspace / "a").is_symlink()
+        assert (world.workspace / "precious").read_text() == "of the person"
+
+
+@pytest.mark.parametrize("command", ["ln -sfn other link", "rm link"])
+async def test_a_link_that_was_changed_or_removed_is_put_back_or_told(tmp_path: Path, command: str) -> None:
+    world = furnished(tmp_path, writes("a.txt", "two"), runs(command), DONE)
+    (world.workspace / "a.txt").write_text("one")
+    (world.workspace / "precious").write_text("of the person")
+    (world.workspace / "other").write_text("other")
+    (world.workspace / "link").symlink_to("precious")
+    async with world.runtime:
+        context_id = await done(world)
+        if await is_undone(world, context_id):
+            assert os.readlink(world.workspace / "link") == "precious"
+        assert (world.workspace / "a.txt").read_text() == "two", "nothing older is undone"
+        assert (world.workspace / "precious").read_text() == "of the person"
+        assert (world.workspace / "other").read_text() == "other"
+
+
+# what lies outside of what git would look at
+
+
+@pytest.mark.parametrize("ignoring", ["*.log\n", "*\n", "build/\n"])
+async def test_a_change_of_a_file_that_git_ignores_is_undone_or_told(tmp_path: Path, ignoring: str) -> None:
+    world = furnished(tmp_path, writes("a.txt", "two"), runs("echo new > build/x.log"), DONE)
+    (world.workspace / ".gitignore").write_text(ignoring)
+    (world.workspace / "a.txt").write_text("one")
+    (world.workspace / "build").mkdir()
+    (world.workspace / "build" / "x.log").write_text("old")
+    async with world.runtime:
+        context_id = await done(world)
+        if await is_undone(world, context_id):
+            assert (world.workspace / "build" / "x.log").read_text() == "old"
+        assert (world.workspace / "a.txt").read_text() == "two", "the older change is not the last one"
+
+
+async def test_a_name_that_is_no_unicode_costs_neither_the_output_nor_the_undoing(tmp_path: Path) -> None:
+    world = furnished(tmp_path, writes("a.txt", "two"), runs("echo seen; printf x > $'\\xff.txt'"), DONE)
+    (world.workspace / "a.txt").write_text("one")
+    async with world.runtime:
+        context_id = await done(world)
+        _, command = (await world.runtime.read_calls(context_id)).items
+        (result,) = await world.runtime.read_messages(context_id, ids=[command.result_id or ""])
+        assert command.status == "executed"
+        assert "seen" in getattr(result, "content", "")
+        if await is_undone(world, context_id):
+            assert not os.path.exists(os.fsencode(world.workspace) + b"/\xff.txt")
+        assert (world.workspace / "a.txt").read_text() == "two"
+
+
+async def test_a_new_file_in_a_folder_beside_the_workspace_disappears(tmp_path: Path) -> None:
+    beside = tmp_path / "beside"
+    beside.mkdir()
+    (beside / "old.txt").write_text("old")
+    answers = (writes(str(beside / "new.txt"), "new"), writes(str(beside / "old.txt"), "changed"), DONE)
+    world = furnished(tmp_path, *answers, also=[Root(beside, True)])
+    async with world.runtime:
+        context_id = await done(world)
+        assert (beside / "new.txt").read_text() == "new"
+        assert await undone(world, context_id) == [str(beside / "old.txt")]
+        assert (beside / "old.txt").read_text() == "old"
+        assert await undone(world, context_id) == [str(beside / "new.txt")]
+        assert not (beside / "new.txt").exists()
+
+
+# what survives, and what was never made
+
+
+async def test_changes_can_be_undone_after_a_restart(tmp_path: Path) -> None:
+    world = furnished(tmp_path, writes("a.txt", "two"), runs("echo three > a.txt"), DONE)
+    (world.workspace / "a.txt").write_text("one")
+    async with world.runtime:
+        context_id = await done(world)
+    again = furnished(tmp_path, ids_from=1000)
+    async with again.runtime:
+        await again.runtime.undo(context_id)
+        assert (again.workspace / "a.txt").read_text() == "two"
+    once_more = furnished(tmp_path, ids_from=2000)
+    async with once_more.runtime:
+        await once_more.runtime.undo(context_id)
+        assert (once_more.workspace / "a.txt").read_text() == "one"
+        assert (await refusal(once_more, context_id)).reason.code is Code.NOTHING_TO_UNDO
+
+
+async def test_a_change_that_was_noted_and_never_made_is_passed_over(tmp_path: Path) -> None:
+    world = furnished(tmp_path, writes("a.txt", "two"), DONE)
+    (world.workspace / "a.txt").write_text("one")
+    (world.workspace / "b.txt").write_text("b")
+    async with world.runtime:
+        context_id = await done(world)
+        kept = keeping_of(world, context_id)
+        before = world.runtime._live[context_id].workspace().basis("b.txt")
+        kept.note(ChangeEntry(call="lost", tool="write", files=(ChangedFile("b.txt", before, "f" * 64),)), [b"b"])
+    again = furnished(tmp_path, ids_from=1000)
+    async with again.runtime:
+        assert await undone(again, context_id) == ["a.txt"]
+        assert (again.workspace / "a.txt").read_text() == "one"
+        assert (again.workspace / "b.txt").read_text() == "b"
+
+
+async def test_a_line_of_the_log_that_was_cut_costs_only_itself(tmp_path: Path) -> None:
+    world = furnished(tmp_path, writes("a.txt", "two"), writes("a.txt", "three"), DONE)
+    (world.workspace / "a.txt").write_text("one")
+    async with world.runtime:
+        context_id = await done(world)
+        log = keeping_of(world, context_id).folder / "changes.jsonl"
+        with open(log, "ab") as file:
+            file.write(b'{"call": "cut", "too')
+        await world.runtime.undo(context_id)
+        await world.runtime.undo(context_id)
+        assert (world.workspace / "a.txt").read_text() == "one"
+
+
+async def test_what_was_kept_and_is_damaged_is_not_put_back(tmp_path: Path) -> None:
+    world = furnished(tmp_path, writes("a.txt", "two"), DONE)
+    (world.workspace / "a.txt").write_text("one")
+    async with world.runtime:
+        context_id = await done(world)
+        (blob,) = (keeping_of(world, context_id).folder / "before").iterdir()
+        blob.write_bytes(b"other")
+        error = await refusal(world, context_id)
+        assert error.reason.code is Code.UNDO_INCOMPLETE
+        assert (world.workspace / "a.txt").read_text() == "two"
+
+
+# somebody else has changed it
+
+
+async def test_what_a_person_has_edited_since_is_refused_by_name_and_nothing_is_touched(tmp_path: Path) -> None:
+    world = furnished(tmp_path, runs("for n in a b c; do echo agent > $n; done"), DONE)
+    for name in "abc":
+        (world.workspace / name).write_text("before")
+    async with world.runtime:
+        context_id = await done(world)
+        (world.workspace / "b").write_text("by the person")
+        error = await refusal(world, context_id)
+        assert error.reason == msgspec.structs.replace(error.reason, code=Code.UNDO_REFUSED, params={"paths": "b"})
+        assert [(world.workspace / name).read_text() for name in "abc"] == ["agent\n", "by the person", "agent\n"]
+        (world.workspace / "b").write_text("agent\n")
+        assert await undone(world, context_id) == ["a", "b", "c"], "the person has put it as it was"
+
+
+async def test_one_file_that_cannot_be_put_back_keeps_all_of_the_others_as_they_are(tmp_path: Path) -> None:
+    world = furnished(tmp_path, runs("echo agent > a; echo agent > folder/z; rm x"), DONE)
+    (world.workspace / "folder").mkdir()
+    for name in ("a", "folder/z", "x"):
+        (world.workspace / name).write_text("before")
+    async with world.runtime:
+        context_id = await done(world)
+        (world.workspace / "x").mkdir()
+        (world.workspace / "x" / "own").write_text("of the person")
+        await refusal(world, context_id)
+        assert (world.workspace / "a").read_text() == "agent\n"
+        assert (world.workspace / "folder" / "z").read_text() == "agent\n"
+        assert (world.workspace / "x" / "own").read_text() == "of the person"
+
+
+@pytest.mark.parametrize("place", ["file", "link"])
+async def test_a_folder_whose_place_somebody_has_taken_keeps_all_of_the_others_as_they_are(
+    tmp_path: Path, place: str
+) -> None:
+    world = furnished(tmp_path, runs("echo agent > a; rm -r folder; echo agent > z"), DONE)
+    (world.workspace / "folder").mkdir()
+    for name in ("a", "folder/x", "z"):
+        (world.workspace / name).write_text("before")
+    async with world.runtime:
+        context_id = await done(world)
+        if place == "file":
+            (world.workspace / "folder").write_text("of the person")
+        else:
+            (world.workspace / "folder").symlink_to(tmp_path)
+        await refusal(world, context_id)
+        assert (world.workspace / "a").read_text() == "agent\n"
+        assert (world.workspace / "z").read_text() == "agent\n"
+        assert not (tmp_path / "x").exists()
+
+
+async def test_a_change_by_a_whole_path_is_undone_and_the_model_can_edit_again(tmp_path: Path) -> None:
+    whole = str(tmp_path / "workspace" / "a.txt")
+    edit = says(("edit_file", {"path": "a.txt", "edits": [{"old_text": "one", "new_text": "three"}]}))
+    world = furnished(tmp_path, says(("read_file", {"path": whole})), writes(whole, "two"), UNDO, edit, DONE)
+    (world.workspace / "a.txt").write_text("one")
+    async with world.runtime:
+        context_id = await done(world)
+        assert await statuses(world, context_id) == ["executed"] * 4
+        assert (world.workspace / "a.txt").read_text() == "three"
+
+
+async def test_what_a_sub_agent_changed_last_is_undone_first_or_told(tmp_path: Path) -> None:
+    sent = says(("delegate", {"task": "write"}))
+    world = furnished(
+        tmp_path, writes("a.txt", "two"), sent, writes("b.txt", "new"), DONE, DONE, tools=[*builtins(), Delegate()]
+    )
+    (world.workspace / "a.txt").write_text("one")
+    async with world.runtime:
+        context_id = await done(world)
+        assert (world.workspace / "b.txt").read_text() == "new"
+        if await is_undone(world, context_id):
+            assert not (world.workspace / "b.txt").exists()
+        assert (world.workspace / "a.txt").read_text() == "two", "nothing older is undone"
+
+
+async def test_a_link_put_in_the_place_of_a_folder_leads_nothing_outside(tmp_path: Path) -> None:
+    world = furnished(tmp_path, writes("folder/a", "agent"), DONE)
+    (world.workspace / "folder").mkdir()
+    (world.workspace / "folder" / "a").write_text("before")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "a").write_text("agent")
+    async with world.runtime:
+        context_id = await done(world)
+        shutil.rmtree(world.workspace / "folder")
+        (world.workspace / "folder").symlink_to(outside)
+        await refusal(world, context_id)
+        assert (outside / "a").read_text() == "agent"
+
+
+# the tool, by mode
+
+
+@pytest.mark.parametrize("mode", ["agent", "review"])
+async def test_the_tool_undoes_by_itself_where_changes_can_be_made(tmp_path: Path, mode: str) -> None:
+    world = furnished(tmp_path, writes("a.txt", "two"), DONE, UNDO, DONE)
+    (world.workspace / "a.txt").write_text("one")
+    async with world.runtime:
+        context_id = await done(world)
+        await world.runtime.switch_mode(context_id, mode)
+        await go(world, context_id)
+        assert await statuses(world, context_id) == ["executed", "executed"]
+        assert (world.workspace / "a.txt").read_text() == "one"
+
+
+async def test_the_tool_waits_in_supervised(tmp_path: Path) -> None:
+    world = furnished(tmp_path, writes("a.txt", "two"), DONE, UNDO, DONE)
+    (world.workspace / "a.txt").write_text("one")
+    async with world.runtime:
+        context_id = await done(world)
+        await world.runtime.switch_mode(context_id, "supervised")
+        await world.turn(context_id, "go")
+        assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
+        assert (world.workspace / "a.txt").read_text() == "two"
+        await world.runtime.approve_all(context_id)
+        await world.runtime.rested(context_id)
+        assert (world.workspace / "a.txt").read_text() == "one"
+
+
+@pytest.mark.parametrize("mode", ["plan", "ask"])
+async def test_the_tool_is_denied_where_nothing_may_change(tmp_path: Path, mode: str) -> None:
+    world = furnished(tmp_path, writes("a.txt", "two"), DONE, UNDO, DONE)
+    (world.workspace / "a.txt").write_text("one")
+    async with world.runtime:
+        context_id = await done(world)
+        await world.runtime.switch_mode(context_id, mode)
+        await go(world, context_id)
+        assert await statuses(world, context_id) == ["executed", "denied"]
+        assert (world.workspace / "a.txt").read_text() == "two"
+        assert await undone(world, context_id) == ["a.txt"], "the person's own act needs no mode"
+
+
+async def test_after_an_undo_the_model_can_edit_again_without_being_told_that_somebody_changed_it(
+    tmp_path: Path,
+) -> None:
+    edit = says(("edit_file", {"path": "a.txt", "edits": [{"old_text": "one", "new_text": "three"}]}))
+    read = says(("read_file", {"path": "a.txt"}))
+    world = furnished(tmp_path, read, writes("a.txt", "two"), UNDO, edit, DONE)
+    (world.workspace / "a.txt").write_text("one")
+    async with world.runtime:
+        context_id = await done(world)
+        assert await statuses(world, context_id) == ["executed"] * 4
+        assert (world.workspace / "a.txt").read_text() == "three"
+
+
+async def test_the_persons_undo_is_audited_and_refused_while_a_call_runs(tmp_path: Path) -> None:
+    world = furnished(tmp_path, writes("a.txt", "two"), DONE, runs("echo on; sleep 30"), DONE)
+    async with world.runtime:
+        context_id = await done(world)
+        await world.runtime.send(context_id, "go")
+        live = await world.runtime.context(context_id)
+        while not any(printed.total for printed in live.printed.values()):
+            await anext(live.parts.hub.subscribe([context_id]).__aiter__())
+        assert (await refusal(world, context_id)).reason.code is Code.TURN_ACTIVE
+        await world.runtime.cancel(context_id)
+        await world.runtime.undo(context_id, by="anna")
+        entry = (await world.runtime.audit(context_id))[-1]
+        assert (entry.kind, entry.by, entry.detail) == ("change_undone", "anna", {"paths": ["a.txt"]})
+        assert await world.runtime.audit_break(context_id) is None
+
+
+# the person's git, and hostile folders
+
+
+def git(folder: Path, *arguments: str) -> str:
+    alone = {"PATH": os.environ["PATH"], "HOME": str(folder.parent), "GIT_CONFIG_NOSYSTEM": "1"}
+    names = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main")
+    done = subprocess.run(["git", *names, *arguments], cwd=folder, env=alone, check=True, capture_output=True)
+    return done.stdout.decode()
+
+
+def tree_of(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+async def test_the_persons_own_git_is_untouched(tmp_path: Path) -> None:
+    world = furnished(tmp_path, runs("echo agent > a; echo agent > new"), DONE)
+    here = world.workspace
+    git(here, "init")
+    for text in ("first", "stashed"):
+        (here / "a").write_text(text)
+        git(here, "add", "a")
+        git(here, *(("commit", "-m", "one") if text == "first" else ("stash",)))
+    (here / "staged").write_text("staged")
+    git(here, "add", "staged")
+    (here / "a").write_text("not staged")
+    told = [git(here, *words) for words in (("status", "--porcelain"), ("stash", "list"), ("diff", "--cached"))]
+    held = tree_of(here / ".git")
+    async with world.runtime:
+        context_id = await done(world)
+        await world.runtime.undo(context_id)
+        assert (here / "a").read_text() == "not staged"
+    assert tree_of(here / ".git") == held
+    assert told == [git(here, *words) for words in (("status", "--porcelain"), ("stash", "list"), ("diff", "--cached"))]
+
+
+async def test_a_hostile_folder_makes_git_run_nothing_and_change_nothing(tmp_path: Path) -> None:
+    world = furnished(tmp_path, runs("printf 'agent\\n' > a.txt; printf x > sub/c.txt"), DONE)
+    here, mark = world.workspace, tmp_path / "mark"
+    git(here, "init")
+    evil = tmp_path / "evil.sh"
+    evil.write_text(f"#!/bin/sh\ntouch {mark}\ncat\n")
+    evil.chmod(0o755)
+    (here / ".gitattributes").write_text(
+        "* filter=evil diff=evil merge=evil ident text eol=crlf working-tree-encoding=UTF-16\n[attr]evil filter=evil\n"
+    )
+    (here / "sub").mkdir()
+    (here / "sub" / ".gitattributes").write_text("* filter=evil text=auto eol=crlf export-subst\n")
+    with open(here / ".git" / "config", "a") as config:
+        config.write(
+            f"[core]\n\tfsmonitor = {evil}\n\thooksPath = {tmp_path}\n\tsshCommand = {evil}\n\tpager = {evil}\n"
+            f"\tworktree = /\n\tattributesFile = {here}/.gitattributes\n\texcludesFile = {here}/all\n"
+            f'[filter "evil"]\n\tclean = {evil}\n\tsmudge = {evil}\n\tprocess = {evil}\n\trequired = true\n'
+            f'[diff "evil"]\n\ttextconv = {evil}\n\tcommand = {evil}\n[include]\n\tpath = {here}/more\n'
+        )
+    (here / "more").write_text(f"[core]\n\tfsmonitor = {evil}\n")
+    (here / "all").write_text("*\n")
+    contents = {"a.txt": b"$Id$ one\r\ntwo\n\xff\xfe", "sub/c.txt": b"\xff\xfea\x00\r\x00\n\x00", "crlf": b"a\r\nb\n"}
+    for name, data in contents.items():
+        (here / name).write_bytes(data)
+    async with world.runtime:
+        context_id = await done(world)
+        assert (here / "a.txt").read_bytes() == b"agent\n"
+        assert await undone(world, context_id) == ["a.txt", "sub/c.txt"]
+    assert {name: (here / name).read_bytes() for name in contents} == contents
+    assert not mark.exists()
+
+
+async def test_a_repository_inside_the_folder_is_not_lost_in_silence(tmp_path: Path) -> None:
+    world = furnished(tmp_path, writes("a.txt", "two"), runs("echo agent > inner/x"), DONE)
+    (world.workspace / "a.txt").write_text("one")
+    inner = world.workspace / "inner"
+    inner.mkdir()
+    git(inner, "init")
+    (inner / "x").write_text("before")
+    git(inner, "add", "x")
+    git(inner, "commit", "-m", "one")
+    async with world.runtime:
+        context_id = await done(world)
+        if await is_undone(world, context_id):
+            assert (inner / "x").read_text() == "before"
+        assert (world.workspace / "a.txt").read_text() == "two", "nothing older is undone"
+
+
+# when it cannot be known what was there
+
+
+async def incomplete(world: World, *, of: str) -> None:
+    """Undoing says that it cannot, and undoes nothing older instead."""
+    async with world.runtime:
+        context_id = await done(world)
+        error = await refusal(world, context_id)
+        assert error.reason.code is Code.UNDO_INCOMPLETE
+        assert of in error.reason.params["detail"]
+        assert (world.workspace / "a.txt").read_text() == "two"
+
+
+async def test_without_git_undoing_says_so_instead_of_undoing_something_older(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    for name in ("bash", "sh", "cat"):
+        (tmp_path / "bin" / name).symlink_to(shutil.which(name) or "")
+    tools = [tool for tool in builtins() if tool.name != "execute"]
+    answers = (writes("a.txt", "two"), runs("echo x > b"), DONE)
+    world = furnished(tmp_path, *answers, tools=[*tools, Execute({"PATH": str(tmp_path / "bin")})])
+    (world.workspace / "a.txt").write_text("one")
+    await incomplete(world, of="no git")
+
+
+async def test_a_folder_that_is_too_large_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshots, "_SECONDS", 0.000001)
+    world = furnished(tmp_path, writes("a.txt", "two"), runs("echo x > b"), DONE)
+    (world.workspace / "a.txt").write_text("one")
+    await incomplete(world, of="too large")
+
+
+async def test_more_files_than_can_be_kept_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshots, "_FILES_AT_MOST", 20)
+    world = furnished(tmp_path, writes("a.txt", "two"), runs("for n in $(seq 30); do echo > f$n; done"), DONE)
+    (world.workspace / "a.txt").write_text("one")
+    await incomplete(world, of="more than 20 files")
+
+
+async def test_a_file_larger_than_can_be_put_back_is_told(tmp_path: Path) -> None:
+    world = furnished(tmp_path, writes("a.txt", "two"), runs("head -c 11000000 /dev/zero > large"), DONE)
+    (world.workspace / "a.txt").write_text("one")
+    await incomplete(world, of="large")
+
+
+async def test_a_lock_that_a_crash_left_does_not_make_changes_unseen(tmp_path: Path) -> None:
+    world = furnished(tmp_path, runs("echo x > b"), DONE, writes("a.txt", "two"), runs("echo y > b"), DONE)
+    (world.workspace / "a.txt").write_text("one")
+    async with world.runtime:
+        context_id = await done(world)
+        (keeping_of(world, context_id).folder / "snapshots.git" / "index.lock").touch()
+        await go(world, context_id)
+        if await is_undone(world, context_id):
+            assert (world.workspace / "b").read_text() == "x\n"
+        assert (world.workspace / "a.txt").read_text() == "two", "nothing older is undone"
+
+
+async def test_a_repository_of_ours_that_was_half_made_does_not_stop_commands_or_hide_changes(tmp_path: Path) -> None:
+    world = furnished(tmp_path, writes("a.txt", "two"), runs("echo x > b"), DONE)
+    (world.workspace / "a.txt").write_text("one")
+    async with world.runtime:
+        context_id = await world.start()
+        live = await world.runtime.context(context_id)
+        assert live.keeping is not None
+        (live.keeping.folder / "snapshots.git").mkdir(parents=True)
+        await go(world, context_id)
+        assert (world.workspace / "b").read_text() == "x\n"
+        await is_undone(world, context_id)
+        assert (world.workspace / "a.txt").read_text() == "two", "nothing older is undone"
+
+
+async def test_what_a_command_changed_before_it_was_stopped_can_be_undone(tmp_path: Path) -> None:
+    world = furnished(tmp_path, says(("execute", {"command": "echo new > a.txt; sleep 30", "timeout": 1})), DONE)
+    (world.workspace / "a.txt").write_text("one")
+    async with world.runtime:
+        context_id = await done(world)
+        assert await statuses(world, context_id) == ["failed"]
+        assert await undone(world, context_id) == ["a.txt"]
+        assert (world.workspace / "a.txt").read_text() == "one"
+
+
+async def test_what_was_kept_goes_with_its_context(tmp_path: Path) -> None:
+    world = furnished(tmp_path, runs("echo x > b"), DONE)
+    async with world.runtime:
+        context_id = await done(world)
+        folder = keeping_of(world, context_id).folder
+        assert folder.is_dir()
+        assert mode_of(folder) == 0o700
+        await world.runtime.delete_context(context_id)
+        assert not folder.exists()
+
+
+# what is no change, and what comes after one that cannot be undone
+
+
+@pytest.mark.parametrize("command", ["touch a.txt", "cp a.txt b; mv b a.txt", "cat a.txt > c; cat c > a.txt; rm c"])
+async def test_a_command_that_leaves_every_content_as_it_was_is_no_change(tmp_path: Path, command: str) -> None:
+    world = furnished(tmp_path, writes("a.txt", "two"), runs(command), DONE)
+    (world.workspace / "a.txt").write_text("one")
+    async with world.runtime:
+        context_id = await done(world)
+        assert await undone(world, context_id) == ["a.txt"]
+        assert (world.workspace / "a.txt").read_text() == "one"
+
+
+async def test_running_a_program_that_leaves_only_ignored_files_behind_does_not_end_undoing(tmp_path: Path) -> None:
+    """What every run of tests does: it fills a cache that git ignores. The edit before it can still be taken back."""
+    world = furnished(tmp_path, writes("a.py", "two = 2\n"), runs("mkdir -p cache; echo x > cache/a.pyc"), DONE)
+    (world.workspace / ".gitignore").write_text("cache/\n")
+    (world.workspace / "a.py").write_text("one = 1\n")
+    async with world.runtime:
+        context_id = await done(world)
+        if not await is_undone(world, context_id):  # told once; who asks again has heard it
+            await world.runtime.undo(context_id)
+        assert (world.workspace / "a.py").read_text() == "one = 1\n"
+
+
+async def test_in_a_folder_with_very_many_files_mode_bits_return_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(survey, "_ENTRIES_AT_MOST", 5)
+    world = furnished(tmp_path, runs("echo new > run.sh; echo new > plain"), DONE)
+    for name in "abcdef":
+        (world.workspace / name).write_text(name)
+    for name, mode in (("run.sh", 0o755), ("plain", 0o644)):
+        (world.workspace / name).write_text("old")
+        (world.workspace / name).chmod(mode)
+    async with world.runtime:
+        context_id = await done(world)
+        if await is_undone(world, context_id):
+            assert (world.workspace / "run.sh").read_text() == "old"
+            assert oct(mode_of(world.workspace / "run.sh")) == "0o755", "it can still be run"
+            assert oct(mode_of(world.workspace / "plain")) == "0o644"
+
+
+async def test_in_a_folder_with_very_many_files_a_change_that_git_does_not_see_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(survey, "_ENTRIES_AT_MOST", 5)
+    world = furnished(tmp_path, writes("a", "two"), runs("echo new > secret.log"), DONE)
+    (world.workspace / ".gitignore").write_text("*.log\n")
+    (world.workspace / "secret.log").write_text("old")
+    for name in "abcdef":
+        (world.workspace / name).write_text("one")
+    async with world.runtime:
+        context_id = await done(world)
+        if await is_undone(world, context_id):
+            assert (world.workspace / "secret.log").read_text() == "old"
+        assert (world.workspace / "a").read_text() == "two", "nothing older is undone"
+
+
+# a command that never came to its end
+
+
+SLOW_GIT = '#!/bin/sh\nsleep 1.5\nexec {git} "$@"\n'
+
+
+async def test_a_cancelled_command_is_the_last_change_even_where_looking_takes_long(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    slow = tmp_path / "bin" / "git"
+    slow.write_text(SLOW_GIT.format(git=shutil.which("git")))
+    tools = [tool for tool in builtins() if tool.name != "execute"]
+    execute = Execute({"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"})
+    answers = (writes("a.txt", "two"), runs("echo new > b; echo on; sleep 60"), DONE)
+    world = furnished(tmp_path, *answers, tools=[*tools, execute])
+    (world.workspace / "a.txt").write_text("one")
+    async with world.runtime:
+        context_id = await world.start()
+        await world.runtime.send(context_id, "go")
+        live = await world.runtime.context(context_id)
+        async with asyncio.timeout(20):
+            while not any(printed.total for printed in live.printed.values()):
+                await asyncio.sleep(0.01)
+        slow.chmod(0o755)
+        await world.runtime.cancel(context_id)
+        if await is_undone(world, context_id):
+            assert not (world.workspace / "b").exists()
+        assert (world.workspace / "a.txt").read_text() == "two", "nothing older is undone"
+
+
+CHILD = """
+import asyncio, sys
+from pathlib import Path
+from tests.server.lending import DONE, furnished, runs, writes
+
+async def main(folder):
+    world = furnished(folder, writes("a.txt", "two"), runs("echo new > b; sleep 60"), DONE)
+    async with world.runtime:
+        context_id = await world.runtime.create_context(world.workspace, mode="agent", context_id="killed")
+        await world.turn(context_id)
+
+asyncio.run(main(Path(sys.argv[1])))
+"""
+
+
+async def test_after_a_kill_a_command_that_was_running_is_not_forgotten(tmp_path: Path) -> None:
+    (tmp_path / "workspace").mkdir()
+    (tmp_path / "workspace" / "a.txt").write_text("one")
+    root = Path(__file__).parents[2]
+    child = subprocess.Popen([sys.executable, "-c", CHILD, str(tmp_path)], cwd=root)
+    try:
+        async with asyncio.timeout(20):
+            while not (tmp_path / "workspace" / "b").exists():
+                await asyncio.sleep(0.02)
+    finally:
+        child.kill()
+        child.wait()
+    world = furnished(tmp_path, ids_from=1000)
+    async with world.runtime:
+        assert await statuses(world, "killed") == ["executed", "interrupted"]
+        if await is_undone(world, "killed"):
+            assert not (world.workspace / "b").exists()
+        assert (world.workspace / "a.txt").read_text() == "two", "nothing older is undone"
