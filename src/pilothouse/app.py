@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
 from pilothouse.ambient import Ambient, SystemAmbient, timestamp
 from pilothouse.config.reading import read_text
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import InvalidInput
 from pilothouse.llm.base import Adapter
 from pilothouse.runtime.parts import Limits, Parts, Processor, Titles
 from pilothouse.runtime.runtime import Runtime
@@ -15,7 +17,7 @@ from pilothouse.sandbox.workspace import Root
 from pilothouse.settings import OPENAI_URL, ModelChoice, Settings
 from pilothouse.storage.base import Store
 from pilothouse.storage.files.store import FileStore
-from pilothouse.tools.base import Tool
+from pilothouse.tools.base import Category, Tool
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.tools.mcp.definitions import read_definitions
 from pilothouse.tools.mcp.servers import AcceptedTools, Servers
@@ -70,7 +72,12 @@ def _tools(settings: Settings, environment: Mapping[str, str]) -> list[Tool[Any]
     """Those that come with it, those of installed packages, the person's own. Raises: InvalidInput."""
     given = settings.configuration.tools
     own = [tool for path in given.files for tool in tools_of_file(path)]
-    return [*builtin_tools(environment, given.sandbox), *tools_of_packages(), *own]
+    tools = [*builtin_tools(environment, given.sandbox), *tools_of_packages(), *own]
+    known = {*get_args(Category), *(tool.name for tool in tools)}
+    for name in sorted(given.disabled | given.waiting):
+        if name not in known and "__" not in name:  # one that is misspelt would forbid nothing
+            raise InvalidInput(Code.UNKNOWN_TOOL, tool=name, allowed=", ".join(sorted(known)))
+    return tools
 
 
 def _servers(settings: Settings, environment: Mapping[str, str], registry: Registry, ambient: Ambient) -> Servers:
@@ -83,6 +90,7 @@ def _servers(settings: Settings, environment: Mapping[str, str], registry: Regis
         environment=environment,
         ambient=ambient,
         accepted=AcceptedTools(settings.data_dir / "accepted_tools.json"),
+        may_start=settings.configuration.are_programs_as_trusted,
     )
 
 

@@ -94,7 +94,7 @@ def _list(settings: Settings) -> None:
 
 def _line(server: ServerDefinition) -> str:
     target = server.url or " ".join((server.command or "", *server.args))
-    off = "" if server.enabled else "  (off)"
+    off = "" if server.enabled else "  ○"
     return f"{server.name:20} {server.transport:6} {target}{off}"
 
 
@@ -109,7 +109,10 @@ def _pairs(given: Sequence[str], key: str) -> dict[str, str]:
 def _add(file: Path, options: argparse.Namespace) -> None:
     target: list[str] = options.target
     server: dict[str, Any] = {}
-    if len(target) == 1 and target[0].startswith(("http://", "https://")):
+    is_address = len(target) == 1 and "://" in target[0]
+    if (is_address and options.env) or (not is_address and options.header):
+        raise InvalidInput(Code.COMMAND_USAGE, usage="mcp add NAME URL [--header …], mcp add NAME [--env …] -- COMMAND")
+    if is_address:
         server["url"] = target[0]
         if options.header:
             server["headers"] = _pairs(options.header, "header")
@@ -120,6 +123,8 @@ def _add(file: Path, options: argparse.Namespace) -> None:
     if options.trusted:
         server["trusted"] = True
     data = _data(file)
+    if options.name in data["mcpServers"]:
+        raise InvalidInput(Code.COMMAND_USAGE, usage=f"mcp remove {options.name} first: it is there already")
     data["mcpServers"][options.name] = server
     _write(file, data)
 
@@ -158,7 +163,10 @@ def _write(file: Path, data: dict[str, Any]) -> None:
 async def _test(settings: Settings, name: str) -> int:
     print(_WORDS[settings.language]["connecting"].format(name=name), file=sys.stderr, flush=True)
     registry = Registry([])
-    chosen = [server for server in _own(settings) if server.name == name]
+    known = _own(settings)
+    chosen = [server for server in known if server.name == name]
+    if not chosen:
+        raise NotFound(Code.UNKNOWN_SERVER, server=name, allowed=", ".join(each.name for each in known) or "-")
     servers = Servers(registry, chosen, environment=os.environ, ambient=SystemAmbient(), accepted=AcceptedTools(None))
     connection = servers.find(name, set())
     said = asyncio.Event()  # its first word, good or bad: here nobody waits for another try
@@ -188,7 +196,10 @@ async def trust_command(options: argparse.Namespace, settings: Settings) -> int:
     words = _WORDS[settings.language]
     configuration = settings.configuration
     configuration.check_servers = read_definitions
-    found = configuration.look(str(options.folder or options.workspace or Path.cwd()))
+    folder = options.folder or options.workspace or Path.cwd()
+    if not folder.is_dir():
+        raise InvalidInput(Code.INVALID_WORKSPACE, path=str(folder))
+    found = configuration.look(str(folder))
     if options.revoke:
         configuration.distrust(found.folder)
         print(words["revoked"].format(folder=found.folder))

@@ -64,7 +64,7 @@ def test_an_allow_rule_covers_one_simple_command_and_nothing_else(
         ("git $x", Verdict.DENY),
         ('eval "$x"', Verdict.DENY),
         ("make deploy", Verdict.WAIT),
-        ("git -C sub push", Verdict.WAIT),
+        ("git -C sub push", Verdict.DENY),
         ("ls -la", Verdict.RUN),
         ("touch x", Verdict.RUN),
     ],

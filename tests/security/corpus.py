@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tests.security import lines_again, lines_benign, lines_git, lines_programs, lines_shell
+from tests.security import lines_again, lines_benign, lines_git, lines_programs, lines_review, lines_shell
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,8 @@ DANGEROUS: tuple[Line, ...] = (
     *_read(lines_programs.LINES, lines_programs.MANY),
     *_read(lines_git.LINES),
     *_read(lines_again.LINES, lines_again.MANY),
+    *_read(lines_review.LINES, lines_review.MANY),
+    *_not_run(lines_review.NOT_RUN),
     *_not_run(lines_programs.NOT_RUN),
     *_not_run(lines_git.NOT_RUN),
 )

@@ -60,7 +60,7 @@ async def test_the_answer_goes_to_the_server_and_the_call_goes_on(tmp_path: Path
         context_id, record = await asked(world)
         assert isinstance(await state(world, context_id), ExecutingTool)
         texts = [each["question"] for each in record.arguments["questions"]]
-        assert texts == ["Which colour?\nColour", "count"]
+        assert texts == ["[docs] Which colour?\nColour", "count"]
         before = len(await world.runtime.read_ids(context_id, "main", limit=100))
         await world.runtime.answer(context_id, ["red", "3"])
         assert await world.runtime.open_questions(context_id) == []
@@ -99,7 +99,7 @@ async def test_who_follows_a_chat_is_told_the_question_and_can_answer_it(tmp_pat
                 if event[0] == "interrupt":
                     break
         assert told[-1][0] == "interrupt", told
-        assert told[-1][1]["questions"][0]["question"] == "Which colour?\nColour"
+        assert told[-1][1]["questions"][0]["question"] == "[docs] Which colour?\nColour"
         body = {"answers": ["red", ""]}
         async with asyncio.timeout(SOON):
             rest = [event async for event in client.events("POST", "/api/chat/thread/resume", body)]

@@ -1,6 +1,7 @@
 """Taking back what the agent changed: call by call, all of a call or nothing, and never what a person did."""
 
 import asyncio
+import hashlib
 import json
 import os
 import shutil
@@ -603,12 +604,19 @@ async def test_a_file_larger_than_can_be_put_back_is_told(tmp_path: Path) -> Non
     await incomplete(world, of="large")
 
 
+def repository_of(world: World) -> Path:
+    """Where our own git keeps what it sees of the workspace."""
+    name = hashlib.sha256(os.path.realpath(world.workspace).encode()).hexdigest()[:16]
+    assert world.parts.kept is not None
+    return world.parts.kept / "snapshots" / f"{name}.git"
+
+
 async def test_a_lock_that_a_crash_left_does_not_make_changes_unseen(tmp_path: Path) -> None:
     world = furnished(tmp_path, runs("echo x > b"), DONE, writes("a.txt", "two"), runs("echo y > b"), DONE)
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
         context_id = await done(world)
-        (keeping_of(world, context_id).folder / "snapshots.git" / "index.lock").touch()
+        (repository_of(world) / "index.lock").touch()
         await go(world, context_id)
         if await is_undone(world, context_id):
             assert (world.workspace / "b").read_text() == "x\n"
@@ -620,9 +628,7 @@ async def test_a_repository_of_ours_that_was_half_made_does_not_stop_commands_or
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
         context_id = await world.start()
-        live = await world.runtime.context(context_id)
-        assert live.keeping is not None
-        (live.keeping.folder / "snapshots.git").mkdir(parents=True)
+        repository_of(world).mkdir(parents=True)
         await go(world, context_id)
         assert (world.workspace / "b").read_text() == "x\n"
         await is_undone(world, context_id)

@@ -81,6 +81,9 @@ class Configuration:
         """The file of a folder's own servers of tools, as it was trusted."""
         return self._trust().texts(folder).get(SERVERS)
 
+    def are_programs_as_trusted(self, folder: str) -> bool:
+        return self._trust().are_programs_as_trusted(folder)
+
     def _trust(self) -> Trust:
         assert self.trusted is not None
         return self.trusted

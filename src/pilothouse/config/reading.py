@@ -165,7 +165,7 @@ def _bytes_of(path: Path) -> bytes:
 
 
 def _unreadable(path: Path, detail: str) -> InvalidInput:
-    allowed = "a text file in TOML"
+    allowed = "a text file in UTF-8"
     return InvalidInput(Code.INVALID_CONFIG, file=str(path), line=1, key="-", detail=f"{detail}.", allowed=allowed)
 
 

@@ -48,7 +48,7 @@ def tool_settings(document: Document, *, is_project: bool = False) -> ToolSettin
             document.fail((*at, "sandbox"), "A project may not set it.", "leave it out")
         if table.whitelist is not None:
             lists.append(tuple(_words(document, at, entry) for entry in table.whitelist))
-        sandbox = table.sandbox or sandbox
+        sandbox = "workspace" if "workspace" in (table.sandbox, sandbox) else table.sandbox or sandbox
     return ToolSettings(
         disabled=frozenset(disabled),
         waiting=frozenset(waiting),

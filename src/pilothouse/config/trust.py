@@ -1,10 +1,15 @@
 """Which folders the person trusts, and what was in them then. What holds is that copy, never what lies there now."""
 
+import contextlib
+import fcntl
 import hashlib
+import json
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -23,6 +28,7 @@ class _Trusted(Value, kw_only=True):
     digest: str
     at: Timestamp
     files: Mapping[str, str] = {}
+    programs: Mapping[str, str] = {}
 
 
 class _Book(Value):
@@ -36,6 +42,7 @@ class Trust:
         """Raises: InvalidInput for a file that cannot be read: what it said may have been stricter."""
         self._file = file
         self._now = now
+        self._lock = threading.Lock()
         self._read: tuple[tuple[int, int] | None, _Book] = (None, _Book())
         self._folders()
 
@@ -57,7 +64,8 @@ class Trust:
         """Raises: InvalidInput for files that are there and cannot be read."""
         real = os.path.realpath(folder)
         files = _present(real)
-        digest = _digest(files)
+        programs = _programs(real, files.get(SERVERS))
+        digest = _digest({**files, **{f"/{name}": held for name, held in programs.items()}})
         known = self._folders().get(real)
         if known is not None:
             status = "trusted" if known.digest == digest else "changed"
@@ -68,6 +76,7 @@ class Trust:
             status=status,  # type: ignore[arg-type]
             digest=digest,
             files=files,
+            programs=programs,
             trusted_at=known.at if known is not None else None,
         )
 
@@ -76,21 +85,39 @@ class Trust:
         known = self._folders().get(os.path.realpath(folder))
         return known.files if known is not None else {}
 
+    def are_programs_as_trusted(self, folder: str) -> bool:
+        """Whether the files of the folder that its servers are started with are still those that were trusted."""
+        known = self._folders().get(os.path.realpath(folder))
+        return known is not None and _programs(os.path.realpath(folder), known.files.get(SERVERS)) == known.programs
+
     def trust(self, folder: str, digest: str) -> None:
         """Raises: Conflict where the files are not those that were shown, InvalidInput."""
         found = self.look(folder)
         if found.digest != digest:
             raise Conflict(Code.TRUST_CHANGED, folder=found.folder)
-        trusted = _Trusted(digest=digest, at=self._now(), files=found.files)
-        self._write({**self._folders(), found.folder: trusted})
+        trusted = _Trusted(digest=digest, at=self._now(), files=found.files, programs=found.programs)
+        with self._held():
+            self._write({**self._folders(), found.folder: trusted})
 
     def distrust(self, folder: str) -> None:
         real = os.path.realpath(folder)
-        self._write({name: each for name, each in self._folders().items() if name != real})
+        with self._held():
+            self._write({name: each for name, each in self._folders().items() if name != real})
+
+    @contextlib.contextmanager
+    def _held(self) -> Iterator[None]:
+        """One change at a time, of this process and of others."""
+        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with self._lock:
+            fd = os.open(self._file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX)
+                yield
+            finally:
+                os.close(fd)
 
     def _write(self, folders: Mapping[str, _Trusted]) -> None:
         book = _Book(folders)
-        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         fd, draft = tempfile.mkstemp(dir=self._file.parent, prefix=".trust-")
         with open(fd, "wb") as file:
             file.write(msgspec.json.encode(book))
@@ -100,8 +127,39 @@ class Trust:
 
 
 def _present(folder: str) -> dict[str, str]:
+    """Raises: InvalidInput, also for a link: it could show what lies elsewhere."""
+    for path in (Path(folder) / FOLDER, *(Path(folder) / FOLDER / name for name in _NAMES)):
+        if path.is_symlink():
+            about = {"line": 1, "key": "-", "detail": "It is a link.", "allowed": "a file of the folder itself"}
+            raise InvalidInput(Code.INVALID_CONFIG, file=str(path), **about)
     texts = {name: read_text(Path(folder) / FOLDER / name) for name in _NAMES}
     return {name: text for name, text in texts.items() if text is not None}
+
+
+def _programs(folder: str, servers: str | None) -> dict[str, str]:
+    """What lies in the folder and is named in the file of its servers: to change it is to change what is started."""
+    try:
+        words = set(_words(json.loads(servers or "null")))
+    except (ValueError, RecursionError):
+        return {}
+    found = {}
+    for word in sorted(words):
+        path = os.path.normpath(os.path.join(folder, word)) if "\0" not in word else ""
+        if path.startswith(folder.rstrip("/") + "/") and os.path.isfile(path):
+            try:
+                with open(path, "rb") as file:
+                    found[os.path.relpath(path, folder)] = hashlib.file_digest(file, "sha256").hexdigest()
+            except OSError:
+                continue
+    return found
+
+
+def _words(data: Any) -> Iterator[str]:
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict | list):
+        for value in data.values() if isinstance(data, dict) else data:
+            yield from _words(value)
 
 
 def _digest(files: Mapping[str, str]) -> str:

@@ -83,7 +83,7 @@ class Decision(Value):
 
 class _Vote(Value):
     """Whose it is decides what opens it: `own` is the mode's of the context itself, `elevates` that of a mode in which
-    only a person says yes, `ask` a rule's."""
+    only a person says yes, `ask` a rule's; `doubt` is about what a program may start."""
 
     verdict: Verdict
     reason: Reason
@@ -91,6 +91,7 @@ class _Vote(Value):
     own: bool = False
     elevates: bool = False
     ask: Rule | None = None
+    doubt: bool = False
 
 
 def decide(facts: CallFacts, standing: Standing, approval: Approval | None = None) -> Decision:
@@ -129,6 +130,8 @@ def _opened_by_rule(facts: CallFacts, standing: Standing, votes: list[_Vote]) ->
 
 def _opens(allow: Rule, vote: _Vote) -> bool:
     # Where a mode asks for elevation only a person says yes; what a rule asks for, only a more particular one opens.
+    if vote.doubt:  # who names the very command has thought of it
+        return bool(allow.scope.words) or allow.scope.fingerprint is not None
     return not vote.elevates and (vote.ask is None or is_narrower(allow.scope, vote.ask.scope))
 
 
@@ -233,7 +236,7 @@ def _vote_of_directory(facts: CallFacts, directory: DirectoryMode) -> _Vote:
 
 def _vote_of_rule(rule: Rule, sure: Sure) -> _Vote:
     if sure == "maybe":  # a program may start what the rule speaks of; nobody can tell but the person
-        return _Vote(verdict=Verdict.WAIT, reason=rule_reason(Code.RULE_MAY_APPLY, rule))
+        return _Vote(verdict=Verdict.WAIT, reason=rule_reason(Code.RULE_MAY_APPLY, rule), doubt=True)
     if rule.effect == "deny":
         return _Vote(verdict=Verdict.DENY, reason=rule_reason(Code.RULE_DENIES, rule))
     return _Vote(verdict=Verdict.WAIT, reason=rule_reason(Code.RULE_ASKS, rule), ask=rule)
@@ -248,7 +251,10 @@ def speaks_of(rule: Rule, facts: CallFacts) -> Sure:
 
 
 def must_be_confined(facts: CallFacts, standing: Standing, approval: Approval | None) -> bool:
-    """Whether a call may run only because it only reads: then the kernel must see to it that it does."""
+    """Whether a call may run only because it only reads: then the kernel must see to it that it does. Or because the
+    mode lets just this tool run: then it does no more than it must."""
+    if facts.tool in standing.mode.lets_run:
+        return approval is None and standing.mode.mutating is not Verdict.RUN
     if facts.effect != "read_only":
         return False
     as_if = decide(msgspec.structs.replace(facts, effect="mutating"), standing, approval)

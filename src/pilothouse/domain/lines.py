@@ -23,7 +23,7 @@ class CommandLine(Value, kw_only=True):
 
 def is_led_by(line: CommandLine, words: tuple[str, ...]) -> bool:
     """Whether it is one simple command that begins with these words, and can be nothing else."""
-    return line.is_simple and len(line.commands) > 0 and line.commands[0][: len(words)] == words
+    return line.is_simple and len(line.commands) == 1 and line.commands[0][: len(words)] == words
 
 
 def may_hold(line: CommandLine, words: tuple[str, ...]) -> Sure:

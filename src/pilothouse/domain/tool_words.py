@@ -46,28 +46,23 @@ TOOL_WORDS: Mapping[Code, tuple[str, str]] = {
         "Not undone: {paths} changed after the agent's own change. Nothing was touched.",
         "未撤销：{paths} 在代理修改之后又被改动。没有改动任何内容。",
     ),
+    Code.UNDO_ASKS: (
+        "A command changed {paths}, perhaps beside a person: only the person undoes that here.",
+        "命令修改了 {paths}，其中可能有他人的改动：此处只能由人来撤销。",
+    ),
     Code.UNDO_INCOMPLETE: (
         "Not undone: what {paths} held before was not kept ({detail}).",
         "未撤销：没有保存 {paths} 之前的内容（{detail}）。",
     ),
     Code.TOOL_NEEDS: (
-        "The tool {tool} needs {needs}, which is not there or is disabled.",
-        "工具 {tool} 需要 {needs}，但它不存在或已停用。",
+        "The tool {tool} needs {needs}, which is not there.",
+        "工具 {tool} 需要 {needs}，但它不存在。",
     ),
     Code.TOOL_TWICE: ("Two tools have the name {tool!r}.", "有两个工具都叫 {tool!r}。"),
     Code.INVALID_TOOL: ("{tool!r} cannot be a tool: {detail}.", "{tool!r} 不能作为工具：{detail}。"),
     Code.UNKNOWN_SERVER: (
         "There is no server of tools {server!r}. There are: {allowed}.",
         "没有工具服务器 {server!r}。现有：{allowed}。",
-    ),
-    Code.SERVER_NOT_READY: (
-        "The server of tools {server!r} is not ready ({status}). {detail}",
-        "工具服务器 {server!r} 未就绪（{status}）。{detail}",
-    ),
-    Code.SERVER_FAILED: ("The server of tools {server}: {detail}", "工具服务器 {server}：{detail}"),
-    Code.MISSING_EXTRA: (
-        "{what} needs an extra that is not installed: pip install 'pilothouse[{extra}]'.",
-        "{what} 需要尚未安装的附加包：pip install 'pilothouse[{extra}]'。",
     ),
     Code.TRUST_CHANGED: (
         "The configuration in {folder!r} is not what was shown: look at it again.",
@@ -76,6 +71,10 @@ TOOL_WORDS: Mapping[Code, tuple[str, str]] = {
     Code.NO_OUTPUT: (
         "Nothing more than its result is kept of the call {call_id!r}.",
         "调用 {call_id!r} 除结果外没有保存其他输出。",
+    ),
+    Code.ONLY_LOCAL_USER: (
+        "This concerns the whole machine: only its own user (local) decides it.",
+        "这关系到整台机器：只能由本机用户（local）决定。",
     ),
     Code.ONLY_LOCAL: (
         "This can only be set in {file}, not over the network.",

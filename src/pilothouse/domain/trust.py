@@ -9,11 +9,13 @@ TrustStatus = Literal["none", "new", "trusted", "changed"]
 
 
 class FolderTrust(Value, kw_only=True, omit_defaults=False):
-    """What a folder brings, and whether it counts. `files` are those that are there now, by name; `digest` names all of
-    them together. While they are `changed`, what was trusted before still holds, and nothing of what is new."""
+    """What a folder brings, and whether it counts. `files` are those that are there now, by name; `programs` are other
+    files of the folder that its servers are started with, by their digests; `digest` names all of them together. While
+    they are `changed`, what was trusted before still holds, and nothing of what is new."""
 
     folder: str
     status: TrustStatus
     digest: str
     files: Mapping[str, str] = {}
+    programs: Mapping[str, str] = {}
     trusted_at: Timestamp | None = None

@@ -14,6 +14,7 @@ from pilothouse.runtime.standing import standing_of
 from pilothouse.tools.base import Asked
 
 _TOOL = "ask_user"
+_QUESTIONS_AT_MOST = 10
 
 
 async def ask_person(live: Live, call: CallRecord, asked: Sequence[Asked]) -> Sequence[str] | None:
@@ -23,6 +24,8 @@ async def ask_person(live: Live, call: CallRecord, asked: Sequence[Asked]) -> Se
     """
     standing = standing_of(live)
     if _TOOL in standing.denied or any(each.mode.mutating is Verdict.DENY for each in (standing, *standing.above)):
+        return None
+    if sum(each.asked_by == call.id for each in live.calls.values()) >= _QUESTIONS_AT_MOST:
         return None
     record = _question(live, call, asked)
     async with live.lock:

@@ -256,10 +256,13 @@ def _note(draft: Draft, record: CallRecord, by: str, mode: str, outcome: str, re
     )
 
 
-async def decline(contexts: Contexts, context_id: str, *, by: str = "local") -> None:
-    """Do not answer the oldest question of a running call: who asked is told so. Raises: Conflict, StoreError."""
+async def decline(contexts: Contexts, context_id: str, *, call_id: str | None = None, by: str = "local") -> None:
+    """Do not answer a question of a running call, the oldest or this one: who asked is told so.
+
+    Raises: Conflict where it is not open, StoreError.
+    """
     async with contexts.locked(context_id) as live:
-        asked = live.asked_by_calls()
+        asked = [call for call in live.asked_by_calls() if call_id in (None, call.id)]
         if not asked:
             raise Conflict(Code.NO_QUESTION)
         draft = live.draft()
@@ -268,15 +271,18 @@ async def decline(contexts: Contexts, context_id: str, *, by: str = "local") -> 
         await live.commit(draft)
 
 
-async def answer(contexts: Contexts, context_id: str, answers: Sequence[str], *, by: str = "local") -> None:
-    """Answer the oldest open `ask_user` call: one answer for each of its questions, in their order.
+async def answer(
+    contexts: Contexts, context_id: str, answers: Sequence[str], *, call_id: str | None = None, by: str = "local"
+) -> None:
+    """Answer the oldest open `ask_user` call, or this one: one answer for each of its questions, in their order.
 
     Raises: Conflict when nothing was asked, InvalidInput, StoreError.
     """
     for text in answers:
         check_text(text)
     async with contexts.locked(context_id) as live:
-        asked = [call for call in live.calls.values() if call.status == "pending" and call.is_question]
+        open_ones = [call for call in live.calls.values() if call.status == "pending" and call.is_question]
+        asked = [call for call in open_ones if call_id in (None, call.id)]
         if not asked:
             raise Conflict(Code.NO_QUESTION)
         questions = asked[0].arguments["questions"]

@@ -10,6 +10,7 @@ from typing import Any
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import ContextCore, check_context_id
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, RequestError, StoreError
+from pilothouse.domain.signals import ContextChanged
 from pilothouse.domain.states import Failed, WaitingForRecovery
 from pilothouse.domain.values import ContextId
 from pilothouse.runtime.driver import drive
@@ -153,6 +154,12 @@ class Contexts(ABC):
     def forget(self, live: Live) -> None:
         if self._live.pop(live.id, None) is not None:
             self._let_go(live)
+            folder = live.core.workspace
+            if self.parts.servers is not None and folder is not None and folder not in self._folders():
+                self.beside(self.parts.servers.open_folder(folder, None))
+
+    def _folders(self) -> set[str | None]:
+        return {live.core.workspace for live in self._live.values()}
 
     def in_memory(self) -> tuple[Live, ...]:
         return tuple(self._live.values())
@@ -210,7 +217,12 @@ class Contexts(ABC):
         """Begin what needs a beginning: tools that have one, connections to servers of tools."""
         await self.parts.registry.start()
         if self.parts.servers is not None:
+            self.parts.servers.on_change = self._tell_of_tools
             await self.parts.servers.start()
+
+    def _tell_of_tools(self) -> None:
+        for live in self.in_memory():
+            self.parts.hub.publish(ContextChanged(context_id=live.id, version=live.version, fields=("tools",)))
 
     async def open_folder(self, workspace: str | None) -> None:
         """A folder's own servers of tools, as far as they were trusted."""

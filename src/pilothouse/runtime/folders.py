@@ -50,13 +50,14 @@ async def distrust_folder(contexts: Contexts, context_id: str, *, by: str = "loc
 
 
 async def _note(contexts: Contexts, live: Live, kind: Kind, by: str) -> None:
+    # First what it means, then the note of it: a store that refuses must not keep a server running.
+    await contexts.open_folder(live.core.workspace)
+    same = tuple(each for each in contexts.in_memory() if each.core.workspace == live.core.workspace)
+    await follow(contexts, same, by, opens=nothing)
     async with contexts.locked(live.id) as held:
         draft = held.draft()
         draft.note(kind, by)
         await held.commit(draft)
-    await contexts.open_folder(live.core.workspace)
-    same = tuple(each for each in contexts.in_memory() if each.core.workspace == live.core.workspace)
-    await follow(contexts, same, by, opens=nothing)
 
 
 async def undo(contexts: Contexts, context_id: str, *, by: str = "local") -> Undone:

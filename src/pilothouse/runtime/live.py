@@ -46,6 +46,9 @@ class Home(Protocol):
     async def delegate(self, live: "Live", task: str, mode: str | None) -> str:
         """Let a sub-agent do a task; gives its answer. Raises: ToolError."""
 
+    async def open_folder(self, workspace: str | None) -> None:
+        """A folder's own servers of tools, as far as they are trusted now."""
+
 
 class Live:
     """`above` are the contexts that sent this one, nearest first: they stay in memory as long as it does."""
@@ -124,7 +127,9 @@ class Live:
                 raise ToolError(Code.INVALID_WORKSPACE, path=path)
             if not self.parts.is_beneath_a_root(path):  # it may have become a link since
                 raise ToolError(Code.OUTSIDE_ROOTS, path=path, allowed=", ".join(map(str, self.parts.roots)))
-            also = [*self.parts.also, *([Root(self.keeping.outputs)] if self.keeping is not None else [])]
+            also = [*self.parts.also]
+            if self.keeping is not None:
+                also.append(Root(self.keeping.made_outputs()))
             self._workspace = Workspace(Path(path), self.parts.private, also, self.seen)
         return self._workspace
 

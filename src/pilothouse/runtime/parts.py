@@ -51,6 +51,9 @@ class Trusting(Protocol):
     def servers_of(self, folder: str) -> str | None:
         """The file of a folder's own servers of tools, as it was trusted."""
 
+    def are_programs_as_trusted(self, folder: str) -> bool:
+        """Whether what those are started with is still what was trusted."""
+
 
 class Limits(Value):
     """What ends a turn or a call by itself. None is no limit."""

@@ -6,7 +6,7 @@ from typing import Any
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import Conflict, NotFound, ToolError
 from pilothouse.domain.messages import MCPResource, Metadata
-from pilothouse.domain.rules import Scope, is_of_whole_tool
+from pilothouse.domain.rules import Lifetime, Rule, Scope, is_of_whole_tool
 from pilothouse.domain.servers import ResourceShape, ServerShape
 from pilothouse.domain.states import name_of
 from pilothouse.domain.values import MessageId
@@ -25,8 +25,13 @@ async def tools_off(contexts: Contexts, *, user: str = "local") -> set[str]:
     settings = contexts.parts.steering(None).disabled
     tools = (await known_tools(contexts, user=user)).values()
     off = {tool.name for tool in tools if tool.name in settings or tool.category in settings}
-    given = await rules_given(contexts, user=user)
-    return off | {rule.scope.tool for rule in given if rule.effect == "deny" and is_of_whole_tool(rule.scope)}
+    return off | {rule.scope.tool for rule in await rules_given(contexts, user=user) if _switches_off(rule)}
+
+
+def _switches_off(rule: Rule) -> bool:
+    """A rule that denies a whole tool everywhere and for good."""
+    everywhere = rule.scope.workspace is None and rule.lifetime == Lifetime()
+    return rule.effect == "deny" and is_of_whole_tool(rule.scope) and everywhere
 
 
 async def known_tools(contexts: Contexts, *, user: str = "local") -> Mapping[str, Tool[Any]]:
@@ -49,7 +54,7 @@ async def switch_tool(contexts: Contexts, name: str, enabled: bool, *, user: str
     is_off = name in await tools_off(contexts, user=user)
     if is_off and enabled:
         for rule in await rules_given(contexts, user=user):
-            if rule.effect == "deny" and is_of_whole_tool(rule.scope) and rule.scope.tool == name:
+            if _switches_off(rule) and rule.scope.tool == name:
                 await revoke_rule(contexts, rule.id, user=user, by=user)
         if name in await tools_off(contexts, user=user):
             raise Conflict(Code.ONLY_LOCAL, file="tools.toml")

@@ -1,5 +1,6 @@
 """What a command may reach: everything, its workspace for writing, or only reading. The kernel holds it to that."""
 
+import contextlib
 import os
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -15,16 +16,23 @@ _SYSTEM = (
     *("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr", "/etc", "/opt", "/nix", "/snap", "/proc", "/sys"),
     "/dev",
 )
+_BESIDE_PROGRAMS = ("lib", "lib64", "libexec", "include", "versions", "pyvenv.cfg", "version")
 _NOWHERE = ("/dev/null", "/dev/zero", "/dev/full")
 _REFUSALS = ("ermission denied", "not permitted", "ead-only file system", "权限不够", "不允许的操作")
 
 
 class Confinement(Value):
-    """`readable` and `writable` are what the kernel leaves to a command, where it is confined at all."""
+    """`readable`, `writable` and `listable` are what the kernel leaves to a command, where it is confined at all."""
 
     kind: Kind = "no"
     readable: tuple[str, ...] = ()
     writable: tuple[str, ...] = ()
+    listable: tuple[str, ...] = ()
+
+    def grants(self) -> list[tuple[str, str]]:
+        """Each a leave and a path."""
+        leaves = (("list", self.listable), ("read", self.readable), ("write", self.writable))
+        return [(leave, path) for leave, paths in leaves for path in paths]
 
 
 FREE = Confinement()
@@ -35,9 +43,29 @@ def has_sandbox() -> bool:
     return landlock.abi() > 0
 
 
-def only_reading(readable: Sequence[str], path: str) -> Confinement:
-    """Programs and these folders can be read; nothing can be written, nobody be called."""
-    return Confinement("read_only", (*_SYSTEM, *_programs(path), *readable), _NOWHERE)
+def only_reading(readable: Sequence[str], path: str, private: Sequence[str] = ()) -> Confinement:
+    """Programs and these folders can be read, but for what is private in them; nothing be written, nobody be called."""
+    listable: list[str] = []
+    open_ones = [each for folder in readable for each in _without(folder, private, listable)]
+    return Confinement("read_only", (*_SYSTEM, *_programs(path), *open_ones), _NOWHERE, tuple(listable))
+
+
+def _without(folder: str, private: Sequence[str], listable: list[str]) -> list[str]:
+    """All of a folder but what is private in it: the kernel knows leave only, and that for a whole folder."""
+    if folder in private:
+        return []
+    if not any(_is_within(path, folder) for path in private):
+        return [folder]
+    listable.append(folder)
+    with contextlib.suppress(OSError):
+        return [each for entry in os.scandir(folder) for each in _without(entry.path, private, listable)]
+    return []
+
+
+def path_outside(path: str, workspace: str) -> str:
+    """A PATH without what is relative, or lies in the workspace: no program of a folder passes for another."""
+    kept = [entry for entry in path.split(":") if os.path.isabs(entry)]
+    return ":".join(entry for entry in kept if not _is_within(os.path.realpath(entry), workspace))
 
 
 def writing_beneath(writable: Sequence[str]) -> Confinement:
@@ -46,16 +74,13 @@ def writing_beneath(writable: Sequence[str]) -> Confinement:
 
 
 def _programs(path: str) -> list[str]:
-    """Folders of programs that a person has put elsewhere, with what lies beside them, but never a home."""
-    found = []
-    home = os.path.expanduser("~")
+    """Folders of programs that a person has put elsewhere, with what programs have beside them and nothing else."""
+    found: list[str] = []
     for entry in filter(os.path.isabs, path.split(":")):
         real = os.path.realpath(entry)
-        if real.startswith(tuple(f"{folder}/" for folder in _SYSTEM)):
-            continue
-        beside = os.path.dirname(real)
-        is_personal = home == beside or home.startswith(beside.rstrip("/") + "/") or beside == f"{home}/.local"
-        found.append(real if is_personal else beside)
+        if not real.startswith(tuple(f"{folder}/" for folder in _SYSTEM)):
+            beside = os.path.dirname(real)
+            found += [real, *(os.path.join(beside, name) for name in _BESIDE_PROGRAMS)]
     return found
 
 
@@ -63,15 +88,13 @@ def environment_for(kind: Kind, environment: Mapping[str, str], workspace: str) 
     """What only reads gets no program of the workspace by its name, and a git that runs as little as it can."""
     if kind != "read_only":
         return dict(environment)
-    entries = environment.get("PATH", os.defpath).split(":")
-    kept = [entry for entry in entries if os.path.isabs(entry) and not _is_within(os.path.realpath(entry), workspace)]
     settings = {"core.fsmonitor": "false", "core.hooksPath": "/dev/null", "core.pager": "cat", "diff.external": ""}
     git = {f"GIT_CONFIG_KEY_{index}": key for index, key in enumerate(settings)}
     git |= {f"GIT_CONFIG_VALUE_{index}": value for index, value in enumerate(settings.values())}
     return {
         **environment,
         **git,
-        "PATH": ":".join(kept),
+        "PATH": path_outside(environment.get("PATH", os.defpath), workspace),
         "GIT_CONFIG_COUNT": str(len(settings)),
         "GIT_CONFIG_GLOBAL": "/dev/null",
         "GIT_OPTIONAL_LOCKS": "0",

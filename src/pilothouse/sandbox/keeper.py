@@ -12,6 +12,10 @@ import sys
 
 from pilothouse.sandbox import landlock, seccomp
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # what types need takes longer to import than all the rest
+    from collections.abc import Callable
+
 _PR_SET_CHILD_SUBREAPER = 36
 _SIGKILL, _SIGPIPE = 9, 13
 _LOOK_EVERY = 0.05
@@ -20,22 +24,31 @@ NOT_STARTED, TOO_MANY = 126, 125
 
 
 def main(spec: list[str]) -> None:
-    """`spec`: how it is confined (no, read_only, workspace), how many processes it may be, readable and writable
-    paths joined by NUL-free newlines, then the program and its arguments."""
-    confinement, processes, readable, writable, *argv = spec
-    landlock._libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    """`spec`: how it is confined (no, read_only, workspace), how many processes it may be, how many grants follow, each
+    a leave and a path, then the program and its arguments."""
+    confinement, processes, count, *rest = spec
+    size = 2 * int(count)
+    grants, argv = list(zip(rest[1:size:2], rest[0:size:2], strict=True)), rest[size:]
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    limit = int(processes)
+    # Twice: a command that ends its keeper finds another one behind it.
+    _guard(2 * limit, lambda: _guard(limit, lambda: _become(confinement, grants, argv)))
+
+
+def _guard(processes: int, inside: "Callable[[], None]") -> None:
+    """Do something in a child, and let nothing of it outlive this process. Does not return."""
+    landlock._libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     child = os.fork()
     if child == 0:
-        _become(confinement, readable.split("\n"), writable.split("\n"), argv)
+        inside()
     status = 128 + _SIGKILL
     try:
-        status = _keep(child, int(processes))
+        status = _keep(child, processes)
     finally:
         _end_all()
         if status == TOO_MANY:
             _say(f"\n[ended: it had more than {processes} processes]\n")
-        os._exit(status)
+        os._exit(128 + _SIGKILL if status == TOO_MANY else status)
 
 
 def _say(text: str) -> None:
@@ -45,15 +58,16 @@ def _say(text: str) -> None:
         pass  # nobody reads any more
 
 
-def _become(confinement: str, readable: list[str], writable: list[str], argv: list[str]) -> None:
+def _become(confinement: str, grants: list[landlock.Grant], argv: list[str]) -> None:
     """In the child: give away what it must not have, then become the command."""
     try:
         os.setsid()
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
         if confinement != "no":
-            grants = [(path, False) for path in readable if path] + [(path, True) for path in writable if path]
             landlock.confine(grants, network=confinement != "read_only")
+        if confinement == "read_only":
+            landlock.give_up_capabilities()
         if confinement == "read_only" and seccomp.is_known():
             seccomp.refuse_changes()
         landlock._libc().signal(_SIGPIPE, None)  # Python ignores it, and what it starts would, too
@@ -74,7 +88,7 @@ def _keep(child: int, processes: int) -> int:
         over = _reap(child)
         if over is not None:
             return over
-        if len(_descendants()) > processes:
+        if len(descendants(os.getpid())) > processes:
             return TOO_MANY
 
 
@@ -96,7 +110,7 @@ def _reap(child: int) -> int | None:
 def _end_all() -> None:
     """Kill whatever is left until nothing is: what is just being made comes to us as well."""
     for _ in range(_KILLING_AT_MOST):
-        for pid in _descendants():
+        for pid in descendants(os.getpid()):
             try:
                 os.kill(pid, _SIGKILL)
             except OSError:
@@ -109,9 +123,9 @@ def _end_all() -> None:
         select.select([], [], [], 0.005)
 
 
-def _descendants() -> list[int]:
+def descendants(of: int) -> list[int]:
     found: list[int] = []
-    todo = [os.getpid()]
+    todo = [of]
     while todo:
         parent = todo.pop()
         children = _children(parent)

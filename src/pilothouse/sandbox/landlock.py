@@ -11,6 +11,8 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every 
 _VERSION = 1
 _PATH_BENEATH = 1
 _PR_SET_NO_NEW_PRIVS = 38
+_PR_CAPBSET_DROP = 24
+_CAPABILITY_VERSION = 0x20080522
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _MAKE_AND_REMOVE = sum(1 << bit for bit in range(4, 13))
@@ -37,7 +39,7 @@ class _PathBeneath(ctypes.Structure):
     _fields_ = [("allowed", ctypes.c_uint64), ("fd", ctypes.c_int32)]
 
 
-Grant = tuple[str, bool]  # a path, and whether what lies beneath it may be written
+Grant = tuple[str, str]  # a path, and what may be done beneath it: list, read or write
 
 
 def _libc() -> ctypes.CDLL:
@@ -73,6 +75,15 @@ def confine(grants: list[Grant], *, network: bool) -> None:
         os.close(ruleset)
 
 
+def give_up_capabilities() -> None:
+    """What makes root more than others: gone for this process and all that it starts."""
+    libc = _libc()
+    for number in range(64):
+        libc.prctl(_PR_CAPBSET_DROP, number, 0, 0, 0)
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+    libc.capset(ctypes.byref(header), ctypes.byref((ctypes.c_uint32 * 6)()))
+
+
 def _create(handled: int, net: int, scoped: int, version: int) -> int:
     attributes = _Attributes(handled, net, scoped)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
@@ -85,13 +96,13 @@ def _create(handled: int, net: int, scoped: int, version: int) -> int:
 
 
 def _grant(ruleset: int, grant: Grant, handled: int) -> None:
-    path, writable = grant
+    path, leave = grant
     try:
         fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
         return  # what is not there needs no leave
     try:
-        allowed = handled if writable else READ
+        allowed = {"list": READ_DIR, "read": READ}.get(leave, handled)
         if not os.path.isdir(f"/proc/self/fd/{fd}"):
             allowed &= ~_ONLY_FOR_FOLDERS
         rule = _PathBeneath(allowed & handled, fd)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pilothouse.sandbox.confinement import FREE, Confinement
+from pilothouse.sandbox.keeper import descendants
 
 MARK = "PILOTHOUSE_CALL"
 _PASSES_AT_MOST = 50
@@ -58,11 +59,13 @@ class Running:
             async with asyncio.timeout(_ENDS_WITHIN):
                 await self.process.wait()
         except TimeoutError:
+            await asyncio.to_thread(end_below, self.process.pid)
             end_group(self.process.pid)
-            await asyncio.to_thread(end_marked, [self._call_id])
             await self.process.wait()
         finally:
             self._pipe.close()
+            if (self.process.returncode or 0) < 0:  # the command has ended its keeper
+                await asyncio.to_thread(end_marked, [self._call_id])
 
 
 async def start(
@@ -104,13 +107,26 @@ async def start(
 def _keeper(confinement: Confinement, processes: int) -> list[str]:
     # Isolated, and without what a site adds: it starts in a few milliseconds, and reads nothing of the folder.
     python = [sys.executable, "-I", "-S", "-B", "-c", _KEEPER, _PACKAGES]
-    return [
-        *python,
-        confinement.kind,
-        str(processes),
-        "\n".join(confinement.readable),
-        "\n".join(confinement.writable),
-    ]
+    grants = [part for leave, path in confinement.grants() for part in (leave, path)]
+    return [*python, confinement.kind, str(processes), str(len(grants) // 2), *grants]
+
+
+def end_below(pid: int) -> None:
+    """End all that a keeper keeps, where it cannot do so itself. What loses its parent still comes to it."""
+    for _ in range(_PASSES_AT_MOST):
+        alive = [child for child in descendants(pid) if _is_alive(child)]
+        if not alive:
+            return
+        for child in alive:
+            with contextlib.suppress(OSError):
+                os.kill(child, signal.SIGKILL)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        return b") Z" not in Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return False
 
 
 def end_group(pid: int) -> None:

@@ -11,7 +11,9 @@ import struct
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _FILTER = 38, 22, 2
 _LOAD, _JUMP_EQUAL, _JUMP_FROM, _RETURN = 0x20, 0x15, 0x35, 0x06
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
-_NUMBER_AT, _ARCHITECTURE_AT = 0, 4
+_NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENT_AT = 0, 4, 16
+_WITH_ARGUMENTS = {"x86_64": (302, 16), "aarch64": (261, 29)}  # prlimit64, ioctl
+_CHANGES_FLAGS = (0x40086602, 0x40046602, 0x401C5820, 0x5412)  # of files, and typing into a terminal
 _X32 = 0x40000000
 
 # Connections of every kind, rings that make them, looking into other processes, and what marks a file.
@@ -75,6 +77,13 @@ _ARM_64: dict[str, int] = {
     "removexattrat": 466,
     "file_setattr": 469,
 }
+# What reaches beyond files: how others are scheduled, and queues that outlive a command.
+_X86_64 |= {"setpriority": 141, "sched_setscheduler": 144, "sched_setparam": 142, "sched_setaffinity": 203}
+_X86_64 |= {"sched_setattr": 314, "ioprio_set": 251, "shmget": 29, "semget": 64, "msgget": 68, "mq_open": 240}
+_X86_64 |= {"truncate": 76, "ftruncate": 77}
+_ARM_64 |= {"setpriority": 140, "sched_setscheduler": 119, "sched_setparam": 118, "sched_setaffinity": 122}
+_ARM_64 |= {"sched_setattr": 274, "ioprio_set": 30, "shmget": 194, "semget": 190, "msgget": 186, "mq_open": 180}
+_ARM_64 |= {"truncate": 45, "ftruncate": 46}
 _MACHINES = {"x86_64": (0xC000003E, _X86_64), "aarch64": (0xC00000B7, _ARM_64)}
 
 
@@ -88,8 +97,9 @@ def is_known() -> bool:
 
 def refuse_changes() -> None:
     """For this process and all that it starts, for good. Raises: OSError."""
-    architecture, numbers = _MACHINES[os.uname().machine]
-    code = _program(architecture, sorted(numbers.values()))
+    machine = os.uname().machine
+    architecture, numbers = _MACHINES[machine]
+    code = _program(architecture, sorted(numbers.values()), machine)
     buffer = ctypes.create_string_buffer(code, len(code))
     program = _Program(len(code) // 8, ctypes.addressof(buffer))
     libc = ctypes.CDLL(None, use_errno=True)
@@ -100,17 +110,25 @@ def refuse_changes() -> None:
         raise OSError(number, f"{os.strerror(number)} (seccomp)")
 
 
-def _program(architecture: int, refused: list[int]) -> bytes:
+def _program(architecture: int, refused: list[int], machine: str) -> bytes:
     """Of another architecture (32 bits): nothing. Of the refused ones: a permission error. All others go through."""
-    refusing = _ERRNO | errno.EPERM
+    refuse, allow = (_RETURN, 0, 0, _ERRNO | errno.EPERM), (_RETURN, 0, 0, _ALLOW)
+    prlimit, ioctl = _WITH_ARGUMENTS[machine]
+    flags = [step for request in _CHANGES_FLAGS for step in ((_JUMP_EQUAL, 0, 1, request), refuse)]
     steps = [
         (_LOAD, 0, 0, _ARCHITECTURE_AT),
         (_JUMP_EQUAL, 1, 0, architecture),
-        (_RETURN, 0, 0, refusing),
+        refuse,
         (_LOAD, 0, 0, _NUMBER_AT),
-        (_JUMP_FROM, len(refused) + 1, 0, _X32),
-        *((_JUMP_EQUAL, len(refused) - index, 0, number) for index, number in enumerate(refused)),
-        (_RETURN, 0, 0, _ALLOW),
-        (_RETURN, 0, 0, refusing),
+        (_JUMP_FROM, 0, 1, _X32),
+        refuse,
+        *(step for number in refused for step in ((_JUMP_EQUAL, 0, 1, number), refuse)),
+        *_if(prlimit, [(_LOAD, 0, 0, _ARGUMENT_AT), (_JUMP_EQUAL, 1, 0, 0), refuse, allow]),  # only one's own
+        *_if(ioctl, [(_LOAD, 0, 0, _ARGUMENT_AT + 8), *flags, allow]),
+        allow,
     ]
     return b"".join(struct.pack("=HBBI", *step) for step in steps)
+
+
+def _if(number: int, then: list[tuple[int, int, int, int]]) -> list[tuple[int, int, int, int]]:
+    return [(_JUMP_EQUAL, 0, len(then), number), *then]

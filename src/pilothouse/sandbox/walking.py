@@ -1,14 +1,16 @@
-"""Walking beneath a folder without a race, past what `.gitignore` and `.ignore` files leave out, as git reads them.
+"""Walking beneath a folder without a race, past what ignore files leave out: their patterns mean what git means by
+them, and which file counts is what ripgrep takes for it.
 
 Each folder is opened from its parent's descriptor and no link is followed, so a folder that is swapped for a link
 while the walk goes on leads nowhere. Patterns become regular expressions that cannot run away: every star but the last
 is tried once (an atomic group): the first place where its rest fits is as good as any later one.
 """
 
+import contextlib
 import itertools
 import os
 import re
-from collections.abc import Callable, Collection, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Literal, NamedTuple
 
 from pilothouse.domain.codes import Code
@@ -16,16 +18,16 @@ from pilothouse.sandbox.workspace import Workspace
 
 ENTRIES_AT_MOST, DEEPEST = 200_000, 100
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_IGNORE_FILES = (".gitignore", ".ignore")  # the later one is asked first
+_IGNORE_FILES = (".gitignore", ".ignore", ".rgignore")  # a later one is asked first, wherever it stands
 _LARGEST, _RULES_AT_MOST = 1024 * 1024, 2000
 
-_CLASSES = (
-    r" alnum=0-9A-Za-z alpha=A-Za-z blank=\x20\t cntrl=\x00-\x1f\x7f digit=0-9 graph=!-~ lower=a-z print=\x20-~"
-    r" punct=!-/:-@\[-`{-~ space=\x20\t-\r upper=A-Z xdigit=0-9A-Fa-f"
-)
+# A class with its negation, what it holds and its end; or one character, perhaps behind a backslash.
+_PIECE = re.compile(r"(\[)([!^]?+)(\]?+(?:\\.|[^]\\])*+)(\]?)|(\\?.)", re.DOTALL)
+_IN_CLASS = re.compile(r"(\\?.)(?:-(\\?.))?", re.DOTALL)
 
 Kind = Literal["file", "folder", "link", "other"]
 Matches = Callable[[str], object]
+Stopped = Callable[[], bool]
 
 
 class BadPattern(Exception):
@@ -33,14 +35,20 @@ class BadPattern(Exception):
 
 
 def translate(pattern: str) -> str:
-    """A pattern for a whole path, `**` included, as a regular expression. Raises: BadPattern."""
-    segments = _segments(pattern)
-    segments = [part for at, part in enumerate(segments) if part != "**" or segments[at - 1 : at] != ["**"]]
+    """A pattern for a name, or for a whole path, as a regular expression. Raises: BadPattern."""
+    segments: list[list[str]] = [[]]
+    for piece in _pieces(pattern):
+        if piece != "/":
+            segments[-1].append(piece)
+        elif segments[-2:] == [["*", "*"], ["*", "*"]]:
+            segments[-1] = []
+        else:
+            segments.append([])
     runs: list[str] = [""]
     for number, segment in enumerate(segments):
         last = number == len(segments) - 1
-        if segment != "**":
-            runs[-1] += translate_name(segment) + ("" if last else "/")
+        if segment != ["*", "*"]:
+            runs[-1] += _name(segment) + ("" if last else "/")
         elif last:
             runs[-1] += ".+" if number else ".*"
         else:
@@ -51,20 +59,9 @@ def translate(pattern: str) -> str:
     return first + middle + "".join(f"(?:.*/)?{run}" for run in rest[-1:])
 
 
-def _segments(pattern: str) -> list[str]:
-    cuts, at = [-1], 0
-    while at < len(pattern):
-        cuts += [at] if pattern[at] == "/" else []  # one in a class does not count
-        at, _ = _piece(pattern, at)
-    return [pattern[left + 1 : right] for left, right in itertools.pairwise([*cuts, len(pattern)])]
-
-
-def translate_name(segment: str) -> str:
-    """One name with `*`, `?`, `[...]` and backslashes. Raises: BadPattern."""
-    parts: list[str] = [""]
-    at = 0
-    while at < len(segment):
-        at, piece = _piece(segment, at)
+def _name(pieces: list[str]) -> str:
+    parts = [""]
+    for piece in pieces:
         if piece != "*":
             parts[-1] += piece
         elif parts[-1] or len(parts) == 1:
@@ -74,53 +71,20 @@ def translate_name(segment: str) -> str:
     return first + middle + "".join(f"[^/]*{part}" for part in rest[-1:])
 
 
-def _piece(segment: str, at: int) -> tuple[int, str]:
-    """Where the next thing in a name ends, and it; "*" for a star."""
-    sign = segment[at]
-    if sign == "*":
-        return at + 1, "*"
-    if sign == "?":
-        return at + 1, "[^/]"
-    if sign == "[":
-        return _class(segment, at + 1)
-    if sign != "\\":
-        return at + 1, re.escape(sign)
-    if at + 1 == len(segment):
-        raise BadPattern("it ends in a backslash")
-    return at + 2, re.escape(segment[at + 1])
-
-
-def _class(segment: str, at: int) -> tuple[int, str]:
-    negated = segment[at : at + 1] in ("!", "^")
-    at += negated
-    items: list[str] = []
-    start = at
-    while at == start or segment[at : at + 1] != "]":
-        at, item = _class_item(segment, at)
-        items.append(item)
-    return at + 1, f"[^/{''.join(items)}]" if negated else f"(?!/)[{''.join(items)}]"
-
-
-def _class_item(segment: str, at: int) -> tuple[int, str]:
-    end = segment.find("]", at + 2)
-    if segment.startswith("[:", at) and segment[at + 2 : end].endswith(":"):
-        known = re.search(rf" {re.escape(segment[at + 2 : end - 1])}=(\S+)", _CLASSES)
-        if known is None:
-            raise BadPattern("a class in '[[:…:]]' is not known")
-        return end + 1, known[1]
-    at, low = _class_sign(segment, at)
-    if segment[at : at + 1] == "-" and segment[at + 1 : at + 2] not in ("]", ""):
-        at, high = _class_sign(segment, at + 1)
-        # A range the wrong way round still holds its first character for git.
-        return at, f"{re.escape(low)}-{re.escape(high)}" if low <= high else re.escape(low)
-    return at, re.escape(low)
-
-
-def _class_sign(segment: str, at: int) -> tuple[int, str]:
-    at += segment[at : at + 1] == "\\"
-    if at >= len(segment):
-        raise BadPattern("a '[' is not closed")
-    return at + 1, segment[at]
+def _pieces(pattern: str) -> list[str]:
+    """Each thing in a pattern as a regular expression, a star as itself. Raises: BadPattern."""
+    found = []
+    for opening, negation, inside, closing, sign in _PIECE.findall(pattern):
+        if (opening and not closing) or sign == "\\":
+            raise BadPattern("a '[' is not closed" if opening else "it ends in a backslash")
+        if opening:
+            ranges = [(low[-1], high[-1:]) for low, high in _IN_CLASS.findall(inside)]
+            # One the wrong way round still holds its first character for git.
+            items = "".join(re.escape(low) + f"-{re.escape(high)}" * (low <= high) for low, high in ranges)
+            found.append(f"[^/{items}]" if negation else f"(?!/)[{items}]")
+        else:
+            found.append({"*": "*", "?": "[^/]"}.get(sign) or re.escape(sign[-1]))
+    return found
 
 
 def any_of(expressions: list[str]) -> Matches:
@@ -128,6 +92,7 @@ def any_of(expressions: list[str]) -> Matches:
 
 
 class _Rule(NamedTuple):
+    text: str
     matches: Matches
     by_name: bool
     keeps: bool
@@ -137,13 +102,14 @@ class _Rule(NamedTuple):
 class Ignores:
     """What one ignore file says. `base` is the folder it stands in, as `plain` text below the root."""
 
-    def __init__(self, base: str, text: str) -> None:
+    def __init__(self, base: str, name: str, text: str) -> None:
+        self.rank = _IGNORE_FILES.index(name)
         self._skip = len(base) + 1 if base else 0
-        found = [rule for rule in map(_rule, text.removeprefix("ï»¿").split("\n")[:_RULES_AT_MOST]) if rule]
-        self._rules = [rule for rule, _ in reversed(found)]
+        lines = text.removeprefix("ï»¿").split("\n")[:_RULES_AT_MOST]
+        self._rules = [rule for rule in map(_rule, reversed(lines)) if rule]
         # Most paths are meant by no rule: one look each tells.
-        self._any_name = any_of([text for rule, text in found if rule.by_name])
-        self._any_path = any_of([text for rule, text in found if not rule.by_name])
+        self._any_name = any_of([rule.text for rule in self._rules if rule.by_name])
+        self._any_path = any_of([rule.text for rule in self._rules if not rule.by_name])
 
     def says(self, path: str, is_folder: bool) -> bool | None:
         """Whether a path is left out; None where nothing is said about it."""
@@ -155,27 +121,20 @@ class Ignores:
         return None
 
 
-def _rule(line: str) -> tuple[_Rule, str] | None:
-    line = _without_spaces(line.removesuffix("\r"))
-    keeps = line.startswith("!")
-    folders_only = line.endswith("/")
+def _rule(line: str) -> _Rule | None:
+    """Spaces at the end say nothing, unless a backslash stands before them."""
+    line = line.removesuffix("\r")
+    end = len(line.rstrip(" "))
+    line = line[: end + (end - len(line[:end].rstrip("\\"))) % 2]
+    keeps, folders_only = line.startswith("!"), line.endswith("/")
     body = line[keeps : -1 if folders_only else None]
-    by_name = "/" not in body
-    body = body.removeprefix("/")
-    if not body or line.startswith("#"):
+    if not body.removeprefix("/") or line.startswith("#"):
         return None
     try:
-        text = translate_name(body) if by_name else translate(body)
-        return _Rule(any_of([text]), by_name, keeps, folders_only), text
+        text = translate(body.removeprefix("/"))
+        return _Rule(text, any_of([text]), "/" not in body, keeps, folders_only)
     except (BadPattern, re.error):
         return None
-
-
-def _without_spaces(line: str) -> str:
-    """Spaces at the end say nothing, unless a backslash stands before them."""
-    end = len(line.rstrip(" "))
-    slashes = end - len(line[:end].rstrip("\\"))
-    return line[: end + slashes % 2]
 
 
 def plain(name: str) -> str:
@@ -183,22 +142,19 @@ def plain(name: str) -> str:
     return name if name.isascii() else os.fsencode(name).decode("latin-1")
 
 
-def read_ignores(dir_fd: int, base: str, names: Collection[str] = _IGNORE_FILES) -> tuple[Ignores, ...]:
-    """The ignore files of an open folder, of those `names`. A link is not one, as for git."""
-    return tuple(Ignores(base, _content(dir_fd, name)) for name in _IGNORE_FILES if name in names)
-
-
-def _content(dir_fd: int, name: str) -> str:
-    try:
-        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=dir_fd)
-        with open(fd, "rb") as file:
-            return (file.read(_LARGEST) or b"").decode("latin-1")
-    except OSError:
-        return ""
+def levels_in(dir_fd: int, base: str, above: tuple[Ignores, ...]) -> tuple[Ignores, ...]:
+    """What holds in an open folder. A link is no ignore file, as for git."""
+    own = []
+    for name in _IGNORE_FILES:
+        with contextlib.suppress(OSError):
+            fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=dir_fd)
+            with open(fd, "rb") as file:
+                own.append(Ignores(base, name, (file.read(_LARGEST) or b"").decode("latin-1")))
+    return tuple(sorted(above + tuple(own), key=lambda level: level.rank)) if own else above
 
 
 def is_ignored(levels: tuple[Ignores, ...], path: str, *, is_folder: bool) -> bool:
-    """The nearest ignore file that says something about a path decides."""
+    """The last that says something about a path decides: the nearest file of the strongest name."""
     return next((said for level in reversed(levels) if (said := level.says(path, is_folder)) is not None), False)
 
 
@@ -230,9 +186,7 @@ class Walk:
         self.cut = False
         self.ignored = self.unread = 0
 
-    def entries(
-        self, wanted: Matches, stopped: Callable[[], bool], depth: int = DEEPEST
-    ) -> Generator[Entry, None, None]:
+    def entries(self, wanted: Matches, stopped: Stopped, depth: int = DEEPEST) -> Generator[Entry, None, None]:
         """Depth first, each folder by name, before what it holds."""
         if stopped():  # the folder may be closed already
             return
@@ -272,7 +226,7 @@ class Walk:
         del entries[self.left :]
         self.left -= len(entries)
         if self._levels is not None:
-            frame.levels += read_ignores(frame.fd, frame.plain[:-1], {entry.name for entry in entries})
+            frame.levels = levels_in(frame.fd, frame.plain[:-1], frame.levels)
         frame.entries = iter(sorted(entries, key=lambda entry: entry.name))
 
     def _may_give(self, frame: _Frame, path: str, name: str, kind: Kind) -> bool:
@@ -291,8 +245,6 @@ class Walk:
 
 
 def _kind(entry: "os.DirEntry[str]") -> Kind:
-    if entry.is_dir(follow_symlinks=False):
-        return "folder"
-    if entry.is_file(follow_symlinks=False):
-        return "file"
-    return "link" if entry.is_symlink() else "other"
+    if entry.is_symlink():
+        return "link"
+    return "folder" if entry.is_dir() else "file" if entry.is_file() else "other"

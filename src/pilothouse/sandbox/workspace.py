@@ -52,6 +52,10 @@ class Workspace:
     def readable(self) -> tuple[str, ...]:
         return (str(self.root), *(str(each.root) for each in self._also))
 
+    def private(self) -> tuple[str, ...]:
+        """The runtime's own, where it lies inside."""
+        return tuple(str(path) for path in self._private if _is_within(str(path), str(self.root)))
+
     def writable(self) -> tuple[str, ...]:
         return (str(self.root), *(str(each.root) for each in self._also if each.is_writable))
 
@@ -96,6 +100,8 @@ class Workspace:
 
     def ask(self, path: str) -> Reason | None:
         """Why only a person can let this file be written: it makes some program of theirs run what stands in it."""
+        if (other := self.elsewhere(path)) is not None:
+            return other.ask(path)
         real = real_path(self.root / path)
         for each in (os.path.normpath(self.root / path), real):
             if runs_code(self._parts(each)):
@@ -177,6 +183,8 @@ class Workspace:
         if (other := self.elsewhere(path)) is not None:
             other.remove(path, basis=basis)
             return
+        if not self.is_writable:
+            raise ToolError(Code.PROTECTED_PATH, path=path)
         with self._parent(path) as (dir_fd, name):
             if basis != self.basis(path):
                 raise ToolError(Code.FILE_CHANGED, path=path)
@@ -276,7 +284,7 @@ def _beside(root: Root, private: Sequence[Path]) -> Workspace:
 def real_path(path: str | Path) -> str:
     """Where a path leads now. What is swapped while one looks leads nowhere: whoever opens it finds out."""
     for _ in range(10):
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(OSError):
             return os.path.realpath(path)
     return os.path.normpath(path)
 

@@ -186,6 +186,7 @@ TRUST: dict[str, Any] = {
     "status": "new",
     "digest": DIGEST,
     "files": {"config.toml": 'mode = "review"\n'},
+    "programs": {},
     "trusted_at": None,
 }
 HEALTH: dict[str, Any] = {

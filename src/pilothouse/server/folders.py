@@ -1,4 +1,7 @@
-"""A context's folder: trust in what it brings, undoing what the agent changed, whole outputs."""
+"""A context's folder: trust in what it brings, undoing what the agent changed, whole outputs.
+
+Trust and servers are the machine's, not a user's: only its own user decides about them.
+"""
 
 from typing import Annotated
 
@@ -30,11 +33,13 @@ async def trust(call: Call, context_id: str) -> FolderTrust:
 
 async def give_trust(call: Call, context_id: str, body: Trusted) -> FolderTrust:
     await call.own(context_id)
+    call.check_is_local()
     return await call.runtime.trust_folder(context_id, body.digest, by=call.user)
 
 
 async def take_trust(call: Call, context_id: str) -> FolderTrust:
     await call.own(context_id)
+    call.check_is_local()
     return await call.runtime.distrust_folder(context_id, by=call.user)
 
 

@@ -39,6 +39,7 @@ async def read(call: Call) -> Page[ServerShape]:
 
 
 async def reconnect(call: Call, name: str) -> Page[ServerShape]:
+    call.check_is_local()
     await call.runtime.reconnect_server(name, user=call.user)
     return await read(call)
 

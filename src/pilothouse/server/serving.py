@@ -12,6 +12,7 @@ from pilothouse.runtime.runtime import Runtime
 from pilothouse.server.access import Access
 from pilothouse.server.counts import Counts
 from pilothouse.server.problems import Refused
+from pilothouse.server.tokens import LOCAL
 from pilothouse.session.manager import Sessions
 
 STREAMS_AT_MOST = 1000
@@ -64,6 +65,11 @@ class Call:
         if live.core.owner != self.user:
             raise NotFound(Code.UNKNOWN_CONTEXT, context_id=context_id)
         return live
+
+    def check_is_local(self) -> None:
+        """Raises: Refused for what only the user of the machine decides."""
+        if self.user != LOCAL:
+            raise Refused(403, Code.ONLY_LOCAL_USER)
 
     def is_user(self) -> bool:
         """Whether who asked may still ask: tokens can be taken away. Not by a file that cannot be read."""

@@ -8,7 +8,7 @@ from pilothouse.domain.shapes import CallShape, ContextShape, Page
 from pilothouse.domain.values import Value
 from pilothouse.runtime.modes import ModeSwitch
 from pilothouse.server.contexts import get
-from pilothouse.server.inputs import ModeName
+from pilothouse.server.inputs import Id, ModeName
 from pilothouse.server.serving import Call
 from pilothouse.server.views import call_shapes
 
@@ -26,10 +26,12 @@ class ElevationBody(Value, kw_only=True):
 
 
 class AnswersBody(Value):
-    """One for each question, in their order. What a running call asks may also be declined."""
+    """One for each question, in their order. What a running call asks may also be declined. `call_id` names
+    the question that was shown; without it, the oldest is meant."""
 
     answers: Annotated[tuple[str, ...], Meta(max_length=100)] = ()
     decline: bool = False
+    call_id: Id | None = None
 
 
 async def cancel(call: Call, context_id: str) -> ContextShape:
@@ -77,7 +79,7 @@ async def end_elevation(call: Call, context_id: str) -> ModeSwitch:
 
 async def answer(call: Call, context_id: str, body: AnswersBody) -> ContextShape:
     if body.decline:
-        await call.runtime.decline(context_id, by=call.user)
+        await call.runtime.decline(context_id, call_id=body.call_id, by=call.user)
     else:
-        await call.runtime.answer(context_id, body.answers, by=call.user)
+        await call.runtime.answer(context_id, body.answers, call_id=body.call_id, by=call.user)
     return await get(call, context_id)

@@ -1,10 +1,12 @@
 """Access tokens: each names a user. They lie in one file that only its owner can read."""
 
+import contextlib
+import fcntl
 import hashlib
 import hmac
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -43,7 +45,8 @@ class Tokens:
     def local(self) -> str:
         """The local user's token, made where there is none yet. Raises: StoreDamaged, OSError."""
         if LOCAL not in self.all():
-            self._write({**self._read(), LOCAL: self._ambient.new_secret()})
+            with self._held():
+                self._write({LOCAL: self._ambient.new_secret(), **self._read()})
         return self.all()[LOCAL]
 
     def add(self, user: str) -> str:
@@ -52,15 +55,31 @@ class Tokens:
         if user in self.all() or user in _OURS:
             raise Conflict(Code.USER_EXISTS, user=user)
         token = self._ambient.new_secret()
-        self._write({**self._read(), user: token})
+        with self._held():
+            known = self._read()
+            if user in known:
+                raise Conflict(Code.USER_EXISTS, user=user)
+            self._write({**known, user: token})
         return token
 
     def remove(self, user: str) -> None:
         """Raises: NotFound, StoreDamaged."""
-        known = self._read()
-        if user not in known:
-            raise NotFound(Code.UNKNOWN_USER, user=user, allowed=", ".join(known) or "-")
-        self._write({name: token for name, token in known.items() if name != user})
+        with self._held():
+            known = self._read()
+            if user not in known:
+                raise NotFound(Code.UNKNOWN_USER, user=user, allowed=", ".join(known) or "-")
+            self._write({name: token for name, token in known.items() if name != user})
+
+    @contextlib.contextmanager
+    def _held(self) -> Iterator[None]:
+        """One change at a time, whichever process makes it."""
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fd = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(fd)
 
     def user_of(self, token: str) -> str | None:
         return _match(self.all(), token)
@@ -104,7 +123,6 @@ class Tokens:
         return found
 
     def _write(self, tokens: Mapping[str, str]) -> None:
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         draft = self.path.with_name(f".{self.path.name}.{self._ambient.new_id()}")
         fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with open(fd, "wb") as file:

@@ -22,16 +22,18 @@ async def decide_pending(runtime: Runtime, context_id: str, lines: Lines, langua
     """Put the pending calls before the person. False when they leave it for later."""
     pending = await runtime.pending_calls(context_id)
     decisions: list[PersonsDecision] = []
-    for number, call in enumerate(pending):
+    takes_all = False
+    for call in pending:
         print(shown(call, language))
+        if takes_all and not call.dangerous:
+            decisions.append(PersonsDecision(id=call.id, verdict="approve", digest=call.digest))
+            continue
         offers = await runtime.rule_offers(context_id, call.id)
         decision = await _one(call, offers, lines, language)
         if decision is None:
             return False
-        if isinstance(decision, str):  # all of them
-            rest = pending[number:]
-            decisions += [PersonsDecision(id=each.id, verdict="approve", digest=each.digest) for each in rest]
-            break
+        if isinstance(decision, str):  # all of them: each is shown, and what is dangerous has an answer of its own
+            takes_all, decision = True, PersonsDecision(id=call.id, verdict="approve", digest=call.digest)
         decisions.append(decision)
     try:
         await runtime.decide(context_id, decisions)
@@ -50,6 +52,8 @@ def shown(call: CallRecord, language: Language) -> str:
         parts += [f"  {name}: {call.arguments[name]}" for name in ("cwd", "timeout") if name in call.arguments]
     else:
         parts.append("  " + msgspec.json.encode(call.arguments).decode())
+    if call.touches is not None and len(call.touches) > 1:  # as it is written, and where links lead
+        parts.append("  → " + ", ".join(call.touches[1:]))
     if call.dangerous:
         parts.append(tell("dangerous", language, what=", ".join(call.dangerous)))
     if call.reason is not None:
@@ -116,14 +120,13 @@ async def _edited(call: CallRecord, lines: Lines, language: Language) -> dict[st
 
 async def answer_in_a_call(runtime: Runtime, context_id: str, call_id: str, lines: Lines) -> None:
     """A question that a running call asks; who does not answer it declines."""
-    asked = [call for call in await runtime.open_questions(context_id) if call.id == call_id]
-    if asked and not await answer_questions(runtime, context_id, lines):
-        await runtime.decline(context_id)
+    if not await answer_questions(runtime, context_id, lines, only=call_id):
+        await runtime.decline(context_id, call_id=call_id)
 
 
-async def answer_questions(runtime: Runtime, context_id: str, lines: Lines) -> bool:
-    """False when the person leaves it for later."""
-    for call in await runtime.open_questions(context_id):
+async def answer_questions(runtime: Runtime, context_id: str, lines: Lines, only: str | None = None) -> bool:
+    """All that is asked, or one call's. False when the person leaves it for later."""
+    for call in [each for each in await runtime.open_questions(context_id) if only in (None, each.id)]:
         answers = []
         for question in call.arguments["questions"]:
             options = question.get("options") or []
@@ -134,7 +137,7 @@ async def answer_questions(runtime: Runtime, context_id: str, lines: Lines) -> b
             if line is None:
                 return False
             answers.append(_chosen(line.strip(), options))
-        await runtime.answer(context_id, answers)
+        await runtime.answer(context_id, answers, call_id=call.id)
     return True
 
 

@@ -85,9 +85,13 @@ async def run(
         if isinstance(event, Asks):  # nobody is here to answer
             with suppress(RequestError):
                 await runtime.decline(context_id, by="runtime")
-        if isinstance(event, ChildWaits):  # nobody is here to decide: it is kept, and decided later
-            live = await runtime.context(event.context_id)
-            break
+        if isinstance(event, ChildWaits):
+            child = await runtime.context(event.context_id)
+            while child.asked_by_calls():
+                await runtime.decline(child.id, by="runtime")
+            if child.is_waiting():  # nobody is here to decide: it is kept, and decided later
+                live = child
+                break
     result = await _result(runtime, live, record, language)
     if output == "text":
         out.write("\n" if record.text and not record.text.endswith("\n") else "")

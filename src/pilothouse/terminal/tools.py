@@ -1,9 +1,11 @@
 """Commands about tools: undo, switching, servers of tools, trust in the folder, and the person's own commands."""
 
 import asyncio
+import sys
 
 from pilothouse.domain.codes import Code, Language
 from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.modes import is_looser
 from pilothouse.domain.trust import FolderTrust
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.clean import visible
@@ -47,10 +49,9 @@ async def servers(runtime: Runtime, _: str, rest: str, language: Language) -> No
             raise InvalidInput(Code.COMMAND_USAGE, usage="/servers, /servers reconnect NAME")
     found = await runtime.tool_servers()
     for server in found:
-        told = f"  {server.name}: {server.status}, {len(server.tools)} tools"
-        told += f", {len(server.changed)} changed" if server.changed else ""
-        told += f" ({server.detail})" if server.detail else ""
-        print(visible(told))
+        detail = f" ({server.detail})" if server.detail else ""
+        counts = {"tools": len(server.tools), "changed": len(server.changed)}
+        print(visible(f"  {server.name}: {server.status}, {tell('server_tools', language, **counts)}{detail}"))
         for prompt in server.prompts:
             given = " ".join(f"{name}=…" for name in prompt.arguments)
             print(visible(f"    /use {server.name} {prompt.name} {given}"))
@@ -100,6 +101,9 @@ async def offer_trust(runtime: Runtime, context_id: str, lines: Lines, language:
     if found.status not in ("new", "changed"):
         return
     print(_shown(found, language))
+    if not sys.stdin.isatty():  # what is piped in was not said about this
+        print(tell("trust_left", language))
+        return
     answer = await lines.ask(tell("trust_ask", language))
     if (answer or "").strip().lower() in ("y", "yes", "是"):
         await runtime.trust_folder(context_id, found.digest)
@@ -114,8 +118,10 @@ async def offer_trust(runtime: Runtime, context_id: str, lines: Lines, language:
 async def _begin_as_it_says(runtime: Runtime, context_id: str) -> None:
     """A conversation in which nothing was said yet begins in the mode that now holds for new ones here."""
     live = await runtime.context(context_id)
+    modes = runtime.parts.modes
     usual = runtime.parts.steering(live.core.workspace).mode
-    if usual is not None and not live.branches[live.core.active_branch].length:
+    is_new = not live.branches[live.core.active_branch].length
+    if usual is not None and is_new and not is_looser(modes.named(usual), modes.stored(live.core.mode)):
         await runtime.switch_mode(context_id, usual)
 
 
@@ -128,7 +134,11 @@ def _shown(found: FolderTrust, language: Language) -> str:
 async def own_command(runtime: Runtime, context_id: str, command: str, language: Language) -> None:
     """`!command`: the person's own act, in their own shell and environment. Audited, not gated."""
     live = await runtime.context(context_id)
-    process = await asyncio.create_subprocess_shell(command, cwd=live.core.workspace)
+    try:
+        process = await asyncio.create_subprocess_shell(command, cwd=live.core.workspace)
+    except (OSError, ValueError) as error:
+        print(visible(tell("own_refused", language, detail=error)))
+        return
     status = await process.wait()
     await runtime.note_own_command(context_id, command, status)
     if status:

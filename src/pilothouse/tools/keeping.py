@@ -19,6 +19,7 @@ from pilothouse.domain.errors import ToolError
 from pilothouse.domain.values import Value
 from pilothouse.sandbox.workspace import ABSENT, Workspace
 
+COMMAND = "execute"  # the one tool whose changes are seen from outside, and may be others' too
 OUTPUT_AT_MOST = 32 * 1024 * 1024
 
 
@@ -59,12 +60,15 @@ class Keeping:
     def outputs(self) -> Path:
         return self.folder / "outputs"
 
+    def made_outputs(self) -> Path:
+        return make_private(self.outputs)
+
     def output_of(self, call_id: str) -> Path:
         return self.outputs / f"{call_id}.txt"
 
     @contextlib.contextmanager
     def writing_output(self, call_id: str) -> Iterator[BinaryIO]:
-        _make(self.outputs)
+        make_private(self.outputs)
         path = self.output_of(call_id)
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
             yield file
@@ -73,11 +77,7 @@ class Keeping:
 
     def note(self, entry: ChangeEntry, contents: Sequence[bytes] = ()) -> None:
         """Durable before it returns: the change itself comes after."""
-        blobs = _make(self.folder / "before")
-        for content in contents:
-            path = blobs / hashlib.sha256(content).hexdigest()
-            if not path.exists():
-                _write_durably(path, content)
+        self.keep(contents)
         line = msgspec.json.encode(entry) + b"\n"
         with open(os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600), "ab") as file:
             if file.tell() and not self._ends_whole():
@@ -85,6 +85,13 @@ class Keeping:
             file.write(line)
             file.flush()
             os.fsync(file.fileno())
+
+    def keep(self, contents: Sequence[bytes]) -> None:
+        blobs = make_private(self.folder / "before")
+        for content in contents:
+            path = blobs / hashlib.sha256(content).hexdigest()
+            if not path.exists():
+                _write_durably(path, content)
 
     def entries(self) -> list[ChangeEntry]:
         """The changes that were not undone, oldest first."""
@@ -131,13 +138,15 @@ class Undone(Value):
     left: str | None = None
 
 
-def undo_last(keeping: Keeping, workspace: Workspace) -> Undone:
-    """Put back what the last call of the agent changed, all that is kept of it or nothing.
+def undo_last(keeping: Keeping, workspace: Workspace, of_commands: bool = True) -> Undone:
+    """Put back what the last call of the agent changed, all that is kept of it or nothing. What is there now is kept.
 
     Raises: ToolError; then nothing was touched. What cannot be put back is told once: who asks again goes further back.
     """
     for entry in reversed(keeping.entries()):
         paths = ", ".join(file.path for file in entry.files) or entry.tool
+        if entry.tool == COMMAND and not of_commands:
+            raise ToolError(Code.UNDO_ASKS, paths=paths)
         if entry.unkept is not None and not entry.files:
             _pass_over(keeping)
             raise ToolError(Code.UNDO_INCOMPLETE, paths=paths, detail=entry.unkept)
@@ -178,6 +187,8 @@ def _put_back(keeping: Keeping, workspace: Workspace, files: Sequence[ChangedFil
         }
     except OSError as error:
         raise ToolError(Code.UNDO_INCOMPLETE, paths=paths, detail=str(error)) from error
+    present = [workspace.read(file.path) for file in files if file.after != ABSENT]
+    keeping.keep(present)
     for file in files:
         if file.before == ABSENT:
             workspace.remove(file.path, basis=file.after)
@@ -185,8 +196,11 @@ def _put_back(keeping: Keeping, workspace: Workspace, files: Sequence[ChangedFil
             workspace.write(file.path, contents[file.path], basis=file.after, mode=file.mode)
 
 
-def _make(folder: Path) -> Path:
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+def make_private(folder: Path) -> Path:
+    """Made where it is missing, with all above it, for the person alone."""
+    if not folder.is_dir():
+        make_private(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
     return folder
 
 

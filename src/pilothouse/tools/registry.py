@@ -4,6 +4,7 @@ import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.decisions import Standing, is_offered
@@ -17,13 +18,13 @@ Tools = Mapping[str, Tool[Any]]
 
 
 class Registry:
-    """`starts` are beginnings that belong to tools (a connection, an index), and have their end with the runtime."""
+    """Tools that have a beginning and an end (`start`, `stop`) have them with the runtime."""
 
     def __init__(self, tools: Iterable[Tool[Any]]) -> None:
         """Raises: InvalidInput for two of one name, or one that needs another that is not there."""
         self._everywhere = _by_name(tools)
         self._beside: dict[tuple[str | None, str], Tools] = {}
-        self._offers: dict[int, tuple[Tool[Any], ToolOffer]] = {}
+        self._offers: WeakKeyDictionary[Tool[Any], ToolOffer] = WeakKeyDictionary()
         for tool in self._everywhere.values():
             _check_needs(tool, self._everywhere)
 
@@ -58,12 +59,12 @@ class Registry:
 
     def offer(self, tool: Tool[Any]) -> ToolOffer:
         """Made once for each: a schema takes its time."""
-        known = self._offers.get(id(tool))
-        if known is None or known[0] is not tool:
+        known = self._offers.get(tool)
+        if known is None:
             parameters = getattr(tool, "schema", None) or schema_of(tool.parameters)
-            offer = ToolOffer(name=tool.name, description=tool.description, parameters=parameters)
-            known = self._offers[id(tool)] = (tool, offer)
-        return known[1]
+            known = ToolOffer(name=tool.name, description=tool.description, parameters=parameters)
+            self._offers[tool] = known
+        return known
 
     async def start(self) -> None:
         """Begin what needs a beginning, in the order of registration. Raises: what a tool raises, after stopping the

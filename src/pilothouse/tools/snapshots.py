@@ -9,15 +9,18 @@ import hashlib
 import os
 import shutil
 import stat
+from pathlib import Path
 from typing import NamedTuple
 
 from pilothouse.sandbox.workspace import ABSENT, Workspace
-from pilothouse.tools.keeping import ChangedFile, ChangeEntry, Keeping
-from pilothouse.tools.survey import Survey, survey, touched
+from pilothouse.tools.keeping import ChangedFile, ChangeEntry, Keeping, make_private
+from pilothouse.tools.survey import Seen, Survey, repositories_in, survey, touched
 
 _SECONDS = 20
 _FILE_AT_MOST = 50 * 1024 * 1024
 _FILES_AT_MOST = 2000
+_MADE = "info/attributes"  # written last
+_LOCKS: dict[str, asyncio.Lock] = {}
 _SETTINGS = (
     *("core.fsmonitor=false", "core.hooksPath=/dev/null", "core.autocrlf=false", "core.safecrlf=false"),
     *("core.excludesFile=/dev/null", "core.attributesFile=/dev/null", "core.compression=1", "core.looseCompression=1"),
@@ -45,29 +48,52 @@ class Look(NamedTuple):
 
 
 class Snapshots:
-    """One repository for a context and its workspace."""
+    """One repository for a workspace, whoever works in it. One look at a time."""
 
     def __init__(self, keeping: Keeping, workspace: Workspace, path: str) -> None:
         self._path = path
         self._keeping = keeping
         self._workspace = workspace
-        self._folder = keeping.folder / "snapshots.git"
+        name = hashlib.sha256(str(workspace.root).encode()).hexdigest()[:16]
+        self._folder = keeping.folder.parent / "snapshots" / f"{name}.git"
+        self._too_large = self._folder.with_suffix(".too-large")
 
     async def look(self) -> Look:
         """Raises: Unkept."""
         if shutil.which("git", path=self._path) is None:
             raise Unkept("there is no git")
-        if not self._folder.is_dir():
-            await self._begin()
-        await self._git("add", "--all", "--ignore-errors", ".")
-        seen = await asyncio.to_thread(survey, self._workspace.root)
-        return Look((await self._git("write-tree")).decode().strip(), seen)
+        async with _LOCKS.setdefault(str(self._folder), asyncio.Lock()):
+            if self._too_large.exists():
+                raise Unkept("the folder is too large to look at")
+            if not (self._folder / _MADE).is_file():
+                await self._begin()
+            (self._folder / "index.lock").unlink(missing_ok=True)  # of one that was killed: nobody else is here
+            # A repository inside would have a say in what its files are: it is left out, and noticed from outside.
+            nested = await asyncio.to_thread(repositories_in, self._workspace.root)
+            if nested is None:
+                raise Unkept("the folder is too large to look at")
+            excluded = [f":(exclude,literal){path}" for path in nested]
+            await self._git("add", "--all", "--", ".", *excluded)
+            tree = (await self._git("write-tree")).decode().strip()
+        return Look(tree, await asyncio.to_thread(self._survey))
+
+    def _survey(self) -> Survey | None:
+        """The workspace, and the folders beside it that may be written: there, nothing is kept, but noticed."""
+        found: dict[str, Seen] = {}
+        for root in self._workspace.writable():
+            seen = survey(Path(root))
+            if seen is None:
+                return None
+            beside = root != str(self._workspace.root)
+            found |= {f"{root}/{path}" if beside else path: each for path, each in seen.items()}
+        return found
 
     async def _begin(self) -> None:
-        self._keeping.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        shutil.rmtree(self._folder, ignore_errors=True)  # one that was only half made
+        make_private(self._folder.parent)
         await self._git("init", "--quiet", "--bare", str(self._folder), bare=True)
         (self._folder / "info").mkdir(exist_ok=True)
-        (self._folder / "info" / "attributes").write_text(_ATTRIBUTES)
+        (self._folder / _MADE).write_text(_ATTRIBUTES)
 
     async def changes(self, before: Look, call_id: str, tool: str) -> ChangeEntry | None:
         """What is other than at an earlier look, with what was there then. None where nothing is.
@@ -76,8 +102,8 @@ class Snapshots:
         """
         after = await self.look()
         listed = await self._git("diff-tree", "-r", "-z", "--no-renames", before.tree, after.tree)
-        changed = _changed(listed)
-        modes, lost = await self._unseen(before, after, {change.path for change in changed})
+        changed, unknown = _told_apart(_changed(listed), before)
+        modes, lost = await self._unseen(before, after, {*unknown, *(change.path for change in changed)})
         files, contents = [], []
         for change in changed:
             content = await self._content(change.blob) if set(change.blob) != {"0"} else None
@@ -85,6 +111,7 @@ class Snapshots:
             if content is not None:
                 contents.append(content)
         files += [await asyncio.to_thread(self._only_mode, path, before, after) for path in modes]
+        lost = lost or (f"it is not known what {', '.join(unknown[:5])} held before" if unknown else None)
         if not files and lost is None:
             return None
         entry = ChangeEntry(call=call_id, tool=tool, files=tuple(files), unkept=lost)
@@ -145,14 +172,15 @@ class Snapshots:
             async with asyncio.timeout(_SECONDS):
                 output, errors = await process.communicate()
         except TimeoutError:
+            make_private(self._folder.parent)
+            self._too_large.touch()
             raise Unkept(f"the folder is too large to look at in {_SECONDS} seconds") from None
         finally:
             if process.returncode is None:
                 with contextlib.suppress(ProcessLookupError):
                     process.kill()
                 await process.wait()
-                (self._folder / "index.lock").unlink(missing_ok=True)
-        if process.returncode and arguments[0] != "add":  # a file that cannot be read is left out
+        if process.returncode:
             raise Unkept(errors.decode(errors="replace").strip()[:200] or "git failed")
         return output
 
@@ -188,6 +216,18 @@ def _changed(listed: bytes) -> list[_Change]:
         if len(found) > _FILES_AT_MOST:
             raise Unkept(f"more than {_FILES_AT_MOST} files changed")
     return found
+
+
+def _told_apart(changes: list[_Change], before: Look) -> tuple[list[_Change], list[str]]:
+    """What can be put back; and what git did not look at before, though it was there, or may have been."""
+    known, unknown = [], []
+    for change in changes:
+        is_new = set(change.blob) == {"0"}
+        if is_new and (before.survey is None or change.path in before.survey):
+            unknown.append(change.path)
+        else:
+            known.append(change)
+    return known, unknown
 
 
 def _bits(look: Look, path: str) -> int | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 _ENTRIES_AT_MOST = 20_000
+_LOOKED_AT_MOST = 200_000
 
 
 class Seen(NamedTuple):
@@ -51,6 +52,30 @@ def _files(folder: str, below: str) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
                 yield from _files(entry.path, f"{path}/")
         else:
             yield path, entry
+
+
+def repositories_in(root: Path) -> list[str] | None:
+    """Folders below that git would take for repositories of their own; None where there is too much to look at."""
+    found, todo, looked_at = [], [(str(root), "")], 0
+    while todo:
+        folder, below = todo.pop()
+        try:
+            with os.scandir(folder) as entries:
+                listed = list(entries)
+        except OSError:
+            continue
+        looked_at += len(listed)
+        if looked_at > _LOOKED_AT_MOST:
+            return None
+        if below and any(entry.name == ".git" for entry in listed):
+            found.append(below.rstrip("/"))
+            continue
+        todo += [
+            (entry.path, f"{below}{entry.name}/")
+            for entry in listed
+            if entry.name != ".git" and entry.is_dir(follow_symlinks=False)
+        ]
+    return found
 
 
 def touched(before: Survey, after: Survey) -> set[str]:

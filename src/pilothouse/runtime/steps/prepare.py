@@ -8,6 +8,7 @@ from pilothouse.window.prompt import system_prompt
 
 async def prepare(turn: Turn) -> State:
     live = turn.live
+    await live.home.open_folder(live.core.workspace)  # trust may have been given or taken from elsewhere
     standing = standing_of(live)
     turn.mode = standing.mode
     turn.offers = turn.parts.registry.offered(standing, turn.live.core.workspace)

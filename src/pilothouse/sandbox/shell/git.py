@@ -3,9 +3,9 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from pilothouse.sandbox.shell.levels import READS, Finding, Level
+from pilothouse.sandbox.shell.levels import READS, Finding, Level, Simple
 from pilothouse.sandbox.shell.options import Options, names, split
-from pilothouse.sandbox.shell.words import Word
+from pilothouse.sandbox.shell.words import Word, literal
 
 Args = Sequence[Word]
 
@@ -50,6 +50,13 @@ def git(args: Args) -> Finding:
     if not rest or not rest[0].exact or rest[0].text.startswith("-"):
         return READS if not rest or rest[0].text == "--version" else _does_more("")
     command, given = rest[0].text, rest[1:]
+    if len(rest) != len(args):  # for rules: the same without what stands before the command
+        plain = Simple(literal("git"), tuple(rest))
+        return _judged(command, given)._replace(inner=[plain])
+    return _judged(command, given)
+
+
+def _judged(command: str, given: Args) -> Finding:
     judge = _LISTING.get(command)
     if command in _READING and _is_plain(command, given):
         return READS
@@ -67,10 +74,8 @@ def _does_more(command: str) -> Finding:
 
 
 def _is_plain(command: str, args: Args) -> bool:
-    for word in args:
-        if word.exact and word.text == "--":
-            return True
-        if word.operand:
+    for word in args:  # behind "--", too: it may be the value of an option
+        if word.operand or (word.exact and word.text == "--"):
             continue
         name = word.text.partition("=")[0]
         if not word.exact or (name.startswith("--") and any(each.startswith(name) for each in _REFUSED)):

@@ -4,6 +4,7 @@ Only kinds of nodes that are known here are walked through; everything else, and
 shell may differ, makes the line one that hides something.
 """
 
+import os
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -57,6 +58,7 @@ class Reading:
         self.level = Level.STRICT
         self.dangers: set[str] = set()
         self.targets: list[str] = []
+        self.sources: list[str] = []
         self.is_plain = False
         try:
             self._read(text)
@@ -67,7 +69,9 @@ class Reading:
         self.level = max(self.level, level)
 
     def _read(self, text: str) -> None:
-        if len(text) > LENGTH_AT_MOST or is_strange(text):
+        if len(text) > LENGTH_AT_MOST:
+            raise Misread("too long")
+        if is_strange(text):
             self._goes(Level.LINE)
         tree = _parser().parse(text.encode())
         root, source = tree.root_node, text.encode()
@@ -142,7 +146,10 @@ class Reading:
         word = self._word(target) if target is not None else UNKNOWN
         if operator in (">&", "<&") and word.exact and re.fullmatch(r"\d+-?|-", word.text):
             return
-        if operator == "<" and word.operand and not word.text.startswith("/dev/"):
+        if operator == "<" and word.exact:
+            self.sources.append(word.text)
+        # A target that is not known may be one of the shell's own names for a connection.
+        if operator == "<" and (word.exact or word.text[:1] not in ("", "/", "~")) and not _is_device(word.text):
             return
         if word.exact and word.text in ("/dev/null", "/dev/stderr", "/dev/stdout"):
             return
@@ -173,6 +180,13 @@ class Reading:
         is_quoted = any(sign in start for sign in ("'", '"', "\\"))
         body = "".join(_text(child) for child in node.children if child.type == "heredoc_body")
         body = _PLAIN_VARIABLE.sub("", body)
+        end = next((child for child in node.children if child.type == "heredoc_end"), None)
+        plain = start.strip("'\"")
+        with_tabs = any(child.type == "<<-" for child in node.children)
+        if end is None or not re.fullmatch(r"\w+", plain) or not _stands_alone(end, plain, with_tabs=with_tabs):
+            self._goes(Level.LINE)
+        if not is_quoted and "\\\n" in body:
+            self._goes(Level.LINE)
         if not start or (not is_quoted and ("`" in body or "$(" in body or "${" in body or "$[" in body)):
             self._goes(Level.LINE)
 
@@ -187,7 +201,8 @@ class Reading:
             self._goes(Level.LINE)
 
     def _arithmetic(self, node: Node, _: int) -> None:
-        if not _NUMBER.fullmatch(_text(node)[3:-2]):
+        text = _text(node)
+        if not (text.startswith("$((") and text.endswith("))") and _NUMBER.fullmatch(text[3:-2])):
             self._goes(Level.LINE)
 
     def _test(self, node: Node, _: int) -> None:
@@ -233,6 +248,20 @@ _SPECIAL = {
     "declaration_command": Reading._builtin,
     "unset_command": Reading._builtin,
 }
+
+
+def _stands_alone(end: Node, delimiter: str, *, with_tabs: bool) -> bool:
+    """Whether what the grammar takes for the end of a text is one for the shell, too: a line of nothing else."""
+    root = end
+    while root.parent is not None:
+        root = root.parent
+    source = b" " * root.start_byte + (root.text or b"")
+    line = source[source.rfind(b"\n", 0, end.end_byte) + 1 :].split(b"\n", 1)[0].decode()
+    return (line.lstrip("\t") if with_tabs else line) == delimiter
+
+
+def _is_device(path: str) -> bool:
+    return os.path.normpath(path).startswith(("/dev", "//dev"))
 
 
 def _is_plain(root: Node) -> bool:

@@ -23,7 +23,8 @@ class Judgement(Value, kw_only=True):
     `read_only`: all of it only reads, given a kernel that stops what a hostile folder makes a program do. `strict`: it
     only reads by itself. `hidden`: what else may run: nothing, whatever a program starts, or whatever the text hides.
     `simple`: the line is one plain command and nothing else, every word known. `leading` are the words of it that a
-    rule may be offered for. `written` are words that a command which does more than read may write to.
+    rule may be offered for. `written` are words that a command which does more than read may write to, `read` files
+    that are given to commands as their input.
     """
 
     commands: tuple[tuple[str, ...], ...]
@@ -34,6 +35,7 @@ class Judgement(Value, kw_only=True):
     dangers: tuple[str, ...] = ()
     leading: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
 
     @property
     def line(self) -> CommandLine:
@@ -56,6 +58,7 @@ def judge(line: str) -> Judgement:
         dangers=tuple(sorted(judging.dangers)),
         leading=_leading(judging.commands[0]) if simple else (),
         written=tuple(dict.fromkeys(judging.written))[:_WORDS_AT_MOST],
+        read=tuple(reading.sources)[:_WORDS_AT_MOST],
     )
 
 

@@ -43,12 +43,18 @@ _FETCH = names(
     "yum brew docker podman kubectl"
 )
 
-# Of these, only the version is harmless. What a folder may make them do instead (rustup, yarn) is not here.
+# Of these, only asking for the version is harmless, in these words. Those that a folder may make do more (rustup,
+# yarn) are not here.
 _VERSIONED = names(
     "bash clang clang++ cmake deno docker g++ gcc git gradle java javac jq make mvn node npm perl php pip pip3 psql "
     "python python3 rg ruby sqlite3 tmux uv vim"
 )
-_VERSION = names("--version -V -v -version version")
+_VERSIONS: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(names("git docker npm"), names("version")),
+    **dict.fromkeys(names("node perl ruby php gcc g++ clang npm"), names("-v")),
+    **dict.fromkeys(names("python python3"), names("-V")),
+    **dict.fromkeys(names("java javac"), names("-version")),
+}
 
 _SORT = Options(
     flags="bdfgiMhnRrVcCmsuz",
@@ -79,12 +85,13 @@ _FILE = Options(
 )
 _TREE = Options(
     flags="adflxipughDsFqNQrtcUJXSnAC",
-    valued="LPI",
+    alone="LPI",
     long=names("noreport dirsfirst filesfirst gitignore du si prune inodes device ignore-case matchdirs"),
     long_valued=names("filelimit timefmt charset sort"),
 )
 _SHUF = Options(flags="ezr", valued="in", long=names("echo repeat zero-terminated"), long_valued=names("head-count"))
 _XXD = re.compile(r"-[beipu]|-[cgls] ?\d+")
+_SETS = re.compile(r"%[^a-zA-Z%]*n|%[^a-zA-Z%]*\(")
 _RG = names("--pre --pre-glob --hostname-bin --search-zip")
 _FD = names("--exec --exec-batch --list-details")
 _READ = Options(flags="rs", valued="pdnNt")
@@ -101,8 +108,8 @@ def known(command: Simple) -> Finding:
             return PROGRAM
         name = base
     args = command.args
-    if len(args) == 1 and args[0].exact and args[0].text in _VERSION and name in _VERSIONED:
-        return READS if name in ("npm", "docker") else STRICT
+    if _asks_for_version(name, args):
+        return READS if name in ("npm", "docker", "mvn", "gradle") else STRICT
     if name in _ONLY_READ:
         return STRICT
     if name in _TABLE:
@@ -112,6 +119,12 @@ def known(command: Simple) -> Finding:
     if name in _WRITE:
         return writes(*_WRITE[name])
     return Finding(Level.PROGRAM, dangers=frozenset({"network"} if name in _FETCH else ()))
+
+
+def _asks_for_version(name: str, args: Args) -> bool:
+    if name not in _VERSIONED or len(args) != 1 or not args[0].exact:
+        return False
+    return args[0].text == "--version" or args[0].text in _VERSIONS.get(name, ())
 
 
 def _harmless(options: Options, operands: Callable[[Split], bool] = lambda _: True) -> Knowledge:
@@ -141,9 +154,7 @@ def _without(refused: frozenset[str], letters: str) -> Knowledge:
     """Programs that read no shortened options: what is refused is refused by name."""
 
     def judge(args: Args) -> Finding:
-        for word in args:
-            if word.exact and word.text == "--":
-                break
+        for word in args:  # behind "--", too: it may be the value of an option
             if word.operand:
                 continue
             name = word.text.partition("=")[0]
@@ -161,8 +172,10 @@ def _tee(args: Args) -> Finding:
 
 
 def _printf(args: Args) -> Finding:
-    harmless = not args or args[0].operand or (args[0].exact and args[0].text == "--")
-    return STRICT if harmless else LINE  # -v names a variable, and calculates its subscript
+    given = args[1:] if args and args[0].exact and args[0].text == "--" else args
+    # -v and %n name a variable: one calculates its subscript, the other sets it.
+    harmless = not given or (given[0].exact and given[0].operand and not _SETS.search(given[0].text))
+    return STRICT if harmless else LINE
 
 
 def _xxd(args: Args) -> Finding:

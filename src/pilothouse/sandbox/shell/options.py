@@ -8,13 +8,15 @@ from pilothouse.sandbox.shell.words import Word
 
 class Options(NamedTuple):
     """The options that are harmless: `flags` are single letters, `valued` those that take a value (in the same word
-    or the next), `long` the long ones, `long_valued` those with a value. `numbers` are options such as -20."""
+    or the next), `long` the long ones, `long_valued` those with a value. `numbers` are options such as -20; `alone` are
+    letters with a value in the next word that are known only where they stand alone."""
 
     flags: str = ""
     valued: str = ""
     long: frozenset[str] = frozenset()
     long_valued: frozenset[str] = frozenset()
     numbers: bool = False
+    alone: str = ""
 
 
 def names(text: str) -> frozenset[str]:
@@ -63,6 +65,8 @@ def _option(text: str, left: list[Word], known: Options, found: Split) -> bool:
 
 
 def _letters(letters: str, left: list[Word], known: Options, found: Split) -> bool:
+    if len(letters) == 1 and letters in known.alone:
+        return _take(letters, left, found)
     for index, letter in enumerate(letters):
         if letter in known.valued:
             rest = letters[index + 1 :]

@@ -9,7 +9,7 @@ from pilothouse.sandbox.shell.words import Word, literal
 
 Args = Sequence[Word]
 
-_UNARY = re.compile(r"-[abcdefghknprstuwxzLNOSG]")
+_UNARY = re.compile(r"-[bcdefghknprstuwxzLNOSG]")
 _BINARY = re.compile(r"=|==|!=|<|>|-(eq|ne|lt|le|gt|ge|ef|nt|ot)")
 _JOINS = names("! ( ) -a -o")
 
@@ -59,6 +59,8 @@ def find(args: Args) -> Finding:
     while words:
         word = words.pop(0)
         if word.exact and word.text in _FIND_RUNS:
+            if not _ends_plainly(words):
+                level = Level.LINE
             command, words = _until_end(words)
             inner.append(command)
             level = max(level, Level.STRICT if word.text == "-exec" else Level.WRITES)
@@ -74,6 +76,16 @@ def find(args: Args) -> Finding:
 
 def _is_number(text: str) -> bool:
     return bool(re.fullmatch(r"-\d+[bcwkMG]?|-[0-7]+|-\d+\.\d+", text))
+
+
+def _ends_plainly(words: list[Word]) -> bool:
+    """Whether no word before the end that is seen could be the end."""
+    for word in words:
+        if word.exact and word.text in (";", "+"):
+            return True
+        if not word.exact and not (word.operand and word.text):
+            return False
+    return False
 
 
 def _until_end(words: list[Word]) -> tuple[Simple, list[Word]]:
@@ -145,6 +157,8 @@ def awk(args: Args) -> Finding:
     found = split(args, _AWK)
     if found is None or not found.operands or not found.operands[0].exact:
         return PROGRAM
+    if any(word.text.startswith("/inet") or not word.text for word in found.operands[1:]):
+        return PROGRAM  # some awks take such names for connections
     program = found.operands[0].text.replace("||", " ")
     inside = "".join(re.findall(r"\{(.*)\}", program, re.DOTALL))
     if _AWK_REFUSED.search(program.replace("\\n", " ").replace("\\t", " ")):

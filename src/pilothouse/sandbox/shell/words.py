@@ -13,8 +13,15 @@ _OPENS = re.compile(r"(?<!\\)(?:\\\\)*(?:\$[({]|`)")
 _GLOB = re.compile(r"(?<!\\)(?:\\\\)*[*?\[\]{}]")
 
 
+_NUMERIC = frozenset({"$?", "$#", "$$"})
+_SPLITTING = frozenset({"simple_expansion", "expansion", "command_substitution", "brace_expression"})
+
+
 class Misread(Exception):
     """The grammar sees something that the shell may see otherwise."""
+
+
+_NUMBERS = re.compile(r"\{\d+\.\.\d+(\.\.\d+)?\}")
 
 
 class Word(NamedTuple):
@@ -41,16 +48,25 @@ UNKNOWN = Word("", exact=False, single=False)
 def read_word(node: Node) -> Word:
     """Raises: Misread."""
     parts = [_read_part(child) for child in node.children] if node.type == "concatenation" else [_read_part(node)]
-    if node.text is not None and node.text == b"{}":
+    whole = _text(node)
+    if whole == "{}":
         return literal("{}")
+    if "{" in whole and ".." in whole and not _NUMBERS.search(whole):
+        raise Misread(whole)  # between letters of two cases lie signs that mean something
     text = "".join(part.text for part in parts)
     known = [part for part in parts if part.text or not part.exact]
+    # What is expanded without quotes may become several words, of which the others begin as they like.
+    splits = any(_splits(child) for child in (node.children if node.type == "concatenation" else [node]))
     return Word(
         text,
         exact=all(part.exact for part in parts),
         single=all(part.single for part in parts),
-        operand=bool(known) and known[0].operand,
+        operand=bool(known) and known[0].operand and not splits,
     )
+
+
+def _splits(node: Node) -> bool:
+    return node.type in _SPLITTING and _text(node) not in _NUMERIC
 
 
 def _read_part(node: Node) -> Word:
@@ -64,12 +80,12 @@ def _read_part(node: Node) -> Word:
     if node.type == "ansi_c_string":
         plain = "\\" not in text
         return literal(text[2:-1]) if plain else Word("", exact=False)
-    if node.type == "simple_expansion" and text in ("$?", "$#", "$$", "$!"):
+    if node.type == "simple_expansion" and text in _NUMERIC:
         return Word("", exact=False, operand=True)  # a number
     if node.type in ("simple_expansion", "expansion", "command_substitution", "arithmetic_expansion"):
         return UNKNOWN
     if node.type == "brace_expression":
-        return Word("", exact=False, single=False, operand=text[1:2].isalnum())
+        return Word("", exact=False, single=False, operand=True)
     if node.type == "process_substitution":
         return Word("", exact=False, operand=True)  # /dev/fd/63
     raise Misread(node.type)

@@ -13,9 +13,9 @@ _ASSIGNMENT = re.compile(r"(LC_[A-Z]+|LANG|TZ|NO_COLOR|COLUMNS)=[A-Za-z0-9_.@:,+
 _C = re.compile(r"-[A-Za-z]*c[A-Za-z]*")
 _XARGS = Options(
     flags="0rtx",
-    valued="nLPIds",
+    valued="nLPds",
     long=names("null no-run-if-empty verbose"),
-    long_valued=names("max-args max-procs max-lines delimiter replace"),
+    long_valued=names("max-args max-procs delimiter"),
 )
 
 
@@ -67,8 +67,8 @@ def _command(args: Args) -> Finding:
 
 def _env(args: Args) -> Finding:
     rest = list(args)
-    while rest and rest[0].exact and rest[0].text in ("-i", "-"):
-        rest.pop(0)
+    if len(rest) > 1 and rest[0].exact and rest[0].text in ("-i", "-"):
+        return Finding(Level.PROGRAM, inner=_anywhere(args).inner)  # without a PATH, a shell looks where it likes
     while rest and rest[0].exact and _ASSIGNMENT.fullmatch(rest[0].text):
         rest.pop(0)
     if not rest:

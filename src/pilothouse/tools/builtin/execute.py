@@ -30,6 +30,7 @@ from pilothouse.tools.snapshots import Look, Snapshots, Unkept
 Sandbox = Literal["off", "workspace"]
 _HAS_PROC = Path("/proc/self/fd").is_dir()
 _SCRIPT_AT_MOST = 1024 * 1024
+_NAMED_AT_MOST = 20
 _REFUSED = (
     "[This command ran where nothing can be written, no connection be made, and of files only the workspace and the "
     "system be read: the kernel refused what it tried beyond that.]"
@@ -60,7 +61,7 @@ class Execute:
         self._sandbox = sandbox
 
     async def prepare(self, arguments: ExecuteArguments, workspace: Workspace) -> Prepared:
-        judgement = judge(arguments.command)
+        judgement: Judgement = await in_thread(judge, arguments.command)
         limit = workspace.limit(arguments.cwd) or _protected(judgement, arguments.cwd, workspace)
         # Without a kernel that stops what a folder makes a program do, only what needs none runs by itself.
         harmless = judgement.read_only if confinement.has_sandbox() else judgement.strict
@@ -78,17 +79,19 @@ class Execute:
         """A program of the workspace is none that a rule for its name was given for."""
         line = judgement.line
         found = shutil.which(line.commands[0][0], path=self._environment.get("PATH")) if line.is_simple else None
-        is_ours = found is not None and os.path.realpath(found).startswith(str(workspace.root) + "/")
+        inside = str(workspace.root) + "/"
+        is_ours = found is not None and (found.startswith(inside) or os.path.realpath(found).startswith(inside))
         if line.is_simple and (is_ours or "/" in line.commands[0][0]):
             return CommandLine(commands=line.commands, hidden=line.hidden)
         return line
 
     def _basis(self, arguments: ExecuteArguments, workspace: Workspace) -> str:
         """Names the programs and scripts that the line itself names: what was shown is what runs."""
-        names: set[str] = set()
-        for command in judge(arguments.command).commands:
-            names.update(command[:3])
-        digest = hashlib.sha256()
+        judgement = judge(arguments.command)
+        names = {word for command in judgement.commands for word in command[:_NAMED_AT_MOST]} | set(judgement.read)
+        with workspace.directory(arguments.cwd) as fd:
+            place = os.fstat(fd)  # the folder itself: what its path leads to may change
+        digest = hashlib.sha256(f"{place.st_dev} {place.st_ino}\n".encode())
         for name in sorted(names):
             digest.update(_state_of(name, arguments.cwd, workspace, self._environment.get("PATH")))
         return digest.hexdigest()
@@ -138,7 +141,8 @@ class Execute:
 
     def _confinement(self, job: Job, temporary: str | None) -> Confinement:
         if job.confined and confinement.has_sandbox():
-            return confinement.only_reading(job.workspace.readable(), self._environment.get("PATH", ""))
+            path = self._environment.get("PATH", "")
+            return confinement.only_reading(job.workspace.readable(), path, job.workspace.private())
         if self._sandbox == "workspace" and not job.confined:
             if not confinement.has_sandbox():
                 detail = 'the kernel has no Landlock, and sandbox = "workspace" is set'
@@ -150,10 +154,11 @@ class Execute:
     async def _look(self, job: Job) -> tuple[Snapshots, Look | str] | None:
         if job.keeping is None:
             return None
-        snapshots = Snapshots(job.keeping, job.workspace, self._environment.get("PATH", os.defpath))
+        path = confinement.path_outside(self._environment.get("PATH", os.defpath), str(job.workspace.root))
+        snapshots = Snapshots(job.keeping, job.workspace, path)
         try:
             look: Look | str = await snapshots.look()
-        except Unkept as error:
+        except (Unkept, OSError) as error:
             look = str(error)
         # What is cut from here on is known to have been there.
         await asyncio.to_thread(job.keeping.note, self._unkept(job, "it was interrupted"))
@@ -199,10 +204,12 @@ def _told(output: Output, status: int | None, confined: Confinement) -> str:
 
 def _protected(judgement: Judgement, cwd: str, workspace: Workspace) -> Reason | None:
     """The hard limit of a file that the line plainly writes to. What it hides, only a sandbox stops."""
-    for word in judgement.written:
-        found = workspace.limit(os.path.join(cwd, word), writing=True)
-        if found is not None and found.code is Code.PROTECTED_PATH:
-            return Reason(Code.PROTECTED_PATH, {"path": word})
+    entered = [words[1] for words in judgement.commands if len(words) > 1 and words[0] in ("cd", "pushd")]
+    for folder in (cwd, *(os.path.join(cwd, each) for each in entered)):
+        for word in judgement.written:
+            found = workspace.limit(os.path.join(folder, word), writing=True)
+            if found is not None and found.code is Code.PROTECTED_PATH:
+                return Reason(Code.PROTECTED_PATH, {"path": word})
     return None
 
 

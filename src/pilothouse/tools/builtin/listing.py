@@ -5,7 +5,6 @@ import contextlib
 import heapq
 import itertools
 import os
-import re
 import stat
 import threading
 from collections.abc import Callable, Iterator
@@ -19,12 +18,11 @@ from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox import walking
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import Arguments, Category, Job, Prepared
+from pilothouse.tools.builtin import patterns
 from pilothouse.tools.builtin.files import reading
 
 LISTED_AT_MOST = 1000
 _FOUND_AT_MOST = 1000
-_BRACES_AT_MOST = 16
-_ALTERNATIVES_AT_MOST = 256
 _WAIT_FOR_THREAD = 0.5
 _MARKS = {"folder": "/", "link": "@", "file": "", "other": ""}
 T = TypeVar("T")
@@ -87,7 +85,7 @@ class Glob:
         return reading(arguments.path, workspace)
 
     async def run(self, arguments: GlobArguments, job: Job) -> str:
-        wanted = glob_matcher(self.name, arguments.pattern)
+        wanted = patterns.glob_matcher(self.name, arguments.pattern)
         return await until_cancelled(lambda stopped: _found(job.workspace, arguments.path, wanted, stopped))
 
 
@@ -203,7 +201,7 @@ def _levels_above(workspace: Workspace, real: str) -> tuple[walking.Ignores, ...
     with workspace.directory(".") as root_fd, contextlib.ExitStack() as held:
         fd, path = root_fd, ""
         for part in parts:
-            levels += walking.read_ignores(fd, path)
+            levels = walking.levels_in(fd, path, levels)
             path = f"{path}/{walking.plain(part)}" if path else walking.plain(part)
             if part == ".git" or walking.is_ignored(levels, path, is_folder=True):
                 return ()
@@ -213,63 +211,3 @@ def _levels_above(workspace: Workspace, real: str) -> tuple[walking.Ignores, ...
                 break
             held.callback(os.close, fd)
     return levels
-
-
-# globs
-
-
-def glob_matcher(tool: str, pattern: str) -> walking.Matches:
-    """For paths below the folder that is searched; without a slash, for names at any depth. Raises: ToolError."""
-    try:
-        return _matcher(pattern.removeprefix("./"))
-    except (walking.BadPattern, re.error, RecursionError, OverflowError) as error:
-        detail = f"the pattern {pattern!r} cannot be used: {error}"
-        raise ToolError(Code.INVALID_ARGUMENTS, tool=tool, detail=detail) from error
-
-
-def _matcher(pattern: str) -> walking.Matches:
-    if pattern.count("{") > _BRACES_AT_MOST:
-        raise walking.BadPattern(f"it has more than {_BRACES_AT_MOST} braces")
-    if not pattern or "\0" in pattern:
-        raise walking.BadPattern("it holds a NUL character" if pattern else "it is empty")
-    alternatives = expand_braces(pattern + "**" if pattern.endswith("/") else pattern)
-    if any(one.startswith("/") or ".." in one.split("/") for one in alternatives):
-        raise walking.BadPattern("it leads out of the folder; name the folder as path instead")
-    by_name = walking.any_of([walking.translate_name(one) for one in alternatives if "/" not in one])
-    by_path = walking.any_of([walking.translate(one) for one in alternatives if "/" in one])
-    return lambda path: by_name(path.rpartition("/")[2]) or by_path(path)
-
-
-def expand_braces(pattern: str) -> list[str]:
-    """`{a,b}` as so many patterns. Braces without a comma are what they are. Raises: BadPattern."""
-    done: list[str] = []
-    todo = [pattern]
-    while todo:
-        text = todo.pop()
-        found = _first_braces(text)
-        if found is None:
-            done.append(text)
-        else:
-            start, *commas, end = found
-            cuts = itertools.pairwise([start, *commas, end])
-            todo += reversed([text[:start] + text[left + 1 : right] + text[end + 1 :] for left, right in cuts])
-        if len(todo) + len(done) > _ALTERNATIVES_AT_MOST:
-            raise walking.BadPattern(f"its braces stand for more than {_ALTERNATIVES_AT_MOST} patterns")
-    return done
-
-
-def _first_braces(text: str) -> list[int] | None:
-    """Where the first braces with a choice in them open, where their commas are, where they close."""
-    signs = [(found.start(), found[0]) for found in re.finditer(r"\\.|[{},]", text, re.DOTALL)]
-    for number, (_, opening) in enumerate(signs):
-        marks: list[int] = []
-        depth = 0
-        for at, sign in signs[number:] if opening == "{" else ():
-            depth += (sign == "{") - (sign == "}")
-            if (depth == 1 and sign == ",") or (at, sign) == signs[number] or depth == 0:
-                marks.append(at)
-            if depth == 0:
-                break
-        if depth == 0 and len(marks) > 2:
-            return marks
-    return None

@@ -1,43 +1,55 @@
-"""Finding by content: grep. Which files are searched is decided here, the searching is a process of its own."""
+"""Finding by content: grep. ripgrep does it, shut in where it can read nothing but the folder; `scan` does it where
+there is no ripgrep, or no kernel that could shut it in. Both print alike, so that one reader serves for both.
+"""
 
 import asyncio
-import contextlib
-import json
 import os
+import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+import tempfile
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta
 
 from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
-from pilothouse.sandbox import processes, walking
+from pilothouse.sandbox import confinement, processes, walking
+from pilothouse.sandbox.confinement import FREE, Confinement
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import Arguments, Category, Job, Prepared
-from pilothouse.tools.builtin import dialect, listing, scan
+from pilothouse.tools.builtin import listing, patterns, scan
 from pilothouse.tools.builtin.files import reading
 
 SECONDS = 10.0
 COUNTED_AT_MOST = 10_000
 CHARACTERS_AT_MOST = 60_000
-_MESSAGE_AT_MOST = 64 * 1024
-_HAS_PROC = Path("/proc/self/fd").is_dir()
+_SHOWN = 500
+# One that ripgrep reads as we do; what it narrows is still narrowed by ours.
+_PLAIN_GLOB = re.compile(r"[\w.*-]*(?:\{\w+(?:,\w+)+\})?", re.ASCII)
 
-# It says where lines match and nothing else: which files, what is binary and what is shown is not left to it.
+# Ordered by path, it answers the same each time, and is hardly slower. The statistics tell that it came to its end.
 _RIPGREP = (
-    *("--no-config", "--no-ignore", "--hidden", "--no-messages", "--text", "--encoding=none", "--no-mmap"),
-    *("--threads=1", "--color=never", "--no-heading", "--with-filename", "--null", "--line-number", "--byte-offset"),
-    *("--max-columns=1", "--case-sensitive", "--no-crlf", "--no-multiline", "--engine=default"),
-    *("--regex-size-limit=200M", "--dfa-size-limit=64M", f"--max-count={COUNTED_AT_MOST + 1}"),
+    *("--no-config", "--hidden", "--no-require-git", "--no-ignore-global", "--no-ignore-exclude", "--glob=!.git"),
+    *("--no-messages", "--no-ignore-messages", "--color=never", "--no-heading", "--with-filename", "--null"),
+    "--field-match-separator=\\0",
+    *("--line-number", "--column", "--crlf", "--no-mmap", "--sort=path", "--stats", "--line-buffered"),
+    *(f"--max-filesize={scan.LARGEST}", f"--max-columns={scan.LINE}", "--max-columns-preview"),
 )
+# What a program needs to start at all.
+_LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/nix/store", "/etc/ld.so.cache")
+
+# What they print. A file that turns out to be binary in the middle is told in between; the empty end of a file that
+# does not end in a line end has no column.
+_BINARY = rb"(?:[^\0\n]*: (?:WARNING: stopped searching binary|binary file matches)[^\n]*\n)*"
+_RECORD = re.compile(_BINARY + rb"\./([^\0]+)\0(\d+)\0(?:(\d+)\0)?([^\0\n]*)\n")
+_END = re.compile(_BINARY + rb"\n(?:[^\0\n]+\n)*?(\d+) files searched\n")
 
 
 class GrepArguments(Arguments):
-    pattern: Annotated[str, Meta(min_length=1)]
+    pattern: Annotated[str, Meta(min_length=1, max_length=1000)]
     path: str = "."
     glob: str | None = None
     ignore_case: bool = False
@@ -50,9 +62,9 @@ class Grep:
     name = "grep"
     description = (
         "Search the text files of the workspace, or those below path, line by line with a regular expression: "
-        ". [...] ^ $ | ( ) * + ? {2,3} \\d \\w \\s \\b, all for ASCII; no look-around, no backreferences. glob "
-        "narrows the files as in the tool glob. Binary files and what ignore files leave out are not searched, "
-        "unless path names it. Gives 'path:line: text', ordered by path."
+        ". [...] ^ $ | ( ) * + ? {2,3} \\d \\w \\s \\b; no look-around, no backreferences. glob narrows the files as "
+        "in the tool glob. Binary files, files over 100 MB and what ignore files leave out are not searched, unless "
+        "path names what is ignored. Gives 'path:line: text', ordered by path."
     )
     category: Category = "file_system"
     effect: Effect = "read_only"
@@ -65,18 +77,33 @@ class Grep:
         return reading(arguments.path, workspace)
 
     async def run(self, arguments: GrepArguments, job: Job) -> str:
-        order = {**_order(arguments, self._ripgrep), "most": arguments.max_results, "counted": COUNTED_AT_MOST}
-        wanted = listing.glob_matcher(self.name, arguments.glob) if arguments.glob else _everything
+        patterns.check_regex(arguments.pattern)
+        wanted = patterns.glob_matcher(self.name, arguments.glob) if arguments.glob else None
         with listing.open_place(job.workspace, arguments.path) as place:
-            walk = walking.Walk(place.workspace, place.fd, place.real, place.levels)
-            order["files"] = await listing.until_cancelled(lambda stopped: _files(place, walk, wanted, stopped))
-            answer = _Answer(place, order["files"])
+            answer = _Answer(place, wanted, arguments.max_results)
             try:
                 async with asyncio.timeout(min(self._seconds, job.seconds or self._seconds)):
-                    await _ask(order, place.fd, answer)
+                    if not (answer.is_skipped() or await self._by_ripgrep(arguments, answer, job)):
+                        await _by_scan(arguments, answer, job)
             except TimeoutError:
-                answer.late = True
-        return answer.text(listing.notes(walk))
+                answer.notes.append("[stopped for time: this is not all; narrow the pattern, the path or the glob]")
+        return answer.text()
+
+    async def _by_ripgrep(self, arguments: GrepArguments, answer: "_Answer", job: Job) -> bool:
+        if self._ripgrep is None or not confinement.has_sandbox():
+            return False
+        place, flags = answer.place, ["--ignore-case" if arguments.ignore_case else "--case-sensitive"]
+        if not place.levels:  # otherwise, those above count as far up as the workspace goes: no more can be read
+            flags.append("--no-ignore-parent")
+        narrows = arguments.glob is not None and _PLAIN_GLOB.fullmatch(arguments.glob) is not None
+        if narrows:
+            flags += [f"--type-add=wanted:{arguments.glob}", "--type=wanted"]
+        pattern = patterns.regex_for_ripgrep(arguments.pattern)
+        argv = [self._ripgrep, *_RIPGREP, *flags, "-e", pattern, "--", f"./{place.name or ''}"]
+        done = await _search(argv, _shut_in(self._ripgrep, place), answer, job)
+        if arguments.glob is not None and not narrows:
+            answer.files = None  # it searched more than was wanted
+        return done
 
 
 def find_ripgrep() -> str | None:
@@ -85,206 +112,108 @@ def find_ripgrep() -> str | None:
     return str(beside) if os.access(beside, os.X_OK) else shutil.which("rg")
 
 
-def _everything(_: str) -> bool:
-    return True
+def _shut_in(program: str, place: listing.Place) -> Confinement:
+    """What is swapped for a link while it walks leads nowhere outside."""
+    return Confinement("read_only", (str(place.workspace.root), os.path.realpath(program), *_LIBRARIES))
 
 
-def _files(place: listing.Place, walk: walking.Walk, wanted: walking.Matches, stopped: Callable[[], bool]) -> list[str]:
-    if place.name is not None:
-        return [place.name]
-    return [entry.path for entry in walk.entries(wanted, stopped) if entry.kind == "file"]
+async def _by_scan(arguments: GrepArguments, answer: "_Answer", job: Job) -> None:
+    place = answer.place
+    walk = walking.Walk(place.workspace, place.fd, place.real, place.levels)
+
+    def names(stopped: walking.Stopped) -> bytes:
+        entries = walk.entries(answer.wants, stopped)
+        found = [place.name] if place.name else [entry.path for entry in entries if entry.kind == "file"]
+        return b"".join(os.fsencode(path) + b"\0" for path in found)
+
+    answer.forget()
+    with tempfile.NamedTemporaryFile(prefix="pilothouse-") as file:
+        file.write(await listing.until_cancelled(names))
+        file.flush()
+        answer.notes += listing.notes(walk)
+        argv = [sys.executable, "-I", "-S", "-B", scan.__file__, file.name, arguments.pattern]
+        if not await _search([*argv, *("i" * arguments.ignore_case)], FREE, answer, job):
+            raise ToolError(Code.TOOL_FAILED, tool=Grep.name, detail="the search broke off")
 
 
-def _order(arguments: GrepArguments, ripgrep: str | None) -> dict[str, Any]:
-    """The pattern as the engines read it. Raises: ToolError."""
+async def _search(argv: list[str], confined: Confinement, answer: "_Answer", job: Job) -> bool:
+    """Whether it came to its end, or as far as is enough. Nothing of it is left when this returns."""
+    cwd, environment = f"/proc/self/fd/{answer.place.fd}", {"LC_ALL": "C.UTF-8"}
+    running = await processes.start(argv, cwd=cwd, call_id=job.call_id, environment=environment, confinement=confined)
+    rest = b""
     try:
-        tree = dialect.read_regex(arguments.pattern, ignore_case=arguments.ignore_case)
-    except dialect.BadRegex as error:
-        detail = f"the pattern {arguments.pattern!r} cannot be used: {error}"
-        raise ToolError(Code.INVALID_ARGUMENTS, tool=Grep.name, detail=detail) from error
-    nodes: list[scan.Node] = [["end", None, []]]
-    return {
-        "first": _add(nodes, tree, 0),
-        "nodes": nodes,
-        "python": _written(tree, "\\U{:08x}", "\\b"),
-        "simple": _begins_firmly(tree) and _is_simple(tree),
-        "needle": max(_needles(tree), key=len, default=""),
-        "rg": [ripgrep, *_RIPGREP, "-e", _written(tree, "\\x{{{:x}}}", "(?-u:\\b)"), "--"] if ripgrep else None,
-    }
-
-
-# the process
-
-
-async def start_child(argv: list[str], cwd_fd: int) -> asyncio.subprocess.Process:
-    """Start a program in an open folder, in a session of its own, with next to no environment."""
-    cwd = f"/proc/self/fd/{cwd_fd}" if _HAS_PROC else f"/dev/fd/{cwd_fd}"
-    return await asyncio.create_subprocess_exec(
-        *argv,
-        cwd=cwd,
-        env={"LC_ALL": "C.UTF-8"},
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        start_new_session=True,
-        limit=_MESSAGE_AT_MOST,
-    )
-
-
-async def _ask(order: dict[str, Any], cwd_fd: int, answer: "_Answer") -> None:
-    """Raises: ToolError for a child that broke off. It is gone when this returns, however it returns."""
-    data = await asyncio.to_thread(lambda: json.dumps(order).encode())
-    child = await start_child([sys.executable, "-I", "-S", scan.__file__], cwd_fd)
-    assert child.stdin is not None
-    assert child.stdout is not None
-    try:
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            child.stdin.write(data)
-            await child.stdin.drain()
-            child.stdin.close()
-        async for line in child.stdout:
-            answer.hear(json.loads(line))
+        while part := await running.output.read(65536):
+            rest = answer.hear(rest + part)
+            if answer.matches > COUNTED_AT_MOST:
+                return True
+        status = await running.process.wait()
     finally:
-        processes.end_group(child.pid)
-        await child.wait()
-    if not answer.counts["over"]:
-        raise ToolError(Code.TOOL_FAILED, tool=Grep.name, detail="the search broke off")
+        await asyncio.shield(running.end())
+    end = _END.match(rest)
+    if end is not None:
+        answer.files = int(end[1])
+        answer.notes += ["[some files could not be read]"] * (status == 2)
+    return end is not None
 
 
 class _Answer:
-    def __init__(self, place: listing.Place, files: list[str]) -> None:
-        self._place, self._files = place, files
+    """What has been found so far, in the order of the paths."""
+
+    def __init__(self, place: listing.Place, wanted: walking.Matches | None, most: int) -> None:
+        self.place, self._wanted, self._most = place, wanted, most
+        self.forget()
+
+    def forget(self) -> None:
+        self.notes: list[str] = []
         self._lines: list[str] = []
-        self._room = CHARACTERS_AT_MOST
-        self.counts: dict[str, int] = dict.fromkeys(("files", "matches", "binary", "large", "unreadable", "over"), 0)
-        self.late = False
+        self.matches = 0
+        self.files: int | None = None
 
-    def hear(self, message: Any) -> None:
-        if isinstance(message, dict):
-            self.counts = message
-            return
-        file, number, text = message
-        line = f"{self._place.shown(self._files[file])}:{number}: {text}"
-        self._room = self._room - len(line) - 1 if self._room >= len(line) + 1 else -1
-        if self._room >= 0:
-            self._lines.append(line)
+    def wants(self, path: str) -> bool:
+        return self._wanted is None or self.place.name is not None or bool(self._wanted(path))
 
-    def text(self, said: list[str]) -> str:
-        counts, notes = self.counts, []
-        more = max(counts["matches"] - len(self._lines), 0)
-        searched = f"{counts['files']} files searched"
-        if not self._lines:
-            notes.append("No matches." if not self.late else "No matches so far.")
-            notes.append(f"[{searched}]")
-        if more:
-            least = "at least " if self.late or counts["matches"] >= COUNTED_AT_MOST else ""
-            notes.append(f"[{least}{more} more matching lines; narrow the pattern, the path or the glob]")
-        if self.late:
-            done = counts["files"] + counts["binary"] + counts["large"] + counts["unreadable"]
-            notes.append(f"[stopped for time after {done} of {len(self._files)} files: this is not all; narrow it]")
-        for kind, words in _SKIPPED.items():
-            if counts[kind]:
-                notes.append(f"[{counts[kind]} {words}]")
-        return "\n".join(self._lines + notes + said)
+    def is_skipped(self) -> bool:
+        """Whether the one file that was named is not for searching; the answer tells why. Raises: ToolError."""
+        if self.place.name is None:
+            return False
+        with self.place.workspace.opened(f"{self.place.real}/{self.place.name}") as file:
+            why = scan.why_skipped(file.fileno())
+        self.notes += [f"[the file is {why}: skipped]"] * (why is not None)
+        return why is not None
 
+    def hear(self, data: bytes) -> bytes:
+        """Take in what was printed; gives what is not complete."""
+        at = 0
+        while found := _RECORD.match(data, at):
+            at = found.end()
+            path = os.fsdecode(found[1])
+            real = f"{self.place.real}/{path}"
+            if self.wants(path) and not self.place.workspace.is_protected_here(real, writing=False):
+                self.matches += 1
+                if self.matches <= self._most:
+                    text = _shown(found[4].rstrip(b"\r"), int(found[3] or len(found[4]) + 1) - 1)
+                    self._lines.append(f"{self.place.shown(path)}:{int(found[2])}: {text}")
+        return data[at:]
 
-_SKIPPED = {
-    "binary": "binary files skipped",
-    "large": f"files over {scan.LARGEST // scan.BLOCK} MB skipped",
-    "unreadable": "files could not be read",
-}
-
-
-# the pattern for the engines
-
-
-def _written(tree: dialect.Tree, sign: str, border: str) -> str:
-    """The tree as an expression. `sign` is how the engine writes a character by its number."""
-    kind = tree[0]
-    if kind == "is":
-        return border if tree[1] == "b" else str(tree[1])
-    if kind == "set":
-        ranges = (f"{sign.format(low)}-{sign.format(high)}" for low, high in tree[1])
-        return sign.format(tree[1][0][0]) if _is_one(tree) else f"[{''.join(ranges)}]"
-    if kind == "rep":
-        high = "" if tree[3] is None else tree[3]
-        return f"(?:{_written(tree[1], sign, border)}){{{tree[2]},{high}}}"
-    return f"(?:{('|' if kind == 'alt' else '').join(_written(part, sign, border) for part in tree[1])})"
+    def text(self) -> str:
+        room = CHARACTERS_AT_MOST
+        lines = [line for line in self._lines if (room := room - len(line) - 1) >= 0]
+        if not lines:
+            lines.append("No matches.")
+            lines += [f"[{self.files} files searched]"] if self.files is not None else []
+        elif self.matches > len(lines):
+            least = "at least " if self.matches > COUNTED_AT_MOST else ""
+            more = min(self.matches, COUNTED_AT_MOST) - len(lines)
+            lines.append(f"[{least}{more} more matching lines; narrow the pattern, the path or the glob]")
+        return "\n".join(lines + self.notes)
 
 
-def _is_one(tree: dialect.Tree) -> bool:
-    return tree[0] == "set" and len(tree[1]) == 1 and tree[1][0][0] == tree[1][0][1]
-
-
-def _flat(tree: dialect.Tree) -> Iterator[dialect.Tree]:
-    """What follows one another in every match."""
-    if tree[0] == "seq":
-        for part in tree[1]:
-            yield from _flat(part)
-    else:
-        yield tree
-
-
-def _needles(tree: dialect.Tree) -> list[str]:
-    """Texts that every match holds."""
-    found = [""]
-    for part in _flat(tree):
-        if _is_one(part):
-            found[-1] += chr(part[1][0][0])
-        else:
-            found.append("")
-    return found
-
-
-def _begins_firmly(tree: dialect.Tree) -> bool:
-    """Whether it begins with a character or an assertion: most places of a line are out at once."""
-    if tree[0] == "alt":
-        return all(map(_begins_firmly, tree[1]))
-    first = next(_flat(tree), None)
-    return first is not None and (first[0] in ("set", "is") or (first[0] == "alt" and _begins_firmly(first)))
-
-
-def _is_simple(tree: dialect.Tree) -> bool:
-    """Whether an engine that tries one way after the other stays within bounds on a short line."""
-    parts = list(_every(tree))
-    repeats = [part for part in parts if part[0] == "rep"]
-    endless = [part for part in repeats if part[3] is None or part[3] > 16]
-    few = len(repeats) <= 8 and len(endless) <= 2 and sum(part[0] == "alt" for part in parts) <= 3
-    return few and all(part[1][0] == "set" for part in repeats)
-
-
-def _every(tree: dialect.Tree) -> Iterator[dialect.Tree]:
-    yield tree
-    for part in tree[1] if tree[0] in ("seq", "alt") else tree[1:2] if tree[0] == "rep" else ():
-        yield from _every(part)
-
-
-def _add(nodes: list[scan.Node], tree: dialect.Tree, after: int) -> int:
-    """Add to an automaton what leads through a tree to the node `after`; gives where it begins."""
-    kind = tree[0]
-    if kind == "seq":
-        for part in reversed(tree[1]):
-            after = _add(nodes, part, after)
-        return after
-    if kind == "rep":
-        return _add_repeated(nodes, tree, after)
-    if kind == "alt":
-        nodes.append(["any", None, [_add(nodes, part, after) for part in tree[1]]])
-    else:
-        nodes.append(["set", tree[1], [after]] if kind == "set" else [tree[1], None, [after]])
-    return len(nodes) - 1
-
-
-def _add_repeated(nodes: list[scan.Node], tree: dialect.Tree, after: int) -> int:
-    _, part, low, high = tree
-    if high is None:
-        loop = len(nodes)
-        nodes.append(["any", None, [after]])
-        nodes[loop][2].append(_add(nodes, part, loop))
-        after = loop
-    for _ in range((high or low) - low):
-        nodes.append(["any", None, [_add(nodes, part, after), after]])
-        after = len(nodes) - 1
-    for _ in range(low):
-        after = _add(nodes, part, after)
-    return after
+def _shown(line: bytes, at: int) -> str:
+    """A line, or what is around its first match."""
+    before = line[:at].decode(errors="replace")
+    text = before + line[at:].decode(errors="replace")
+    if len(text) <= _SHOWN:
+        return text
+    start = max(0, min(len(before) - _SHOWN // 2, len(text) - _SHOWN + 2))
+    cut = text[start : start + _SHOWN - 2]
+    return ("…" if start else "") + cut + ("…" if start + len(cut) < len(text) else "")

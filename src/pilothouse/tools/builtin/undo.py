@@ -28,7 +28,8 @@ class Undo:
     async def run(self, arguments: UndoArguments, job: Job) -> str:  # noqa: ARG002
         if job.keeping is None:
             raise ToolError(Code.NOTHING_TO_UNDO)
-        undone: Undone = await in_thread(undo_last, job.keeping, job.workspace)
+        # By itself it takes back only what it wrote itself: while a command ran, a person may have written, too.
+        undone: Undone = await in_thread(undo_last, job.keeping, job.workspace, not job.confined)
         for path in undone.paths:
             job.workspace.forget(path)
         left = f" Not put back: {undone.left}." if undone.left else ""

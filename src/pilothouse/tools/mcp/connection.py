@@ -42,7 +42,8 @@ _REASON_SECONDS = 0.5
 
 class Connection:
     """`on_change` is told of every change of what can be read here, on the event loop. `elicit` says whether the
-    server may be told that people can be asked: they are, during a call that brings an asker."""
+    server may be told that people can be asked: they are, during a call that brings an asker. `may_start` is asked
+    before every start."""
 
     def __init__(
         self,
@@ -52,6 +53,7 @@ class Connection:
         ambient: Clock,
         on_change: Callable[[Connection], None],
         elicit: bool = True,
+        may_start: Callable[[], bool] = lambda: True,
     ) -> None:
         self.definition = definition
         self.status: Status = "stopped"
@@ -61,6 +63,7 @@ class Connection:
         self._clock = ambient
         self._tell = on_change
         self._elicit = elicit
+        self._may_start = may_start
         self._offer = Offer()
         self._session: ClientSession | None = None
         self._flights = Flights()
@@ -139,6 +142,9 @@ class Connection:
         while True:
             self._since = None
             self._has_ended = False
+            if not self._may_start():
+                self._on_end(End("what it is started with is not what was trusted", is_final=True))
+                return
             session = Session(
                 self.definition, self._environment, self._clock, self._flights, self._on_offer, self._on_end
             )

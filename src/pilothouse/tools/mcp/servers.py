@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from pilothouse.domain.codes import Code, Reason, say
+from pilothouse.domain.codes import Code, say
 from pilothouse.domain.errors import InvalidInput, NotFound
 from pilothouse.domain.servers import PromptShape, ServerShape
 from pilothouse.sandbox.processes import clean_environment
@@ -50,11 +50,14 @@ class AcceptedTools:
         fd, draft = tempfile.mkstemp(dir=self._file.parent, prefix=".accepted-")
         with open(fd, "wb") as file:
             file.write(msgspec.json.encode(self._known))
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(draft, self._file)
 
 
 class Servers:
-    """`own` are the person's. A folder's come with `open_folder`, once what they are was trusted."""
+    """`own` are the person's. A folder's come with `open_folder`, once what they are was trusted; `may_start` is asked
+    before each start of one. `on_change` is told of every change of what there is."""
 
     def __init__(
         self,
@@ -64,7 +67,9 @@ class Servers:
         environment: Mapping[str, str],
         ambient: Clock,
         accepted: AcceptedTools,
+        may_start: Callable[[str], bool] = lambda _: True,
     ) -> None:
+        self._may_start = may_start
         self._registry = registry
         self._environment = clean_environment(environment)
         self._ambient = ambient
@@ -72,7 +77,6 @@ class Servers:
         self._connections: dict[Where, Connection] = {}
         self._tools: dict[Where, list[McpTool]] = {}
         self._folders: dict[str, str | None] = {}
-        self._wrong: dict[str, Reason] = {}
         self._stopping: set[asyncio.Task[None]] = set()
         self.on_change: Callable[[], object] = lambda: None
         for definition in own:
@@ -85,6 +89,7 @@ class Servers:
             environment=self._environment,
             ambient=self._ambient,
             on_change=lambda connection: self._on_change(where, connection),
+            may_start=lambda: folder is None or self._may_start(folder),
         )
 
     def _on_change(self, where: Where, connection: Connection) -> None:
@@ -116,9 +121,8 @@ class Servers:
             self._end(where)
         try:
             found = read_definitions(text, f"{folder}/.pilothouse/mcp_servers.json") if text is not None else []
-            self._wrong.pop(folder, None)
-        except InvalidInput as error:
-            found, self._wrong[folder] = [], error.reason
+        except InvalidInput:  # it was readable when it was trusted
+            found = []
         own = {plain_name(where[1]) for where in self._connections if where[0] is None}
         for definition in found:
             if plain_name(definition.name) in own:

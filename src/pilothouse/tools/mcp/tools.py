@@ -3,6 +3,7 @@
 import difflib
 import hashlib
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -19,7 +20,7 @@ from pilothouse.tools.mcp.values import ToolDefinition
 
 NAME_AT_MOST = 64
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
+_FILLERS = frozenset("\u115f\u1160\u17b4\u17b5\u3164\uffa0\u2028\u2029\u034f\u180e")
 
 
 class Accepted(Protocol):
@@ -48,7 +49,7 @@ class McpTool:
         self._accepted = accepted
         self.name = tool_name(connection.definition.name, definition.name)
         self.description = visible_text(definition.description) or definition.name
-        self.schema: Mapping[str, Any] = definition.schema
+        self.schema: Mapping[str, Any] = _cleaned(definition.schema)
         # What a server says of itself counts only where the person has said that they trust it.
         trusted = connection.definition.trusted and definition.read_only is True
         self.effect: Effect = "read_only" if trusted else "mutating"
@@ -79,7 +80,7 @@ class McpTool:
     def _difference(self) -> str:
         before = self._accepted.known(self._key, self._definition.name) or ""
         lines = difflib.unified_diff(before.splitlines(), self.text.splitlines(), "before", "now", lineterm="", n=1)
-        return visible_text("\n".join(lines))
+        return escaped_text("\n".join(lines))
 
     async def run(self, arguments: dict[str, Any], job: Job) -> str:
         if job.basis is not None and job.basis != self.digest:
@@ -91,7 +92,7 @@ class McpTool:
             ask = job.ask
 
             async def asker(message: str, schema: dict[str, Any]) -> dict[str, Any] | None:
-                asked = questions(message, schema)
+                asked = questions(f"[{self.server}] {message}", schema)
                 answers = await ask(asked)
                 return None if answers is None else answered(schema, answers)
 
@@ -121,7 +122,31 @@ def _plain(name: str) -> str:
 
 def visible_text(text: str) -> str:
     """Without what cannot be seen: text from elsewhere must not say to the model what a person cannot read."""
-    return _INVISIBLE.sub("", text)
+    return "".join(each for each in text if not _is_invisible(each))
+
+
+def escaped_text(text: str) -> str:
+    """With what cannot be seen written out: where two texts are compared, it may be the only difference."""
+    return "".join(f"\\u{{{ord(each):x}}}" if _is_invisible(each) else each for each in text)
+
+
+def _is_invisible(character: str) -> bool:
+    if character.isascii():
+        return False
+    is_selector = "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef"
+    return is_selector or character in _FILLERS or unicodedata.category(character) in ("Cf", "Co", "Cn")
+
+
+def _cleaned(data: Any) -> Any:
+    match data:
+        case str():
+            return visible_text(data)
+        case dict():
+            return {visible_text(name): _cleaned(value) for name, value in data.items()}
+        case list() | tuple():
+            return [_cleaned(value) for value in data]
+        case _:
+            return data
 
 
 def questions(message: str, schema: Mapping[str, Any]) -> list[Asked]:

@@ -1,0 +1,119 @@
+"""Dangerous lines found by reading the judge: each was called read-only, and was seen to do more."""
+
+LINES = {
+    "a word that becomes several": r"""
+x='.txt -oPWNED'; sort f$x
+x='f.txt -oPWNED'; sort ./$x
+for x in 'f.txt -oPWNED'; do sort ./$x; done
+read -r x <<< '.txt -oPWNED'; sort f$x
+sort f$(echo .txt -oPWNED)
+x='txt -o PWNED'; shuf f.$x
+x='txt -i'; sed -n p f.$x
+x='victim -delete'; find ./$x
+x='/victim -delete'; find .$x
+x='f.txt --pre=./evil.sh'; rg hello ./$x
+x='AD --output=PWNED'; git log HE$x
+x='AD --output=PWNED'; git diff HE$x
+x='y --checkpoint=1 --checkpoint-action=exec=./evil.sh'; tar tf a.tar x$x
+""",
+    "a number that may be nothing": r"""
+sort $!-oPWNED f.txt
+git log $!--output=PWNED
+awk -F $! -- -f evil.awk
+find . -not -name $! -name -delete
+echo x | xargs -I $! cat touch PWNED
+""",
+    "the end of an -exec": r"""
+x=';'; find victim -exec cat {} $x -delete -exec cat {} \;
+x=';'; find victim -exec cat {} "$x" -delete -exec cat {} \;
+x=+; find victim -exec cat {} "$x" -delete -exec cat {} \;
+""",
+    "the end of the options": r"""
+rg -e -- --pre=./evil.sh f.txt
+git diff --no-index -S -- --output=PWNED f.txt g.txt
+git range-diff -S -- --output=PWNED HEAD HEAD HEAD
+git shortlog -S -- --output=PWNED HEAD
+""",
+    "what xargs puts in": r"""
+echo x | xargs --replace touch cat PWNED
+echo x | xargs --max-lines touch cat PWNED
+echo touch | xargs -Icat env cat PWNED
+echo touch | xargs -Icat timeout 5 cat PWNED
+echo touch | xargs -Icat nice cat PWNED
+echo --pre=./evil.sh | xargs -IX rg X -- hello f.txt
+echo --output=PWNED | xargs -I X git log X -- f.txt
+echo -oPWNED | xargs -IX sort X -- f.txt
+""",
+    "the shell itself": r"""
+x11='a[$(touch PWNED)0]'; echo $[x11]
+x11='a[$(touch PWNED)0]'; echo "$[x11]"
+x111='a[$(touch PWNED)0]'; cat <<< $[x111]
+x111='a[$(touch PWNED)0]'; [[ $[x111] ]]
+x111='a[$(touch PWNED)0]'; y=$[x111]; ls
+u=-v; v='a[$(touch PWNED)0]'; test x -a "$u" "$v" = y
+u=-v; v='a[$(touch PWNED)0]'; command test x -a "$u" "$v" = y
+printf %n PATH; cat f.txt
+printf '%n' PATH; cat f.txt
+printf -- '%n' PATH; cat f.txt
+printf "%5n" PATH; cat f.txt
+printf 'aaaaaaaaaa%n' PATH; cat f.txt
+for p in PATH; do printf '%n' $p; done; cat f.txt
+echo {Z..a}\`touch$IFS\PWNED\\'`'
+echo {A..z}\`touch$IFS\PWNED\\'`'
+""",
+    "no version": r"""
+cat words | bash -v
+echo 'touch PWNED' | bash -v
+echo 'open("PWNED","w")' | python3 -v
+printf ':!touch PWNED\n:q!\n' | vim -v
+""",
+}
+
+# The grammar ends these texts before the shell does, and takes what follows for a quoted word.
+MANY = {
+    "the end of a text": (
+        "cat <<EOF\nx \\\nEOF\necho '\nEOF\ntouch PWNED\n: '",
+        "cat <<-'EOF'\n  EOF\necho '\nEOF\ntouch PWNED\n: '",
+        "cat <<-EOF\n EOF\necho '\nEOF\ntouch PWNED\n: '",
+        "cat <<'EOF'\nEOF \necho '\nEOF\ntouch PWNED\n: '",
+        "cat <<'EOF'\n EOF\necho '\nEOF\ntouch PWNED\n: '",
+    ),
+}
+
+# Seen to do more where the folder had what they need (a target or a file of that name, a stash, a program that is not
+# installed) or somebody listened. The last group was not seen: what its programs do is known from their sources and
+# manuals, and of the date only that it tried to set the clock.
+NOT_RUN = {
+    "no version": r"""
+make version
+bash version
+python3 version
+node version
+perl version
+gcc version
+cmake version
+tmux -v
+""",
+    "in another folder": r"""
+git stash list -- --output=PWNED
+git -C $! diff tag PWNED
+env -i bash -c tree
+env - bash -c tree
+sort --files0-from $! -- -oPWNED
+file -F $! -- -C -m m
+""",
+    "calling somebody": r"""
+x=v; cat < /de$x/tcp/127.0.0.1/9
+x=/tcp/127.0.0.1/9; cat < /dev$x
+x=v; read y < /de$x/tcp/127.0.0.1/9
+x=v; while read -r y; do :; done < /de$x/tcp/127.0.0.1/9
+cd /dev && cat < ~+/tcp/127.0.0.1/9
+cat < /de{v..v}/tcp/127.0.0.1/9
+""",
+    "not seen": r"""
+tree -Lo 1 PWNED
+tree -Po x PWNED
+gawk 1 /inet/tcp/0/127.0.0.1/9
+x='%s -s 2020-01-01'; date +$x
+""",
+}

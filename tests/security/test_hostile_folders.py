@@ -1,0 +1,248 @@
+"""Hostile folders: opened, listed, searched, read, asked by git and looked at for undo. Nothing of theirs ever runs."""
+
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilothouse.app import build_runtime
+from pilothouse.domain.calls import CallRecord
+from pilothouse.llm.script import Answer, Script, ScriptedCall
+from pilothouse.llm.scripted import ScriptedAdapter
+from pilothouse.runtime.runtime import Runtime
+from pilothouse.sandbox import confinement
+from pilothouse.settings import read_settings
+from pilothouse.testing.world import World
+from pilothouse.tools.builtin import builtin_tools
+from tests.security.hostile import GIT, LOOKS, MAKERS, Hostile, build, processes_in, tree
+
+DONE = Answer(text="done")
+TOOLS = str(Path(sys.executable).parent)
+# These run something when the same commands are given to a plain shell: the oracle sees it.
+STRIKING = ("fsmonitor", "filters", "textconv", "external_diff", "diff_driver", "include_if", "worktree", "submodule")
+sandboxed = pytest.mark.skipif(not confinement.has_sandbox(), reason="the kernel has no Landlock")
+
+
+@pytest.fixture(params=MAKERS)
+def hostile(request: pytest.FixtureRequest, tmp_path: Path) -> Hostile:
+    return build(request.param, tmp_path)
+
+
+def environment(hostile: Hostile) -> dict[str, str]:
+    """As careless as a person's can be: programs of the folder come first."""
+    entries = (".", "bin", f"{hostile.root}/bin", f"{hostile.root}/.venv/bin", os.environ["PATH"], TOOLS)
+    return {**GIT, "PATH": ":".join(entries), "HOME": str(hostile.markers.parent / "home"), "OPENAI_API_KEY": "planted"}
+
+
+@asynccontextmanager
+async def opened(hostile: Hostile, *answers: Answer) -> AsyncIterator[tuple[Runtime, str]]:
+    """The real runtime with a conversation in the folder, made while it stands there, as a person would."""
+    base = hostile.markers.parent
+    settings = read_settings({}, model="demo", data_dir=str(base / "data"), config=str(base / "conf/config.toml"))
+    adapter = ScriptedAdapter(Script(turn=answers))
+    before = os.getcwd()
+    os.chdir(hostile.root)
+    try:
+        async with build_runtime(settings, environment(hostile), adapter=adapter) as runtime:
+            yield runtime, await runtime.create_context(hostile.root, mode="review")
+    finally:
+        os.chdir(before)
+
+
+def calls(*given: tuple[str, dict[str, Any]]) -> Answer:
+    return Answer(calls=tuple(ScriptedCall(tool=tool, arguments=arguments) for tool, arguments in given))
+
+
+def commands(lines: Sequence[str]) -> Answer:
+    return calls(*(("execute", {"command": line}) for line in lines))
+
+
+LOOKING = calls(
+    ("list_directory", {"depth": 5}),
+    ("list_directory", {}),
+    ("glob", {"pattern": "**/*"}),
+    ("glob", {"pattern": "*.txt"}),
+    ("grep", {"pattern": "needle"}),
+    ("grep", {"pattern": "needle", "glob": "*.txt", "ignore_case": True}),
+    ("read_file", {"path": "a.txt"}),
+    ("read_file", {"path": "AGENTS.md"}),
+)
+
+
+async def said(runtime: Runtime, context_id: str) -> list[CallRecord]:
+    await runtime.send(context_id, "Look around.")
+    await runtime.rested(context_id)
+    return list(await runtime.parts.store.calls(context_id))
+
+
+async def policy(runtime: Runtime, context_id: str, root: Path) -> object:
+    """All that decides calls here."""
+    live = await runtime.context(context_id)
+    return (
+        (live.core.mode, live.core.policy, live.core.rules, live.core.elevation),
+        await runtime.rules(context_id),
+        await runtime.tools_off(),
+        await runtime.tool_servers(),
+        runtime.parts.steering(str(root)),
+        sorted(runtime.parts.registry.within(str(root))),
+    )
+
+
+@sandboxed
+async def test_looking_at_a_hostile_folder_in_review_runs_and_changes_nothing_of_it(hostile: Hostile) -> None:
+    before = tree(hostile.root)
+    outside = tree(hostile.markers)
+    async with opened(hostile, LOOKING, commands(LOOKS), DONE) as (runtime, context_id):
+        held = await policy(runtime, context_id, hostile.root)
+        records = await said(runtime, context_id)
+        ran = [record for record in records if record.tool == "execute"]
+        assert [record.status for record in ran] == ["executed"] * len(LOOKS), "they run by themselves"
+        assert all(record.confined for record in ran)
+        assert len(records) == len(LOOKS) + len(LOOKING.calls)
+        assert await policy(runtime, context_id, hostile.root) == held
+        trust = await runtime.folder_trust(context_id)
+        assert trust.status == ("new" if (hostile.root / ".pilothouse").exists() else "none")
+    assert hostile.struck() == []
+    assert tree(hostile.root) == before
+    assert tree(hostile.markers) == outside
+    assert processes_in(hostile.root) == []
+
+
+@sandboxed
+async def test_the_keepers_of_undo_run_and_change_nothing_of_a_hostile_folder(hostile: Hostile) -> None:
+    """They look at the whole folder before and after every command, and not in a sandbox."""
+    before = tree(hostile.root)
+    lines = [commands([line]) for line in ("true", ": again", "test -e a.txt")]
+    async with opened(hostile, *lines, DONE) as (runtime, context_id):
+        await runtime.switch_mode(context_id, "agent")
+        records = await said(runtime, context_id)
+        assert [record.status for record in records] == ["executed"] * 3
+    assert hostile.struck() == []
+    assert tree(hostile.root) == before
+    assert processes_in(hostile.root) == []
+
+
+@sandboxed
+async def test_undo_in_a_hostile_folder_puts_back_what_was_there_and_runs_nothing(hostile: Hostile) -> None:
+    before = tree(hostile.root, times=False)
+    change = commands(["printf other > a.txt; printf new > new.txt; rm b.txt"])
+    async with opened(hostile, change, DONE) as (runtime, context_id):
+        await runtime.switch_mode(context_id, "agent")
+        await said(runtime, context_id)
+        assert (hostile.root / "a.txt").read_text() == "other"
+        assert sorted((await runtime.undo(context_id)).paths) == ["a.txt", "b.txt", "new.txt"]
+    assert tree(hostile.root, times=False) == before
+    assert hostile.struck() == []
+
+
+@pytest.mark.parametrize("name", STRIKING)
+def test_the_same_commands_in_a_plain_shell_do_run_what_the_folder_brings(name: str, tmp_path: Path) -> None:
+    """So that it means something that nothing was seen above."""
+    made = build(name, tmp_path)
+    for line in LOOKS:
+        subprocess.run(["/bin/bash", "-c", line], cwd=made.root, env=GIT, capture_output=True, timeout=20)
+    assert made.struck()
+
+
+def test_names_that_are_options_do_harm_in_a_plain_shell(tmp_path: Path) -> None:
+    made = build("names", tmp_path)
+    subprocess.run(["/bin/bash", "-c", "cd options && sort *"], cwd=made.root, env=GIT, capture_output=True, timeout=20)
+    assert made.struck()
+
+
+@sandboxed
+@pytest.mark.parametrize(
+    "line",
+    ["cd options && sort *", "sort *", "git diff *", "grep needle *", "rg needle *", "find *", "wc -l *", "ls *"],
+)
+async def test_names_that_are_options_do_none_in_review(line: str, tmp_path: Path) -> None:
+    """Whether it waits for the person or runs where it cannot write."""
+    made = build("names", tmp_path)
+    before = tree(made.root)
+    async with opened(made, commands([line]), DONE) as (runtime, context_id):
+        (record,) = await said(runtime, context_id)
+        assert record.status == "pending" or record.confined
+    assert made.struck() == []
+    assert tree(made.root) == before
+
+
+async def test_a_folder_with_git_settings_of_its_own_is_opened_without_asking_git(hostile: Hostile) -> None:
+    """Opening is not looking: nothing of the folder is read but its own configuration, and nothing is started."""
+    before = tree(hostile.root)
+    async with opened(hostile, DONE) as (runtime, context_id):
+        await runtime.folder_trust(context_id)
+        await said(runtime, context_id)
+        assert (await runtime.context(context_id)).core.mode == "review"
+    assert hostile.struck() == []
+    assert tree(hostile.root) == before
+
+
+STARTED = ("own_settings", "forbidden_settings", "servers", "modules", "shadows", "direnv", "npm", "fsmonitor", "hooks")
+
+
+@pytest.mark.parametrize("name", [*STARTED, "identity", "instructions"])
+def test_a_start_without_a_person_in_a_hostile_folder_trusts_nothing(name: str, tmp_path: Path) -> None:
+    """`pilothouse run` as in a build: the mode is the person's, the data lies with the person, nothing is started."""
+    made = build(name, tmp_path)
+    home = tmp_path / "home"
+    home.mkdir()
+    before = tree(made.root)
+    script = tmp_path / "script.json"
+    call = '{"tool": "execute", "arguments": {"command": "/usr/bin/touch PWNED-by-call"}}'
+    script.write_text('{"turn": [{"text": "well"}, {"calls": [' + call + "]}]}")
+    program = [str(Path(sys.executable).with_name("pilothouse")), "run", "--model", f"scripted:{script}"]
+    for text in ("hello", "go"):
+        done = subprocess.run(
+            [*program, "--mode", "supervised", text],
+            cwd=made.root,
+            env={"PATH": f".:{os.environ['PATH']}", "HOME": str(home), "LANG": "C.UTF-8"},
+            capture_output=True,
+            text=True,
+            timeout=50,
+        )
+        assert done.returncode in (0, 3), done.stderr
+    assert made.struck() == []
+    assert tree(made.root) == before
+    assert (home / ".local/share/pilothouse").is_dir(), "not where the folder says"
+    assert processes_in(made.root) == []
+
+
+VARIABLES = (
+    *("RIPGREP_CONFIG_PATH", "BASH_ENV", "ENV", "PROMPT_COMMAND", "PS4", "LD_PRELOAD", "LD_AUDIT", "LESSOPEN", "PAGER"),
+    *("GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_SSH_COMMAND", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_EXEC_PATH"),
+    *("GIT_DIR", "GIT_ASKPASS", "EDITOR", "PYTHONSTARTUP", "PYTHONPATH", "PERL5OPT", "NODE_OPTIONS", "GREP_OPTIONS"),
+)
+PLAIN = "rg needle a.txt; git diff; git log -p; git status; bash -c true; sh -c true; grep needle a.txt; python3 -c 0"
+
+
+async def test_variables_that_make_programs_run_something_are_not_passed_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no sandbox holds a command, only what it is not given protects. The search is given even less."""
+    made = build("instructions", tmp_path)
+    evil = tmp_path / "evil.sh"
+    evil.write_text(f"#!/bin/sh\n/usr/bin/touch {made.markers}/variable\n")
+    evil.chmod(0o755)
+    (tmp_path / "rgrc").write_text(f"--pre={evil}\n")
+    (tmp_path / "gitconfig").write_text(f'[core]\n\tfsmonitor = "{evil}"\n[diff]\n\texternal = {evil}\n')
+    planted = {name: str(evil) for name in VARIABLES}
+    planted |= {"RIPGREP_CONFIG_PATH": str(tmp_path / "rgrc"), "PS4": f"$({evil})", "PERL5OPT": "-d"}
+    planted |= {name: str(tmp_path / "gitconfig") for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")}
+    monkeypatch.setenv("RIPGREP_CONFIG_PATH", planted["RIPGREP_CONFIG_PATH"])
+    asked = calls(("execute", {"command": PLAIN}), ("grep", {"pattern": "needle"}), ("undo", {}))
+    tools = builtin_tools({**environment(made), "PATH": f"{os.environ['PATH']}:{TOOLS}", **planted})
+    for mode in ("agent", "review"):
+        world = World(made.root, asked, DONE, tools=tools, kept=tmp_path / "kept")
+        context_id = await world.start(mode)
+        await world.turn(context_id)
+        assert {record.status for record in await world.parts.store.calls(context_id)} >= {"executed"}
+    assert made.struck() == []
+    bad = {name: planted[name] for name in ("RIPGREP_CONFIG_PATH", "GIT_EXTERNAL_DIFF")}
+    path = {"PATH": f"{os.environ['PATH']}:{TOOLS}"}
+    subprocess.run(["/bin/bash", "-c", PLAIN], cwd=made.root, env={**GIT, **path, **bad}, capture_output=True)
+    assert made.struck(), "a shell that is given them does run it"

@@ -1,0 +1,181 @@
+"""A folder that is swapped for a way out, again and again, while each tool works in it. The outside never changes."""
+
+import asyncio
+import contextlib
+import ctypes
+import json
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilothouse.domain.errors import RequestError, StoreError, ToolError
+from pilothouse.domain.values import CallId
+from pilothouse.sandbox import beneath
+from pilothouse.sandbox.workspace import Workspace
+from pilothouse.testing.world import World
+from pilothouse.tools.base import Job, parse_arguments
+from pilothouse.tools.builtin import builtin_tools
+from pilothouse.tools.executor import execute
+from pilothouse.tools.keeping import Keeping
+from pilothouse.tools.registry import Registry
+from tests.scale import LONG, Record
+from tests.security.hostile import tree
+
+SECRET = "the secret of the outside"
+NOTEBOOK = json.dumps({"cells": [{"cell_type": "code", "source": ["mine"]}], "nbformat": 4, "nbformat_minor": 4})
+TOOLS = Registry(builtin_tools(os.environ)).tools
+PATH = "spot/deep/f"
+CALLS: dict[str, dict[str, Any]] = {
+    "read_file": {"path": PATH},
+    "write_file": {"path": PATH, "content": "mine too"},
+    "edit_file": {"path": PATH, "edits": [{"old_text": "mine", "new_text": "mine"}]},
+    "notebook_edit": {"path": "spot/deep/book", "cell": 0, "source": "mine"},
+    "list_directory": {"path": "spot", "depth": 3},
+    "glob": {"pattern": "**", "path": "spot"},
+    "grep": {"pattern": ".", "path": "spot"},
+    "execute": {"command": "cat f secret new 2>/dev/null; echo mine > new", "cwd": "spot/deep"},
+}
+ROUNDS = dict.fromkeys(CALLS, 10_000 if LONG else 1_000)
+# These start a process each time.
+ROUNDS |= {"grep": 1_000 if LONG else 60, "execute": 500 if LONG else 30}
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_HERE, _EXCHANGE = -100, 2
+
+
+class Scene:
+    """A workspace with the folder `spot`, and the same names with other contents outside."""
+
+    def __init__(self, base: Path) -> None:
+        self.base, self.root, self.outside = base, base / "proj", base / "outside"
+        for place, text in (("proj/kept", "mine"), ("outside", SECRET)):
+            (base / place / "deep").mkdir(parents=True)
+            (base / place / "deep/f").write_text(text)
+            (base / place / "deep/book").write_text(NOTEBOOK.replace("mine", text))
+        (self.outside / "deep/secret").write_text(SECRET)
+
+    def swap_link(self, over: threading.Event) -> None:
+        """One link, put in place anew each time."""
+        spot, draft = self.root / "spot", self.root / "draft"
+        while not over.is_set():
+            for target in (self.outside, "kept", "../outside", "kept"):
+                draft.symlink_to(target)
+                os.replace(draft, spot)
+
+    def swap_folder(self, over: threading.Event) -> None:
+        """A real folder and a link, exchanged in one step: one of the two is always there."""
+        self._exchange(self.root / "spot", self.outside, over)
+
+    def swap_deeper(self, over: threading.Event) -> None:
+        """The same, one folder further down."""
+        self._exchange(self.root / "spot/deep", self.outside / "deep", over)
+
+    def _exchange(self, spot: Path, target: Path, over: threading.Event) -> None:
+        way = self.base / "way"
+        way.symlink_to(target)
+        while not over.is_set():
+            result = _LIBC.renameat2(_HERE, os.fsencode(spot), _HERE, os.fsencode(way), _EXCHANGE)
+            assert result == 0, os.strerror(ctypes.get_errno())
+
+    @contextlib.contextmanager
+    def racing(self, how: str) -> Iterator[None]:
+        if how == "link":
+            (self.root / "spot").symlink_to("kept")
+        else:
+            (self.root / "kept").rename(self.root / "spot")
+        over = threading.Event()
+        racer = threading.Thread(target=getattr(self, f"swap_{how}"), args=(over,))
+        racer.start()
+        try:
+            yield
+        finally:
+            over.set()
+            racer.join()
+
+
+@pytest.fixture(params=["openat2", "stepwise"])
+def scene(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    """On the kernel's own resolution, and on ours."""
+    if request.param == "stepwise":
+        monkeypatch.setattr(beneath, "_has_openat2", lambda: False)
+    return Scene(tmp_path)
+
+
+async def once(name: str, workspace: Workspace, keeping: Keeping | None = None) -> str | None:
+    """One call as the gate would make it; what it said, None for one that was refused."""
+    tool = TOOLS[name]
+    parsed = parse_arguments(name, tool.parameters, CALLS.get(name, {}))
+    try:
+        prepared = await tool.prepare(parsed, workspace)
+    except (ToolError, OSError):  # the gate makes a failed call of either
+        return None
+    assert SECRET not in (prepared.preview or "")
+    if prepared.limit is not None:
+        return None
+    job = Job(call_id=CallId("call"), workspace=workspace, basis=prepared.basis, seconds=20, keeping=keeping)
+    outcome = await execute(tool, parsed, job)
+    assert SECRET not in outcome.content
+    return outcome.content if outcome.error is None else None
+
+
+@pytest.mark.seconds(600)
+@pytest.mark.parametrize("how", ["link", "folder", "deeper"])
+@pytest.mark.parametrize("name", CALLS)
+async def test_no_tool_is_ever_led_out(scene: Scene, name: str, how: str, record_property: Record) -> None:
+    outside = tree(scene.outside)
+    done = 0
+    with scene.racing(how):
+        for _ in range(ROUNDS[name]):
+            done += await once(name, Workspace(scene.root)) is not None
+    assert tree(scene.outside) == outside
+    record_property("figure", f"swap races: {name} {ROUNDS[name]} rounds by {how}, 0 outside")
+
+
+@pytest.mark.seconds(600)
+@pytest.mark.parametrize("how", ["link", "folder", "deeper"])
+async def test_undo_is_never_led_out(scene: Scene, how: str, record_property: Record) -> None:
+    """Each round a change is made and taken back; either may be refused."""
+    outside = tree(scene.outside)
+    rounds = ROUNDS["write_file"] // 4
+    done = undone = 0
+    with scene.racing(how):
+        for number in range(rounds):
+            keeping = Keeping(scene.base / "kept" / str(number))
+            done += await once("write_file" if number % 2 else "edit_file", Workspace(scene.root), keeping) is not None
+            for _ in range(5):  # it needs several looks in a row that agree
+                if await once("undo", Workspace(scene.root), keeping) is not None:
+                    undone += 1
+                    break
+    assert tree(scene.outside) == outside
+    record_property("figure", f"swap races: undo {rounds} rounds by {how}, {done} changes, {undone} undone, 0 outside")
+
+
+@pytest.mark.seconds(600)
+@pytest.mark.parametrize("how", ["link", "folder"])
+async def test_a_file_that_is_given_is_never_led_out(scene: Scene, how: str) -> None:
+    outside = tree(scene.outside)
+    world = World(scene.root)
+    context_id = await world.start()
+    (scene.root / "kept/uploads").mkdir()
+    (scene.root / "uploads").symlink_to("spot/uploads")
+    with scene.racing(how):
+        for number in range(ROUNDS["write_file"] // 10):
+            with contextlib.suppress(RequestError, StoreError):
+                await world.runtime.add_file(context_id, f"f{number}", b"mine")
+    assert tree(scene.outside) == outside
+
+
+async def test_a_race_that_nobody_wins_is_one_that_both_can(scene: Scene) -> None:
+    """So that it means something above: a careless reader in the same race does come out."""
+    seen = set()
+    with scene.racing("link"):
+        async with asyncio.timeout(30):
+            while len(seen) < 2:
+                with contextlib.suppress(OSError):
+                    seen.add((scene.root / PATH).read_text())
+                await asyncio.sleep(0)
+    assert seen == {"mine", SECRET}
