@@ -250,13 +250,12 @@ async def test_a_letter_that_is_cut_between_two_reads_is_shown_whole(tmp_path: P
         async with asyncio.timeout(SOON):
             while not live.printed:
                 await asyncio.sleep(0.01)
-            until = time.monotonic() + 1
-            while time.monotonic() < until:
+            while not seen or seen[-1] != "日":
                 seen.append((await client.call("GET", path))["items"][0].get("output") or "")
                 await asyncio.sleep(0.05)
         go.touch()
         await world.runtime.rested(context_id)
-        assert seen[-1] == "日"
+        assert set(seen) <= {"", "日"}
         (call,) = (await client.call("GET", path))["items"]
         assert call["result"] == "日"
 

@@ -109,7 +109,7 @@ class Trust:
         """One change at a time, of this process and of others."""
         self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._lock:
-            fd = os.open(self._file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fd = os.open(self._file.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
                 fcntl.flock(fd, fcntl.LOCK_EX)
                 yield

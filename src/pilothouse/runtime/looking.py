@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from pilothouse.domain.appearances import deceptions
 from pilothouse.domain.calls import CallRecord, digest_of, display_name, fingerprint_of
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import ToolError
@@ -38,7 +39,7 @@ def _record(live: Live, request: ToolRequest, call: ToolCall, arguments: Any, pr
         fingerprint=fingerprint,
         status="pending",
         requested_at=live.parts.now(),
-        **_seen(prepared),
+        **_seen(prepared, arguments),
     )
 
 
@@ -61,12 +62,13 @@ async def look_again(live: Live, record: CallRecord, arguments: Any) -> CallReco
         display_name=display_name(record.tool),
         fingerprint=fingerprint,
         digest=digest_of(live.id, record.id, live.core.workspace, fingerprint),
-        **_seen(prepared),
+        **_seen(prepared, arguments),
     )
 
 
-def _seen(prepared: Prepared) -> dict[str, Any]:
-    return {name: getattr(prepared, name) for name in Prepared.__struct_fields__}
+def _seen(prepared: Prepared, arguments: Any) -> dict[str, Any]:
+    seen = {name: getattr(prepared, name) for name in Prepared.__struct_fields__}
+    return {**seen, "dangerous": (*prepared.dangerous, *deceptions(arguments))}
 
 
 def _decoded(call: ToolCall) -> tuple[Any, Prepared | None]:

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from pilothouse.domain.appearances import without_padding
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Language, say
 from pilothouse.domain.errors import RequestError
@@ -48,7 +49,7 @@ def shown(call: CallRecord, language: Language) -> str:
     if call.preview and call.tool != "execute":
         parts.append(call.preview)
     elif call.tool == "execute":
-        parts.append(f"  $ {call.arguments['command']}")
+        parts.append(f"  $ {without_padding(call.arguments['command'])}")
         parts += [f"  {name}: {call.arguments[name]}" for name in ("cwd", "timeout") if name in call.arguments]
     else:
         parts.append("  " + msgspec.json.encode(call.arguments).decode())

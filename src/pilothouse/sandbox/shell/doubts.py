@@ -1,5 +1,6 @@
 """Where a grammar and the shell may read a line differently: then the line is not believed."""
 
+import os
 import re
 
 from tree_sitter import Node
@@ -40,3 +41,18 @@ def is_covered(node: Node, source: bytes) -> bool:
 
 def is_gap(part: bytes, is_text: bool) -> bool:
     return not opens_a_command(part.decode(errors="replace")) if is_text else bool(_GAP.fullmatch(part))
+
+
+def stands_alone(end: Node, delimiter: str, *, with_tabs: bool) -> bool:
+    """Whether what the grammar takes for the end of a text is one for the shell, too: a line of nothing else."""
+    root = end
+    while root.parent is not None:
+        root = root.parent
+    source = b" " * root.start_byte + (root.text or b"")
+    line = source[source.rfind(b"\n", 0, end.end_byte) + 1 :].split(b"\n", 1)[0].decode()
+    return (line.lstrip("\t") if with_tabs else line) == delimiter
+
+
+def is_device(path: str) -> bool:
+    """Whether it may be one of the shell's own names for a connection."""
+    return os.path.normpath(path).startswith(("/dev", "//dev"))

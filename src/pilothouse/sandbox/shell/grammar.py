@@ -4,7 +4,6 @@ Only kinds of nodes that are known here are walked through; everything else, and
 shell may differ, makes the line one that hides something.
 """
 
-import os
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -12,7 +11,7 @@ from functools import cache
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
-from pilothouse.sandbox.shell.doubts import is_covered, is_gap, is_strange
+from pilothouse.sandbox.shell.doubts import is_covered, is_device, is_gap, is_strange, stands_alone
 from pilothouse.sandbox.shell.levels import Level, Simple
 from pilothouse.sandbox.shell.words import UNKNOWN, Misread, Word, literal, read_word
 
@@ -149,7 +148,7 @@ class Reading:
         if operator == "<" and word.exact:
             self.sources.append(word.text)
         # A target that is not known may be one of the shell's own names for a connection.
-        if operator == "<" and (word.exact or word.text[:1] not in ("", "/", "~")) and not _is_device(word.text):
+        if operator == "<" and (word.exact or word.text[:1] not in ("", "/", "~")) and not is_device(word.text):
             return
         if word.exact and word.text in ("/dev/null", "/dev/stderr", "/dev/stdout"):
             return
@@ -183,7 +182,7 @@ class Reading:
         end = next((child for child in node.children if child.type == "heredoc_end"), None)
         plain = start.strip("'\"")
         with_tabs = any(child.type == "<<-" for child in node.children)
-        if end is None or not re.fullmatch(r"\w+", plain) or not _stands_alone(end, plain, with_tabs=with_tabs):
+        if end is None or not re.fullmatch(r"\w+", plain) or not stands_alone(end, plain, with_tabs=with_tabs):
             self._goes(Level.LINE)
         if not is_quoted and "\\\n" in body:
             self._goes(Level.LINE)
@@ -248,20 +247,6 @@ _SPECIAL = {
     "declaration_command": Reading._builtin,
     "unset_command": Reading._builtin,
 }
-
-
-def _stands_alone(end: Node, delimiter: str, *, with_tabs: bool) -> bool:
-    """Whether what the grammar takes for the end of a text is one for the shell, too: a line of nothing else."""
-    root = end
-    while root.parent is not None:
-        root = root.parent
-    source = b" " * root.start_byte + (root.text or b"")
-    line = source[source.rfind(b"\n", 0, end.end_byte) + 1 :].split(b"\n", 1)[0].decode()
-    return (line.lstrip("\t") if with_tabs else line) == delimiter
-
-
-def _is_device(path: str) -> bool:
-    return os.path.normpath(path).startswith(("/dev", "//dev"))
 
 
 def _is_plain(root: Node) -> bool:

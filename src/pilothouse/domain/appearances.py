@@ -1,0 +1,47 @@
+"""What a text looks like to the eye of who approves it, and what may deceive that eye."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+_PADDING = re.compile(r"[ \t]{80,}|(?:[ \t]*\n){20,}")
+_WORD = re.compile(r"[^\W\d_]+")
+_CONTENTS = frozenset({"content", "new_text", "old_text", "source"})  # shown as what they are: texts, in a diff
+_SCRIPTS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE")  # whose letters look alike
+
+
+def deceptions(arguments: Any) -> tuple[str, ...]:
+    """What in a call's arguments should make one look twice: parts out of sight, letters that look like others."""
+    texts = list(_texts(arguments))
+    found = []
+    if any(_PADDING.search(text) for text in texts):
+        found.append("padding")
+    if any(unicodedata.category(each) in ("Cf", "Co") for text in texts for each in text if not each.isascii()):
+        found.append("invisible characters")
+    if any(len(_scripts(word)) > 1 for text in texts for word in _WORD.findall(text) if not word.isascii()):
+        found.append("look-alike letters")
+    return tuple(found)
+
+
+def without_padding(text: str) -> str:
+    """The same with long stretches of nothing told instead of shown."""
+    return _PADDING.sub(lambda found: f" [… {len(found[0]):,} blanks …] ", text)
+
+
+def _texts(data: Any) -> Iterator[str]:
+    match data:
+        case str():
+            yield data
+        case dict():
+            for key, value in data.items():
+                if key not in _CONTENTS:
+                    yield from _texts(value)
+        case list() | tuple():
+            for value in data:
+                yield from _texts(value)
+
+
+def _scripts(word: str) -> set[str]:
+    names = (unicodedata.name(letter, "") for letter in word)
+    return {script for name in names for script in _SCRIPTS if name.startswith(script)}
