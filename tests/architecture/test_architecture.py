@@ -113,6 +113,7 @@ def test_the_commands_of_the_runtime_are_these_and_no_others() -> None:
             "note_own_command",
             "distrust_folder",
             "folder_trust",
+            "has_sandbox",
             "open_folder",
             "reconnect_server",
             "server_prompt",

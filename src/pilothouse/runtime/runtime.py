@@ -24,6 +24,7 @@ from pilothouse.runtime import (
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.hub import Subscription
 from pilothouse.runtime.live import Live
+from pilothouse.sandbox.confinement import has_sandbox
 
 
 class Runtime(Contexts):
@@ -108,6 +109,11 @@ class Runtime(Contexts):
     server_resources = toolbox.server_resources
     server_prompt = toolbox.server_prompt
     add_resource = toolbox.add_resource
+
+    @property
+    def has_sandbox(self) -> bool:
+        """Whether the kernel keeps commands that only read from doing more. If not, fewer run by themselves."""
+        return has_sandbox()
 
     async def context(self, context_id: str) -> Live:
         """The context as it is now. To be read, not changed. Raises: NotFound, StoreError."""

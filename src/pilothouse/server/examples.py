@@ -195,6 +195,7 @@ HEALTH: dict[str, Any] = {
     "user": "local",
     "contexts_in_memory": 2,
     "turns_open": 1,
+    "sandbox": True,
 }
 COMPLETION: dict[str, Any] = {
     "id": f"chatcmpl-{MESSAGE_ID}",

@@ -47,11 +47,14 @@ class ToolShape(Value, kw_only=True, omit_defaults=False):
 
 
 class Health(Value, kw_only=True, omit_defaults=False):
+    """`sandbox` says whether the kernel confines commands that run only because they read."""
+
     status: Literal["ok", "stopping"]
     version: str
     user: str
     contexts_in_memory: int
     turns_open: int
+    sandbox: bool
 
 
 async def modes(call: Call) -> Page[ModeShape]:
@@ -114,6 +117,7 @@ async def health(call: Call) -> Health:
         user=call.user,
         contexts_in_memory=len(call.runtime.in_memory()),
         turns_open=_turns(call),
+        sandbox=call.runtime.has_sandbox,
     )
 
 

@@ -48,11 +48,7 @@ class Conversation:
         """Until the person leaves. `mode` is one to switch to first."""
         await self.lines.start()
         live = await self._live()
-        print(visible(tell("welcome", self.language, workspace=live.core.workspace)))
-        if is_demo:
-            print(tell("demo", self.language))
-        for reason in (*live.damage, *self.runtime.rulebook.log(live.core.owner).damage):
-            print(visible(say(reason, self.language)))
+        self._greet(live, is_demo)
         if mode is not None and mode != live.core.mode:
             await self._handle(f"/mode {mode}")
         await self._guarded(offer_trust(self.runtime, self.context_id, self.lines, self.language))
@@ -69,6 +65,15 @@ class Conversation:
             elif (await self._live()).is_waiting():
                 await self._guarded(self._settle(position=await self._end_of_what_was_said()))
         print(tell("bye", self.language, context_id=self.context_id))
+
+    def _greet(self, live: Live, is_demo: bool) -> None:
+        print(visible(tell("welcome", self.language, workspace=live.core.workspace)))
+        if is_demo:
+            print(tell("demo", self.language))
+        if not self.runtime.has_sandbox:
+            print(tell("no_sandbox", self.language))
+        for reason in (*live.damage, *self.runtime.rulebook.log(live.core.owner).damage):
+            print(visible(say(reason, self.language)))
 
     async def _live(self) -> Live:
         return await self.runtime.context(self.context_id)

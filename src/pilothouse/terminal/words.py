@@ -11,6 +11,10 @@ _WORDS: dict[str, tuple[str, str]] = {
         "This is the demo model: a stand-in made of a few rules. Set OPENAI_API_KEY for a real one.",
         "这是演示模型：由几条规则组成的替身。设置 OPENAI_API_KEY 即可使用真实模型。",
     ),
+    "no_sandbox": (
+        "This kernel has no sandbox (Landlock): in review, only a strict list of commands runs by itself.",
+        "此内核没有沙箱（Landlock）：在 review 中只有严格列表中的命令会自动运行。",
+    ),
     "help": (
         "/tour            two minutes that show everything, one Enter a step\n"
         "/mode [NAME]     show or switch the mode (also /agent /supervised /review /plan /ask)\n"
