@@ -85,20 +85,17 @@ def _is_plain(command: str, args: Args) -> bool:
     return True
 
 
-def _branch(args: Args) -> bool:
-    found = split(args, _BRANCH)
-    if found is None:
-        return False
-    asks = found.flags | {name for name, _ in found.values}
-    return not found.operands or not _LISTS.isdisjoint(asks)
+def _lists(options: Options) -> Callable[[Args], bool]:
+    """`branch` and `tag` list where nothing is named, or where they are told to; else they make one."""
 
+    def judge(args: Args) -> bool:
+        found = split(args, options)
+        if found is None:
+            return False
+        asks = found.flags | {name for name, _ in found.values}
+        return not found.operands or not _LISTS.isdisjoint(asks)
 
-def _tag(args: Args) -> bool:
-    found = split(args, _TAG)
-    if found is None:
-        return False
-    asks = found.flags | {name for name, _ in found.values}
-    return not found.operands or not _LISTS.isdisjoint(asks)
+    return judge
 
 
 def _remote(args: Args) -> bool:
@@ -143,7 +140,7 @@ def _only(*commands: str) -> Callable[[Args], bool]:
 
 
 _LISTING: Mapping[str, Callable[[Args], bool]] = {
-    "branch": _branch,
+    "branch": _lists(_BRANCH),
     "config": _config,
     "hash-object": _operands,
     "notes": _only("", "list", "show"),
@@ -151,6 +148,6 @@ _LISTING: Mapping[str, Callable[[Args], bool]] = {
     "remote": _remote,
     "stash": _only("list", "show"),
     "symbolic-ref": _one_operand,
-    "tag": _tag,
+    "tag": _lists(_TAG),
     "worktree": _only("list"),
 }
