@@ -1,6 +1,27 @@
 """Dangerous lines found by reading the judge: each was called read-only, and was seen to do more."""
 
 LINES = {
+    "words behind a redirection": r"""
+env 2>&1 touch PWNED
+command 2>/dev/null touch PWNED
+timeout 5 2>&1 touch PWNED
+find . -name victim 2>/dev/null -delete
+sort < f.txt -o PWNED
+tee 2>/dev/null PWNED < f.txt
+sed -n p < f.txt -i g.txt
+git branch 2>&1 PWNED
+git log 2>/dev/null --output=PWNED
+""",
+    "patterns that are expanded": r"""
+[[ x =~ ^(`touch PWNED`)$ ]]
+x='$(touch PWNED)'; [[ x =~ ^(${x@P})$ ]]
+x='a[$(touch PWNED)0]'; [[ x =~ ($[x]) ]]
+""",
+    "the end of an -exec, again": r"""
+find . -name victim -exec echo ";$x" -delete -exec echo \;
+find . -name victim -exec echo {} "+$x" -delete -exec echo \;
+x=';'; find . -name victim -exec echo + "$x" -delete -exec echo \;
+""",
     "a word that becomes several": r"""
 x='.txt -oPWNED'; sort f$x
 x='f.txt -oPWNED'; sort ./$x

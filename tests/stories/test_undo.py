@@ -777,3 +777,30 @@ async def test_after_a_kill_a_command_that_was_running_is_not_forgotten(tmp_path
         if await is_undone(world, "killed"):
             assert not (world.workspace / "b").exists()
         assert (world.workspace / "a.txt").read_text() == "two", "nothing older is undone"
+
+
+async def test_a_folder_that_becomes_a_repository_and_is_none_again_keeps_what_the_person_wrote(tmp_path: Path) -> None:
+    world = furnished(tmp_path, runs("echo one > x"), DONE, runs("rm -rf sub/.git"), DONE)
+    sub = world.workspace / "sub"
+    sub.mkdir()
+    (sub / "f").write_text("first")
+    async with world.runtime:
+        context_id = await done(world)
+        git(sub, "init")
+        (sub / "f").write_text("the person's own")
+        await go(world, context_id)
+        await is_undone(world, context_id)
+        assert (sub / "f").read_text() == "the person's own"
+
+
+async def test_a_change_in_what_a_command_makes_a_repository_is_not_passed_over(tmp_path: Path) -> None:
+    world = furnished(tmp_path, runs("echo two > x"), DONE, runs("cd sub && git init -q && echo changed > f"), DONE)
+    (world.workspace / "sub").mkdir()
+    (world.workspace / "sub" / "f").write_text("first")
+    (world.workspace / "x").write_text("one\n")
+    async with world.runtime:
+        context_id = await done(world)
+        await go(world, context_id)
+        if await is_undone(world, context_id):
+            assert (world.workspace / "sub" / "f").read_text() == "first"
+        assert (world.workspace / "x").read_text() == "two\n", "nothing older is undone in silence"

@@ -22,6 +22,7 @@ from pilothouse.domain.values import Timestamp, Value
 FOLDER = ".pilothouse"
 CONFIG, TOOLS, SERVERS = "config.toml", "tools.toml", "mcp_servers.json"
 _NAMES = (CONFIG, TOOLS, SERVERS)
+_FILES_AT_MOST = 500
 
 
 class _Trusted(Value, kw_only=True):
@@ -142,16 +143,33 @@ def _programs(folder: str, servers: str | None) -> dict[str, str]:
         words = set(_words(json.loads(servers or "null")))
     except (ValueError, RecursionError):
         return {}
-    found = {}
+    words |= {word.partition("=")[2] for word in words if "=" in word}
+    # A name is meant as seen from the folder, or from where a server is started.
+    starts = [folder, *(word for word in words if os.path.isabs(word) and os.path.isdir(word))]
+    found: dict[str, str] = {}
     for word in sorted(words):
-        path = os.path.normpath(os.path.join(folder, word)) if "\0" not in word else ""
-        if path.startswith(folder.rstrip("/") + "/") and os.path.isfile(path):
-            try:
-                with open(path, "rb") as file:
-                    found[os.path.relpath(path, folder)] = hashlib.file_digest(file, "sha256").hexdigest()
-            except OSError:
-                continue
+        for start in starts:
+            path = os.path.normpath(os.path.join(start, word)) if "\0" not in word else ""
+            if path.startswith(folder.rstrip("/") + "/"):
+                found |= {os.path.relpath(each, folder): _digest_of(each) for each in _files(path)}
     return found
+
+
+def _files(path: str) -> list[str]:
+    """A file; of a folder, the files in it."""
+    if not os.path.isdir(path):
+        return [path] if os.path.isfile(path) else []
+    with contextlib.suppress(OSError):
+        return sorted(entry.path for entry in os.scandir(path) if entry.is_file())[:_FILES_AT_MOST]
+    return []
+
+
+def _digest_of(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        return str(error)
 
 
 def _words(data: Any) -> Iterator[str]:

@@ -253,12 +253,18 @@ def speaks_of(rule: Rule, facts: CallFacts) -> Sure:
 def must_be_confined(facts: CallFacts, standing: Standing, approval: Approval | None) -> bool:
     """Whether a call may run only because it only reads: then the kernel must see to it that it does. Or because the
     mode lets just this tool run: then it does no more than it must."""
-    if facts.tool in standing.mode.lets_run:
-        return approval is None and standing.mode.mutating is not Verdict.RUN
+    family = (standing, *standing.above)
+    if any(_only_lets(each, facts.tool) for each in family):
+        return approval is None
     if facts.effect != "read_only":
         return False
     as_if = decide(msgspec.structs.replace(facts, effect="mutating"), standing, approval)
     return as_if.verdict is not Verdict.RUN or as_if.elevated
+
+
+def _only_lets(standing: Standing, tool: str) -> bool:
+    mode = standing.mode
+    return tool in mode.lets_run and mode.mutating is not Verdict.RUN and not standing.elevated
 
 
 def is_offered(tool: str, effect: Effect, standing: Standing) -> bool:

@@ -100,6 +100,7 @@ class Contexts(ABC):
                 held.users -= 1
             raise
         self.keep(live)
+        await self.open_folder(stored.core.workspace)  # another one may have been the last of this folder meanwhile
         return live
 
     async def _ancestors(self, core: ContextCore) -> list[ContextId]:

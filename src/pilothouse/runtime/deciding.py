@@ -94,7 +94,7 @@ def start_calls(turn: Turn, draft: Draft) -> None:
 
 def _start(turn: Turn, draft: Draft, call: CallRecord, decision: Decision, standing: Standing) -> None:
     # Reading by itself is left to a command only where it can do nothing else.
-    can_be = call.line is not None or call.tool in standing.mode.lets_run
+    can_be = call.line is not None or call.effect == "mutating"
     confined = can_be and must_be_confined(facts_of(call), standing, call.approval)
     draft.change_call(call.id, status="executing", started_at=turn.parts.now(), confined=confined)
     draft.note(

@@ -18,20 +18,31 @@ _SYSTEM = (
 )
 _BESIDE_PROGRAMS = ("lib", "lib64", "libexec", "include", "versions", "pyvenv.cfg", "version")
 _NOWHERE = ("/dev/null", "/dev/zero", "/dev/full")
-_REFUSALS = ("ermission denied", "not permitted", "ead-only file system", "权限不够", "不允许的操作")
+_REFUSALS = (
+    "not a git repository",  # of which this folder is only a part
+    "ermission denied",
+    "not permitted",
+    "ead-only file system",
+    "权限不够",
+    "不允许的操作",
+)
 
 
 class Confinement(Value):
-    """`readable`, `writable` and `listable` are what the kernel leaves to a command, where it is confined at all."""
+    """What the kernel leaves to a command, where it is confined at all. `entries` can be read, but are no links."""
 
     kind: Kind = "no"
     readable: tuple[str, ...] = ()
     writable: tuple[str, ...] = ()
     listable: tuple[str, ...] = ()
+    entries: tuple[str, ...] = ()
 
     def grants(self) -> list[tuple[str, str]]:
         """Each a leave and a path."""
-        leaves = (("list", self.listable), ("read", self.readable), ("write", self.writable))
+        leaves = (
+            *(("list", self.listable), ("entry", self.entries)),
+            *(("read", self.readable), ("write", self.writable)),
+        )
         return [(leave, path) for leave, paths in leaves for path in paths]
 
 
@@ -46,8 +57,8 @@ def has_sandbox() -> bool:
 def only_reading(readable: Sequence[str], path: str, private: Sequence[str] = ()) -> Confinement:
     """Programs and these folders can be read, but for what is private in them; nothing be written, nobody be called."""
     listable: list[str] = []
-    open_ones = [each for folder in readable for each in _without(folder, private, listable)]
-    return Confinement("read_only", (*_SYSTEM, *_programs(path), *open_ones), _NOWHERE, tuple(listable))
+    entries = [each for folder in readable for each in _without(folder, private, listable)]
+    return Confinement("read_only", (*_SYSTEM, *_programs(path)), _NOWHERE, tuple(listable), tuple(entries))
 
 
 def _without(folder: str, private: Sequence[str], listable: list[str]) -> list[str]:
@@ -58,7 +69,8 @@ def _without(folder: str, private: Sequence[str], listable: list[str]) -> list[s
         return [folder]
     listable.append(folder)
     with contextlib.suppress(OSError):
-        return [each for entry in os.scandir(folder) for each in _without(entry.path, private, listable)]
+        plain = [entry.path for entry in os.scandir(folder) if not entry.is_symlink()]  # a link leads elsewhere
+        return [each for path in plain for each in _without(path, private, listable)]
     return []
 
 

@@ -39,7 +39,7 @@ class _PathBeneath(ctypes.Structure):
     _fields_ = [("allowed", ctypes.c_uint64), ("fd", ctypes.c_int32)]
 
 
-Grant = tuple[str, str]  # a path, and what may be done beneath it: list, read or write
+Grant = tuple[str, str]  # a path, and what may be done beneath it: list, read (if it is no link: entry) or write
 
 
 def _libc() -> ctypes.CDLL:
@@ -98,11 +98,11 @@ def _create(handled: int, net: int, scoped: int, version: int) -> int:
 def _grant(ruleset: int, grant: Grant, handled: int) -> None:
     path, leave = grant
     try:
-        fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        fd = os.open(path, os.O_PATH | os.O_CLOEXEC | (os.O_NOFOLLOW if leave == "entry" else 0))
     except OSError:
         return  # what is not there needs no leave
     try:
-        allowed = {"list": READ_DIR, "read": READ}.get(leave, handled)
+        allowed = {"list": READ_DIR, "read": READ, "entry": READ}.get(leave, handled)
         if not os.path.isdir(f"/proc/self/fd/{fd}"):
             allowed &= ~_ONLY_FOR_FOLDERS
         rule = _PathBeneath(allowed & handled, fd)

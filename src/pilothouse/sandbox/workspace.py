@@ -42,7 +42,8 @@ class Workspace:
         self.root = Path(os.path.realpath(root))
         status = self.root.stat()
         self._identity = (status.st_dev, status.st_ino)
-        self._private = [Path(os.path.realpath(path)) for path in private]
+        self._runtimes = [Path(os.path.realpath(path)) for path in private]
+        self._private = list(self._runtimes)
         # The folder's own configuration may lie elsewhere, behind a link.
         own = [Path(os.path.realpath(self.root / name)) for name in (".pilothouse", ".pilothouse/config.toml")]
         self._private += [path for path in own if path != self.root and path not in self.root.parents]
@@ -53,8 +54,8 @@ class Workspace:
         return (str(self.root), *(str(each.root) for each in self._also))
 
     def private(self) -> tuple[str, ...]:
-        """The runtime's own, where it lies inside."""
-        return tuple(str(path) for path in self._private if _is_within(str(path), str(self.root)))
+        """The runtime's own, where it lies inside; the folder's own configuration may be read."""
+        return tuple(str(path) for path in self._runtimes if _is_within(str(path), str(self.root)))
 
     def writable(self) -> tuple[str, ...]:
         return (str(self.root), *(str(each.root) for each in self._also if each.is_writable))

@@ -173,7 +173,7 @@ def _pass_over(keeping: Keeping) -> None:
 def _now(workspace: Workspace, file: ChangedFile) -> tuple[str, int | None]:
     """What a file holds, and its mode where that was changed, too."""
     held = workspace.basis(file.path)
-    if file.before == file.after:
+    if file.before == file.after and held != ABSENT:
         return held, stat.S_IMODE(workspace.status(file.path).st_mode)
     return held, file.mode if held == file.before else file.mode_after
 

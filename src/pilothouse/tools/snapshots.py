@@ -72,6 +72,9 @@ class Snapshots:
             nested = await asyncio.to_thread(repositories_in, self._workspace.root)
             if nested is None:
                 raise Unkept("the folder is too large to look at")
+            if nested:  # also what was seen of it before it became one
+                inside = [f":(literal){path}" for path in nested]
+                await self._git("rm", "-r", "--cached", "--quiet", "--ignore-unmatch", "--", *inside)
             excluded = [f":(exclude,literal){path}" for path in nested]
             await self._git("add", "--all", "--", ".", *excluded)
             tree = (await self._git("write-tree")).decode().strip()

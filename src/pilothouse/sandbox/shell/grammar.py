@@ -13,7 +13,7 @@ from tree_sitter import Language, Node, Parser
 
 from pilothouse.sandbox.shell.doubts import is_covered, is_device, is_gap, is_strange, stands_alone
 from pilothouse.sandbox.shell.levels import Level, Simple
-from pilothouse.sandbox.shell.words import UNKNOWN, Misread, Word, literal, read_word
+from pilothouse.sandbox.shell.words import UNKNOWN, Misread, Word, literal, opens_a_command, read_word
 
 LENGTH_AT_MOST = 20_000
 _DEPTH_AT_MOST = 60
@@ -90,7 +90,9 @@ class Reading:
             special(self, node, depth)
         elif node.type not in _THROUGH and node.type not in _LEAVES:
             self._goes(Level.LINE)
-        if (node.type == "comment" and "\n" in _text(node)) or any(child.type == "((" for child in node.children):
+        is_odd = node.type == "comment" and "\n" in _text(node)
+        is_odd = is_odd or (node.type in ("regex", "extglob_pattern") and opens_a_command(_text(node)))
+        if is_odd or any(child.type == "((" for child in node.children):
             self._goes(Level.LINE)
         for child in node.children:
             self._walk(child, depth + 1)
@@ -140,6 +142,8 @@ class Reading:
             self._goes(Level.LINE)
 
     def _redirect(self, node: Node, _: int) -> None:
+        if len(node.children_by_field_name("destination")) > 1:
+            self._goes(Level.LINE)  # words of the command, which the grammar has put here
         operator = next((child.type for child in node.children if not child.is_named), "")
         target = node.child_by_field_name("destination")
         word = self._word(target) if target is not None else UNKNOWN
@@ -175,6 +179,8 @@ class Reading:
 
     def _heredoc(self, node: Node, _: int) -> None:
         """Unless its end is quoted, a text is expanded; what is in it is not always a node of its own."""
+        if node.children_by_field_name("argument"):
+            self._goes(Level.LINE)  # words of the command, which the grammar has put here
         start = next((_text(child) for child in node.children if child.type == "heredoc_start"), "")
         is_quoted = any(sign in start for sign in ("'", '"', "\\"))
         body = "".join(_text(child) for child in node.children if child.type == "heredoc_body")

@@ -91,7 +91,7 @@ _TREE = Options(
 )
 _SHUF = Options(flags="ezr", valued="in", long=names("echo repeat zero-terminated"), long_valued=names("head-count"))
 _XXD = re.compile(r"-[beipu]|-[cgls] ?\d+")
-_SETS = re.compile(r"%[^a-zA-Z%]*n|%[^a-zA-Z%]*\(")
+_SETS = re.compile(r"%[-+ #0-9.*']*[hlLjzt]*n|%[-+ #0-9.*]*\(")
 _RG = names("--pre --pre-glob --hostname-bin --search-zip")
 _FD = names("--exec --exec-batch --list-details")
 _READ = Options(flags="rs", valued="pdnNt")
@@ -174,7 +174,7 @@ def _tee(args: Args) -> Finding:
 def _printf(args: Args) -> Finding:
     given = args[1:] if args and args[0].exact and args[0].text == "--" else args
     # -v and %n name a variable: one calculates its subscript, the other sets it.
-    harmless = not given or (given[0].exact and given[0].operand and not _SETS.search(given[0].text))
+    harmless = not given or (given[0].exact and given[0].operand and not _SETS.search(given[0].text.replace("%%", "")))
     return STRICT if harmless else LINE
 
 

@@ -80,10 +80,10 @@ def _is_number(text: str) -> bool:
 
 def _ends_plainly(words: list[Word]) -> bool:
     """Whether no word before the end that is seen could be the end."""
-    for word in words:
-        if word.exact and word.text in (";", "+"):
+    for index, word in enumerate(words):
+        if word.exact and (word.text == ";" or (word.text == "+" and index and words[index - 1].text == "{}")):
             return True
-        if not word.exact and not (word.operand and word.text):
+        if not word.exact and (not word.operand or word.text[:1] in ("", ";", "+")):
             return False
     return False
 

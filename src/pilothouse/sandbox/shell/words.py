@@ -9,7 +9,7 @@ from tree_sitter import Node
 _BARE = re.compile(r"(?:[^\s\\;|&<>()$`\"'#]|(?<!^)#|\\[^\n])*", re.DOTALL)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPE_IN_QUOTES = re.compile(r"\\([$`\"\\])")
-_OPENS = re.compile(r"(?<!\\)(?:\\\\)*(?:\$[({]|`)")
+_OPENS = re.compile(r"(?<!\\)(?:\\\\)*(?:\$[({\[]|`)")
 _GLOB = re.compile(r"(?<!\\)(?:\\\\)*[*?\[\]{}]")
 
 

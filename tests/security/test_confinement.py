@@ -1,0 +1,70 @@
+"""What a confined command is left, and what it says when it ends: found by reading, and held here."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pilothouse.domain.decisions import CallFacts, Standing, must_be_confined
+from pilothouse.domain.modes import Modes
+from pilothouse.domain.values import CallId
+from pilothouse.sandbox.workspace import Workspace
+from pilothouse.tools.base import Job
+from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
+
+MODES = Modes()
+
+
+async def use(workspace: Workspace, command: str, *, confined: bool = True) -> str:
+    job = Job(CallId(f"call-{os.urandom(6).hex()}"), workspace, confined=confined)
+    return await Execute(os.environ).run(ExecuteArguments(command), job)
+
+
+@pytest.mark.parametrize("status", [0, 1, 2, 125, 126, 127, 130, 143, 255])
+@pytest.mark.parametrize("confined", [True, False])
+async def test_a_command_keeps_its_exit_status(tmp_path: Path, status: int, confined: bool) -> None:
+    said = await use(Workspace(tmp_path), f"echo said; exit {status}", confined=confined)
+    assert said == ("said\n" if status == 0 else f"said\n\n[exit status {status}]")
+
+
+async def test_a_link_in_the_workspace_opens_nothing_that_it_leads_to(tmp_path: Path) -> None:
+    root, outside = tmp_path / "work", tmp_path / "outside"
+    (root / "data").mkdir(parents=True)
+    outside.mkdir()
+    (outside / "key").write_text("planted")
+    (root / "data" / "token").write_text("planted")
+    (root / "own.txt").write_text("mine")
+    (root / "out").symlink_to(outside)
+    (root / "in").symlink_to("data")
+    for private in ([], [root / "data"]):
+        workspace = Workspace(root, private=private)
+        said = await use(workspace, f"cat out/key {outside}/key; cat own.txt")
+        assert ("planted" in said, "mine" in said) == (False, True)
+    said = await use(workspace, "cat data/token in/token; ls")
+    assert "planted" not in said
+    assert "own.txt" in said
+
+
+async def test_a_folders_own_configuration_can_be_read(tmp_path: Path) -> None:
+    (tmp_path / ".pilothouse").mkdir()
+    (tmp_path / ".pilothouse/config.toml").write_text("mode = 'plan'\n")
+    assert "plan" in await use(Workspace(tmp_path), "cat .pilothouse/config.toml")
+
+
+@pytest.mark.parametrize(
+    ("mode", "above", "elevated", "confined"),
+    [
+        ("review", None, False, True),
+        ("review", None, True, False),
+        ("agent", None, False, False),
+        ("agent", "review", False, True),
+        ("agent", "agent", False, False),
+    ],
+)
+def test_undo_does_no_more_than_it_must_under_whoever_only_lets_it(
+    mode: str, above: str | None, elevated: bool, confined: bool
+) -> None:
+    facts = CallFacts(tool="undo", effect="mutating", digest="d")
+    those_above = (Standing(mode=MODES.all[above]),) if above is not None else ()
+    standing = Standing(mode=MODES.all[mode], elevated=elevated, above=those_above)
+    assert must_be_confined(facts, standing, None) is confined
