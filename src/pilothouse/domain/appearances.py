@@ -2,13 +2,32 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+from pilothouse.domain.codes import Language
 
 _PADDING = re.compile(r"[ \t]{80,}|(?:[ \t]*\n){20,}")
 _WORD = re.compile(r"[^\W\d_]+")
 _CONTENTS = frozenset({"content", "new_text", "old_text", "source"})  # shown as what they are: texts, in a diff
 _SCRIPTS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE")  # whose letters look alike
+
+
+_CHINESE = {
+    "delete": "删除",
+    "overwrite": "覆盖",
+    "network": "网络",
+    "privilege": "权限",
+    "not shown whole": "未完整显示",
+    "padding": "大量空白",
+    "invisible characters": "不可见字符",
+    "look-alike letters": "形似字母",
+}
+
+
+def say_dangers(dangers: Sequence[str], language: Language) -> str:
+    """What a call is marked with, in the reader's language; a tool may have marks of its own."""
+    return ", ".join(_CHINESE.get(each, each) if language == "zh" else each for each in dangers)
 
 
 def deceptions(arguments: Any) -> tuple[str, ...]:

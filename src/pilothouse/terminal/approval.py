@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from pilothouse.domain.appearances import without_padding
+from pilothouse.domain.appearances import say_dangers, without_padding
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Language, say
 from pilothouse.domain.errors import RequestError
@@ -56,7 +56,7 @@ def shown(call: CallRecord, language: Language) -> str:
     if call.touches is not None and len(call.touches) > 1:  # as it is written, and where links lead
         parts.append("  → " + ", ".join(call.touches[1:]))
     if call.dangerous:
-        parts.append(tell("dangerous", language, what=", ".join(call.dangerous)))
+        parts.append(tell("dangerous", language, what=say_dangers(call.dangerous, language)))
     if call.reason is not None:
         parts.append(say(call.reason, language))
     return visible("\n".join(parts))
