@@ -1,6 +1,10 @@
 """Time that one can turn, ids that one can predict."""
 
 import asyncio
+import os
+
+# Tests that run side by side must not find each other's processes: those are marked with the id of their call.
+_WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 
 
 class TurnableAmbient:
@@ -27,7 +31,7 @@ class TurnableAmbient:
 
     def new_id(self) -> str:
         self._ids += 1
-        return f"01900000-0000-7000-8000-{self._ids:012x}"
+        return f"01900000-{_WORKER:04x}-7000-8000-{self._ids:012x}"
 
     def fraction(self) -> float:
         return 0.5
