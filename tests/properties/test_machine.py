@@ -149,10 +149,20 @@ class Machine(RuleBasedStateMachine):
             try:
                 return await command
             finally:
-                for _ in range(200):
-                    await asyncio.sleep(0)
+                await self.settle()
 
         return self.loop.run_until_complete(and_settle())
+
+    async def settle(self) -> None:
+        """Until nothing goes on by itself. Opening a context after a crash looks for processes, in a thread: how long
+        that takes must not decide what there is."""
+        while True:
+            for _ in range(200):
+                await asyncio.sleep(0)
+            opening = list(self.runtime._opening.values())
+            if not opening:
+                return
+            await asyncio.wait(opening)
 
     def try_(self, command: Any) -> bool:
         """What may be refused, with a reason that the caller must act on."""
