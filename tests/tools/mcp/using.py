@@ -18,7 +18,7 @@ FAKE = Path(__file__).with_name("fake_server.py")
 PEERS = Path(__file__).with_name("peers") / "node_modules"
 ENVIRONMENT = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
 GROWTH_AT_MOST = 64 * 1024 * 1024
-SLOWEST = 1.0
+HANGS_AFTER = 20.0  # not a measure of speed: machines are noisy
 
 
 def fake(name: str, how: str = "healthy", **more: Any) -> ServerDefinition:
@@ -53,18 +53,15 @@ async def connected(
 
 @contextlib.asynccontextmanager
 async def beside_a_healthy_one(name: str) -> AsyncIterator[None]:
-    """Another server in the same process goes on answering quickly, and memory stays flat."""
+    """Another server in the same process goes on answering, and memory stays flat."""
     async with connected(fake(f"beside-{name}")) as neighbour:
         Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here
         before = memory("VmRSS")
-        slowest = 0.0
 
         async def use() -> None:
-            nonlocal slowest
             while True:
-                began = time.monotonic()
-                assert (await neighbour.call("echo", {"text": "still here"})).text == "still here"
-                slowest = max(slowest, time.monotonic() - began)
+                async with asyncio.timeout(HANGS_AFTER):
+                    assert (await neighbour.call("echo", {"text": "still here"})).text == "still here"
                 await asyncio.sleep(0.02)
 
         using = asyncio.create_task(use())
@@ -74,7 +71,6 @@ async def beside_a_healthy_one(name: str) -> AsyncIterator[None]:
             using.cancel()
             await asyncio.wait({using})
         assert using.cancelled(), using.exception()
-        assert slowest < SLOWEST
         assert neighbour.restarts == 0
         assert memory("VmHWM") - before < GROWTH_AT_MOST
 
