@@ -18,7 +18,7 @@ run: install ## the server with its page; prints a link; needs no key
 chat: install ## a conversation in the terminal; needs no key
 	@$(BIN)/pilothouse
 
-test: check $(PEERS)/.done ## lint, types and all tests, the long ones as a sample; about five minutes
+test: check $(PEERS)/.done ## lint, types and all tests, the long ones as a sample; about eight minutes
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-long: $(VENV)/.dev $(PEERS)/.done ## the same with the full counts of kills, faults and generated cases

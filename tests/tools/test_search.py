@@ -31,7 +31,8 @@ from pilothouse.tools.builtin.search import Grep, find_ripgrep
 from tests.scale import LONG
 
 RIPGREP = find_ripgrep()
-ENGINES = [pytest.param(RIPGREP, id="ripgrep", marks=pytest.mark.skipif(not RIPGREP, reason="no ripgrep")), None]
+assert RIPGREP is not None, "it comes with the requirements of the tests"
+ENGINES = [pytest.param(RIPGREP, id="ripgrep"), None]
 GIT = shutil.which("git")
 NUMBERS = itertools.count()
 CHANCE = st.randoms(use_true_random=True)
@@ -428,7 +429,6 @@ def grow(root: Path, paths: list[str], contents: Callable[[int], bytes] = lambda
             continue
 
 
-@pytest.mark.skipif(GIT is None, reason="no git")
 @settings(max_examples=1500 if LONG else 150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(CHANCE)
 def test_ignore_files_mean_what_git_means(chance: Random) -> None:
@@ -606,7 +606,6 @@ def a_file(chance: Random) -> bytes:
     )
 
 
-@pytest.mark.skipif(RIPGREP is None, reason="no ripgrep")
 @settings(max_examples=1000 if LONG else 100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(CHANCE)
 def test_grep_answers_alike_with_ripgrep_and_without(chance: Random) -> None:
@@ -646,7 +645,6 @@ def test_grep_answers_alike_with_ripgrep_and_without(chance: Random) -> None:
         asyncio.run(all_of(root))
 
 
-@pytest.mark.skipif(RIPGREP is None, reason="no ripgrep")
 @settings(max_examples=3000 if LONG else 300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(CHANCE)
 def test_ripgrep_takes_every_pattern(chance: Random) -> None:
@@ -660,7 +658,7 @@ def test_ripgrep_takes_every_pattern(chance: Random) -> None:
     assert subprocess.run(argv, capture_output=True, check=False).returncode in (0, 1), pattern
 
 
-@pytest.mark.skipif(RIPGREP is None or not confinement.has_sandbox(), reason="no ripgrep, or nothing that confines it")
+@pytest.mark.skipif(not confinement.has_sandbox(), reason="the kernel has no Landlock")
 async def test_ripgrep_is_shut_in(tmp_path: Path) -> None:
     """A program in its place finds nothing outside the folder that it could read, and it does run."""
     plant(tmp_path, {"root/in": "needle\n", "secret": "needle\n"})

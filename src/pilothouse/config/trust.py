@@ -16,7 +16,7 @@ import msgspec
 from pilothouse.config.reading import read_text
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import Conflict, InvalidInput
-from pilothouse.domain.trust import FolderTrust
+from pilothouse.domain.trust import FolderTrust, TrustStatus
 from pilothouse.domain.values import Timestamp, Value
 
 FOLDER = ".pilothouse"
@@ -68,13 +68,14 @@ class Trust:
         programs = _programs(real, files.get(SERVERS))
         digest = _digest({**files, **{f"/{name}": held for name, held in programs.items()}})
         known = self._folders().get(real)
+        status: TrustStatus
         if known is not None:
             status = "trusted" if known.digest == digest else "changed"
         else:
             status = "new" if files else "none"
         return FolderTrust(
             folder=real,
-            status=status,  # type: ignore[arg-type]
+            status=status,
             digest=digest,
             files=files,
             programs=programs,

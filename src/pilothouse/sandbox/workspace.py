@@ -9,8 +9,9 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator, Sequence
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import ToolError
@@ -197,7 +198,7 @@ class Workspace:
             return os.fstat(fd)
 
     @contextlib.contextmanager
-    def opened(self, path: str) -> Iterator[BinaryIO]:
+    def opened(self, path: str) -> Iterator[BufferedReader]:
         """A regular file, to be read bit by bit. Raises: ToolError."""
         with self._opened(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY) as fd:
             if not stat.S_ISREG(os.fstat(fd).st_mode):

@@ -33,10 +33,6 @@ class Word(NamedTuple):
     single: bool = True
     operand: bool = False
 
-    @property
-    def is_option(self) -> bool:
-        return not self.operand
-
 
 def literal(text: str) -> Word:
     return Word(text, operand=not text.startswith("-"))

@@ -87,7 +87,7 @@ def _lines_of_a_large_file(workspace: Workspace, path: str, first: int, end: int
     size, number, looked_at = 0, 0, 0
     with workspace.opened(path) as file:
         whole = os.fstat(file.fileno()).st_size
-        if b"\0" in file.peek(8192)[:8192]:  # type: ignore[attr-defined]
+        if b"\0" in file.peek(8192)[:8192]:
             raise ToolError(Code.FILE_NOT_TEXT, path=path)
         while (end is None or number < end) and size < _CHARACTERS and looked_at < _LOOKED_THROUGH:
             part = file.readline(_CHARACTERS)

@@ -9,7 +9,6 @@ from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]
 
 from pilothouse.tools.mcp.definitions import SECONDS_AT_MOST, ServerDefinition
 from pilothouse.tools.mcp.link import Link, finish
@@ -59,7 +58,8 @@ def proxy_for(url: str, environment: Mapping[str, str]) -> str | None:
     if is_loopback(host):
         return None
     named = {name.lower(): value for name, value in environment.items()}
-    if proxy_bypass_environment(host, {"no": named.get("no_proxy", "")}):
+    direct = [entry.strip().lstrip(".").lower() for entry in named.get("no_proxy", "").split(",")]
+    if "*" in direct or any(entry and f".{host}".endswith(f".{entry}") for entry in direct):
         return None
     return named.get(f"{parts.scheme}_proxy") or named.get("all_proxy") or None
 

@@ -71,7 +71,7 @@ class Servers:
     ) -> None:
         self._may_start = may_start
         self._registry = registry
-        self._environment = clean_environment(environment)
+        self._environment = environment
         self._ambient = ambient
         self._accepted = accepted
         self._connections: dict[Where, Connection] = {}
@@ -86,7 +86,8 @@ class Servers:
         where = (folder, definition.name)
         self._connections[where] = Connection(
             definition,
-            environment=self._environment,
+            # A program gets no keys; an address may lie behind a proxy that the environment names.
+            environment=clean_environment(self._environment) if definition.url is None else self._environment,
             ambient=self._ambient,
             on_change=lambda connection: self._on_change(where, connection),
             may_start=lambda: folder is None or self._may_start(folder),
