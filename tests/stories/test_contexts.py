@@ -194,7 +194,7 @@ async def test_a_file_that_is_cut_changed_or_no_export_is_refused_with_what_is_w
         "cut at a line": b"".join(lines[:-1]),
         "changed": data.replace(b"hello", b"hallo"),
         "more behind the end": data + lines[1],
-        "newer": data.replace(b'"format":2', b'"format":99', 1),
+        "newer": data.replace(b'"format":3', b'"format":99', 1),
         "deep": b"[" * 100_000,
     }
     for name, bad in wrong.items():
@@ -251,7 +251,7 @@ async def test_a_folder_of_the_first_format_is_read_and_kept_as_it_was(tmp_path:
     await world.turn(context_id)
     await world.runtime.close()
     path = tmp_path / "data/contexts" / context_id / "metadata.json"
-    old = path.read_bytes().replace(b'"format": 2', b'"format": 1')
+    old = path.read_bytes().replace(b'"format": 3', b'"format": 1')
     if b'"format"' not in old:
         old = old.replace(b"{", b'{"format": 1,', 1)
     path.write_bytes(old)

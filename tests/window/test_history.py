@@ -11,6 +11,7 @@ from pilothouse.domain.messages import ErrorMessage, Message, SystemControl, Tex
 from pilothouse.domain.values import CallId, MessageId
 from pilothouse.llm.base import ModelMessage
 from pilothouse.window.history import RESULT_LIMIT, History
+from pilothouse.window.tokens import Estimate
 from tests.windows import assert_valid_window
 
 AT = ""
@@ -73,10 +74,10 @@ def branches(draw: st.DrawFn) -> list[Message]:
 def test_every_window_is_valid_at_every_length_and_however_it_was_folded(
     messages: list[Message], data: st.DataObject
 ) -> None:
-    whole = History(encode, with_tools=True)
+    whole = History(encode, Estimate(), with_tools=True)
     whole.extend(messages)
     assert_valid_window(whole.fragments())
-    stepwise = History(encode, with_tools=True)
+    stepwise = History(encode, Estimate(), with_tools=True)
     for message in messages:
         stepwise.extend([message])
         assert_valid_window(stepwise.fragments())
@@ -85,14 +86,14 @@ def test_every_window_is_valid_at_every_length_and_however_it_was_folded(
 
 @given(messages=branches())
 def test_without_tools_calls_and_results_are_told_as_text(messages: list[Message]) -> None:
-    history = History(encode, with_tools=False)
+    history = History(encode, Estimate(), with_tools=False)
     history.extend(messages)
     kinds = {msgspec.json.decode(fragment)["kind"] for fragment in history.fragments()}
     assert kinds <= {"UserText", "AssistantText"}
 
 
 def shown(*messages: Message) -> list[str]:
-    history = History(encode, with_tools=True)
+    history = History(encode, Estimate(), with_tools=True)
     history.extend(messages)
     return [msgspec.json.decode(fragment).get("content", "") for fragment in history.fragments()]
 

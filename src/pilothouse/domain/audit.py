@@ -26,6 +26,8 @@ Kind = Literal[
     "prompt_changed",
     "branch_deleted",
     "branches_merged",
+    "history_compressed",
+    "compression_undone",
     "question_answered",
     "turn_cancelled",
     "recovered",

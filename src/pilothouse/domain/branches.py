@@ -10,7 +10,7 @@ import msgspec
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.messages import Message, ToolRequest, ToolResult, is_told
-from pilothouse.domain.values import Timestamp, Value
+from pilothouse.domain.values import MessageId, Timestamp, Value
 
 MAIN = "main"
 
@@ -27,9 +27,20 @@ class MergedBlock(Value, kw_only=True):
     by: str
 
 
+class Compressed(Value, kw_only=True):
+    """The last compression of a branch: its first `length` messages lie on the branch `original`, and what stands for
+    them are its own first `kept`."""
+
+    original: str
+    length: int
+    kept: int
+    summary_id: MessageId
+
+
 class Branch(Value):
     """`key` names its list of ids in the store: names are free, keys are safe for files. `merged` are the stretches
-    that came from other branches."""
+    that came from other branches. `original_of` names the branch that was compressed, on the one that keeps what it
+    held; `keeps_whole` says that a person has undone that, and wants it whole as long as it fits."""
 
     name: str
     key: str
@@ -38,6 +49,9 @@ class Branch(Value):
     prompt_addition: str | None = None
     length: int = 0
     merged: tuple[MergedBlock, ...] = ()
+    compressed: Compressed | None = None
+    original_of: str | None = None
+    keeps_whole: bool = False
 
 
 def merged_within(branch: Branch, length: int) -> tuple[MergedBlock, ...]:
@@ -47,6 +61,28 @@ def merged_within(branch: Branch, length: int) -> tuple[MergedBlock, ...]:
         for block in branch.merged
         if block.start < length
     )
+
+
+def merged_from(branch: Branch, position: int, shift: int) -> tuple[MergedBlock, ...]:
+    """What is left of its merges behind a position, when all that lies there moves by `shift`."""
+    found = []
+    for block in branch.merged:
+        gone = max(0, position - block.start)
+        if gone < block.count:
+            ranges = _without_first(block.ranges, gone)
+            start = block.start + gone + shift
+            found.append(msgspec.structs.replace(block, start=start, count=block.count - gone, ranges=ranges))
+    return tuple(found)
+
+
+def _without_first(ranges: Sequence[tuple[int, int]], count: int) -> tuple[tuple[int, int], ...]:
+    found = []
+    for start, end in ranges:
+        gone = min(count, end - start)
+        count -= gone
+        if start + gone < end:
+            found.append((start + gone, end))
+    return tuple(found)
 
 
 def next_name(base: str, taken: Collection[str]) -> str:

@@ -193,7 +193,15 @@ class Code(StrEnum):
     LIMIT_TURN_TIME = "limit_turn_time"
     LIMIT_TOKENS = "limit_tokens"
     EMPTY_ANSWER = "empty_answer"
+    # the window
+    WINDOW_FULL = "window_full"
+    NOTHING_TO_COMPRESS = "nothing_to_compress"
+    NOT_COMPRESSED = "not_compressed"
+    ORIGINAL_GONE = "original_gone"
+    TOO_MANY_PINS = "too_many_pins"
+    RESULTS_CUT = "results_cut"
     # the model
+    MODEL_TOO_LONG = "model_too_long"
     MODEL_CONNECT = "model_connect"
     MODEL_TIMEOUT = "model_timeout"
     MODEL_CUT = "model_cut"

@@ -16,7 +16,7 @@ from pilothouse.domain.rules import Rule
 from pilothouse.domain.states import Idle, State
 from pilothouse.domain.values import CallId, ContextId, MessageId, Timestamp, TurnId, Value
 
-FORMAT = 2
+FORMAT = 3
 QUEUE_AT_MOST = 50
 
 TurnEnd = Literal["complete", "rejected", "denied", "cancelled", "limit", "error", "interrupted"]
@@ -28,12 +28,15 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class OpenTurn(Value):
-    """What a turn must remember across rounds and restarts. `repeats` counts the same call in a row; `decided_round` is
-    the last round in which a person approved something."""
+    """What a turn must remember across rounds and restarts. `start` is where its own messages begin on its branch,
+    `message_id` the first of the person's; `repeats` counts the same call in a row; `decided_round` is the last round
+    in which a person approved something."""
 
     id: TurnId
     branch: str
     started_at: Timestamp
+    start: int = 0
+    message_id: MessageId | None = None
     round: int = 1
     tools_executed: int = 0
     last_fingerprint: str | None = None
@@ -62,8 +65,17 @@ class SentKey(Value, kw_only=True):
     at: Timestamp
 
 
+class Overview(Value, kw_only=True):
+    """The newest description of the workspace: the message that holds it, and what it was made of."""
+
+    message_id: MessageId
+    workspace: str
+    at_length: int = 0
+
+
 class ContextCore(Value, kw_only=True):
-    """The small, bounded part of a context that every commit carries whole."""
+    """The small, bounded part of a context that every commit carries whole. `token_ratio` is what the provider counted
+    for one token that we did; `pins` are messages that no compression takes."""
 
     context_id: ContextId
     format: int = FORMAT
@@ -84,6 +96,9 @@ class ContextCore(Value, kw_only=True):
     model: str | None = None
     active_branch: str = MAIN
     usage: Usage = Usage()
+    token_ratio: float = 1.0
+    pins: tuple[MessageId, ...] = ()
+    overview: Overview | None = None
     turn: OpenTurn | None = None
     last_turn: TurnEnd = "complete"
     queue: tuple[Queued, ...] = ()
@@ -122,8 +137,8 @@ def summary_of(core: ContextCore) -> ContextSummary:
 
 
 class Change(Value):
-    """One atomic change. Branches that are dropped go first; messages and calls are put by id; ids are appended to
-    their branches."""
+    """One atomic change. Branches that are dropped go first, then those that get another name, with their lists;
+    messages and calls are put by id; ids are appended to their branches."""
 
     core: ContextCore
     messages: tuple[Message, ...] = ()
@@ -132,6 +147,7 @@ class Change(Value):
     calls: tuple[CallRecord, ...] = ()
     audit: tuple[AuditEntry, ...] = ()
     dropped: tuple[str, ...] = ()
+    renamed: Mapping[str, str] = {}
     keys: tuple[SentKey, ...] = ()
 
 

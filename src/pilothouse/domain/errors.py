@@ -14,6 +14,7 @@ PilothouseError
 ├── ModelError             the provider
 │   ├── ModelUnavailable   may work later: retried
 │   └── ModelRefused       will not work by repeating
+│       └── ModelTooLong   more than the model's window holds: a shorter one may work
 └── ToolError              the tool could not do it; the model is told
 """
 
@@ -89,6 +90,10 @@ class ModelRefused(ModelError):
     pass
 
 
+class ModelTooLong(ModelRefused):
+    pass
+
+
 class ToolError(PilothouseError):
     pass
 
@@ -98,6 +103,7 @@ __all__ = [
     "InvalidInput",
     "ModelError",
     "ModelRefused",
+    "ModelTooLong",
     "ModelUnavailable",
     "NotFound",
     "PilothouseError",

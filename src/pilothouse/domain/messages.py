@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from pilothouse.domain.codes import Reason
-from pilothouse.domain.payloads import LineRange
+from pilothouse.domain.payloads import DataContext, LineRange
 from pilothouse.domain.values import CallId, MessageId, Timestamp, TurnId, Value
 
 Role = Literal["user", "assistant", "system", "tool"]
@@ -32,7 +32,9 @@ class Usage(Value):
 
 
 class Metadata(Value):
-    """`held` keeps a message from the model: until the person's processors have passed it, or since one refused it."""
+    """`held` keeps a message from the model: until the person's processors have passed it, or since one refused it.
+    `tokens` is what the model reads of it, by `counter`. `data_context` and `extra_user_messages` came with a person's
+    message and are sent in every round of its turn."""
 
     turn: TurnId | None = None
     round: int | None = None
@@ -40,9 +42,12 @@ class Metadata(Value):
     persona: str | None = None
     model: str | None = None
     tokens: int | None = None
+    counter: str | None = None
     display_text: str | None = None
     trace_id: str | None = None
     extra: Mapping[str, Any] = {}
+    data_context: DataContext | None = None
+    extra_user_messages: tuple[str, ...] = ()
     held: Literal["processing", "refused"] | None = None
 
 
@@ -138,8 +143,12 @@ class WorkflowExecution(BaseMessage, tag="workflow_execution"):
     error: Reason | None = None
 
 
+OVERVIEW = "workspace_overview"
+
+
 class SystemControl(BaseMessage, tag="system_control"):
-    """`injection` and `summary` are told to the model; the others are for people."""
+    """`injection` and `summary` are told to the model; the others are for people. Of injections about the workspace
+    (`detail` says what they are about) the prompt carries the newest, so the history leaves them out."""
 
     kind: Literal["injection", "summary", "mode_switch", "prompt_change", "branch_merge"]
     content: str = ""
@@ -182,7 +191,12 @@ def is_told(message: Message) -> bool:
         case Text():
             return bool(message.content) and message.ended != "cut"
         case SystemControl():
-            return message.kind in ("injection", "summary")
+            is_overview = message.detail.get("about") == OVERVIEW
+            return message.kind == "summary" or (
+                message.kind == "injection" and bool(message.content) and not is_overview
+            )
+        case ProjectStructure() | MCPResource():
+            return bool(message.content)
         case Processing() | ErrorMessage() | WorkflowExecution() | Image():
             return False
         case _:

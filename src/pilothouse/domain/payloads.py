@@ -56,6 +56,14 @@ TYPES = ("text", "file_reference", "image", "workflow", "tool_result")
 _SUPPORTED_NAMES = "text, file_reference, tool_result"
 
 
+class DataContext(Value):
+    """Data that the person is looking at: what it is, where it lies, and how it begins."""
+
+    label: str
+    path: str
+    preview: str
+
+
 class ClientMetadata(Value):
     display_text: str | None = None
     trace_id: str | None = None

@@ -79,18 +79,18 @@ _OWN: Mapping[type[BaseState], set[type[BaseState]]] = {
     ProcessingUserMessage: {ResolvingFileReferences, EnhancingSystemPrompt, SavingMessage},
     ResolvingFileReferences: {EnhancingSystemPrompt},
     EnhancingSystemPrompt: {OptimizingContext},
-    OptimizingContext: {CompressingMessages, PreparingLLMRequest},
+    OptimizingContext: {LoadingMessages, CompressingMessages, PreparingLLMRequest},
     # window
     CompressingMessages: {GeneratingSummary, PreparingLLMRequest, SavingContext},
     GeneratingSummary: {CompressingMessages, PreparingLLMRequest, SavingContext},
     # model
     PreparingLLMRequest: {LoadingMessages, ConnectingToLLM, SavingMessage},
-    LoadingMessages: {LoadingMessages, PreparingLLMRequest, ConnectingToLLM},
+    LoadingMessages: {LoadingMessages, CompressingMessages, PreparingLLMRequest, ConnectingToLLM, SavingMessage},
     ConnectingToLLM: {AwaitingLLMFirstChunk, TransientError, SavingMessage},
     AwaitingLLMFirstChunk: {StreamingLLMResponse, ProcessingLLMResponse, TransientError, SavingMessage},
     StreamingLLMResponse: {StreamingLLMResponse, ProcessingLLMResponse, TransientError, SavingMessage},
     ProcessingLLMResponse: {ParsingToolCalls, SavingMessage},
-    TransientError: {ConnectingToLLM, PreparingLLMRequest, SavingMessage},
+    TransientError: {ConnectingToLLM, PreparingLLMRequest, EnhancingSystemPrompt, SavingMessage},
     # tools
     ParsingToolCalls: {
         ExecutingTool,
@@ -118,7 +118,7 @@ STEP_OF: Mapping[type[BaseState], str] = {
     ProcessingUserMessage: "receive",
     ResolvingFileReferences: "receive",
     EnhancingSystemPrompt: "prepare",
-    OptimizingContext: "prepare",
+    OptimizingContext: "fit",
     CompressingMessages: "fit",
     GeneratingSummary: "fit",
     PreparingLLMRequest: "request",

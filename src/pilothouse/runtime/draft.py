@@ -33,6 +33,7 @@ class Draft:
         self.calls: dict[CallId, CallRecord] = {}
         self.audit: list[AuditDraft] = []
         self.dropped: list[str] = []
+        self.renamed: dict[str, str] = {}
         self.keys: list[SentKey] = []
 
     def value(self, name: str) -> Any:
@@ -43,6 +44,11 @@ class Draft:
         """A new message at the end of a branch."""
         self.messages.append(message)
         self.appended.setdefault(branch, []).append(message.id)
+
+    def length(self, branch: str) -> int:
+        """How many messages a branch would have."""
+        known = self.live.branches.get(branch)
+        return (known.length if known is not None else 0) + len(self.appended.get(branch, ()))
 
     def call(self, call_id: CallId) -> CallRecord:
         return self.calls.get(call_id) or self.live.calls[call_id]
@@ -76,6 +82,7 @@ class Draft:
         made.calls = dict(self.calls)
         made.audit = list(self.audit)
         made.dropped = list(self.dropped)
+        made.renamed = dict(self.renamed)
         made.keys = list(self.keys)
         return made
 

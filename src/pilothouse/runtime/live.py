@@ -4,38 +4,36 @@ import asyncio
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
 from pilothouse.domain.audit import chain
+from pilothouse.domain.budgets import Budget
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import Change, ContextCore, StoredContext
 from pilothouse.domain.errors import StoreReadOnly, ToolError
-from pilothouse.domain.messages import Message, pieces
-from pilothouse.domain.signals import ContextChanged, MessageChanged, MessageCompleted, MessageCreated, StateChanged
+from pilothouse.domain.models import ModelFacts
+from pilothouse.domain.signals import StateChanged
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Paused, State, is_resting
 from pilothouse.domain.transitions import check
 from pilothouse.domain.values import CallId, ContextId
+from pilothouse.runtime.announcing import announce
 from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.finishing import finish
 from pilothouse.runtime.parts import Parts
 from pilothouse.runtime.windows import Windows
 from pilothouse.sandbox.workspace import Root, Workspace
 from pilothouse.tools.keeping import Keeping
+from pilothouse.window.telling import counted
+from pilothouse.window.tokens import Counter, counter_for
 
 if TYPE_CHECKING:
     from pilothouse.runtime.answer import Outlet
     from pilothouse.runtime.printing import Printed
     from pilothouse.runtime.rulebook import Rulebook
     from pilothouse.runtime.turn import Turn
-
-# What a client pulls again when it has changed.
-_TOLD = frozenset(
-    {"mode", "title", "active_branch", "usage", "rules", "policy", "persona", "elevation", "queue", "archived"}
-)
-
 
 class Home(Protocol):
     """What a context needs of the runtime that it lives in."""
@@ -87,6 +85,24 @@ class Live:
     @property
     def is_resting(self) -> bool:
         return is_resting(self.state)
+
+    @property
+    def model(self) -> str:
+        return self.core.model or self.parts.model
+
+    @property
+    def facts(self) -> ModelFacts:
+        return self.parts.catalogue.facts(self.model)
+
+    @property
+    def counter(self) -> Counter:
+        return counter_for(self.facts.tokenizer)
+
+    @property
+    def budget(self) -> Budget:
+        parts = self.parts
+        tokens = parts.token_budget or self.facts.window or parts.budget.tokens
+        return parts.budget if tokens == parts.budget.tokens else msgspec.structs.replace(parts.budget, tokens=tokens)
 
     @property
     def writing(self) -> "Outlet | None":
@@ -210,7 +226,7 @@ class Live:
             self.enter(state)
         if then is not None:
             then()
-        self._publish(draft, change)
+        announce(self, draft, change)
 
     async def _store(self, change: Change) -> int:
         store = self.parts.store
@@ -234,19 +250,24 @@ class Live:
         )
         return Change(
             core=core,
-            messages=tuple(draft.messages),
+            messages=tuple(counted(message, self.counter) for message in draft.messages),
             branches=draft.branches,
             appended={branch: tuple(ids) for branch, ids in draft.appended.items()},
             calls=tuple(draft.calls.values()),
             audit=entries,
             dropped=tuple(draft.dropped),
+            renamed=draft.renamed,
             keys=tuple(draft.keys),
         )
 
     def _apply(self, change: Change) -> None:
         self.core = change.core
         for name in change.dropped:
-            self.branches.pop(name, None)
+            if (gone := self.branches.pop(name, None)) is not None:
+                self.windows.forget_branch(gone)
+        for old, name in change.renamed.items():
+            moved = self.branches[name] = msgspec.structs.replace(self.branches.pop(old), name=name)
+            self.windows.forget_branch(moved)
         for name, branch in change.branches.items():
             known = self.branches.get(name)
             self.branches[name] = msgspec.structs.replace(branch, length=known.length if known is not None else 0)
@@ -265,28 +286,3 @@ class Live:
         self.calls.update((call.id, call) for call in change.calls)
         if change.core.turn is None:
             self.calls.clear()
-
-    def _publish(self, draft: Draft, change: Change) -> None:
-        hub = self.parts.hub
-        if not hub.has_listeners(self.id):
-            return
-        about: dict[str, Any] = {"context_id": self.id, "version": self.version}
-        queued = {message_id for item in change.core.queue for message_id in item.message_ids}
-        for message in change.messages:
-            if message.id in queued:
-                continue
-            if self.outlet is None or self.outlet.message_id != message.id:
-                hub.publish(created(message, self.id, self.version))
-            hub.publish(MessageCompleted(**about, message_id=message.id, final_sequence=len(pieces(message))))
-        for call in change.calls:
-            hub.publish(MessageChanged(**about, message_id=call.message_id))
-        fields = sorted(_TOLD.intersection(draft.core))
-        fields += ["branches"] if draft.branches or draft.dropped else []
-        fields += ["pending_tool_calls"] if draft.calls else []
-        if fields:
-            hub.publish(ContextChanged(**about, fields=tuple(fields)))
-
-
-def created(message: Message, context_id: ContextId, version: int) -> MessageCreated:
-    kind = str(message.__struct_config__.tag)
-    return MessageCreated(context_id=context_id, version=version, message_id=message.id, role=message.role, type=kind)

@@ -66,7 +66,7 @@ def take_messages(
     if mode is not None and mode != live.core.mode:
         note_switch(draft, live, mode, by)
         end_elevation(draft, "mode_switched", by)
-    opened = open_turn(live, draft)
+    opened = open_turn(live, draft, message_id=messages[0].id)
     held: Literal["processing"] | None = "processing" if live.parts.processors else None
     stamped = [_stamped(message, opened, draft.value("mode"), held) for message in messages]
     for message in stamped:
@@ -78,11 +78,18 @@ def take_messages(
     return Turn(live, stamped), stamped
 
 
-def open_turn(live: Live, draft: Draft) -> OpenTurn:
+def open_turn(live: Live, draft: Draft, *, start: int | None = None, message_id: MessageId | None = None) -> OpenTurn:
+    """`start` is where its own messages begin, if not at the end of the branch."""
     if live.core.turn is not None:  # a failed turn that the store would not close then
         close_open_calls(draft, live, Reason(Code.NOT_RUN))
     branch = draft.value("active_branch")
-    turn = OpenTurn(id=TurnId(live.parts.ambient.new_id()), branch=branch, started_at=live.parts.now())
+    turn = OpenTurn(
+        id=TurnId(live.parts.ambient.new_id()),
+        branch=branch,
+        started_at=live.parts.now(),
+        start=draft.length(branch) if start is None else start,
+        message_id=message_id,
+    )
     draft.core["turn"] = turn
     return turn
 

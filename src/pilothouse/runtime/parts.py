@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from pilothouse.ambient import Ambient, timestamp
+from pilothouse.domain.budgets import Budget
 from pilothouse.domain.contexts import Change
 from pilothouse.domain.messages import Message
+from pilothouse.domain.models import Catalogue
 from pilothouse.domain.modes import Modes
 from pilothouse.domain.personas import Persona
 from pilothouse.domain.prices import Price
@@ -23,6 +25,7 @@ from pilothouse.sandbox.workspace import Root
 from pilothouse.storage.base import Store
 from pilothouse.tools.mcp.servers import Servers
 from pilothouse.tools.registry import Registry
+from pilothouse.window.compression import Scorer, usual_importance
 
 _LOG = logging.getLogger("pilothouse")
 
@@ -78,8 +81,9 @@ class Parts:
     lie, where there are any; `also` are folders that every context's tools may reach beside its workspace. `kept` is
     where whole results and what files held before are kept. `trace` sees every state entered, `trace_change` every
     commit. `steering` gives what configuration says for a workspace, `trust` keeps which folders may say anything.
-    `processors` may change or refuse a person's message. `runtime_id` tells this process's grants from those of an
-    earlier one."""
+    `processors` may change or refuse a person's message. `catalogue` is what is known of models; `token_budget` is
+    what a window may hold, where it is not all that the model's holds; `importance` scores messages for the strategy
+    of that name. `runtime_id` tells this process's grants from those of an earlier one."""
 
     store: Store
     adapter: Adapter
@@ -93,6 +97,10 @@ class Parts:
     servers: Servers | None = None
     processors: Sequence[Processor] = ()
     prices: Mapping[str, Price] = field(default_factory=dict)
+    catalogue: Catalogue = field(default_factory=Catalogue)
+    budget: Budget = Budget()
+    token_budget: int | None = None
+    importance: Scorer = usual_importance
     titles: Titles | None = None
     limits: Limits = Limits()
     private: Sequence[Path] = ()

@@ -1,12 +1,11 @@
 """Titles: a person's own, or one that a model makes beside the first turn, never delaying it."""
 
-from contextlib import aclosing
-
 from pilothouse.domain.codes import Code
-from pilothouse.domain.errors import InvalidInput, ModelError, PilothouseError
+from pilothouse.domain.errors import InvalidInput, PilothouseError
 from pilothouse.domain.messages import Message, Text, Usage
 from pilothouse.domain.prices import priced
-from pilothouse.llm.base import ModelRequest, TextDelta, UsageReported, UserText
+from pilothouse.llm.base import ModelRequest, UserText
+from pilothouse.llm.whole import whole_answer
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.live import Live
 
@@ -58,15 +57,8 @@ async def _asked(contexts: Contexts, first: Message) -> tuple[str, Usage]:
     text = first.content if isinstance(first, Text) else getattr(first, "path", "")
     messages = [titles.adapter.encode(UserText(content=text[:_READ_AT_MOST]))]
     request = ModelRequest(model=titles.model, system=_INSTRUCTION, messages=messages, purpose="title")
-    words, usage = "", Usage()
-    async with aclosing(titles.adapter.stream(request)) as events:
-        async for event in events:
-            if isinstance(event, TextDelta):
-                words += event.text
-                if len(words) > _READ_AT_MOST:
-                    raise ModelError(Code.MODEL_ENDLESS, limit=_READ_AT_MOST)
-            elif isinstance(event, UsageReported):
-                usage = priced(event.usage, contexts.parts.prices.get(titles.model))
+    words, used = await whole_answer(titles.adapter, request, characters=_READ_AT_MOST)
+    usage = priced(used, contexts.parts.prices.get(titles.model))
     line = next((line.strip() for line in words.splitlines() if line.strip()), "")
     shown = "".join(character for character in line.strip("\"'#* ") if character.isprintable())
     return shown[:_MADE_AT_MOST], usage

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -10,12 +11,12 @@ from pilothouse.domain.contexts import OpenTurn, TurnEnd
 from pilothouse.domain.errors import StoreError
 from pilothouse.domain.messages import ErrorMessage, Message, Metadata, Usage
 from pilothouse.domain.modes import Mode
-from pilothouse.domain.offers import ToolOffer
 from pilothouse.domain.prices import priced
 from pilothouse.domain.states import (
     Cancelling,
     ConnectingToLLM,
     EnhancingSystemPrompt,
+    OptimizingContext,
     PreparingLLMRequest,
     SavingMessage,
     State,
@@ -24,16 +25,42 @@ from pilothouse.domain.states import (
 from pilothouse.domain.values import MessageId
 from pilothouse.llm.base import ModelRequest
 from pilothouse.runtime.answer import Answer
+from pilothouse.runtime.compressing import Compression
 from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.parts import Parts
+from pilothouse.runtime.rounds import Outline
+from pilothouse.window.compression import Plan
 
-_BEFORE_A_REQUEST = (EnhancingSystemPrompt, PreparingLLMRequest, ConnectingToLLM, TransientError)
+_BEFORE_A_REQUEST = (
+    EnhancingSystemPrompt,
+    OptimizingContext,
+    PreparingLLMRequest,
+    ConnectingToLLM,
+    TransientError,
+)
+
+
+class Compressing:
+    """A compression that a person has asked for: `made` is what it takes, `total` what the window counts before it."""
+
+    def __init__(self, branch: str, made: Plan, total: int, *, by: str, focus: str | None) -> None:
+        self.branch = branch
+        self.made = made
+        self.total = total
+        self.by = by
+        self.focus = focus
+        self.done: Compression | None = None
+        self.error: StoreError | None = None
+
+    def is_done(self, done: Compression) -> None:
+        self.done = done
 
 
 class Turn:
     """One turn while it is driven. What must survive a restart lies in the context's `OpenTurn` instead. `received` are
-    messages that are not complete yet; `settled` is set while nobody drives it."""
+    messages that are not complete yet; `noted` are fields of the core that the next commit takes along; `settled` is
+    set while nobody drives it."""
 
     def __init__(self, live: Live, received: Sequence[Message] = ()) -> None:
         live.forget_workspace()
@@ -42,9 +69,13 @@ class Turn:
         self.driven_seconds = 0.0
         self.driven_since = live.parts.ambient.monotonic()
         self.mode: Mode = live.parts.modes.stored(live.core.mode)
-        self.offers: tuple[ToolOffer, ...] = ()
-        self.system = ""
+        self.outline: Outline | None = None
         self.request: ModelRequest | None = None
+        self.counted = 0
+        self.was_too_long = False
+        self.results_cut = 0
+        self.compressing: Compressing | None = None
+        self.noted: dict[str, Any] = {}
         self.answer: Answer | None = None
         self.retries = 0
         self.wait_seconds = 0.0
@@ -103,7 +134,7 @@ class Turn:
             self.live.enter(state)
 
     def metadata(self) -> Metadata:
-        return Metadata(turn=self.open.id, round=self.open.round, mode=self.mode.name, model=self.parts.model)
+        return Metadata(turn=self.open.id, round=self.open.round, mode=self.mode.name, model=self.live.model)
 
     def new_message_id(self) -> MessageId:
         return MessageId(self.parts.ambient.new_id())
@@ -149,6 +180,8 @@ class Turn:
             draft.messages[:0] = outbox
             draft.appended.setdefault(self.open.branch, [])[:0] = [message.id for message in outbox]
         self._add_usage(draft)
+        draft.core.update(self.noted)
+        self.noted = {}
         try:
             await self.live.commit(draft, state)
         except StoreError:
@@ -160,7 +193,7 @@ class Turn:
         used, self.used = self.used, None
         if used is None:
             return
-        used = priced(used, self.parts.prices.get(self.parts.model))
+        used = priced(used, self.live.facts.price)
         draft.core["usage"] = self.live.core.usage.plus(used)
         opened: OpenTurn | None = draft.core.get("turn", self.live.core.turn)
         if opened is not None:

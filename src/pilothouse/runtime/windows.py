@@ -1,58 +1,66 @@
 """The histories that are kept encoded, so that a round costs what is new and not the whole conversation."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING
 
 from pilothouse.domain.branches import Branch
 from pilothouse.domain.messages import Message
-from pilothouse.domain.values import ContextId
-from pilothouse.llm.base import Adapter
-from pilothouse.storage.base import Store
 from pilothouse.window.history import History
+from pilothouse.window.tokens import Counter
+
+if TYPE_CHECKING:
+    from pilothouse.runtime.live import Live
 
 _AT_ONCE = 500
+_TEXTS_KEPT = 64
 
-
-class _Kept:
-    def __init__(self, history: History) -> None:
-        self.history = history
-        self.position = 0
+Loading = Callable[[int, int], Awaitable[None]]
 
 
 class Windows:
-    """One history for each branch and each way of telling calls. A branch only grows; a new list has a new key."""
+    """One history for each branch and each way of telling calls. A branch only grows; a new list has a new key. `count`
+    remembers the texts of the prompt, which are the same round after round."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[str, bool], _Kept] = {}
+        self._kept: dict[tuple[str, bool, str], History] = {}
+        self._counts: dict[tuple[str, str], int] = {}
 
-    async def fragments(
-        self,
-        store: Store,
-        adapter: Adapter,
-        context_id: ContextId,
-        branch: Branch,
-        *,
-        with_tools: bool,
-        loading: Callable[[int, int], Awaitable[None]],
-    ) -> Sequence[bytes]:
-        """The branch's history, encoded. `loading` is told how far it is, after each stretch but the last."""
-        kept = self._kept.setdefault((branch.key, with_tools), _Kept(History(adapter.encode, with_tools=with_tools)))
-        start = kept.position
-        while kept.position < branch.length:
-            stop = min(branch.length, kept.position + _AT_ONCE)
-            ids = await store.branch_ids(context_id, branch.name, kept.position, stop)
-            kept.history.extend(await store.messages(context_id, ids))
-            kept.position = stop
-            if stop < branch.length:
+    async def history(
+        self, live: "Live", branch: Branch, *, with_tools: bool, loading: Loading | None = None
+    ) -> History:
+        """The branch's history, encoded and counted. `loading` is told how far it is, after each stretch but the
+        last."""
+        store, counter = live.parts.store, live.counter
+        key = (branch.key, with_tools, counter.name)
+        history = self._kept.get(key)
+        if history is None:
+            history = self._kept[key] = History(live.parts.adapter.encode, counter, with_tools=with_tools)
+        start = history.length
+        while history.length < branch.length:
+            stop = min(branch.length, history.length + _AT_ONCE)
+            ids = await store.branch_ids(live.id, branch.name, history.length, stop)
+            history.extend(await store.messages(live.id, ids))
+            if stop < branch.length and loading is not None:
                 await loading(stop - start, branch.length - start)
-        return kept.history.fragments()
+        return history
 
     def grow(self, branch: Branch, messages: Sequence[Message]) -> None:
         """New messages stand behind the end of `branch` as it was: what is kept up to there need not read them."""
-        for with_tools in (True, False):
-            kept = self._kept.get((branch.key, with_tools))
-            if kept is not None and kept.position == branch.length:
-                kept.position += len(messages)
-                kept.history.extend(messages)
+        for (key, _, _), history in self._kept.items():
+            if key == branch.key and history.length == branch.length:
+                history.extend(messages)
+
+    def count(self, text: str, counter: Counter) -> int:
+        found = self._counts.get((counter.name, text))
+        if found is None:
+            if len(self._counts) >= _TEXTS_KEPT:
+                self._counts.clear()
+            found = self._counts[(counter.name, text)] = counter.count(text)
+        return found
 
     def forget(self) -> None:
         self._kept.clear()
+
+    def forget_branch(self, branch: Branch) -> None:
+        for key in [key for key in self._kept if key[0] == branch.key]:
+            del self._kept[key]

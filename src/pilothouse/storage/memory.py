@@ -41,6 +41,8 @@ class _Kept:
         for name in change.dropped:
             self.branches.pop(name, None)
             self.ids.pop(name, None)
+        for old, new in change.renamed.items():
+            self.branches[new], self.ids[new] = self.branches.pop(old), self.ids.pop(old)
         self.keys.update((sent.key, sent) for sent in change.keys)
         for message in change.messages:
             self.pool[message.id] = message

@@ -2,54 +2,110 @@
 
 One rule serves fork, merge, crash and cancel alike: every call is followed by exactly one result. A call
 without one on this branch gets "not run"; a result without its call is left out.
+
+It is made of blocks: a message by itself, or a request with its results. A block is kept whole or not at all, and knows
+where it begins on the branch and what it counts; so what fits can be told without reading anything.
 """
 
-from collections.abc import Callable, Iterable
+import bisect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from pilothouse.domain.codes import Code, Reason, say
-from pilothouse.domain.messages import (
-    FileReference,
-    MCPResource,
-    Message,
-    ProjectStructure,
-    SystemControl,
-    Text,
-    ToolRequest,
-    ToolResult,
-    is_told,
-)
-from pilothouse.llm.base import AssistantCalls, AssistantText, CallResult, ModelMessage, RequestedCall, UserText
+import msgspec
+
+from pilothouse.domain.messages import Message, ToolCall, ToolRequest, ToolResult, is_told
+from pilothouse.domain.values import CallId
+from pilothouse.llm.base import AssistantText, ModelMessage, UserText
+from pilothouse.window.telling import GO_ON, PER_MESSAGE, RESULT_LIMIT, as_calls, as_text, shown, tokens_in, tokens_of
+from pilothouse.window.tokens import Counter
 
 Encode = Callable[[ModelMessage], bytes]
-RESULT_LIMIT = 60_000
+
+
+class Block(NamedTuple):
+    """From the message at `start` up to the next block. `fragment` is where its fragments begin; `results` is the part
+    of its tokens that are results, which can be cut where nothing else helps."""
+
+    start: int
+    fragment: int
+    tokens: int
+    results: int = 0
+    is_summary: bool = False
 
 
 class History:
     """`with_tools` is false where the request carries none: then calls and results are told as text."""
 
-    def __init__(self, encode: Encode, *, with_tools: bool) -> None:
+    def __init__(self, encode: Encode, counter: Counter, *, with_tools: bool) -> None:
         self._encode = encode
+        self._counter = counter
         self._with_tools = with_tools
         self._closed: list[bytes] = []
+        self._blocks: list[Block] = []
+        self._tokens = 0
+        self._by_assistant = False
         self._request: ToolRequest | None = None
-        self._results: dict[str, ToolResult] = {}
+        self._request_at = 0
+        self._results: dict[CallId, ToolResult] = {}
+        self._asked: set[CallId] = set()
+        self.length = 0
 
     def extend(self, messages: Iterable[Message]) -> None:
         for message in messages:
-            if isinstance(message, ToolResult):
-                self._take_result(message)
-                continue
-            if not is_told(message):
-                continue
+            self._take(message)
+            self.length += 1
+
+    def _take(self, message: Message) -> None:
+        if isinstance(message, ToolResult):
+            self._take_result(message)
+        elif is_told(message):
             self._close()
-            if isinstance(message, ToolRequest):
-                self._request = message
-            else:
-                self._closed.append(self._encode(_shown(message)))
+            if not isinstance(message, ToolRequest):
+                self._put(message)
+            elif calls := self._not_asked_before(message):
+                self._request, self._request_at = msgspec.structs.replace(message, calls=calls), self.length
+
+    def _not_asked_before(self, request: ToolRequest) -> tuple[ToolCall, ...]:
+        """An id twice in one request is refused by every API; only a file from elsewhere can hold such a thing."""
+        calls = {call.id: call for call in request.calls if call.id not in self._asked}
+        self._asked.update(calls)
+        return request.calls if len(calls) == len(request.calls) else tuple(calls.values())
+
+    def _put(self, message: Message) -> None:
+        told = shown(message)
+        tokens = tokens_of(message, self._counter)
+        is_summary = getattr(message, "kind", None) == "summary"
+        self._blocks.append(Block(self.length, len(self._closed), tokens, is_summary=is_summary))
+        self._closed.append(self._encode(told))
+        self._tokens += tokens
+        self._by_assistant = isinstance(told, AssistantText)
+
+    @property
+    def tokens(self) -> int:
+        """All of it, what is still open too."""
+        return self._tokens + (self._open_block().tokens if self._request is not None else 0) + self._ending_tokens()
 
     def fragments(self) -> list[bytes]:
-        """All of it, the calls that are still open answered too."""
-        return self._closed + self._block()
+        """All of it, the calls that are still open answered too. It ends with something to answer: some servers refuse
+        a request that ends with the model's own words."""
+        ending = [self._encode(UserText(content=GO_ON))] if self._needs_ending() else []
+        return self._closed + self._rendered() + ending
+
+    def blocks(self) -> Sequence[Block]:
+        """In their order, the open one last."""
+        return [*self._blocks, self._open_block()] if self._request is not None else self._blocks
+
+    def fragments_of(self, number: int) -> tuple[int, int]:
+        """Where the fragments of a block lie."""
+        blocks = self.blocks()
+        end = blocks[number + 1].fragment if number + 1 < len(blocks) else len(self._closed) + len(self._rendered())
+        return blocks[number].fragment, end
+
+    def _needs_ending(self) -> bool:
+        return self._request is None and (self._by_assistant or not self._closed)
+
+    def _ending_tokens(self) -> int:
+        return self._counter.count(GO_ON) + PER_MESSAGE if self._needs_ending() else 0
 
     def _take_result(self, result: ToolResult) -> None:
         request = self._request
@@ -61,61 +117,46 @@ class History:
                 self._close()
 
     def _close(self) -> None:
-        self._closed += self._block()
+        if self._request is None:
+            return
+        block = self._open_block()
+        self._blocks.append(block)
+        self._closed += self._rendered()
+        self._tokens += block.tokens
+        self._by_assistant = False
         self._request = None
         self._results = {}
 
-    def _block(self) -> list[bytes]:
+    def _open_block(self) -> Block:
+        assert self._request is not None
+        told = list(as_calls(self._request, self._results))
+        results = sum(
+            tokens_of(self._results[call.id], self._counter)
+            if call.id in self._results
+            else tokens_in(text, self._counter)
+            for call, text in zip(self._request.calls, told[1:], strict=True)
+        )
+        tokens = tokens_of(self._request, self._counter) + results
+        return Block(self._request_at, len(self._closed), tokens, results)
+
+    def _rendered(self) -> list[bytes]:
         if self._request is None:
             return []
-        render = _as_calls if self._with_tools else _as_text
-        return [self._encode(message) for message in render(self._request, self._results)]
+        return render(self._request, self._results, self._encode, with_tools=self._with_tools)
 
 
-def _shown(message: Message) -> ModelMessage:
-    match message:
-        case Text(role="assistant"):
-            return AssistantText(content=message.content)
-        case Text() | ProjectStructure() | MCPResource() | SystemControl():
-            return UserText(content=message.content)
-        case FileReference():
-            return UserText(content=_file(message))
-        case _:
-            raise AssertionError(f"the model is not told of {type(message).__name__}")
+def render(
+    request: ToolRequest,
+    results: Mapping[CallId, ToolResult],
+    encode: Encode,
+    *,
+    with_tools: bool,
+    limit: int = RESULT_LIMIT,
+) -> list[bytes]:
+    """A request and its results, each of them up to `limit` characters."""
+    return [encode(message) for message in (as_calls if with_tools else as_text)(request, results, limit)]
 
 
-def _file(message: FileReference) -> str:
-    lines = message.range
-    where = (
-        message.path
-        if lines is None
-        else f"{message.path}, lines {lines.start_line or 1} to {lines.end_line or 'the end'}"
-    )
-    if message.content is not None:
-        return f"[file {where}]\n{message.content}"
-    why = say(message.error) if message.error is not None else say(Reason(Code.INTERRUPTED_CALL))
-    return f"[file {where} could not be read: {why}]"
-
-
-def _as_calls(request: ToolRequest, results: dict[str, ToolResult]) -> Iterable[ModelMessage]:
-    calls = tuple(RequestedCall(id=call.id, tool=call.tool, arguments=call.arguments or "{}") for call in request.calls)
-    yield AssistantCalls(content=request.content, calls=calls)
-    for call in request.calls:
-        yield CallResult(call_id=call.id, content=_result(results.get(call.id)))
-
-
-def _as_text(request: ToolRequest, results: dict[str, ToolResult]) -> Iterable[ModelMessage]:
-    asked = [f"[called {call.tool} with {call.arguments}]" for call in request.calls]
-    yield AssistantText(content="\n".join([request.content, *asked] if request.content else asked))
-    answered = [f"[result of {call.tool}: {_result(results.get(call.id))}]" for call in request.calls]
-    yield UserText(content="\n".join(answered))
-
-
-def _result(result: ToolResult | None) -> str:
-    if result is None:
-        return say(Reason(Code.NOT_RUN))
-    content = result.content
-    if len(content) <= RESULT_LIMIT:
-        return content
-    half = RESULT_LIMIT // 2
-    return f"{content[:half]}\n[… {len(content) - 2 * half} characters left out …]\n{content[-half:]}"
+def first_from(blocks: Sequence[Block], position: int) -> int:
+    """The number of the first block that begins at a position or behind it."""
+    return bisect.bisect_left(blocks, position, key=lambda block: block.start)

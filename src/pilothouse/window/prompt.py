@@ -1,11 +1,15 @@
 """The system prompt of one round: who the model is, what its tools can do, which mode holds, where it works."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from pilothouse.domain.modes import Mode
 from pilothouse.domain.offers import ToolOffer
+from pilothouse.domain.values import Value
 
-_IDENTITY = (
+PartName = Literal["persona", "tools", "mode", "workspace", "branch", "overview", "open_files"]
+
+IDENTITY = (
     "You are an agent in Pilothouse, working for one person on their own machine. "
     "Be brief and exact. Use tools to find out instead of guessing, and say what you did."
 )
@@ -14,26 +18,49 @@ _NO_TOOLS = "You have no tools in this mode."
 _MANNERS = "A result that says a call was rejected or denied is the person's decision: do not try the same call again."
 
 
-def system_prompt(
+class PromptPart(Value):
+    name: PartName
+    text: str
+
+
+def prompt_parts(
     mode: Mode,
     tools: Sequence[ToolOffer],
     *,
+    persona: str = IDENTITY,
     above: Sequence[Mode] = (),
     workspace: str | None,
     addition: str | None,
-) -> str:
-    """`above` are the modes of the conversations that sent a sub-agent: they bind it too."""
-    parts = [_IDENTITY]
-    if tools:
-        parts.append("\n".join([_TOOLS, *(f"- {tool.name}: {tool.description}" for tool in tools)]))
-        parts.append(_MANNERS)
-    else:
-        parts.append(_NO_TOOLS)
-    parts.append(f"The mode that now holds is {mode.name!r}. {mode.prompt}".rstrip())
-    bound = "You are a sub-agent; mode {name!r} of who sent you binds you too. {prompt}"
-    parts += [bound.format(name=each.name, prompt=each.prompt).rstrip() for each in above]
+    overview: str | None = None,
+    open_files: Sequence[str] = (),
+) -> tuple[PromptPart, ...]:
+    """In their order. `above` are the modes of the conversations that sent a sub-agent: they bind it too."""
+    parts = [PromptPart("persona", persona), PromptPart("tools", _tools(tools)), PromptPart("mode", _mode(mode, above))]
     if workspace is not None and tools:
-        parts.append(f"The workspace is {workspace}. Paths are relative to it; nothing outside can be reached.")
+        place = f"The workspace is {workspace}. Paths are relative to it; nothing outside can be reached."
+        parts.append(PromptPart("workspace", place))
     if addition:
-        parts.append(addition)
-    return "\n\n".join(parts)
+        parts.append(PromptPart("branch", addition))
+    if overview:
+        parts.append(PromptPart("overview", overview))
+    if open_files:
+        parts.append(
+            PromptPart("open_files", "\n".join(["Open in the person's editor:", *(f"- {file}" for file in open_files)]))
+        )
+    return tuple(parts)
+
+
+def joined(parts: Sequence[PromptPart]) -> str:
+    return "\n\n".join(part.text for part in parts)
+
+
+def _tools(tools: Sequence[ToolOffer]) -> str:
+    if not tools:
+        return _NO_TOOLS
+    return "\n".join([_TOOLS, *(f"- {tool.name}: {tool.description}" for tool in tools)]) + f"\n\n{_MANNERS}"
+
+
+def _mode(mode: Mode, above: Sequence[Mode]) -> str:
+    bound = "You are a sub-agent; mode {name!r} of who sent you binds you too. {prompt}"
+    own = f"The mode that now holds is {mode.name!r}. {mode.prompt}".rstrip()
+    return "\n\n".join([own, *(bound.format(name=each.name, prompt=each.prompt).rstrip() for each in above)])

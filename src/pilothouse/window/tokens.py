@@ -1,4 +1,4 @@
-"""Counting tokens, offline. Each family of models has its tokenizer; where there is none, a plain estimate, so named."""
+"""Counting tokens, offline. Each family of models has its tokenizer; where there is none, a plain estimate."""
 
 from typing import Protocol
 

@@ -6,9 +6,11 @@ from pilothouse.domain.states import (
     BaseState,
     Cancelling,
     CollectingToolResults,
+    CompressingMessages,
     ConnectingToLLM,
     EnhancingSystemPrompt,
     ExecutingTool,
+    OptimizingContext,
     ParsingToolCalls,
     PreparingLLMRequest,
     ProcessingLLMResponse,
@@ -18,8 +20,10 @@ from pilothouse.domain.states import (
     TransientError,
 )
 from pilothouse.runtime.steps.collect import collect
+from pilothouse.runtime.steps.compress import compress
 from pilothouse.runtime.steps.execute import execute
 from pilothouse.runtime.steps.finish import finish, stop
+from pilothouse.runtime.steps.fit import fit
 from pilothouse.runtime.steps.gate import gate
 from pilothouse.runtime.steps.prepare import prepare
 from pilothouse.runtime.steps.read import read
@@ -34,6 +38,8 @@ Step = Callable[[Turn], Awaitable[State]]
 STEPS: Mapping[type[BaseState], Step] = {
     ProcessingUserMessage: receive,
     EnhancingSystemPrompt: prepare,
+    OptimizingContext: fit,
+    CompressingMessages: compress,
     PreparingLLMRequest: request,
     ConnectingToLLM: stream,
     TransientError: retry,

@@ -1,34 +1,48 @@
 """request: the window of this round, put together from what is kept encoded."""
 
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.states import ConnectingToLLM, LoadingMessages, State
-from pilothouse.llm.base import ModelRequest
+from pilothouse.domain.states import ConnectingToLLM, State
+from pilothouse.runtime.rounds import Counts, corrected, count, request_of
+from pilothouse.runtime.squeezing import with_shorter_results
+from pilothouse.runtime.steps.fit import loaded
 from pilothouse.runtime.turn import Turn
-
-_SHOWN_AFTER = 0.1
 
 
 async def request(turn: Turn) -> State:
     over = _over_limit(turn)
     if over is not None:
         return turn.give_up(over, "limit")
-    live, parts = turn.live, turn.parts
-    began = parts.ambient.monotonic()
-
-    async def loading(loaded: int, total: int) -> None:
-        if parts.ambient.monotonic() - began > _SHOWN_AFTER:
-            turn.enter(LoadingMessages(loaded=loaded, total=total))
-
-    messages = await live.windows.fragments(
-        parts.store,
-        parts.adapter,
-        live.id,
-        live.branches[turn.open.branch],
-        with_tools=bool(turn.offers),
-        loading=loading,
-    )
-    turn.request = ModelRequest(model=parts.model, system=turn.system, messages=messages, tools=turn.offers)
+    live, made = turn.live, turn.outline
+    assert made is not None
+    history = await loaded(turn)
+    counts = count(live, made, history)
+    fragments, total = history.fragments(), counts.total
+    too_many = corrected(live, total) - live.budget.tokens
+    if too_many > 0:
+        shorter = await with_shorter_results(live, turn.open.branch, history, too_many, with_tools=bool(made.offers))
+        fragments, total = shorter.fragments, total - shorter.saved
+        if corrected(live, total) > live.budget.tokens:
+            return turn.give_up(_full(turn, counts, total), "limit")
+        _tell(turn, shorter.cut, shorter.saved)
+    turn.counted = total
+    turn.request = request_of(live, made, fragments)
     return ConnectingToLLM()
+
+
+def _tell(turn: Turn, count: int, saved: int) -> None:
+    """Once, and again when more had to be cut."""
+    if count > turn.results_cut:
+        turn.results_cut = count
+        turn.outbox.append(
+            turn.error(Reason(Code.RESULTS_CUT, {"count": count, "tokens": corrected(turn.live, saved)}))
+        )
+
+
+def _full(turn: Turn, counts: Counts, total: int) -> Reason:
+    live = turn.live
+    prompt = corrected(live, sum(counts.prompt) + counts.tools)
+    figures = {"tokens": corrected(live, total), "budget": live.budget.tokens, "prompt": prompt}
+    return Reason(Code.WINDOW_FULL, {**figures, "kept": figures["tokens"] - prompt})
 
 
 def _over_limit(turn: Turn) -> Reason | None:

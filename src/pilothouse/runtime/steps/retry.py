@@ -2,8 +2,17 @@
 
 import asyncio
 
-from pilothouse.domain.states import ConnectingToLLM, PreparingLLMRequest, State, TransientError, name_of
+from pilothouse.domain.states import (
+    ConnectingToLLM,
+    EnhancingSystemPrompt,
+    PreparingLLMRequest,
+    State,
+    TransientError,
+    name_of,
+)
 from pilothouse.runtime.turn import Turn
+
+_RESUMES = (ConnectingToLLM, PreparingLLMRequest, EnhancingSystemPrompt)
 
 
 async def retry(turn: Turn) -> State:
@@ -19,4 +28,4 @@ async def retry(turn: Turn) -> State:
     finally:
         for wait in waits:
             wait.cancel()
-    return ConnectingToLLM() if state.resume_to == name_of(ConnectingToLLM) else PreparingLLMRequest()
+    return next(resume() for resume in _RESUMES if name_of(resume) == state.resume_to)

@@ -5,11 +5,12 @@ from contextlib import aclosing
 
 from pilothouse.ambient import timestamp
 from pilothouse.domain.codes import Code
-from pilothouse.domain.errors import ModelError, ModelRefused, ModelUnavailable, StoreError
+from pilothouse.domain.errors import ModelError, ModelRefused, ModelTooLong, ModelUnavailable, StoreError
 from pilothouse.domain.messages import Ended, Text, Usage
 from pilothouse.domain.states import (
     AwaitingLLMFirstChunk,
     ConnectingToLLM,
+    EnhancingSystemPrompt,
     PreparingLLMRequest,
     ProcessingLLMResponse,
     State,
@@ -22,6 +23,9 @@ from pilothouse.runtime.answer import Answer, Outlet
 from pilothouse.runtime.turn import Turn
 
 ANSWER_LIMIT = 20_000_000
+_WORTH_COMPARING = 200
+
+Resume = type[ConnectingToLLM] | type[PreparingLLMRequest] | type[EnhancingSystemPrompt]
 
 
 async def stream(turn: Turn) -> State:
@@ -77,18 +81,33 @@ def _count(turn: Turn, answer: Answer) -> None:
     """Usage is stored with the next commit of the turn."""
     if answer.usage is not None:
         turn.used = answer.usage.plus(turn.used or Usage())
+        _correct(turn, answer.usage.input_tokens)
+
+
+def _correct(turn: Turn, reported: int) -> None:
+    """What the provider counted corrects our count from now on. What is far from it was counted otherwise: some leave
+    out what they had kept."""
+    if turn.counted >= _WORTH_COMPARING and 0.5 <= reported / turn.counted <= 2:
+        turn.noted["token_ratio"] = round(reported / turn.counted, 3)
 
 
 async def _after_error(turn: Turn, answer: Answer, error: ModelError) -> State:
-    resume: type[ConnectingToLLM] | type[PreparingLLMRequest] = ConnectingToLLM
+    resume: Resume = ConnectingToLLM
     if answer.has_content:
         # None of its calls is run: an argument may be cut in a way that still parses.
         await keep_partial(turn, "cut")
         resume = PreparingLLMRequest
+    if isinstance(error, ModelTooLong) and not turn.was_too_long and turn.live.budget.auto_compress:
+        # Our count was wrong, or the window is smaller than we know: once more, with as little as possible.
+        turn.was_too_long, turn.wait_seconds = True, 0.0
+        return _waiting(turn, error, EnhancingSystemPrompt, 0.0)
     if isinstance(error, ModelRefused) or turn.retries >= turn.parts.limits.retries:
         return turn.give_up(error.reason, "error")
     turn.retries += 1
-    seconds = _wait(turn, error)
+    return _waiting(turn, error, resume, _wait(turn, error))
+
+
+def _waiting(turn: Turn, error: ModelError, resume: Resume, seconds: float) -> TransientError:
     return TransientError(
         error_type=error.reason,
         retry_count=turn.retries,

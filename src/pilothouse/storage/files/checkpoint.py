@@ -69,6 +69,12 @@ class Tail:
             self.unused.append(self.branches.pop(name))
             del self.in_file[name], self.recent_ids[name]
 
+    def rename_branch(self, old: str, new: str) -> None:
+        """Its list goes with it: the key is the same. One whose making cannot be read any more has none."""
+        if old in self.branches:
+            self.in_file[new], self.recent_ids[new] = self.in_file.pop(old), self.recent_ids.pop(old)
+            self.branches[new] = msgspec.structs.replace(self.branches.pop(old), name=new)
+
     def append_ids(self, name: str, ids: Sequence[MessageId]) -> None:
         self.require_branch(name)
         self.recent_ids[name].extend(ids)

@@ -142,6 +142,7 @@ class ContextOnDisk:
             calls=tuple(self._slim(msgspec.json.encode(call), "id") for call in change.calls),
             audit=tuple(msgspec.Raw(msgspec.json.encode(entry)) for entry in change.audit),
             dropped=change.dropped,
+            renamed=change.renamed,
             keys=change.keys,
         )
 
@@ -170,6 +171,8 @@ class ContextOnDisk:
         self.version = entry.version
         for name in entry.dropped:
             self.tail.drop_branch(name)
+        for old, new in entry.renamed.items():
+            self.tail.rename_branch(old, new)
         self.tail.keys.update((sent.key, sent) for sent in entry.keys)
         self.contents.note_keys(entry.keys)
         for raw in entry.messages:

@@ -58,6 +58,7 @@ class Entry(Value, kw_only=True):
     calls: tuple[msgspec.Raw, ...] = ()
     audit: tuple[msgspec.Raw, ...] = ()
     dropped: tuple[str, ...] = ()
+    renamed: Mapping[str, str] = {}
     keys: tuple[SentKey, ...] = ()
 
 

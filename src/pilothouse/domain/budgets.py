@@ -1,0 +1,51 @@
+"""How much a window may hold, and what is done before it is full."""
+
+from typing import Literal
+
+from pilothouse.domain.values import Value
+
+CompressionStrategy = Literal["recent_n", "intelligent", "importance"]
+USUAL_TOKENS = 128_000
+
+
+class Budget(Value, kw_only=True):
+    """`tokens` is all that a request may hold. Over the fraction `trigger` of it the history is compressed, down to
+    `target`; at least `recent` messages stay."""
+
+    tokens: int = USUAL_TOKENS
+    trigger: float = 0.8
+    target: float = 0.5
+    recent: int = 10
+    strategy: CompressionStrategy = "intelligent"
+    auto_compress: bool = True
+
+    @property
+    def trigger_tokens(self) -> int:
+        return int(self.tokens * self.trigger)
+
+    @property
+    def target_tokens(self) -> int:
+        return int(self.tokens * self.target)
+
+    @property
+    def summary_tokens(self) -> int:
+        """What a summary may take."""
+        return max(100, min(4000, self.tokens // 10))
+
+    @property
+    def worth(self) -> int:
+        """What a compression must save by itself to be worth it: else it would come again and again."""
+        return max(50, self.tokens // 50)
+
+
+class Meter(Value, kw_only=True, omit_defaults=False):
+    """How full the window is: the figure that is shown is the figure that decides. `counter` names how tokens were
+    counted; it is an estimate until the provider's own count has corrected it."""
+
+    tokens: int
+    budget: int
+    trigger: int
+    target: int
+    counter: str
+    is_estimate: bool
+    auto_compress: bool

@@ -1,0 +1,26 @@
+"""A model's answer as one text, for what is asked beside a turn: titles and summaries."""
+
+from contextlib import aclosing
+
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import ModelRefused, ModelUnavailable
+from pilothouse.domain.messages import Usage
+from pilothouse.llm.base import Adapter, Finished, ModelRequest, TextDelta, UsageReported
+
+
+async def whole_answer(adapter: Adapter, request: ModelRequest, *, characters: int) -> tuple[str, Usage]:
+    """Raises: ModelError, also for an answer that was cut or is longer than `characters`."""
+    text, usage, is_whole = "", Usage(), False
+    async with aclosing(adapter.stream(request)) as events:
+        async for event in events:
+            if isinstance(event, TextDelta):
+                text += event.text
+                if len(text) > characters:
+                    raise ModelRefused(Code.MODEL_ENDLESS, limit=characters)
+            elif isinstance(event, UsageReported):
+                usage = event.usage
+            elif isinstance(event, Finished):
+                is_whole = True
+    if not is_whole:
+        raise ModelUnavailable(Code.MODEL_CUT)
+    return text, usage

@@ -1,0 +1,288 @@
+"""Compressing a branch: what would go, how it is told in short, and the one commit that moves the branch onto it.
+
+The originals stay: in the pool, and on a branch of their own, which takes over the old list as it is.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from pilothouse.domain.branches import Branch, Compressed, merged_from, next_name
+from pilothouse.domain.budgets import Budget
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.contexts import OpenTurn
+from pilothouse.domain.errors import ModelError, ModelUnavailable
+from pilothouse.domain.messages import Message, Metadata, SystemControl, Usage
+from pilothouse.domain.prices import priced
+from pilothouse.domain.states import CompressingMessages, GeneratingSummary, Idle, SavingContext, State
+from pilothouse.domain.values import MessageId, Value
+from pilothouse.llm.base import ModelRequest, UserText
+from pilothouse.llm.whole import whole_answer
+from pilothouse.runtime.draft import Draft
+from pilothouse.runtime.live import Live
+from pilothouse.window.compression import Plan, plan
+from pilothouse.window.history import Block, History
+from pilothouse.window.summary import files_touched, finished, instruction, pieces, record, without_model
+from pilothouse.window.telling import tokens_of
+
+_AT_ONCE = 500
+_PIECES = 8
+_CHARACTERS_AT_MOST = 100_000
+_TRIES = 2
+
+How = Literal["model", "truncated", "recent_n"]
+
+
+class Summary(Value, kw_only=True):
+    """`why` says what went wrong, where no model could tell it."""
+
+    text: str
+    how: How
+    files: tuple[str, ...] = ()
+    why: Reason | None = None
+    usage: Usage = Usage()
+
+
+class Compression(Value, kw_only=True, omit_defaults=False):
+    """What a compression did, or would do: how many messages go and stay, what the window counts before and after.
+    Before it is done, `tokens_after` takes the summary to be as long as it may be."""
+
+    branch: str
+    strategy: str
+    messages: int
+    messages_kept: int
+    pinned: int
+    tokens_before: int
+    tokens_after: int
+    tokens_saved: int
+    summary_id: MessageId | None = None
+    original: str | None = None
+    how: How | None = None
+    why: Reason | None = None
+
+
+async def plan_for(
+    live: Live, branch: Branch, history: History, total: int, *, budget: Budget, in_turn: bool, by_person: bool
+) -> Plan | None:
+    """What a compression would take. `total` is all that the request counts, by our own count; so is the budget."""
+    blocks = history.blocks()
+    score = await _importance(live, branch, blocks) if budget.strategy == "importance" and not by_person else None
+    return plan(
+        blocks,
+        history.length,
+        budget,
+        total=total,
+        turn_start=live.core.turn.start if in_turn and live.core.turn is not None else None,
+        pinned=await _pinned(live, branch),
+        as_much_as_possible=by_person,
+        importance=score,
+    )
+
+
+def own_budget(live: Live) -> Budget:
+    """The budget in tokens as we count them."""
+    budget: Budget = msgspec.structs.replace(live.budget, tokens=int(live.budget.tokens / live.core.token_ratio))
+    return budget
+
+
+async def _pinned(live: Live, branch: Branch) -> list[int]:
+    if not live.core.pins:
+        return []
+    pins = set(live.core.pins)
+    ids = await live.parts.store.branch_ids(live.id, branch.name)
+    return [at for at, message_id in enumerate(ids) if message_id in pins]
+
+
+async def _importance(live: Live, branch: Branch, blocks: Sequence[Block]) -> Callable[[Block], float]:
+    messages = await read(live, branch, [(0, branch.length)])
+    starts = [block.start for block in blocks[1:]] + [branch.length]
+    scores = {
+        block.start: max(map(live.parts.importance, messages[block.start : end]), default=0.0)
+        for block, end in zip(blocks, starts, strict=True)
+    }
+    return lambda block: scores[block.start]
+
+
+async def read(live: Live, branch: Branch, stretches: Sequence[tuple[int, int]]) -> list[Message]:
+    """Some at a time: a long branch must not hold up a cancel."""
+    found: list[Message] = []
+    for first, end in stretches:
+        for start in range(first, end, _AT_ONCE):
+            ids = await live.parts.store.branch_ids(live.id, branch.name, start, min(end, start + _AT_ONCE))
+            found += await live.parts.store.messages(live.id, ids)
+    return found
+
+
+async def tell_in_short(
+    live: Live, messages: Sequence[Message], made: Plan, enter: Callable[[State], None], focus: str | None
+) -> Summary:
+    """Ask the model where the plan says so; where it fails, say what can be said without it."""
+    counter, budget = live.counter, own_budget(live)
+    tokens = max(50, min(budget.summary_tokens, made.tokens // 2))
+    files = files_touched(messages)
+    how: How = "recent_n"
+    why: Reason | None = None
+    used = Usage()
+    if made.summarised:
+        enter(GeneratingSummary())
+        try:
+            text, used = await _asked(live, record(messages), budget, tokens, focus)
+            return Summary(text=finished(text, files, counter, tokens), how="model", files=tuple(files), usage=used)
+        except ModelError as error:
+            how, why = "truncated", error.reason
+            enter(CompressingMessages(messages_to_compress=made.messages))
+    text = finished(without_model(messages, counter, tokens), files, counter, tokens)
+    return Summary(text=text, how=how, files=tuple(files), why=why, usage=used)
+
+
+async def _asked(live: Live, lines: Sequence[str], budget: Budget, tokens: int, focus: str | None) -> tuple[str, Usage]:
+    """Piece by piece, each with the summary of those before it. Raises: ModelError."""
+    adapter = live.parts.adapter
+    room = (
+        max(200, budget.tokens - budget.summary_tokens - live.counter.count(instruction(tokens, focus)) - tokens)
+        * 3
+        // 4
+    )
+    found, left_out = pieces(lines, live.counter, room, _PIECES)
+    text, used = "", Usage()
+    for number, piece in enumerate(found):
+        gap = (
+            f"[{left_out} entries of the record are left out here]\n\n"
+            if left_out and number == len(found) // 2
+            else ""
+        )
+        earlier = f"Earlier summary:\n{text}\n\n" if text else ""
+        message = adapter.encode(UserText(content=f"{earlier}{gap}{piece}"))
+        request = ModelRequest(
+            model=live.model, system=instruction(tokens, focus), messages=[message], purpose="summary"
+        )
+        text, usage = await _answered(live, request)
+        used = used.plus(priced(usage, live.facts.price))
+    return text, used
+
+
+async def _answered(live: Live, request: ModelRequest) -> tuple[str, Usage]:
+    for attempt in range(1, _TRIES + 1):
+        try:
+            text, usage = await whole_answer(live.parts.adapter, request, characters=_CHARACTERS_AT_MOST)
+        except ModelUnavailable:
+            if attempt == _TRIES:
+                raise
+            await live.parts.ambient.sleep(live.parts.limits.retry_seconds)
+            continue
+        if text.strip():
+            return text, usage
+        raise ModelUnavailable(Code.EMPTY_ANSWER)
+    raise AssertionError("the last attempt returns or raises")
+
+
+def outcome(live: Live, branch: Branch, made: Plan, total: int, summary: int) -> Compression:
+    """What it does to the window, in figures: `total` counts what is there now, `summary` what will stand for it."""
+    ratio = live.core.token_ratio
+    before, after = round(total * ratio), round((total - made.tokens + summary) * ratio)
+    return Compression(
+        branch=branch.name,
+        strategy=made.strategy,
+        messages=made.messages,
+        messages_kept=branch.length - made.messages,
+        pinned=sum(end - start for start, end in made.kept),
+        tokens_before=before,
+        tokens_after=after,
+        tokens_saved=before - after,
+    )
+
+
+async def compress_branch(
+    live: Live,
+    name: str,
+    made: Plan,
+    total: int,
+    *,
+    enter: Callable[[State], None],
+    by: str,
+    focus: str | None = None,
+    between_turns: bool = False,
+    told: Callable[[Compression], None] = lambda _: None,
+) -> None:
+    """All of it but the planning, with one commit at its end, with which `told` gets to know what was done.
+
+    Raises: StoreError; then nothing has changed.
+    """
+    messages = await read(live, live.branches[name], made.goes())
+    summary = await tell_in_short(live, messages, made, enter, focus)
+    async with live.lock:
+        branch, draft = live.branches[name], live.draft()
+        figures = outcome(live, branch, made, total, tokens_of(_message(live, summary), live.counter))
+        done = await _put(live, draft, branch, made, summary, figures, by)
+        _add_usage(draft, summary.usage)
+        if between_turns:
+            enter(SavingContext())
+        await live.commit(draft, Idle() if between_turns else None, then=lambda: told(done))
+
+
+def _add_usage(draft: Draft, used: Usage) -> None:
+    draft.core["usage"] = draft.value("usage").plus(used)
+    turn: OpenTurn | None = draft.value("turn")
+    if turn is not None:
+        draft.core["turn"] = msgspec.structs.replace(turn, usage=turn.usage.plus(used))
+
+
+async def _put(
+    live: Live, draft: Draft, branch: Branch, made: Plan, summary: Summary, told: Compression, by: str
+) -> Compression:
+    """Move a branch onto its summary. What was appended meanwhile stays behind it."""
+    ids = [*await live.parts.store.branch_ids(live.id, branch.name), *draft.appended.get(branch.name, ())]
+    kept = [message_id for start, end in made.kept for message_id in ids[start:end]]
+    original = next_name(f"{branch.name}-original", live.branches)
+    message = _message(live, summary, _detail(summary, told, original, by))
+    after = [message.id, *kept, *ids[made.cut :]]
+    shift = len(kept) + 1 - made.cut
+    draft.messages.append(message)
+    draft.renamed[branch.name] = original
+    draft.branches[original] = msgspec.structs.replace(branch, name=original, original_of=branch.name)
+    draft.branches[branch.name] = msgspec.structs.replace(
+        branch,
+        key=live.parts.ambient.new_id(),
+        length=0,
+        merged=merged_from(branch, made.cut, shift),
+        compressed=Compressed(original=original, length=len(ids), kept=len(after), summary_id=message.id),
+        keeps_whole=False,
+    )
+    draft.appended[branch.name] = after
+    turn: OpenTurn | None = draft.value("turn")
+    if turn is not None and turn.branch == branch.name:
+        draft.core["turn"] = msgspec.structs.replace(turn, start=max(0, turn.start + shift))
+    draft.note("history_compressed", by, branch=branch.name, original=original, messages=told.messages, how=summary.how)
+    done: Compression = msgspec.structs.replace(
+        told, summary_id=message.id, original=original, how=summary.how, why=summary.why
+    )
+    return done
+
+
+def _detail(summary: Summary, told: Compression, original: str, by: str) -> dict[str, Any]:
+    detail: dict[str, Any] = {
+        "original": original,
+        "how": summary.how,
+        "strategy": told.strategy,
+        "messages": told.messages,
+        "tokens_before": told.tokens_before,
+        "tokens_after": told.tokens_after,
+        "files": list(summary.files),
+        "by": by,
+    }
+    if summary.why is not None:
+        detail["why"] = msgspec.to_builtins(summary.why)
+    return detail
+
+
+def _message(live: Live, summary: Summary, detail: Mapping[str, Any] | None = None) -> SystemControl:
+    return SystemControl(
+        id=MessageId(live.parts.ambient.new_id()),
+        timestamp=live.parts.now(),
+        role="system",
+        metadata=Metadata(mode=live.core.mode, model=live.model),
+        kind="summary",
+        content=summary.text,
+        detail=detail or {},
+    )

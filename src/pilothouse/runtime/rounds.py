@@ -1,0 +1,119 @@
+"""A round before it is sent: what the request holds, and how much that is, for a turn and for who only looks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from pilothouse.domain.budgets import Meter
+from pilothouse.domain.messages import Metadata
+from pilothouse.domain.modes import Mode
+from pilothouse.domain.offers import ToolOffer
+from pilothouse.llm.base import ModelMessage, ModelRequest
+from pilothouse.runtime.live import Live
+from pilothouse.runtime.standing import standing_of
+from pilothouse.runtime.windows import Loading
+from pilothouse.window.history import History
+from pilothouse.window.prompt import PromptPart, joined, prompt_parts
+from pilothouse.window.telling import attached, tokens_in
+
+_OPEN_FILES = 20
+_PATH_SHOWN = 300
+
+
+@dataclass(frozen=True)
+class Outline:
+    """All of a request but its history: the mode of this instant, the tools that it offers, the prompt, and what came
+    with the person's message."""
+
+    mode: Mode
+    offers: tuple[ToolOffer, ...]
+    prompt: tuple[PromptPart, ...]
+    attached: tuple[ModelMessage, ...]
+
+
+async def outline(live: Live, branch: str, *, overview: str | None) -> Outline:
+    """What holds now. Raises: InvalidInput where a folder's files are wrong."""
+    standing = standing_of(live)
+    offers = live.parts.registry.offered(standing, live.core.workspace)
+    came_with = await _came_with(live)
+    prompt = prompt_parts(
+        standing.mode,
+        offers,
+        above=[each.mode for each in standing.above],
+        workspace=live.core.workspace,
+        addition=live.branches[branch].prompt_addition,
+        overview=overview,
+        open_files=_open_files(came_with),
+    )
+    return Outline(mode=standing.mode, offers=offers, prompt=prompt, attached=tuple(attached(came_with)))
+
+
+async def _came_with(live: Live) -> Metadata:
+    """Of the message that opened the turn."""
+    turn = live.core.turn
+    if turn is None or turn.message_id is None:
+        return Metadata()
+    (message,) = await live.parts.store.messages(live.id, [turn.message_id])
+    return message.metadata
+
+
+def _open_files(metadata: Metadata) -> list[str]:
+    named = metadata.extra.get("open_files")
+    files = [each for each in named if isinstance(each, str)] if isinstance(named, list | tuple) else []
+    shown = [
+        "".join(sign if sign.isprintable() else "?" for sign in file[:_PATH_SHOWN]) for file in files[:_OPEN_FILES]
+    ]
+    more = [f"… and {len(files) - _OPEN_FILES} more"] if len(files) > _OPEN_FILES else []
+    return shown + more
+
+
+class Counts(msgspec.Struct, frozen=True):
+    """Tokens as we count them, before the provider's own count corrects them."""
+
+    prompt: tuple[int, ...]
+    tools: int
+    history: int
+    attached: int
+
+    @property
+    def total(self) -> int:
+        return sum(self.prompt) + self.tools + self.history + self.attached
+
+
+def count(live: Live, made: Outline, history: History) -> Counts:
+    counter, windows = live.counter, live.windows
+    return Counts(
+        prompt=tuple(windows.count(part.text, counter) for part in made.prompt),
+        tools=windows.count(msgspec.json.encode(made.offers).decode(), counter) if made.offers else 0,
+        history=history.tokens,
+        attached=sum(tokens_in(message, counter) for message in made.attached),
+    )
+
+
+def meter(live: Live, total: int) -> Meter:
+    """`total` is as we count it."""
+    budget = live.budget
+    return Meter(
+        tokens=corrected(live, total),
+        budget=budget.tokens,
+        trigger=budget.trigger_tokens,
+        target=budget.target_tokens,
+        counter=live.counter.name,
+        is_estimate=live.counter.is_estimate and live.core.token_ratio == 1.0,
+        auto_compress=budget.auto_compress,
+    )
+
+
+def corrected(live: Live, tokens: int) -> int:
+    return round(tokens * live.core.token_ratio)
+
+
+async def load(live: Live, branch: str, made: Outline, loading: Loading | None = None) -> History:
+    return await live.windows.history(live, live.branches[branch], with_tools=bool(made.offers), loading=loading)
+
+
+def request_of(live: Live, made: Outline, fragments: Sequence[bytes]) -> ModelRequest:
+    encode = live.parts.adapter.encode
+    messages = [*fragments, *(encode(message) for message in made.attached)] if made.attached else fragments
+    return ModelRequest(model=live.model, system=joined(made.prompt), messages=messages, tools=made.offers)

@@ -1,0 +1,52 @@
+"""Where even the least does not fit: the longest results are sent cut short. What is stored stays whole."""
+
+from typing import NamedTuple
+
+from pilothouse.domain.messages import ToolRequest, ToolResult
+from pilothouse.runtime.compressing import read
+from pilothouse.runtime.live import Live
+from pilothouse.runtime.rounds import corrected
+from pilothouse.window.history import History, render
+from pilothouse.window.telling import result_text
+
+_RESULT_AT_LEAST = 2000
+_WORTH_CUTTING = 600
+
+
+class Shorter(NamedTuple):
+    fragments: list[bytes]
+    cut: int
+    saved: int
+
+
+async def with_shorter_results(
+    live: Live, branch: str, history: History, too_many: int, *, with_tools: bool
+) -> Shorter:
+    """The fragments of a history with its longest results cut, longest first, until `too_many` tokens are saved or
+    there is nothing more to cut."""
+    blocks = history.blocks()
+    order = sorted(range(len(blocks)), key=lambda number: -blocks[number].results)
+    replaced: dict[int, list[bytes]] = {}
+    saved = 0
+    for number in order:
+        if corrected(live, saved) >= too_many or blocks[number].results < _WORTH_CUTTING:
+            break
+        replaced[number], less = await _cut(live, branch, history, number, with_tools=with_tools)
+        saved += less
+    fragments = history.fragments()
+    for number in sorted(replaced, reverse=True):
+        start, end = history.fragments_of(number)
+        fragments[start:end] = replaced[number]
+    return Shorter(fragments, len(replaced), saved)
+
+
+async def _cut(live: Live, branch: str, history: History, number: int, *, with_tools: bool) -> tuple[list[bytes], int]:
+    blocks = history.blocks()
+    end = blocks[number + 1].start if number + 1 < len(blocks) else history.length
+    request, *others = await read(live, live.branches[branch], [(blocks[number].start, end)])
+    assert isinstance(request, ToolRequest)
+    results = {each.call_id: each for each in reversed(others) if isinstance(each, ToolResult)}
+    count = live.counter.count
+    fragments = render(request, results, live.parts.adapter.encode, with_tools=with_tools, limit=_RESULT_AT_LEAST)
+    saved = sum(count(result_text(each)) - count(result_text(each, _RESULT_AT_LEAST)) for each in results.values())
+    return fragments, saved
