@@ -49,3 +49,15 @@ class Meter(Value, kw_only=True, omit_defaults=False):
     counter: str
     is_estimate: bool
     auto_compress: bool
+
+
+class OverviewSettings(Value, kw_only=True):
+    """What a model is told of the workspace beforehand: `depth` levels of its tree, `recent` files that changed last,
+    `tokens` at most in all. `every` so many messages it is looked at anew, if wanted."""
+
+    enabled: bool = True
+    depth: int = 3
+    tokens: int = 1500
+    recent: int = 5
+    parts: frozenset[str] = frozenset({"tree", "languages", "entry_points", "recent"})
+    every: int | None = None

@@ -43,16 +43,27 @@ class Candidates(Value):
 
 
 def candidates(
-    source: Sequence[MessageId], target: Sequence[MessageId], strategy: Strategy, chosen: Sequence[MessageId] = ()
+    source: Sequence[MessageId],
+    target: Sequence[MessageId],
+    strategy: Strategy,
+    chosen: Sequence[MessageId] = (),
+    *,
+    compressed: Collection[MessageId] = (),
 ) -> Candidates:
-    """Raises: InvalidInput when ids are chosen that are not on the source, or chosen where nothing is to be chosen."""
+    """`compressed` are messages that the target tells in short: they are there already.
+
+    Raises: InvalidInput when ids are chosen that are not on the source, or chosen where nothing is to be chosen.
+    """
     if (strategy == "cherry_pick") != bool(chosen):
         raise InvalidInput(Code.MERGE_IDS)
-    there = set(target)
+    there = {*target, *compressed}
     if strategy == "append":
         return Candidates(tuple(at for at, message_id in enumerate(source) if message_id not in there))
     if strategy == "rebase":
-        asked: Iterable[int] = range(common_length(source, target), len(source))
+        parted = common_length(source, target)
+        if compressed:
+            parted = next((at for at, message_id in enumerate(source) if message_id not in there), len(source))
+        asked: Iterable[int] = range(parted, len(source))
     else:
         at = {message_id: position for position, message_id in enumerate(source)}
         missing = [message_id for message_id in chosen if message_id not in at]

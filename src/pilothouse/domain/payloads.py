@@ -10,6 +10,7 @@ from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.values import Value
 
 TEXT_LIMIT = 1_000_000
+EXTRA_AT_MOST = 20
 
 
 class LineRange(Value):
@@ -64,6 +65,13 @@ class DataContext(Value):
     preview: str
 
 
+class Attached(Value):
+    """What comes with a person's message and is sent in every round of its turn, behind everything else."""
+
+    data_context: DataContext | None = None
+    extra_user_messages: tuple[str, ...] = ()
+
+
 class ClientMetadata(Value):
     display_text: str | None = None
     trace_id: str | None = None
@@ -94,6 +102,18 @@ def check_payloads(payloads: Sequence[Payload]) -> None:
         if isinstance(payload, TextPayload) and not payload.content.strip():
             raise InvalidInput(Code.EMPTY_MESSAGE)
         check_text(_bulk(payload))
+
+
+def check_attached(attached: Attached) -> None:
+    """Raises: InvalidInput for more than may come with a message, or for what is no text."""
+    if len(attached.extra_user_messages) > EXTRA_AT_MOST:
+        detail = f"{len(attached.extra_user_messages)} extra_user_messages: at most {EXTRA_AT_MOST}"
+        raise InvalidInput(Code.INVALID_REQUEST, detail=detail)
+    if any(not text.strip() for text in attached.extra_user_messages):
+        raise InvalidInput(Code.EMPTY_MESSAGE)
+    data = attached.data_context
+    said = [data.label, data.path, data.preview] if data is not None else []
+    check_text("\n".join([*said, *attached.extra_user_messages]))
 
 
 def check_text(text: str) -> None:

@@ -1,6 +1,7 @@
 """The adapter for OpenAI chat completions, and everything compatible with it."""
 
 import io
+import re
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
@@ -10,7 +11,7 @@ import aiohttp
 import msgspec
 
 from pilothouse.domain.codes import Code
-from pilothouse.domain.errors import ModelError, ModelRefused, ModelUnavailable
+from pilothouse.domain.errors import ModelError, ModelRefused, ModelTooLong, ModelUnavailable
 from pilothouse.domain.messages import Usage
 from pilothouse.llm.base import (
     AssistantCalls,
@@ -32,6 +33,11 @@ CONNECT_SECONDS = 10.0
 SILENCE_SECONDS = 120.0
 _ERROR_BODY = 4000
 _SENT_AT_ONCE = 512 * 1024
+# How servers say that a request does not fit: there is a code for it, and everybody has words of their own.
+_TOO_LONG = re.compile(
+    rb"(?i)context_length_exceeded|context[ _-]?(length|window|size)|maximum context|too many tokens"
+    rb"|prompt is too long|input is too long|exceed[^.]{0,40}(context|token)"
+)
 
 
 class _Function(msgspec.Struct):
@@ -226,6 +232,8 @@ def _refusal(response: aiohttp.ClientResponse, body: bytes) -> ModelError:
         return ModelUnavailable(Code.MODEL_RATE_LIMITED, retry_after=retry_after, detail=detail)
     if status >= 500 or status in (408, 409, 425):
         return ModelUnavailable(Code.MODEL_OVERLOADED, retry_after=retry_after, status=status, detail=detail)
+    if status in (400, 413, 422) and _TOO_LONG.search(body):
+        return ModelTooLong(Code.MODEL_TOO_LONG, detail=detail)
     code = Code.MODEL_AUTH if status in (401, 403) else Code.MODEL_REFUSED
     return ModelRefused(code, status=status, detail=detail)
 

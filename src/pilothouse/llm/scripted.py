@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 import msgspec
 
 from pilothouse.domain.codes import Code
-from pilothouse.domain.errors import ModelError, ModelRefused, ModelUnavailable
+from pilothouse.domain.errors import ModelError, ModelRefused, ModelTooLong, ModelUnavailable
 from pilothouse.llm.base import Connected, ModelEvent, ModelMessage, ModelRequest
 from pilothouse.llm.script import Player, Script, ScriptedError
 
@@ -50,5 +50,7 @@ def error_of(error: ScriptedError) -> ModelError:
         return ModelUnavailable(Code.MODEL_RATE_LIMITED, retry_after=seconds, detail=detail)
     if error.status >= 500:
         return ModelUnavailable(Code.MODEL_OVERLOADED, status=error.status, detail=detail)
+    if error.status == 400 and "context_length_exceeded" in detail:
+        return ModelTooLong(Code.MODEL_TOO_LONG, detail=detail)
     code = Code.MODEL_AUTH if error.status in (401, 403) else Code.MODEL_REFUSED
     return ModelRefused(code, status=error.status, detail=detail)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 # Fields of the core that a client pulls again when they have changed.
 _TOLD = frozenset(
-    ("mode", "title", "active_branch", "usage", "rules", "policy", "persona", "model", "elevation", "queue", "archived")
-    + ("pins", "overview")
+    {"mode", "title", "active_branch", "usage", "rules", "policy", "persona", "model", "elevation", "queue"}
+    | {"archived", "pins", "overview"}
 )
 
 

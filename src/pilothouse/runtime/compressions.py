@@ -72,7 +72,7 @@ def _check_between_turns(live: Live) -> None:
 async def _planned(live: Live, name: str) -> tuple[Plan, int]:
     """Down to the target; where that is reached already, as far as it goes. Raises: Conflict."""
     branch, budget = live.branches[name], own_budget(live)
-    made = await outline(live, name, overview=None)
+    made = await outline(live, name)
     history = await load(live, name, made)
     total = count(live, made, history).total
     in_turn = live.core.turn is not None

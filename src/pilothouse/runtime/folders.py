@@ -100,3 +100,16 @@ async def call_output(contexts: Contexts, context_id: str, call_id: str) -> Path
     if path is None or not path.is_file():
         raise NotFound(Code.NO_OUTPUT, call_id=call_id)
     return path
+
+
+async def add_overview(contexts: Contexts, context_id: str, *, by: str = "local") -> MessageId:
+    """Look at the workspace anew, and tell the model from the next round on.
+
+    Raises: NotFound, InvalidInput for a workspace that cannot be looked at, StoreError.
+    """
+    live = await contexts.find(context_id)
+    text = await described(live, live.parts.overview or OverviewSettings())
+    if text is None:
+        raise InvalidInput(Code.INVALID_WORKSPACE, path=live.core.workspace)
+    async with contexts.locked(context_id):
+        return await put_overview(live, live.core.active_branch, text, by)

@@ -15,10 +15,10 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import Change, ContextCore, StoredContext
 from pilothouse.domain.errors import StoreReadOnly, ToolError
 from pilothouse.domain.models import ModelFacts
-from pilothouse.domain.signals import StateChanged
+from pilothouse.domain.signals import ContextChanged, StateChanged
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Paused, State, is_resting
 from pilothouse.domain.transitions import check
-from pilothouse.domain.values import CallId, ContextId
+from pilothouse.domain.values import CallId, ContextId, MessageId
 from pilothouse.runtime.announcing import announce
 from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.finishing import finish
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pilothouse.runtime.printing import Printed
     from pilothouse.runtime.rulebook import Rulebook
     from pilothouse.runtime.turn import Turn
+
 
 class Home(Protocol):
     """What a context needs of the runtime that it lives in."""
@@ -76,6 +77,7 @@ class Live:
         self.seen: dict[str, str] = {}
         self.printed: dict[CallId, Printed] = {}
         self._workspace: Workspace | None = None
+        self._overview: tuple[MessageId, str] | None = None
         self._in_doubt = False
 
     @property
@@ -103,6 +105,16 @@ class Live:
         parts = self.parts
         tokens = parts.token_budget or self.facts.window or parts.budget.tokens
         return parts.budget if tokens == parts.budget.tokens else msgspec.structs.replace(parts.budget, tokens=tokens)
+
+    async def overview_text(self) -> str | None:
+        """The newest description of the workspace, if there is one of the one it has now."""
+        overview = self.core.overview
+        if overview is None or overview.workspace != self.core.workspace:
+            return None
+        if self._overview is None or self._overview[0] != overview.message_id:
+            (message,) = await self.parts.store.messages(self.id, [overview.message_id])
+            self._overview = (overview.message_id, getattr(message, "content", ""))
+        return self._overview[1]
 
     @property
     def writing(self) -> "Outlet | None":

@@ -12,7 +12,7 @@ from pilothouse.domain.contexts import QUEUE_AT_MOST, Queued, SentKey
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
 from pilothouse.domain.messages import ErrorMessage, Message, pieces
 from pilothouse.domain.modes import is_looser, strictness
-from pilothouse.domain.payloads import ClientMetadata, Payload
+from pilothouse.domain.payloads import Attached, ClientMetadata, Payload
 from pilothouse.domain.states import Failed, Idle, ProcessingUserMessage, name_of
 from pilothouse.domain.values import MessageId, TurnId, Value
 from pilothouse.runtime.contexts import Contexts
@@ -44,6 +44,7 @@ async def send(
     mode: str | None = None,
     mode_at_most: str | None = None,
     client_metadata: ClientMetadata | None = None,
+    attached: Attached | None = None,
     key: str | None = None,
     queue: bool = False,
     by: str = "local",
@@ -55,7 +56,7 @@ async def send(
     one, and leaves a stricter one as it is.
     Raises: InvalidInput, NotFound, Conflict (a turn is open, the queue is full), StoreError; then nothing has changed.
     """
-    letter = read_letter(contexts, payloads, mode, client_metadata, by)
+    letter = read_letter(contexts, payloads, mode, client_metadata, by, attached)
     async with contexts.locked(context_id) as live:
         if mode_at_most is not None:
             letter = _with_mode_at_most(contexts, live, letter, mode_at_most)
@@ -146,6 +147,7 @@ async def edit_message(
     *,
     mode: str | None = None,
     client_metadata: ClientMetadata | None = None,
+    attached: Attached | None = None,
     name: str | None = None,
     by: str = "local",
 ) -> Sent:
@@ -153,7 +155,7 @@ async def edit_message(
 
     Raises: InvalidInput, NotFound, Conflict (a turn is open, the name is taken), StoreError.
     """
-    letter = read_letter(contexts, payloads, mode, client_metadata, by)
+    letter = read_letter(contexts, payloads, mode, client_metadata, by, attached)
     async with contexts.locked(context_id) as live:
         if not isinstance(live.state, Idle | Failed):
             raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))

@@ -9,11 +9,13 @@ from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.contexts import OpenTurn
 from pilothouse.domain.messages import FileReference, Message, Metadata, Text
 from pilothouse.domain.payloads import (
+    Attached,
     ClientMetadata,
     FileReferencePayload,
     Payload,
     TextPayload,
     ToolResultPayload,
+    check_attached,
     check_payloads,
     parse_payload,
 )
@@ -35,6 +37,7 @@ class Letter(Value, kw_only=True):
     payloads: tuple[Payload, ...]
     mode: str | None = None
     client: ClientMetadata = ClientMetadata()
+    attached: Attached = Attached()
     by: str = "local"
 
 
@@ -44,14 +47,17 @@ def read_letter(
     mode: str | None,
     client: ClientMetadata | None,
     by: str,
+    attached: Attached | None = None,
 ) -> Letter:
     """Raises: InvalidInput."""
     if isinstance(payloads, str):
         payloads = [TextPayload(content=payloads)]
     parsed = tuple(payload if isinstance(payload, Payload) else parse_payload(payload) for payload in payloads)
     check_payloads(parsed)
+    attached = attached or Attached()
+    check_attached(attached)
     chosen = contexts.parts.modes.named(mode).name if mode is not None else None
-    return Letter(payloads=parsed, mode=chosen, client=client or ClientMetadata(), by=by)
+    return Letter(payloads=parsed, mode=chosen, client=client or ClientMetadata(), attached=attached, by=by)
 
 
 def begin_turn(live: Live, draft: Draft, letter: Letter) -> tuple[Turn, list[Message]]:
@@ -95,10 +101,14 @@ def open_turn(live: Live, draft: Draft, *, start: int | None = None, message_id:
 
 
 def make_messages(live: Live, letter: Letter) -> list[Message]:
-    """The messages of a letter, not yet of any turn."""
-    client = letter.client
+    """The messages of a letter, not yet of any turn. What is attached goes with the first of them."""
+    client, attached = letter.client, letter.attached
     metadata = Metadata(display_text=client.display_text, trace_id=client.trace_id, extra=client.extra)
-    return [_message(live, payload, metadata) for payload in letter.payloads]
+    with_all = msgspec.structs.replace(
+        metadata, data_context=attached.data_context, extra_user_messages=attached.extra_user_messages
+    )
+    first, *others = letter.payloads
+    return [_message(live, first, with_all), *(_message(live, payload, metadata) for payload in others)]
 
 
 def _stamped(message: Message, turn: OpenTurn, mode: str, held: Literal["processing"] | None) -> Message:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from pilothouse.ambient import Ambient, timestamp
-from pilothouse.domain.budgets import Budget
+from pilothouse.domain.budgets import Budget, OverviewSettings
 from pilothouse.domain.contexts import Change
 from pilothouse.domain.messages import Message
 from pilothouse.domain.models import Catalogue
@@ -83,7 +83,7 @@ class Parts:
     commit. `steering` gives what configuration says for a workspace, `trust` keeps which folders may say anything.
     `processors` may change or refuse a person's message. `catalogue` is what is known of models; `token_budget` is
     what a window may hold, where it is not all that the model's holds; `importance` scores messages for the strategy
-    of that name. `runtime_id` tells this process's grants from those of an earlier one."""
+    of that name. Without `overview`, nobody looks at the workspace beforehand. `runtime_id` tells this process's grants from those of an earlier one."""
 
     store: Store
     adapter: Adapter
@@ -101,6 +101,7 @@ class Parts:
     budget: Budget = Budget()
     token_budget: int | None = None
     importance: Scorer = usual_importance
+    overview: OverviewSettings | None = None
     titles: Titles | None = None
     limits: Limits = Limits()
     private: Sequence[Path] = ()

@@ -9,7 +9,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import Queued
 from pilothouse.domain.errors import NotFound, PilothouseError, StoreDamaged
 from pilothouse.domain.messages import ErrorMessage, Message
-from pilothouse.domain.payloads import ClientMetadata, Payload
+from pilothouse.domain.payloads import Attached, ClientMetadata, Payload
 from pilothouse.domain.signals import ErrorRaised
 from pilothouse.domain.states import Idle, ProcessingUserMessage
 from pilothouse.domain.values import MessageId, Value
@@ -46,10 +46,11 @@ async def edit_queued(
     *,
     mode: str | None = None,
     client_metadata: ClientMetadata | None = None,
+    attached: Attached | None = None,
     by: str = "local",
 ) -> None:
     """Say it otherwise, in the same place. Raises: InvalidInput, NotFound (taken meanwhile), StoreError."""
-    letter = read_letter(contexts, payloads, mode, client_metadata, by)
+    letter = read_letter(contexts, payloads, mode, client_metadata, by, attached)
     async with contexts.locked(context_id) as live:
         item = _item(live, message_id)
         first, *others = make_messages(live, letter)

@@ -32,7 +32,7 @@ class Outline:
     attached: tuple[ModelMessage, ...]
 
 
-async def outline(live: Live, branch: str, *, overview: str | None) -> Outline:
+async def outline(live: Live, branch: str) -> Outline:
     """What holds now. Raises: InvalidInput where a folder's files are wrong."""
     standing = standing_of(live)
     offers = live.parts.registry.offered(standing, live.core.workspace)
@@ -43,7 +43,7 @@ async def outline(live: Live, branch: str, *, overview: str | None) -> Outline:
         above=[each.mode for each in standing.above],
         workspace=live.core.workspace,
         addition=live.branches[branch].prompt_addition,
-        overview=overview,
+        overview=await live.overview_text(),
         open_files=_open_files(came_with),
     )
     return Outline(mode=standing.mode, offers=offers, prompt=prompt, attached=tuple(attached(came_with)))

@@ -7,9 +7,11 @@ from pilothouse.runtime import (
     branches,
     calls,
     catalogue,
+    compressions,
     delegation,
     folders,
     importing,
+    looking_ahead,
     merges,
     messages,
     modes,
@@ -91,6 +93,14 @@ class Runtime(Contexts):
     merge = merges.merge
     preview_merge = merges.preview_merge
     provenance = merges.provenance
+
+    compress = compressions.compress
+    preview_compression = compressions.preview_compression
+    undo_compression = compressions.undo_compression
+    pin = compressions.pin
+    read_window = looking_ahead.read_window
+    meter = looking_ahead.read_meter
+    add_overview = folders.add_overview
 
     delegate = delegation.delegate
 

@@ -1,11 +1,13 @@
-"""Where even the least does not fit: the longest results are sent cut short. What is stored stays whole."""
+"""Putting a request together. Where even the least does not fit, the longest results are sent cut short; what is
+stored stays whole."""
 
 from typing import NamedTuple
 
 from pilothouse.domain.messages import ToolRequest, ToolResult
+from pilothouse.llm.base import ModelRequest
 from pilothouse.runtime.compressing import read
 from pilothouse.runtime.live import Live
-from pilothouse.runtime.rounds import corrected
+from pilothouse.runtime.rounds import Counts, Outline, corrected, count, request_of
 from pilothouse.window.history import History, render
 from pilothouse.window.telling import result_text
 
@@ -13,15 +15,36 @@ _RESULT_AT_LEAST = 2000
 _WORTH_CUTTING = 600
 
 
-class Shorter(NamedTuple):
+class Fitted(NamedTuple):
+    """A request, and what it counts: `counts` before results were cut, `total` after that. `cut` results save `saved`
+    tokens."""
+
+    request: ModelRequest
+    counts: Counts
+    total: int
+    cut: int = 0
+    saved: int = 0
+
+
+async def fitted(live: Live, branch: str, made: Outline, history: History) -> Fitted:
+    counts = count(live, made, history)
+    too_many = corrected(live, counts.total) - live.budget.tokens
+    if too_many <= 0:
+        return Fitted(request_of(live, made, history.fragments()), counts, counts.total)
+    shorter = await _with_shorter_results(live, branch, history, too_many, with_tools=bool(made.offers))
+    request = request_of(live, made, shorter.fragments)
+    return Fitted(request, counts, counts.total - shorter.saved, shorter.cut, shorter.saved)
+
+
+class _Shorter(NamedTuple):
     fragments: list[bytes]
     cut: int
     saved: int
 
 
-async def with_shorter_results(
+async def _with_shorter_results(
     live: Live, branch: str, history: History, too_many: int, *, with_tools: bool
-) -> Shorter:
+) -> _Shorter:
     """The fragments of a history with its longest results cut, longest first, until `too_many` tokens are saved or
     there is nothing more to cut."""
     blocks = history.blocks()
@@ -37,7 +60,7 @@ async def with_shorter_results(
     for number in sorted(replaced, reverse=True):
         start, end = history.fragments_of(number)
         fragments[start:end] = replaced[number]
-    return Shorter(fragments, len(replaced), saved)
+    return _Shorter(fragments, len(replaced), saved)
 
 
 async def _cut(live: Live, branch: str, history: History, number: int, *, with_tools: bool) -> tuple[list[bytes], int]:

@@ -1,13 +1,20 @@
 """Messages: sent, queued, edited, read; and the pieces of one that is being written."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput, NotFound
 from pilothouse.domain.merging import Provenance
-from pilothouse.domain.payloads import ClientMetadata, FileReferencePayload, Payload
+from pilothouse.domain.payloads import (
+    EXTRA_AT_MOST,
+    Attached,
+    ClientMetadata,
+    DataContext,
+    FileReferencePayload,
+    Payload,
+)
 from pilothouse.domain.shapes import Delta, MessagePage, MessageShape, Page, SentShape
 from pilothouse.domain.values import MessageId, Value
 from pilothouse.runtime.messages import Sent
@@ -18,11 +25,24 @@ from pilothouse.server.views import message_shapes
 
 IDS_AT_MOST = 200
 Payloads = Annotated[tuple[Payload, ...], Meta(max_length=100)]
+Extra = Annotated[tuple[Annotated[str, Meta(min_length=1)], ...], Meta(max_length=EXTRA_AT_MOST)]
 Files = Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=4096)], ...], Meta(max_length=100)]
 
 
-class NewMessage(Value, kw_only=True):
-    """`payload` or `payloads`; `files` are paths in the workspace. With `queue`, it waits for the end of a turn."""
+class _Attaching(Value, kw_only=True):
+    """`data_context` and `extra_user_messages` are sent in every round of this message's turn, and in no other."""
+
+    data_context: DataContext | None = None
+    extra_user_messages: Extra = ()
+
+    @property
+    def attached(self) -> Attached:
+        return Attached(self.data_context, self.extra_user_messages)
+
+
+class NewMessage(_Attaching, kw_only=True):
+    """`payload` or `payloads`; `files` are paths in the workspace. With `queue`, it waits for the end of a turn.
+    `data_context` and `extra_user_messages` are sent in every round of its turn, and in no other."""
 
     payload: Payload | None = None
     payloads: Payloads = ()
@@ -39,7 +59,7 @@ class NewMessage(Value, kw_only=True):
         return (*said, *(FileReferencePayload(path=path) for path in self.files))
 
 
-class EditedMessage(Value, kw_only=True):
+class EditedMessage(_Attaching, kw_only=True):
     """`branch` is the name of the new branch; one is made where none is given."""
 
     payloads: Payloads
@@ -71,6 +91,7 @@ async def send(call: Call, context_id: str, body: NewMessage) -> SentShape:
         body.parts,
         mode=body.mode,
         client_metadata=body.client_metadata,
+        attached=body.attached,
         key=call.headers.get("idempotency-key"),
         queue=body.queue,
         by=call.user,
@@ -90,6 +111,7 @@ async def edit(call: Call, context_id: str, message_id: str, body: EditedMessage
             body.payloads,
             mode=body.mode,
             client_metadata=body.client_metadata,
+            attached=body.attached,
             name=body.branch,
             by=call.user,
         )
@@ -129,8 +151,15 @@ async def queue(call: Call, context_id: str) -> Page[QueuedMessage]:
 
 
 async def edit_queued(call: Call, context_id: str, message_id: str, body: NewMessage) -> Page[QueuedMessage]:
-    options: dict[str, Any] = {"mode": body.mode, "client_metadata": body.client_metadata, "by": call.user}
-    await call.runtime.edit_queued(context_id, message_id, body.parts, **options)
+    await call.runtime.edit_queued(
+        context_id,
+        message_id,
+        body.parts,
+        mode=body.mode,
+        client_metadata=body.client_metadata,
+        attached=body.attached,
+        by=call.user,
+    )
     return await queue(call, context_id)
 
 

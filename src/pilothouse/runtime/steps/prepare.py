@@ -1,6 +1,7 @@
 """prepare: what holds in this round: the mode of this instant, the tools that it offers, the prompt."""
 
 from pilothouse.domain.states import OptimizingContext, State
+from pilothouse.runtime.overviews import keep_overview
 from pilothouse.runtime.rounds import outline
 from pilothouse.runtime.turn import Turn
 
@@ -8,6 +9,7 @@ from pilothouse.runtime.turn import Turn
 async def prepare(turn: Turn) -> State:
     live = turn.live
     await live.home.open_folder(live.core.workspace)  # trust may have been given or taken from elsewhere
-    turn.outline = await outline(live, turn.open.branch, overview=None)
+    await keep_overview(live, turn.open.branch)
+    turn.outline = await outline(live, turn.open.branch)
     turn.mode = turn.outline.mode
     return OptimizingContext()

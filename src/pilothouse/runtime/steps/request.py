@@ -2,8 +2,8 @@
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.states import ConnectingToLLM, State
-from pilothouse.runtime.rounds import Counts, corrected, count, request_of
-from pilothouse.runtime.squeezing import with_shorter_results
+from pilothouse.runtime.rounds import Counts, corrected
+from pilothouse.runtime.squeezing import fitted
 from pilothouse.runtime.steps.fit import loaded
 from pilothouse.runtime.turn import Turn
 
@@ -14,18 +14,11 @@ async def request(turn: Turn) -> State:
         return turn.give_up(over, "limit")
     live, made = turn.live, turn.outline
     assert made is not None
-    history = await loaded(turn)
-    counts = count(live, made, history)
-    fragments, total = history.fragments(), counts.total
-    too_many = corrected(live, total) - live.budget.tokens
-    if too_many > 0:
-        shorter = await with_shorter_results(live, turn.open.branch, history, too_many, with_tools=bool(made.offers))
-        fragments, total = shorter.fragments, total - shorter.saved
-        if corrected(live, total) > live.budget.tokens:
-            return turn.give_up(_full(turn, counts, total), "limit")
-        _tell(turn, shorter.cut, shorter.saved)
-    turn.counted = total
-    turn.request = request_of(live, made, fragments)
+    found = await fitted(live, turn.open.branch, made, await loaded(turn))
+    if corrected(live, found.total) > live.budget.tokens:
+        return turn.give_up(_full(turn, found.counts, found.total), "limit")
+    _tell(turn, found.cut, found.saved)
+    turn.counted, turn.request = found.total, found.request
     return ConnectingToLLM()
 
 

@@ -1,0 +1,77 @@
+"""Looking at a window without sending it: what the next request would hold, and how full that is."""
+
+from typing import Any
+
+import msgspec
+
+from pilothouse.domain.budgets import Meter
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import NotFound
+from pilothouse.domain.values import Value
+from pilothouse.runtime.contexts import Contexts
+from pilothouse.runtime.live import Live
+from pilothouse.runtime.rounds import Outline, corrected, count, load, meter, outline
+from pilothouse.runtime.squeezing import fitted
+
+
+class WindowPart(Value, kw_only=True, omit_defaults=False):
+    """`text` is that of a part of the prompt; tools, history and what was attached stand in the request."""
+
+    name: str
+    tokens: int
+    text: str | None = None
+
+
+class Window(Value, kw_only=True, omit_defaults=False):
+    """`request` is exactly what would be sent. Where `compresses` is true, a compression comes before it;
+    `results_cut` are sent cut short, since otherwise it would not fit."""
+
+    model: str
+    branch: str
+    meter: Meter
+    parts: tuple[WindowPart, ...]
+    compresses: bool
+    results_cut: int
+    request: Any
+
+
+async def read_window(contexts: Contexts, context_id: str) -> Window:
+    """What the next request would carry, if it were sent now. Raises: NotFound, InvalidInput, StoreError."""
+    live = await contexts.find(context_id)
+    branch, made = await _outlined(live)
+    history = await load(live, branch, made)
+    found = await fitted(live, branch, made, history)
+    figures = meter(live, found.total)
+    due = figures.budget if live.branches[branch].keeps_whole else figures.trigger
+    return Window(
+        model=live.model,
+        branch=branch,
+        meter=figures,
+        parts=tuple(_parts(live, made, found.counts.prompt, found.counts.tools, history.tokens, found.counts.attached)),
+        compresses=figures.auto_compress and corrected(live, found.counts.total) > due,
+        results_cut=found.cut,
+        request=msgspec.json.decode(live.parts.adapter.body(found.request)),
+    )
+
+
+async def read_meter(contexts: Contexts, context_id: str) -> Meter:
+    """The figure that decides when the history is compressed. Raises: NotFound, InvalidInput, StoreError."""
+    live = await contexts.find(context_id)
+    branch, made = await _outlined(live)
+    return meter(live, count(live, made, await load(live, branch, made)).total)
+
+
+async def _outlined(live: Live) -> tuple[str, Outline]:
+    branch = live.core.turn.branch if live.core.turn is not None else live.core.active_branch
+    if branch not in live.branches:
+        raise NotFound(Code.UNKNOWN_BRANCH, branch=branch, allowed=", ".join(live.branches))
+    return branch, await outline(live, branch)
+
+
+def _parts(live: Live, made: Outline, prompt: tuple[int, ...], tools: int, history: int, attached: int) -> list[WindowPart]:
+    texts = [
+        WindowPart(name=part.name, tokens=corrected(live, tokens), text=part.text)
+        for part, tokens in zip(made.prompt, prompt, strict=True)
+    ]
+    rest = {"tool_definitions": tools, "history": history, "attached": attached}
+    return texts + [WindowPart(name=name, tokens=corrected(live, tokens)) for name, tokens in rest.items()]
