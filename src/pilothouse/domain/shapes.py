@@ -5,7 +5,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from pilothouse.domain.branches import MergedBlock
+from pilothouse.domain.branches import Compressed, MergedBlock
 from pilothouse.domain.calls import Effect, Status
 from pilothouse.domain.codes import Reason
 from pilothouse.domain.contexts import TurnEnd
@@ -100,7 +100,8 @@ def is_complete(message: MessageShape) -> bool:
 
 
 class BranchShape(Value, kw_only=True, omit_defaults=False):
-    """`message_ids` are the last of `length`; `key` is another one for a branch that was made anew under its name."""
+    """`message_ids` are the last of `length`; `key` is another one for a branch that was made anew under its name.
+    `compressed` tells of its last compression, `original_of` names the branch whose originals this one keeps."""
 
     name: str
     key: str
@@ -109,6 +110,8 @@ class BranchShape(Value, kw_only=True, omit_defaults=False):
     prompt_addition: str | None = None
     length: int
     merged: tuple[MergedBlock, ...] = ()
+    compressed: Compressed | None = None
+    original_of: str | None = None
     message_ids: tuple[MessageId, ...] = ()
 
 
@@ -146,6 +149,7 @@ class ContextShape(Value, kw_only=True, omit_defaults=False):
     workspace: str | None
     config: ConfigShape
     usage: Usage
+    pins: tuple[MessageId, ...]
     pending_tool_calls: tuple[CallShape, ...]
     open_questions: tuple[CallShape, ...]
     queued: int

@@ -4,15 +4,18 @@ import asyncio
 from pathlib import Path
 
 from pilothouse.domain.audit import Kind
+from pilothouse.domain.budgets import OverviewSettings
 from pilothouse.domain.codes import Code
-from pilothouse.domain.errors import Conflict, NotFound, ToolError
+from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, ToolError
 from pilothouse.domain.states import name_of
 from pilothouse.domain.trust import FolderTrust
+from pilothouse.domain.values import MessageId
 from pilothouse.runtime.calls import call
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.deciding import nothing
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.modes import follow
+from pilothouse.runtime.overviews import described, put_overview
 from pilothouse.tools.keeping import Undone, undo_last
 
 

@@ -13,7 +13,6 @@ from pilothouse.domain.errors import InvalidInput, StoreError
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.shapes import ContextShape, Page
 from pilothouse.domain.values import Value
-from pilothouse.runtime.catalogue import UsageTotals
 from pilothouse.runtime.importing import Imported
 from pilothouse.runtime.uploads import Upload
 from pilothouse.server.inputs import Cursor, Id, Limit, ModeName, PageQuery
@@ -104,10 +103,6 @@ async def delete(call: Call, context_id: str) -> None:
     await call.runtime.delete_context(context_id)
     with suppress(StoreError):  # what is gone has no tab in any case
         await call.serving.sessions.close(call.user, context_id)
-
-
-async def usage(call: Call, context_id: str) -> UsageTotals:
-    return await call.runtime.usage(context_id)
 
 
 async def audit(call: Call, context_id: str, query: PageQuery) -> Page[AuditEntry]:

@@ -54,6 +54,8 @@ BRANCH: dict[str, Any] = {
     "prompt_addition": None,
     "length": 2,
     "merged": [],
+    "compressed": None,
+    "original_of": None,
     "message_ids": [MESSAGE_ID, ANSWER_ID],
 }
 CONTEXT: dict[str, Any] = {
@@ -67,6 +69,7 @@ CONTEXT: dict[str, Any] = {
     "workspace": "/home/me/project",
     "config": {"persona": None, "policy": None, "model": "demo", "rules": []},
     "usage": {"input_tokens": 120, "output_tokens": 30},
+    "pins": [],
     "pending_tool_calls": [CALL],
     "open_questions": [],
     "queued": 0,
@@ -196,6 +199,42 @@ HEALTH: dict[str, Any] = {
     "contexts_in_memory": 2,
     "turns_open": 1,
     "sandbox": True,
+}
+METER: dict[str, Any] = {
+    "tokens": 61200,
+    "budget": 128000,
+    "trigger": 102400,
+    "target": 64000,
+    "counter": "o200k",
+    "is_estimate": False,
+    "auto_compress": True,
+}
+USAGE: dict[str, Any] = {"own": {"input_tokens": 120}, "total": {"input_tokens": 120}, "window": METER}
+WINDOW: dict[str, Any] = {
+    "model": "gpt-4.1",
+    "branch": "main",
+    "meter": METER,
+    "parts": [
+        {"name": "persona", "tokens": 40, "text": "You are an agent in Pilothouse."},
+        {"name": "history", "tokens": 60000, "text": None},
+    ],
+    "compresses": False,
+    "results_cut": 0,
+    "request": {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hello"}]},
+}
+COMPRESSION: dict[str, Any] = {
+    "branch": "main",
+    "strategy": "intelligent",
+    "messages": 42,
+    "messages_kept": 14,
+    "pinned": 1,
+    "tokens_before": 104000,
+    "tokens_after": 61000,
+    "tokens_saved": 43000,
+    "summary_id": None,
+    "original": None,
+    "how": None,
+    "why": None,
 }
 COMPLETION: dict[str, Any] = {
     "id": f"chatcmpl-{MESSAGE_ID}",

@@ -18,6 +18,7 @@ from pilothouse.server import (
     signals,
     steering,
     things,
+    windows,
 )
 from pilothouse.server.examples import (
     AUDIT,
@@ -74,8 +75,6 @@ ROUTES: tuple[Route, ...] = (
     Route("PATCH", _C, contexts.change, "Change title, archive, persona or approval policy",
           errors=(404,), example=CONTEXT, body_example={"title": "Hello"}),
     Route("DELETE", _C, contexts.delete, "Delete a context with its sub-agents", status=204, errors=(404, 409)),
-    Route("GET", f"{_C}/usage", contexts.usage, "Tokens and cost, alone and with its sub-agents",
-          errors=(404,), example={"own": {"input_tokens": 120}, "total": {"input_tokens": 120}}),
     Route("GET", f"{_C}/audit", contexts.audit, "What was decided, by whom and why; mode history",
           errors=(404,), example=examples.page(AUDIT)),
     Route("GET", f"{_C}/export", contexts.export, "One file with everything",
@@ -162,6 +161,21 @@ ROUTES: tuple[Route, ...] = (
           body_example={"branch": "try"}),
     Route("POST", f"{_C}/branches/{{source}}/merge", branches.merge, "Merge one branch into another",
           errors=(404, 409), example=PLAN, body_example={"target": "main", "strategy": "append"}),
+    # the window
+    Route("GET", f"{_C}/window", windows.window, "What the next request would carry, with a count for each part",
+          errors=(404,), example=examples.WINDOW),
+    Route("GET", f"{_C}/usage", windows.usage, "Tokens and cost, alone and with its sub-agents; how full the window is",
+          errors=(404,), example=examples.USAGE),
+    Route("POST", f"{_C}/compress", windows.compress, "Tell the earlier part of the conversation in short, or only say"
+          " what that would do", errors=(404, 409), example=examples.COMPRESSION, body_example={"preview": True}),
+    Route("POST", f"{_C}/compress/undo", windows.undo_compression, "Put back what the last compression took",
+          errors=(404, 409), example={"branch": "main", "messages": 42}, body_example={}),
+    Route("PUT", f"{_C}/messages/{{message_id}}/pin", windows.pin, "Let no compression take a message",
+          errors=(404, 409), example=CONTEXT),
+    Route("DELETE", f"{_C}/messages/{{message_id}}/pin", windows.unpin, "Let compressions take it again",
+          errors=(404,), example=CONTEXT),
+    Route("POST", f"{_C}/workspace-overview", windows.add_overview, "Look at the workspace and tell the model now",
+          status=201, errors=(404,), example={"message_id": MESSAGE_ID}),
     # the session
     Route("GET", "/api/session", sessions.read, "Tabs, active context, page state, preferences", example=SESSION),
     Route("PUT", "/api/session", sessions.replace, "All of it at once; a stale version is refused",

@@ -46,6 +46,7 @@ async def context_shape(runtime: Runtime, live: Live) -> ContextShape:
             persona=core.persona, policy=core.policy, model=core.model or runtime.parts.model, rules=core.rules
         ),
         usage=core.usage,
+        pins=core.pins,
         queued=len(core.queue),
         elevation=await runtime.elevation(live.id),
         turn=TurnShape(id=turn.id, branch=turn.branch, started_at=turn.started_at, round=turn.round) if turn else None,
@@ -76,6 +77,8 @@ async def branch_shape(
         prompt_addition=branch.prompt_addition,
         length=branch.length,
         merged=branch.merged,
+        compressed=branch.compressed,
+        original_of=branch.original_of,
         message_ids=tuple(ids),
     )
 
