@@ -10,9 +10,9 @@ from typing import NamedTuple, Protocol
 from pilothouse.ambient import Ambient, timestamp
 from pilothouse.domain.contexts import Change
 from pilothouse.domain.messages import Message
+from pilothouse.domain.models import Catalogue
 from pilothouse.domain.modes import Modes
 from pilothouse.domain.personas import Persona
-from pilothouse.domain.prices import Price
 from pilothouse.domain.states import State
 from pilothouse.domain.steering import Steering
 from pilothouse.domain.trust import FolderTrust
@@ -92,7 +92,7 @@ class Parts:
     trust: Trusting | None = None
     servers: Servers | None = None
     processors: Sequence[Processor] = ()
-    prices: Mapping[str, Price] = field(default_factory=dict)
+    catalogue: Catalogue = field(default_factory=Catalogue)
     titles: Titles | None = None
     limits: Limits = Limits()
     private: Sequence[Path] = ()

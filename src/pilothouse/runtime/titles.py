@@ -66,7 +66,7 @@ async def _asked(contexts: Contexts, first: Message) -> tuple[str, Usage]:
                 if len(words) > _READ_AT_MOST:
                     raise ModelError(Code.MODEL_ENDLESS, limit=_READ_AT_MOST)
             elif isinstance(event, UsageReported):
-                usage = priced(event.usage, contexts.parts.prices.get(titles.model))
+                usage = priced(event.usage, contexts.parts.catalogue.facts(titles.model).price)
     line = next((line.strip() for line in words.splitlines() if line.strip()), "")
     shown = "".join(character for character in line.strip("\"'#* ") if character.isprintable())
     return shown[:_MADE_AT_MOST], usage

@@ -160,7 +160,7 @@ class Turn:
         used, self.used = self.used, None
         if used is None:
             return
-        used = priced(used, self.parts.prices.get(self.parts.model))
+        used = priced(used, self.parts.catalogue.facts(self.parts.model).price)
         draft.core["usage"] = self.live.core.usage.plus(used)
         opened: OpenTurn | None = draft.core.get("turn", self.live.core.turn)
         if opened is not None:
