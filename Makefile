@@ -38,7 +38,7 @@ docs: install ## write the generated parts of the documentation
 lock: $(VENV)/.dev ## pin and hash the requirements anew
 	$(PIP) install pip-tools
 	for set in run dev bench; do \
-		case $$set in run) more="--extra mcp --extra search requirements/build.in";; dev) more="--extra mcp --extra search --extra dev --extra otel requirements/build.in";; bench) more="--extra bench";; esac; \
+		case $$set in run) more="--extra mcp --extra search --extra tokens requirements/build.in";; dev) more="--extra mcp --extra search --extra tokens --extra dev --extra otel requirements/build.in";; bench) more="--extra bench";; esac; \
 		$(BIN)/pip-compile -q --upgrade --strip-extras --generate-hashes --no-emit-index-url --no-emit-find-links \
 			--no-emit-trusted-host --no-header --no-annotate -o requirements/$$set.txt pyproject.toml $$more; \
 	done

@@ -51,7 +51,7 @@ def build_runtime(
             ambient=ambient,
             modes=configuration.modes,
             personas=configuration.personas,
-            prices=configuration.prices,
+            catalogue=configuration.catalogue,
             steering=configuration.steering,
             trust=configuration,
             servers=_servers(settings, environment, registry, ambient),

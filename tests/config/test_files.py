@@ -11,6 +11,7 @@ from pilothouse.config.trust import Trust
 from pilothouse.domain.codes import Code
 from pilothouse.domain.decisions import CallFacts, Standing, decide
 from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.models import ModelFacts
 from pilothouse.domain.modes import Modes, Verdict, is_looser
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.prices import Price
@@ -57,9 +58,14 @@ aliases = ["d"]
 [personas.reader]
 denied = ["write_file"]
 
-[prices."gpt-4.1"]
-input = 2
-output = 8.0
+[models."gpt-4.1"]
+window = 200_000
+input = 3
+output = 9.0
+
+[models."house/llama-3.1-8b"]
+vision = true
+tokenizer = "cl100k"
 """
 
 
@@ -97,7 +103,10 @@ def test_everything_that_a_file_can_say_comes_to_something(tmp_path: Path) -> No
     assert steering.rules[0].origin.file == f"{tmp_path / 'config.toml'}, line 21"
     assert steering.disabled == frozenset({"edit_file"})
     assert not found.personas["reader"].tools.permits("write_file", "file_system")
-    assert found.prices["gpt-4.1"] == Price(input=2, output=8)
+    own = found.catalogue.facts("gpt-4.1")
+    assert own == ModelFacts(window=200_000, vision=True, tokenizer="o200k", price=Price(input=3, output=9))
+    own = found.catalogue.facts("house/llama-3.1-8b")
+    assert own == ModelFacts(window=128_000, vision=True, tokenizer="cl100k"), "what is left out is what is known"
     assert found.file.limits.rounds == 7
 
 
@@ -131,8 +140,17 @@ WRONG = [
     ('[modes."a b"]\nicon = "x"', 1, "modes.a b", "letters"),
     ("[modes]\nmine = 3", 2, "modes.mine", "a table"),
     ('[personas.x]\nallowed = "all"', 2, "personas.x.allowed", "a list of text"),
-    ('[prices."a.b"]\ninput = -1\noutput = 1', 2, "prices.a.b.input", "from 0"),
-    ('[prices."a.b"]\ninput = 1', 1, "prices.a.b.output", "input, output"),
+    ('[models."a.b"]\ninput = -1\noutput = 1', 2, "models.a.b.input", "a number from 0"),
+    ('[models."a.b"]\ninput = inf\noutput = 1', 2, "models.a.b.input", "up to 1000000"),
+    ('[models."a.b"]\ninput = nan\noutput = 1', 2, "models.a.b.input", "a number from 0"),
+    ('[models."a.b"]\ninput = 1', 1, "models.a.b.output", "input and output, or neither"),
+    ('[models."a.b"]\noutput = 1', 1, "models.a.b.input", "input and output, or neither"),
+    ('[models."a.b"]\nwindow = 0', 2, "models.a.b.window", "a whole number from 1"),
+    ('[models."a.b"]\nwindow = 1e5', 2, "models.a.b.window", "a whole number from 1"),
+    ('[models."a.b"]\nvision = 1', 2, "models.a.b.vision", "true, false"),
+    ('[models."a.b"]\ntokenizer = "gpt"', 2, "models.a.b.tokenizer", "o200k, cl100k, estimate"),
+    ('[models."a.b"]\nprice = 1', 2, "models.a.b.price", "window, vision, tokenizer, input, output"),
+    ("[models]\na = 1", 2, "models.a", "a table"),
     ('text = """\n[modes.x]\n"""\n[limits]\nx = 1', 1, "text", "mode"),
     ('prompt = 1\n[modes.mine]\nprompt = """\nrounds = 1\n"""\n[limits]\nrounds = 0', 1, "prompt", "mode"),
     ('[modes.mine]\nprompt = """\n[limits]\n"""\n[limits]\nrounds = 0', 6, "limits.rounds", "from 1"),
@@ -252,7 +270,7 @@ FORBIDDEN = [
     ("[limits]\nrounds = 1000", "limits"),
     ('[modes.agent2]\nbase = "agent"', "modes"),
     ('[personas.x]\nallowed = ["execute"]', "personas"),
-    ('[prices."x"]\ninput = 0\noutput = 0', "prices"),
+    ('[models."x"]\ninput = 0\noutput = 0', "models"),
     ('language = "zh"', "language"),
     ('[[rules]]\neffect = "allow"', "rules.0.effect"),
     ('[[rules]]\neffect = "deny"\nworkspace = "/elsewhere"', "rules.0.workspace"),

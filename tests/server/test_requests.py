@@ -13,6 +13,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from pilothouse.client import Client, ServerError
 from pilothouse.domain.messages import Usage
+from pilothouse.domain.models import Catalogue, ModelFacts
+from pilothouse.domain.prices import Price
 from pilothouse.llm.script import Answer
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.tools import NoteTool
@@ -330,13 +332,23 @@ async def test_errors_are_problems_in_the_readers_language(tmp_path: Path) -> No
         assert status in (400, 422)
 
 
+async def test_what_is_known_of_the_model_can_be_asked_for(tmp_path: Path) -> None:
+    facts = ModelFacts(window=32_000, vision=True, tokenizer="o200k", price=Price(input=0.5, output=2))
+    async with serving(tmp_path, DONE, catalogue=Catalogue({"test": facts})) as (_, client, _):
+        (model,) = (await client.call("GET", "/api/models"))["items"]
+        assert (model["window"], model["vision"], model["tokenizer"]) == (32_000, True, "o200k")
+        assert (model["input_price"], model["output_price"]) == (0.5, 2)
+
+
 async def test_what_there_is_can_be_asked_for_and_metrics_parse(tmp_path: Path) -> None:
     async with serving(tmp_path, DONE) as (world, client, url):
         assert {mode["name"] for mode in (await client.call("GET", "/api/modes"))["items"]} >= {"agent", "plan", "ask"}
         tools = (await client.call("GET", "/api/tools"))["items"]
         assert {"look", "change", "ask_user"} <= {tool["name"] for tool in tools}
         assert tools[0]["parameters"]["type"] == "object"
-        assert (await client.call("GET", "/api/models"))["items"][0]["name"] == "test"
+        nothing = dict.fromkeys(("window", "tokenizer", "input_price", "output_price"))
+        own = {"name": "test", "is_default": True, "is_demo": False, "vision": False, **nothing}
+        assert (await client.call("GET", "/api/models"))["items"] == [own], "nothing is made up of an unknown one"
         assert (await client.call("GET", "/api/health"))["status"] == "ok"
         await refusal(client, "GET", "/api/contexts/nobody")
         await refusal(client, "GET", "/no/such/path")

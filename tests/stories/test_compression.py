@@ -3,14 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from pilothouse.domain.budgets import Budget
-from pilothouse.domain.codes import Code
-from pilothouse.domain.errors import Conflict, NotFound
-from pilothouse.domain.messages import ErrorMessage, Message, SystemControl, Text
-from pilothouse.domain.states import Idle
-from pilothouse.llm.script import Answer, Script, ScriptedCall, ScriptedError
+from pilothouse.domain.messages import Message, SystemControl
+from pilothouse.llm.script import Answer, Script
 from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.testing.world import World
 

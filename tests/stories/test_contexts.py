@@ -9,6 +9,7 @@ import pytest
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import Conflict, InvalidInput
 from pilothouse.domain.messages import Usage
+from pilothouse.domain.models import Catalogue, ModelFacts
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.prices import Price
 from pilothouse.domain.rules import Scope
@@ -27,6 +28,10 @@ CALL = Answer(text="I will", calls=(ScriptedCall(tool="change", arguments={"text
 
 def files(tmp_path: Path, name: str = "data") -> FileStore:
     return FileStore(tmp_path / name, now=lambda: "2026-01-01T00:00:00.000Z")
+
+
+def priced_at(of_input: float, of_output: float) -> Catalogue:
+    return Catalogue({"test": ModelFacts(price=Price(input=of_input, output=of_output))})
 
 
 @pytest.mark.parametrize("kind", ["memory", "files"])
@@ -63,8 +68,8 @@ async def test_an_archived_context_is_out_of_the_list_until_a_message_brings_it_
 
 async def test_usage_is_added_up_and_has_a_cost_where_a_price_is_known(tmp_path: Path) -> None:
     used = Usage(input_tokens=1000, output_tokens=500)
-    for prices, cost in (({"test": Price(input=2.0, output=8.0)}, 0.012), ({}, None)):
-        world = World(tmp_path, Answer(text="1", usage=used), Answer(text="2", usage=used), prices=prices)
+    for catalogue, cost in ((priced_at(2.0, 8.0), 0.012), (Catalogue(), None)):
+        world = World(tmp_path, Answer(text="1", usage=used), Answer(text="2", usage=used), catalogue=catalogue)
         context_id = await world.start()
         await world.turn(context_id)
         await world.turn(context_id)
@@ -79,7 +84,7 @@ async def test_a_turn_ends_when_it_has_cost_its_limit(tmp_path: Path) -> None:
         tmp_path,
         Answer(calls=CALL.calls, usage=used),
         Answer(text="never"),
-        prices={"test": Price(input=1.0, output=1.0)},
+        catalogue=priced_at(1.0, 1.0),
         limits=Limits(turn_cost=0.5),
     )
     context_id = await world.start()

@@ -8,9 +8,9 @@ from pilothouse.config.reading import Document, read_document
 from pilothouse.config.schema import ProjectFile, RootTable, UserFile
 from pilothouse.config.tools import ToolSettings, tool_settings, with_tools
 from pilothouse.config.trust import CONFIG, FOLDER, SERVERS, TOOLS, Trust
+from pilothouse.domain.models import Catalogue
 from pilothouse.domain.modes import Modes
 from pilothouse.domain.personas import Persona
-from pilothouse.domain.prices import Price
 from pilothouse.domain.steering import Steering
 from pilothouse.domain.trust import FolderTrust
 
@@ -27,7 +27,7 @@ class Configuration:
         self.file = self._document.checked(self._document.data, UserFile)
         self.modes: Modes = meaning.modes_of(self._document, self.file)
         self.personas: Mapping[str, Persona] = meaning.personas_of(self._document, self.file)
-        self.prices: Mapping[str, Price] = meaning.prices_of(self._document, self.file)
+        self.catalogue: Catalogue = meaning.catalogue_of(self._document, self.file)
         self.roots: list[RootTable] = meaning.roots_of(self._document, self.file)
         meaning.check_server(self._document, self.file, self.modes)
         tools = read_document(user_file.parent / TOOLS)

@@ -1,4 +1,4 @@
-"""What a file says, as the domain's values: modes, personas, prices, and the steering of a workspace."""
+"""What a file says, as the domain's values: modes, personas, models, and the steering of a workspace."""
 
 import hashlib
 import os
@@ -11,9 +11,9 @@ import msgspec
 from pilothouse.config.reading import Document, KeyPath
 from pilothouse.config.schema import (
     ApprovalTable,
+    ModelTable,
     ModeTable,
     PersonaTable,
-    PriceTable,
     ProjectFile,
     RootTable,
     RuleTable,
@@ -22,6 +22,7 @@ from pilothouse.config.schema import (
 from pilothouse.domain.branches import check_name
 from pilothouse.domain.decisions import DirectoryMode
 from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.models import Catalogue, ModelFacts
 from pilothouse.domain.modes import DEFAULT_MODE, Mode, Modes, Verdict, is_looser, with_plan_commands
 from pilothouse.domain.personas import Persona, ToolPolicy
 from pilothouse.domain.places import below_workspace
@@ -103,10 +104,26 @@ def check_server(document: Document, file: UserFile, modes: Modes) -> None:
             document.fail(("server", "hosts"), f"{name!r} is no name of a host.", "a name without a port")
 
 
-def prices_of(document: Document, file: UserFile) -> dict[str, Price]:
-    """Raises: InvalidInput."""
-    checked = {name: document.checked(table, PriceTable, ("prices", name)) for name, table in file.prices.items()}
-    return {name: Price(input=price.input, output=price.output) for name, price in checked.items()}
+def catalogue_of(document: Document, file: UserFile) -> Catalogue:
+    """What the person says of models; what they leave out is what is known of that name. Raises: InvalidInput."""
+    built_in = Catalogue()
+    own = {}
+    for name, table in file.models.items():
+        at = ("models", name)
+        own[name] = _model(document, at, document.checked(table, ModelTable, at), built_in.facts(name))
+    return Catalogue(own)
+
+
+def _model(document: Document, at: KeyPath, table: ModelTable, known: ModelFacts) -> ModelFacts:
+    given = {field: value for field, value in msgspec.structs.asdict(table).items() if value is not None}
+    prices = {field: given.pop(field) for field in ("input", "output") if field in given}
+    if len(prices) == 1:
+        missing = "output" if "input" in prices else "input"
+        document.fail((*at, missing), "It is missing.", "input and output, or neither")
+    if prices:
+        given["price"] = Price(**prices)
+    facts: ModelFacts = msgspec.structs.replace(known, **given)
+    return facts
 
 
 def user_steering(document: Document, file: UserFile, modes: Modes, workspace: str | None) -> Steering:

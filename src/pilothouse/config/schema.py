@@ -10,6 +10,7 @@ from pilothouse.domain.rules import RuleEffect
 Word = Literal["run", "wait", "deny"]
 Positive = Annotated[float, Meta(gt=0)]
 Count = Annotated[int, Meta(ge=1)]
+Amount = Annotated[float, Meta(ge=0, le=1_000_000)]
 
 
 class _Table(Struct, frozen=True, forbid_unknown_fields=True):
@@ -59,9 +60,14 @@ class PersonaTable(_Table, frozen=True):
     denied_categories: tuple[str, ...] = ()
 
 
-class PriceTable(_Table, frozen=True):
-    input: Annotated[float, Meta(ge=0)]
-    output: Annotated[float, Meta(ge=0)]
+class ModelTable(_Table, frozen=True):
+    """What is known of a model. `input` and `output` are its price for a million tokens."""
+
+    window: Annotated[int, Meta(ge=1, le=1_000_000_000)] | None = None
+    vision: bool | None = None
+    tokenizer: Literal["o200k", "cl100k", "estimate"] | None = None
+    input: Amount | None = None
+    output: Amount | None = None
 
 
 class ToolTable(_Table, frozen=True):
@@ -127,5 +133,5 @@ class UserFile(ProjectFile, frozen=True):
     limits: LimitsTable = LimitsTable()
     modes: dict[str, Any] = {}
     personas: dict[str, Any] = {}
-    prices: dict[str, Any] = {}
+    models: dict[str, Any] = {}
     server: ServerTable = ServerTable()

@@ -1,4 +1,4 @@
-"""What a model costs, where somebody has said so."""
+"""What a model costs, where it is known."""
 
 import msgspec
 

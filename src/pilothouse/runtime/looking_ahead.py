@@ -68,7 +68,9 @@ async def _outlined(live: Live) -> tuple[str, Outline]:
     return branch, await outline(live, branch)
 
 
-def _parts(live: Live, made: Outline, prompt: tuple[int, ...], tools: int, history: int, attached: int) -> list[WindowPart]:
+def _parts(
+    live: Live, made: Outline, prompt: tuple[int, ...], tools: int, history: int, attached: int
+) -> list[WindowPart]:
     texts = [
         WindowPart(name=part.name, tokens=corrected(live, tokens), text=part.text)
         for part, tokens in zip(made.prompt, prompt, strict=True)

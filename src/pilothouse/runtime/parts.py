@@ -14,7 +14,6 @@ from pilothouse.domain.messages import Message
 from pilothouse.domain.models import Catalogue
 from pilothouse.domain.modes import Modes
 from pilothouse.domain.personas import Persona
-from pilothouse.domain.prices import Price
 from pilothouse.domain.states import State
 from pilothouse.domain.steering import Steering
 from pilothouse.domain.trust import FolderTrust
@@ -96,7 +95,6 @@ class Parts:
     trust: Trusting | None = None
     servers: Servers | None = None
     processors: Sequence[Processor] = ()
-    prices: Mapping[str, Price] = field(default_factory=dict)
     catalogue: Catalogue = field(default_factory=Catalogue)
     budget: Budget = Budget()
     token_budget: int | None = None

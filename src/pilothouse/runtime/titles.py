@@ -58,7 +58,7 @@ async def _asked(contexts: Contexts, first: Message) -> tuple[str, Usage]:
     messages = [titles.adapter.encode(UserText(content=text[:_READ_AT_MOST]))]
     request = ModelRequest(model=titles.model, system=_INSTRUCTION, messages=messages, purpose="title")
     words, used = await whole_answer(titles.adapter, request, characters=_READ_AT_MOST)
-    usage = priced(used, contexts.parts.prices.get(titles.model))
+    usage = priced(used, contexts.parts.catalogue.facts(titles.model).price)
     line = next((line.strip() for line in words.splitlines() if line.strip()), "")
     shown = "".join(character for character in line.strip("\"'#* ") if character.isprintable())
     return shown[:_MADE_AT_MOST], usage

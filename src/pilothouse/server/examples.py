@@ -153,6 +153,16 @@ MODE: dict[str, Any] = {
     "aliases": ["planner"],
     "elevates": False,
 }
+MODEL: dict[str, Any] = {
+    "name": "gpt-4.1-mini",
+    "is_default": True,
+    "is_demo": False,
+    "window": 1047576,
+    "vision": True,
+    "tokenizer": "o200k",
+    "input_price": 0.4,
+    "output_price": 1.6,
+}
 TOOL: dict[str, Any] = {
     "name": "read_file",
     "display_name": "Read File",

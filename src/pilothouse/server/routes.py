@@ -192,8 +192,8 @@ ROUTES: tuple[Route, ...] = (
     # what there is
     Route("GET", "/api/modes", things.modes, "Modes", example=examples.page(MODE)),
     Route("GET", "/api/personas", things.personas, "Personas", example=examples.page({"name": "reviewer"})),
-    Route("GET", "/api/models", things.models, "Models",
-          example=examples.page({"name": "demo", "is_default": True, "is_demo": True})),
+    Route("GET", "/api/models", things.models, "Models, and what is known of them",
+          example=examples.page(examples.MODEL)),
     Route("GET", "/api/tools", things.tools, "Tools", example=examples.page(TOOL)),
     Route("PATCH", "/api/tools/{name}", things.switch_tool, "Switch a tool on or off, in all of the user's contexts",
           errors=(404, 409), example=TOOL, body_example={"enabled": False}),

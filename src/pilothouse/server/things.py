@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from pilothouse import __version__
 from pilothouse.domain.calls import Effect, display_name
+from pilothouse.domain.models import ModelFacts
 from pilothouse.domain.modes import Mode
 from pilothouse.domain.shapes import Page
 from pilothouse.domain.values import Value
@@ -29,11 +30,17 @@ class PersonaShape(Value, kw_only=True, omit_defaults=False):
 
 
 class ModelShape(Value, kw_only=True, omit_defaults=False):
-    """`is_demo` is the one that needs no key and only shows how things work."""
+    """`is_demo` is the one that needs no key and only shows how things work. What is not known is null: how many tokens
+    may be sent, how it counts them (then they are estimated), what a million of them cost."""
 
     name: str
     is_default: bool
     is_demo: bool
+    window: int | None
+    vision: bool
+    tokenizer: str | None
+    input_price: float | None
+    output_price: float | None
 
 
 class ToolShape(Value, kw_only=True, omit_defaults=False):
@@ -78,7 +85,21 @@ async def personas(call: Call) -> Page[PersonaShape]:
 
 
 async def models(call: Call) -> Page[ModelShape]:
-    return Page((ModelShape(name=call.runtime.parts.model, is_default=True, is_demo=call.serving.is_demo),))
+    parts = call.runtime.parts
+    return Page((_model(parts.model, parts.catalogue.facts(parts.model), call.serving.is_demo),))
+
+
+def _model(name: str, facts: ModelFacts, is_demo: bool) -> ModelShape:
+    return ModelShape(
+        name=name,
+        is_default=True,
+        is_demo=is_demo,
+        window=facts.window,
+        vision=facts.vision,
+        tokenizer=facts.tokenizer,
+        input_price=facts.price.input if facts.price is not None else None,
+        output_price=facts.price.output if facts.price is not None else None,
+    )
 
 
 async def tools(call: Call) -> Page[ToolShape]:

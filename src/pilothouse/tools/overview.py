@@ -1,5 +1,7 @@
 """stub"""
+
 from collections.abc import Callable
+
 from pilothouse.domain.budgets import OverviewSettings
 from pilothouse.sandbox.workspace import Workspace
 

@@ -1,0 +1,68 @@
+"""What is known of models: by the longest beginning of their name, in whole words; a person's own stands first."""
+
+import pytest
+
+from pilothouse.domain.models import Catalogue, ModelFacts
+from pilothouse.domain.prices import Price
+
+KNOWN = Catalogue()
+
+
+@pytest.mark.parametrize(
+    ("name", "like"),
+    [
+        ("gpt-4.1-2025-04-14", "gpt-4.1"),
+        ("gpt-4.1-mini-2025-04-14", "gpt-4.1-mini"),
+        ("openai/gpt-4.1", "gpt-4.1"),
+        ("openrouter/openai/gpt-4o-mini", "gpt-4o-mini"),
+        ("GPT-4o", "gpt-4o"),
+        ("gpt-4-0613", "gpt-4"),
+        ("claude-3-5-sonnet-20241022", "claude-3.5-sonnet"),
+        ("claude-3-5-sonnet-latest", "claude-3.5-sonnet"),
+        ("claude-sonnet-4@20250514", "claude-sonnet-4"),
+        ("anthropic/claude-opus-4.5", "claude-opus-4-5"),
+        ("gemini-2.0-flash-001", "gemini-2.0-flash"),
+        ("meta-llama/Llama-3.1-8B-Instruct", "llama-3.1"),
+        ("llama3.1:8b", "llama3.1"),
+        ("moonshotai/kimi-k2:free", "kimi-k2"),
+    ],
+)
+def test_a_name_is_known_by_its_beginning(name: str, like: str) -> None:
+    assert KNOWN.facts(name) == KNOWN.facts(like) != ModelFacts()
+
+
+def test_a_beginning_is_made_of_whole_words() -> None:
+    assert KNOWN.facts("gpt-4").window == 8_192
+    assert KNOWN.facts("gpt-4o").window == 128_000
+    assert KNOWN.facts("gpt-4.1").window == 1_047_576
+    assert KNOWN.facts("gpt-4.9") == KNOWN.facts("gpt-42") == KNOWN.facts("gpt") == ModelFacts()
+
+
+@pytest.mark.parametrize("name", ["gpt-4o-audio-preview", "gpt-4o:extended", "claude-opus-4-9", "gpt-5-mini-deluxe"])
+def test_another_variant_of_a_family_has_its_window_and_no_price(name: str) -> None:
+    facts = KNOWN.facts(name)
+    assert facts.window is not None
+    assert facts.price is None
+
+
+@pytest.mark.parametrize("name", ["", "demo", "test", "/tmp/script.toml", "gpt", "-", "/", "-" * 1_000_000])
+def test_of_an_unknown_model_nothing_is_known(name: str) -> None:
+    assert KNOWN.facts(name) == ModelFacts()
+
+
+def test_what_a_person_says_stands_first_and_for_that_name_alone() -> None:
+    own = ModelFacts(window=1, price=Price(input=1, output=2))
+    catalogue = Catalogue({"gpt-4o": own, "mine": own})
+    assert catalogue.facts("gpt-4o") == catalogue.facts("mine") == own
+    assert catalogue.facts("gpt-4o-mini") == KNOWN.facts("gpt-4o-mini")
+    assert catalogue.known()["mine"] == catalogue.known()["gpt-4o"] == own
+    assert set(KNOWN.known()) == set(catalogue.known()) - {"mine"}
+
+
+def test_every_built_in_fact_is_found_by_its_own_name_and_makes_sense() -> None:
+    for name, facts in KNOWN.known().items():
+        assert KNOWN.facts(name) == facts
+        assert facts.window is not None, name
+        assert 4_000 <= facts.window <= 3_000_000, name
+        assert facts.tokenizer in (None, "o200k", "cl100k")
+        assert facts.price is None or 0 < facts.price.input < facts.price.output, name
