@@ -4,19 +4,19 @@ from collections.abc import Sequence
 
 import msgspec
 
+from pilothouse.domain.offers import ToolOffer
+from pilothouse.llm.base import ModelRequest, UserText
+from pilothouse.llm.chat_form import encode_body, encode_message
+from pilothouse.testing import wire
+
+OFFER = ToolOffer("t", "does nothing", {"type": "object", "properties": {}})
+
+
+def assert_valid_request(request: ModelRequest) -> None:
+    wire.check(msgspec.json.decode(encode_body(request)))
+
 
 def assert_valid_window(fragments: Sequence[bytes]) -> None:
-    """Every call is followed by exactly one result, in order; no result stands without its call."""
-    awaited: list[str] = []
-    seen: set[str] = set()
-    for fragment in map(msgspec.json.decode, fragments):
-        if fragment["kind"] == "CallResult":
-            assert awaited, "a result without its call"
-            assert fragment["call_id"] == awaited.pop(0)
-            continue
-        assert not awaited, "a call without its result"
-        if fragment["kind"] == "AssistantCalls":
-            awaited = [call["id"] for call in fragment["calls"]]
-            assert seen.isdisjoint(awaited)
-            seen.update(awaited)
-    assert not awaited, "a call without its result"
+    """A history that a person's next message follows: it may end in any way, but every call has its one result."""
+    messages = [*fragments, encode_message(UserText(content="go on"))]
+    assert_valid_request(ModelRequest(model="m", system="s", messages=messages, tools=(OFFER,)))

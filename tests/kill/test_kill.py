@@ -12,7 +12,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from pilothouse.domain.branches import MAIN
@@ -23,6 +22,7 @@ from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.runtime.runtime import Runtime
 from tests.kill.child import CONTEXT, MODES, runtime_of
 from tests.scale import LONG, Record
+from tests.windows import assert_valid_window
 
 KILLS = 1000 if LONG else 200
 SEED = random.randrange(2**32)
@@ -123,15 +123,7 @@ class Victim:
             with_tools=True,
             loading=loading,
         )
-        awaited: list[str] = []
-        for fragment in map(msgspec.json.decode, fragments):
-            if fragment["kind"] == "CallResult":
-                assert fragment["call_id"] == awaited.pop(0)
-                continue
-            assert not awaited
-            if fragment["kind"] == "AssistantCalls":
-                awaited = [call["id"] for call in fragment["calls"]]
-        assert not awaited
+        assert_valid_window(fragments)
 
     def _nothing_ran_twice(self) -> None:
         effects = self.workspace / "effects"

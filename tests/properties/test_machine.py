@@ -31,7 +31,7 @@ from pilothouse.testing.world import World
 from pilothouse.tools.builtin.delegate import Delegate
 from tests.properties.oracle import DIRECTORIES, EFFECTS, Oracle, OrderedStore
 from tests.scale import LONG
-from tests.windows import assert_valid_window
+from tests.windows import assert_valid_request
 
 MODES = ["agent", "supervised", "review", "plan", "ask"]
 RUNGS = [None, None, "exact", "folder", "tool", "tool_for_good"]
@@ -378,7 +378,7 @@ class Machine(RuleBasedStateMachine):
     def every_request_was_valid(self) -> None:
         for model in self.models:
             for request in model.requests:
-                assert_valid_window(request.messages)
+                assert_valid_request(request)
                 if "holds is 'ask'" in request.system or "mode 'ask' of who" in request.system:
                     assert request.tools == ()
                 if "holds is 'plan'" in request.system or "mode 'plan' of who" in request.system:

@@ -107,7 +107,7 @@ class Obliging(ScriptedAdapter):
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         yield Connected()
         last = msgspec.json.decode(request.messages[-1]) if request.messages else {}
-        said = last["content"] if last.get("kind") == "UserText" else ""
+        said = last["content"] if last.get("role") == "user" else ""
         asked = [word for word in CALLS if word in said]
         yield TextDelta(text="Well.")
         for number, word in enumerate(asked):

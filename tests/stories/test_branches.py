@@ -13,7 +13,7 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.disk import FaultyDisk
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
-from tests.windows import assert_valid_window
+from tests.windows import assert_valid_request
 
 
 def files(tmp_path: Path, disk: FaultyDisk | None = None) -> FileStore:
@@ -106,7 +106,7 @@ async def test_cherry_picking_takes_what_is_named_in_the_order_given_and_lists_w
     alone = await world.runtime.preview_merge(context_id, "idea", strategy="cherry_pick", message_ids=[result.id])
     assert alone.conflicts == (), "its call is there by now"
     await world.turn(context_id, "go on")
-    assert_valid_window(world.model.requests[-1].messages)
+    assert_valid_request(world.model.requests[-1])
 
 
 async def test_a_result_without_its_call_is_listed(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ async def test_a_result_without_its_call_is_listed(tmp_path: Path) -> None:
     done = await world.runtime.merge(context_id, "main", strategy="cherry_pick", message_ids=[result.id])
     assert [conflict.kind for conflict in done.conflicts] == ["call_left_behind"]
     await world.turn(context_id, "go on")
-    assert_valid_window(world.model.requests[-1].messages)
+    assert_valid_request(world.model.requests[-1])
 
 
 async def test_what_cannot_be_merged_is_refused_and_changes_nothing(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.disk import FaultyDisk
 from pilothouse.testing.world import World
-from tests.windows import assert_valid_window
+from tests.windows import assert_valid_request
 
 AT = "2026-01-01T00:00:00.000Z"
 CALL = Answer(text="I will", calls=(ScriptedCall(tool="change", arguments={"text": "x"}),))
@@ -42,9 +42,9 @@ def kinds(messages: Sequence[Message]) -> list[str]:
 
 def results_told(world: World) -> list[str]:
     """What the last request says of its calls."""
-    assert_valid_window(world.model.requests[-1].messages)
+    assert_valid_request(world.model.requests[-1])
     decoded = map(msgspec.json.decode, world.model.requests[-1].messages)
-    return [fragment["content"] for fragment in decoded if fragment["kind"] == "CallResult"]
+    return [fragment["content"] for fragment in decoded if fragment["role"] == "tool"]
 
 
 # results apart from their calls

@@ -11,7 +11,7 @@ from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
-from tests.windows import assert_valid_window
+from tests.windows import assert_valid_request
 
 SLOW_CHANGES = tuple(ScriptedCall(tool="slow", arguments={"text": str(n)}) for n in range(2))
 QUESTION = ScriptedCall(tool="ask_user", arguments={"questions": [{"question": "Which?"}]})
@@ -130,7 +130,7 @@ async def test_a_call_with_an_intent_and_no_result_is_told_as_such(tmp_path: Pat
     await again.runtime.continue_turn(context_id)
     await again.runtime.rested(context_id)
     assert slow.ran == ["0"]
-    assert_valid_window(again.model.requests[0].messages)
+    assert_valid_request(again.model.requests[0])
     await again.runtime.close()
 
 
@@ -197,7 +197,7 @@ async def test_a_fork_never_parts_a_call_from_its_result_and_a_switch_shows_the_
     assert world.states[-3:] == ["switching_branch", "saving_context", "idle"]
     await world.turn(context_id, "differently")
     assert len(world.model.requests[-1].messages) == 2
-    assert_valid_window(world.model.requests[-1].messages)
+    assert_valid_request(world.model.requests[-1])
     await world.runtime.switch_branch(context_id, "main")
     assert (await world.runtime.read_messages(context_id))[-1].id == answer.id
     assert second.call_id == request.calls[1].id

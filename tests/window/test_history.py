@@ -9,16 +9,12 @@ from hypothesis import strategies as st
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.messages import ErrorMessage, Message, SystemControl, Text, ToolCall, ToolRequest, ToolResult
 from pilothouse.domain.values import CallId, MessageId
-from pilothouse.llm.base import ModelMessage
+from pilothouse.llm.chat_form import encode_message
 from pilothouse.window.history import RESULT_LIMIT, History
 from pilothouse.window.tokens import Estimate
 from tests.windows import assert_valid_window
 
 AT = ""
-
-
-def encode(message: ModelMessage) -> bytes:
-    return msgspec.json.encode({"kind": type(message).__name__, **msgspec.structs.asdict(message)})
 
 
 def text(content: str, role: Any = "user", ended: Any = "complete") -> Text:
@@ -74,10 +70,10 @@ def branches(draw: st.DrawFn) -> list[Message]:
 def test_every_window_is_valid_at_every_length_and_however_it_was_folded(
     messages: list[Message], data: st.DataObject
 ) -> None:
-    whole = History(encode, Estimate(), with_tools=True)
+    whole = History(encode_message, Estimate(), with_tools=True)
     whole.extend(messages)
     assert_valid_window(whole.fragments())
-    stepwise = History(encode, Estimate(), with_tools=True)
+    stepwise = History(encode_message, Estimate(), with_tools=True)
     for message in messages:
         stepwise.extend([message])
         assert_valid_window(stepwise.fragments())
@@ -86,24 +82,25 @@ def test_every_window_is_valid_at_every_length_and_however_it_was_folded(
 
 @given(messages=branches())
 def test_without_tools_calls_and_results_are_told_as_text(messages: list[Message]) -> None:
-    history = History(encode, Estimate(), with_tools=False)
+    history = History(encode_message, Estimate(), with_tools=False)
     history.extend(messages)
-    kinds = {msgspec.json.decode(fragment)["kind"] for fragment in history.fragments()}
-    assert kinds <= {"UserText", "AssistantText"}
+    told = [msgspec.json.decode(fragment) for fragment in history.fragments()]
+    assert {message["role"] for message in told} <= {"user", "assistant"}
+    assert not any("tool_calls" in message for message in told)
 
 
-def shown(*messages: Message) -> list[str]:
-    history = History(encode, Estimate(), with_tools=True)
+def shown(*messages: Message) -> list[str | None]:
+    history = History(encode_message, Estimate(), with_tools=True)
     history.extend(messages)
-    return [msgspec.json.decode(fragment).get("content", "") for fragment in history.fragments()]
+    return [msgspec.json.decode(fragment)["content"] for fragment in history.fragments()]
 
 
 def test_a_call_without_a_result_was_not_run() -> None:
-    assert shown(request("a", "b"), result("b"), text("next")) == ["", "Not run.", "ok", "next"]
+    assert shown(request("a", "b"), result("b"), text("next")) == [None, "Not run.", "ok", "next"]
 
 
 def test_a_second_result_of_the_same_call_is_left_out() -> None:
-    assert shown(request("a", "b"), result("a", "first"), result("a", "second"), result("b")) == ["", "first", "ok"]
+    assert shown(request("a", "b"), result("a", "first"), result("a", "second"), result("b")) == [None, "first", "ok"]
 
 
 def test_a_result_without_its_call_is_left_out() -> None:
@@ -116,7 +113,7 @@ def test_a_cut_answer_an_error_and_an_empty_text_are_left_out() -> None:
 
 def test_an_error_between_a_call_and_its_result_parts_nothing() -> None:
     error = ErrorMessage(id=MessageId("e"), timestamp=AT, role="assistant", reason=Reason(Code.INTERRUPTED))
-    assert shown(request("a"), error, result("a", "late")) == ["", "late"]
+    assert shown(request("a"), error, result("a", "late")) == [None, "late"]
 
 
 def test_a_long_result_is_cut_in_the_middle() -> None:

@@ -81,6 +81,9 @@ class Adapter(Protocol):
     def encode(self, message: ModelMessage) -> bytes:
         """One message in the form in which the request carries it. Pure."""
 
+    def body(self, request: ModelRequest) -> bytes:
+        """The whole request, as JSON, as it is sent. Pure."""
+
     def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Raises: ModelUnavailable, ModelRefused; nothing else. A stream that ends without `Finished` was cut."""
 

@@ -21,9 +21,11 @@ from pilothouse.llm.base import (
     TextDelta,
     UsageReported,
 )
+from pilothouse.llm.chat_form import encode_body, encode_message
 
 _WORD_SECONDS = 0.01
 _LOOKED_BACK = 40
+_LINE_SHOWN, _SHORT = 100, 2000
 
 Ask = tuple[str, dict[str, Any]]
 
@@ -79,11 +81,15 @@ class DemoAdapter:
     name = "demo"
 
     def encode(self, message: ModelMessage) -> bytes:
-        return msgspec.json.encode({"kind": type(message).__name__, **msgspec.structs.asdict(message)})
+        return encode_message(message)
+
+    def body(self, request: ModelRequest) -> bytes:
+        return encode_body(request)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         yield Connected()
-        text, ask = _answer([msgspec.json.decode(each) for each in request.messages[-_LOOKED_BACK:]], request)
+        history = [msgspec.json.decode(each) for each in request.messages[-_LOOKED_BACK:]]
+        text, ask = _answer(history, request) if request.purpose == "turn" else (_in_short(history), None)
         for word in re.findall(r"\S+\s*|\s+", text):
             await asyncio.sleep(_WORD_SECONDS)
             yield TextDelta(text=word)
@@ -100,15 +106,15 @@ class DemoAdapter:
 
 def _answer(history: list[dict[str, Any]], request: ModelRequest) -> tuple[str, Ask | None]:
     last = history[-1] if history else {}
-    asked: dict[str, Any] = next((each for each in reversed(history) if each["kind"] == "UserText"), {})
+    asked: dict[str, Any] = next((each for each in reversed(history) if each["role"] == "user"), {})
     content = str(asked.get("content", ""))
     chinese = bool(re.search(r"[\u4e00-\u9fff]", content))
     steps = _STEPS.match(content)
     if steps is not None and request.tools:
         since = history[::-1].index(asked)
-        done = sum(each["kind"] == "CallResult" for each in history[len(history) - since :])
+        done = sum(each["role"] == "tool" for each in history[len(history) - since :])
         return _next_step(done, int(steps[1]), chinese)
-    if last.get("kind") == "CallResult":
+    if last.get("role") == "tool":
         return f"That is what came back:\n{last.get('content', '')}", None
     for pattern, make in _RULES:
         found = pattern.match(content)
@@ -118,6 +124,12 @@ def _answer(history: list[dict[str, Any]], request: ModelRequest) -> tuple[str, 
             ask = make(found)
             return (f"我来使用 {ask[0]}。" if chinese else f"I will use {ask[0]}."), ask
     return (_HELP_ZH if chinese else _HELP), None
+
+
+def _in_short(history: list[dict[str, Any]]) -> str:
+    """No summary and no title, but what one can do with rules: how each entry begins."""
+    lines = "\n".join(str(each.get("content", "")) for each in history).splitlines()
+    return "\n".join(line.strip()[:_LINE_SHOWN] for line in lines if line.strip())[:_SHORT]
 
 
 def _next_step(done: int, total: int, chinese: bool) -> tuple[str, Ask | None]:

@@ -14,10 +14,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ModelError, ModelRefused, ModelTooLong, ModelUnavailable
 from pilothouse.domain.messages import Usage
 from pilothouse.llm.base import (
-    AssistantCalls,
-    AssistantText,
     CallDelta,
-    CallResult,
     Connected,
     Finished,
     ModelEvent,
@@ -25,8 +22,8 @@ from pilothouse.llm.base import (
     ModelRequest,
     TextDelta,
     UsageReported,
-    UserText,
 )
+from pilothouse.llm.chat_form import encode_body, encode_message
 from pilothouse.llm.sse import data_lines
 
 CONNECT_SECONDS = 10.0
@@ -97,11 +94,17 @@ class OpenAIAdapter:
         self._session: aiohttp.ClientSession | None = None
 
     def encode(self, message: ModelMessage) -> bytes:
-        return msgspec.json.encode(_plain(message))
+        return encode_message(message)
+
+    def body(self, request: ModelRequest) -> bytes:
+        return encode_body(request)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         with self._as_model_errors():
-            async with self._client().post(self._url, data=self._body(request)) as response:
+            body = self.body(request)
+            # A large one goes as a file: it is sent in parts, and does not hold up the other streams.
+            data = body if len(body) < _SENT_AT_ONCE else io.BytesIO(body)
+            async with self._client().post(self._url, data=data) as response:
                 if response.status != 200:
                     raise _refusal(response, await _start_of_body(response))
                 yield Connected()
@@ -145,41 +148,6 @@ class OpenAIAdapter:
     async def close(self) -> None:
         if self._session is not None:
             await self._session.close()
-
-    def _body(self, request: ModelRequest) -> bytes | io.BytesIO:
-        system = msgspec.json.encode({"role": "system", "content": request.system})
-        parts = [
-            b'{"model":',
-            msgspec.json.encode(request.model),
-            b',"stream":true,"stream_options":{"include_usage":true},"messages":[',
-            b",".join([system, *request.messages]),
-            b"]",
-        ]
-        if request.tools:
-            parts += [
-                b',"tools":',
-                msgspec.json.encode([{"type": "function", "function": tool} for tool in request.tools]),
-            ]
-        parts.append(b"}")
-        body = b"".join(parts)
-        # A large one goes as a file: it is sent in parts, and does not hold up the other streams.
-        return body if len(body) < _SENT_AT_ONCE else io.BytesIO(body)
-
-
-def _plain(message: ModelMessage) -> Mapping[str, Any]:
-    match message:
-        case UserText(content=content):
-            return {"role": "user", "content": content}
-        case AssistantText(content=content):
-            return {"role": "assistant", "content": content}
-        case AssistantCalls(content=content, calls=calls):
-            functions = [
-                {"id": call.id, "type": "function", "function": {"name": call.tool, "arguments": call.arguments}}
-                for call in calls
-            ]
-            return {"role": "assistant", "content": content or None, "tool_calls": functions}
-        case CallResult(call_id=call_id, content=content):
-            return {"role": "tool", "tool_call_id": call_id, "content": content}
 
 
 def _events(line: bytes) -> list[ModelEvent]:

@@ -3,11 +3,10 @@
 import asyncio
 from collections.abc import AsyncGenerator
 
-import msgspec
-
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ModelError, ModelRefused, ModelTooLong, ModelUnavailable
 from pilothouse.llm.base import Connected, ModelEvent, ModelMessage, ModelRequest
+from pilothouse.llm.chat_form import encode_body, encode_message
 from pilothouse.llm.script import Player, Script, ScriptedError
 
 
@@ -19,7 +18,10 @@ class ScriptedAdapter:
         self.requests: list[ModelRequest] = []
 
     def encode(self, message: ModelMessage) -> bytes:
-        return msgspec.json.encode({"kind": type(message).__name__, **msgspec.structs.asdict(message)})
+        return encode_message(message)
+
+    def body(self, request: ModelRequest) -> bytes:
+        return encode_body(request)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         self.requests.append(request)

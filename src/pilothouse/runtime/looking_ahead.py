@@ -10,7 +10,7 @@ from pilothouse.domain.errors import NotFound
 from pilothouse.domain.values import Value
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.live import Live
-from pilothouse.runtime.rounds import Outline, corrected, count, load, meter, outline
+from pilothouse.runtime.rounds import Counts, Outline, corrected, count, load, meter, outline
 from pilothouse.runtime.squeezing import fitted
 
 
@@ -47,7 +47,7 @@ async def read_window(contexts: Contexts, context_id: str) -> Window:
         model=live.model,
         branch=branch,
         meter=figures,
-        parts=tuple(_parts(live, made, found.counts.prompt, found.counts.tools, history.tokens, found.counts.attached)),
+        parts=tuple(_parts(live, made, found.counts)),
         compresses=figures.auto_compress and corrected(live, found.counts.total) > due,
         results_cut=found.cut,
         request=msgspec.json.decode(live.parts.adapter.body(found.request)),
@@ -68,12 +68,10 @@ async def _outlined(live: Live) -> tuple[str, Outline]:
     return branch, await outline(live, branch)
 
 
-def _parts(
-    live: Live, made: Outline, prompt: tuple[int, ...], tools: int, history: int, attached: int
-) -> list[WindowPart]:
+def _parts(live: Live, made: Outline, counts: Counts) -> list[WindowPart]:
     texts = [
         WindowPart(name=part.name, tokens=corrected(live, tokens), text=part.text)
-        for part, tokens in zip(made.prompt, prompt, strict=True)
+        for part, tokens in zip(made.prompt, counts.prompt, strict=True)
     ]
-    rest = {"tool_definitions": tools, "history": history, "attached": attached}
+    rest = {"tool_definitions": counts.tools, "history": counts.history, "attached": counts.attached}
     return texts + [WindowPart(name=name, tokens=corrected(live, tokens)) for name, tokens in rest.items()]

@@ -82,7 +82,8 @@ class Parts:
     commit. `steering` gives what configuration says for a workspace, `trust` keeps which folders may say anything.
     `processors` may change or refuse a person's message. `catalogue` is what is known of models; `token_budget` is
     what a window may hold, where it is not all that the model's holds; `importance` scores messages for the strategy
-    of that name. Without `overview`, nobody looks at the workspace beforehand. `runtime_id` tells this process's grants from those of an earlier one."""
+    of that name. Without `overview`, nobody looks at the workspace beforehand. `runtime_id` tells this process's
+    grants from those of an earlier one."""
 
     store: Store
     adapter: Adapter

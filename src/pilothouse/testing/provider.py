@@ -16,20 +16,24 @@ from pilothouse.domain.errors import ModelRefused
 from pilothouse.domain.messages import Usage
 from pilothouse.llm.base import CallDelta, Finished, ModelEvent, TextDelta, UsageReported
 from pilothouse.llm.script import Answer, Player, Script, load_script
+from pilothouse.testing.wire import WireFault, faults
 
 DATE = "Thu, 01 Jan 2026 00:00:00 GMT"  # what the provider's clock says in its errors
 _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
 
 
 class FakeProvider:
-    """`requests` holds the decoded bodies in the order in which they came."""
+    """`requests` holds the decoded bodies in the order in which they came. One that a real server would refuse is
+    refused here too, and is in `faults` instead; then `stop` raises, unless this is not `strict`."""
 
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: Script, *, strict: bool = True) -> None:
+        self._strict = strict
         self._player = Player(script)
         self._server: asyncio.Server | None = None
         self._serving: set[asyncio.Task[None]] = set()
         self.requests: list[dict[str, Any]] = []
         self.headers: list[bytes] = []
+        self.faults: list[str] = []
 
     @property
     def base_url(self) -> str:
@@ -41,13 +45,15 @@ class FakeProvider:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
 
     async def stop(self) -> None:
-        """Also those who are still being answered are left in the middle."""
+        """Also those who are still being answered are left in the middle. Raises: WireFault."""
         if self._server is not None:
             self._server.close()
         for task in self._serving:
             task.cancel()
         if self._serving:
             await asyncio.wait(self._serving)
+        if self._strict and self.faults:
+            raise WireFault("\n".join(self.faults))
 
     async def __aenter__(self) -> "FakeProvider":
         await self.start()
@@ -74,12 +80,24 @@ class FakeProvider:
         fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n") if b": " in line)
         return await reader.readexactly(int(fields.get(b"content-length", 0)))
 
+    def judge(self, body: bytes) -> list[str]:
+        """What is wrong with a body."""
+        try:
+            return faults(msgspec.json.decode(body))
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            return [f"body: {error}"]
+
     def choose(self, body: bytes) -> Answer:
         """The next answer of the script. Raises: ModelRefused when it is exhausted."""
         self.requests.append(msgspec.json.decode(body))
         return self._player.answer("turn")
 
     async def _answer(self, body: bytes, writer: asyncio.StreamWriter) -> None:
+        found = self.judge(body)
+        if found:
+            self.faults += found
+            writer.write(_error(400, "; ".join(found)))
+            return
         try:
             answer = self.choose(body)
         except ModelRefused as error:
@@ -134,7 +152,8 @@ def _usage(usage: Usage) -> dict[str, int]:
 
 
 def _error(status: int, message: str, retry_after: str | None = None) -> bytes:
-    body = msgspec.json.encode({"error": {"message": message}})
+    kind = "invalid_request_error" if status == 400 else "error"
+    body = msgspec.json.encode({"error": {"message": message, "type": kind, "param": None, "code": None}})
     wait = f"retry-after: {retry_after}\r\n" if retry_after else ""
     wait += f"date: {DATE}\r\n"
     head = f"HTTP/1.1 {status} Error\r\ncontent-type: application/json\r\nconnection: close\r\n{wait}"
@@ -142,7 +161,7 @@ def _error(status: int, message: str, retry_after: str | None = None) -> bytes:
 
 
 async def _main(path: Path) -> None:
-    async with FakeProvider(load_script(path)) as provider:
+    async with FakeProvider(load_script(path), strict=False) as provider:
         sys.stdout.write(provider.base_url + "\n")
         sys.stdout.flush()
         await asyncio.Event().wait()

@@ -1,0 +1,44 @@
+"""The form of OpenAI's chat completions: a message, and a whole request, as the bytes that are sent. Pure."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from pilothouse.llm.base import AssistantCalls, AssistantText, CallResult, ModelMessage, ModelRequest, UserText
+
+
+def encode_message(message: ModelMessage) -> bytes:
+    return msgspec.json.encode(_plain(message))
+
+
+def encode_body(request: ModelRequest) -> bytes:
+    """The messages of the request are those of `encode_message`: they are joined, not encoded again."""
+    system = msgspec.json.encode({"role": "system", "content": request.system})
+    parts = [
+        b'{"model":',
+        msgspec.json.encode(request.model),
+        b',"stream":true,"stream_options":{"include_usage":true},"messages":[',
+        b",".join([system, *request.messages]),
+        b"]",
+    ]
+    if request.tools:
+        parts += [b',"tools":', msgspec.json.encode([{"type": "function", "function": tool} for tool in request.tools])]
+    parts.append(b"}")
+    return b"".join(parts)
+
+
+def _plain(message: ModelMessage) -> Mapping[str, Any]:
+    match message:
+        case UserText(content=content):
+            return {"role": "user", "content": content}
+        case AssistantText(content=content):
+            return {"role": "assistant", "content": content}
+        case AssistantCalls(content=content, calls=calls):
+            functions = [
+                {"id": call.id, "type": "function", "function": {"name": call.tool, "arguments": call.arguments}}
+                for call in calls
+            ]
+            return {"role": "assistant", "content": content or None, "tool_calls": functions}
+        case CallResult(call_id=call_id, content=content):
+            return {"role": "tool", "tool_call_id": call_id, "content": content}
