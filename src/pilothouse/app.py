@@ -51,8 +51,8 @@ def build_runtime(
             ambient=ambient,
             modes=configuration.modes,
             personas=configuration.personas,
-            prices=configuration.prices,
             steering=configuration.steering,
+            prices=configuration.prices,
             trust=configuration,
             servers=_servers(settings, environment, registry, ambient),
             titles=_titles(settings),
@@ -77,6 +77,7 @@ def _tools(settings: Settings, environment: Mapping[str, str]) -> list[Tool[Any]
     for name in sorted(given.disabled | given.waiting):
         if name not in known and "__" not in name:  # one that is misspelt would forbid nothing
             raise InvalidInput(Code.UNKNOWN_TOOL, tool=name, allowed=", ".join(sorted(known)))
+    settings.configuration.check_persona_tools({tool.name for tool in tools})
     return tools
 
 

@@ -54,9 +54,6 @@ only_beneath = ["docs"]
 withholds = ["execute"]
 aliases = ["d"]
 
-[personas.reader]
-denied = ["write_file"]
-
 [prices."gpt-4.1"]
 input = 2
 output = 8.0
@@ -96,7 +93,6 @@ def test_everything_that_a_file_can_say_comes_to_something(tmp_path: Path) -> No
     assert [(rule.effect, rule.scope.tool) for rule in steering.rules] == [("deny", "execute"), ("allow", "read_file")]
     assert steering.rules[0].origin.file == f"{tmp_path / 'config.toml'}, line 21"
     assert steering.disabled == frozenset({"edit_file"})
-    assert not found.personas["reader"].tools.permits("write_file", "file_system")
     assert found.prices["gpt-4.1"] == Price(input=2, output=8)
     assert found.file.limits.rounds == 7
 
@@ -130,7 +126,7 @@ WRONG = [
     ('[modes.mine]\ndenial_hint = "x"', 2, "modes.mine.denial_hint", "agent"),
     ('[modes."a b"]\nicon = "x"', 1, "modes.a b", "letters"),
     ("[modes]\nmine = 3", 2, "modes.mine", "a table"),
-    ('[personas.x]\nallowed = "all"', 2, "personas.x.allowed", "a list of text"),
+    ('[personas.x]\nallowed = ["execute"]', 1, "personas", "modes"),
     ('[prices."a.b"]\ninput = -1\noutput = 1', 2, "prices.a.b.input", "from 0"),
     ('[prices."a.b"]\ninput = 1', 1, "prices.a.b.output", "input, output"),
     ('text = """\n[modes.x]\n"""\n[limits]\nx = 1', 1, "text", "mode"),
@@ -251,7 +247,6 @@ FORBIDDEN = [
     ('data_dir = "/tmp"', "data_dir"),
     ("[limits]\nrounds = 1000", "limits"),
     ('[modes.agent2]\nbase = "agent"', "modes"),
-    ('[personas.x]\nallowed = ["execute"]', "personas"),
     ('[prices."x"]\ninput = 0\noutput = 0', "prices"),
     ('language = "zh"', "language"),
     ('[[rules]]\neffect = "allow"', "rules.0.effect"),

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
+from pilothouse.domain.offers import Category
 from pilothouse.domain.policies import Danger, PolicyKind
 from pilothouse.domain.rules import RuleEffect
 
@@ -52,11 +53,25 @@ class RuleTable(_Table, frozen=True):
     workspace: str | None = None
 
 
-class PersonaTable(_Table, frozen=True):
+class PersonaToolsTable(_Table, frozen=True):
     allowed: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
-    allowed_categories: tuple[str, ...] = ()
-    denied_categories: tuple[str, ...] = ()
+    allowed_categories: tuple[Category, ...] = ()
+    denied_categories: tuple[Category, ...] = ()
+
+
+class PersonaFile(_Table, frozen=True):
+    """personas/ID.toml."""
+
+    name: str = ""
+    role: str = ""
+    identity: str = ""
+    communication_style: str = ""
+    principles: tuple[str, ...] = ()
+    prompt: str = ""
+    model: str | None = None
+    default_mode: str | None = None
+    tools: PersonaToolsTable = PersonaToolsTable()
 
 
 class PriceTable(_Table, frozen=True):
@@ -126,6 +141,5 @@ class UserFile(ProjectFile, frozen=True):
     roots: tuple[Any, ...] = ()
     limits: LimitsTable = LimitsTable()
     modes: dict[str, Any] = {}
-    personas: dict[str, Any] = {}
     prices: dict[str, Any] = {}
     server: ServerTable = ServerTable()

@@ -11,7 +11,7 @@ from pilothouse.ambient import Ambient, timestamp
 from pilothouse.domain.contexts import Change
 from pilothouse.domain.messages import Message
 from pilothouse.domain.modes import Modes
-from pilothouse.domain.personas import Persona
+from pilothouse.domain.personas import Personas
 from pilothouse.domain.prices import Price
 from pilothouse.domain.states import State
 from pilothouse.domain.steering import Steering
@@ -77,9 +77,9 @@ class Parts:
     """`private` are the runtime's own folders, which no tool may touch; `roots` are those beneath which workspaces must
     lie, where there are any; `also` are folders that every context's tools may reach beside its workspace. `kept` is
     where whole results and what files held before are kept. `trace` sees every state entered, `trace_change` every
-    commit. `steering` gives what configuration says for a workspace, `trust` keeps which folders may say anything.
-    `processors` may change or refuse a person's message. `runtime_id` tells this process's grants from those of an
-    earlier one."""
+    commit. `steering` and `personas` give what configuration says for a workspace, `trust` keeps which folders may
+    say anything. `processors` may change or refuse a person's message. `runtime_id` tells this process's grants from
+    those of an earlier one."""
 
     store: Store
     adapter: Adapter
@@ -87,7 +87,7 @@ class Parts:
     registry: Registry
     ambient: Ambient
     modes: Modes = field(default_factory=Modes)
-    personas: Mapping[str, Persona] = field(default_factory=dict)
+    personas: Callable[[str | None], Personas] = lambda _: Personas()
     steering: Callable[[str | None], Steering] = lambda _: Steering()
     trust: Trusting | None = None
     servers: Servers | None = None
