@@ -177,7 +177,8 @@ ROUTES: tuple[Route, ...] = (
           example=SESSION, body_example={"theme": "dark", "language": "zh"}),
     # what there is
     Route("GET", "/api/modes", things.modes, "Modes", example=examples.page(MODE)),
-    Route("GET", "/api/personas", things.personas, "Personas", example=examples.page({"name": "reviewer"})),
+    Route("GET", "/api/personas", things.personas, "Personas that can be chosen in a context, or for a new one",
+          errors=(404,), example=examples.page(examples.PERSONA)),
     Route("GET", "/api/models", things.models, "Models",
           example=examples.page({"name": "demo", "is_default": True, "is_demo": True})),
     Route("GET", "/api/tools", things.tools, "Tools", example=examples.page(TOOL)),
