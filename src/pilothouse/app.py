@@ -97,8 +97,9 @@ def _servers(settings: Settings, environment: Mapping[str, str], registry: Regis
 
 def _private(settings: Settings) -> tuple[Path, ...]:
     """What no tool may touch: the data, and the person's configuration with all that lies beside it."""
-    file = settings.configuration.user_file
-    return (settings.data_dir, file, *([file.parent] if file.parent.name == "pilothouse" else []))
+    own = settings.configuration.own_files
+    folder = own[0].parent
+    return (settings.data_dir, *own, *([folder] if folder.name == "pilothouse" else []))
 
 
 def _limits(settings: Settings) -> Limits:

@@ -48,6 +48,11 @@ class Configuration:
         self.steering(None)
 
     @property
+    def own_files(self) -> tuple[Path, ...]:
+        """The person's own file and what counts beside it, whether it is there or not."""
+        return (self.user_file, *(self.user_file.parent / name for name in (TOOLS, SERVERS, PERSONAS)))
+
+    @property
     def servers_file(self) -> Path:
         return self.user_file.parent / SERVERS
 
