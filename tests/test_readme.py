@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pilothouse.config.files import Configuration
-from pilothouse.config.schema import UserFile
+from pilothouse.config.schema import PersonaFile, UserFile
 from pilothouse.llm.script import Answer
 from pilothouse.server.app import ADDRESS_AT_MOST, BODY_AT_MOST
 from pilothouse.server.protocol import HEADERS_AT_MOST
@@ -37,15 +37,19 @@ def test_the_example_in_python_runs(tmp_path: Path) -> None:
     assert "here.txt" in found.stdout
 
 
-def test_the_example_of_the_configuration_is_valid_and_names_every_key(tmp_path: Path) -> None:
+def test_the_examples_of_the_configuration_are_valid_and_name_every_key(tmp_path: Path) -> None:
     text = (ROOT / "docs/configuration.md").read_text()
-    (example,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    (example, persona) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
     file = tmp_path / "config.toml"
     file.write_text(example)
+    (tmp_path / "personas").mkdir()
+    (tmp_path / "personas/reviewer.toml").write_text(persona)
     found = Configuration(file)
     assert found.modes.named("docs").only_beneath == ("docs",)
-    for name in UserFile.__struct_fields__:
-        assert re.search(rf"^(\[+{name}|{name} =)", example, re.MULTILINE), f"{name} is missing"
+    assert found.personas(None)["reviewer"].name == "Ada"
+    for shape, shown in ((UserFile, example), (PersonaFile, persona)):
+        for name in shape.__struct_fields__:
+            assert re.search(rf"^(\[+{name}|{name} =)", shown, re.MULTILINE), f"{name} is missing"
 
 
 def test_the_tour_has_as_many_steps_as_the_readme_says() -> None:

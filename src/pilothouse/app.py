@@ -1,5 +1,6 @@
 """The only place that knows every part: a runtime made from settings."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -24,6 +25,8 @@ from pilothouse.tools.mcp.servers import AcceptedTools, Servers
 from pilothouse.tools.own import tools_of_file, tools_of_packages
 from pilothouse.tools.registry import Registry
 from pilothouse.tracing import tracing_from
+
+_OPENAIS = re.compile(r"gpt-|o\d")
 
 
 def build_runtime(
@@ -52,6 +55,10 @@ def build_runtime(
             modes=configuration.modes,
             personas=configuration.personas,
             catalogue=configuration.catalogue,
+            models=_models(settings),
+            budget=configuration.budget,
+            token_budget=configuration.file.window.token_budget,
+            overview=configuration.overview,
             steering=configuration.steering,
             trust=configuration,
             servers=_servers(settings, environment, registry, ambient),
@@ -77,6 +84,7 @@ def _tools(settings: Settings, environment: Mapping[str, str]) -> list[Tool[Any]
     for name in sorted(given.disabled | given.waiting):
         if name not in known and "__" not in name:  # one that is misspelt would forbid nothing
             raise InvalidInput(Code.UNKNOWN_TOOL, tool=name, allowed=", ".join(sorted(known)))
+    settings.configuration.check_persona_tools({tool.name for tool in tools})
     return tools
 
 
@@ -96,13 +104,25 @@ def _servers(settings: Settings, environment: Mapping[str, str], registry: Regis
 
 def _private(settings: Settings) -> tuple[Path, ...]:
     """What no tool may touch: the data, and the person's configuration with all that lies beside it."""
-    file = settings.configuration.user_file
-    return (settings.data_dir, file, *([file.parent] if file.parent.name == "pilothouse" else []))
+    own = settings.configuration.own_files
+    folder = own[0].parent
+    return (settings.data_dir, *own, *([folder] if folder.name == "pilothouse" else []))
 
 
 def _limits(settings: Settings) -> Limits:
     given = msgspec.structs.asdict(settings.configuration.file.limits)
     return Limits(**{name: value for name, value in given.items() if value is not None})
+
+
+def _models(settings: Settings) -> list[str]:
+    """Those that the person's file names, and at OpenAI's own address all of its that are known."""
+    if settings.model.provider != "openai":
+        return []
+    at_openai = settings.base_url == OPENAI_URL
+    known = settings.configuration.catalogue.known()
+    return [
+        name for name in known if name in settings.configuration.file.models or (at_openai and _OPENAIS.match(name))
+    ]
 
 
 def _titles(settings: Settings) -> Titles | None:

@@ -10,8 +10,9 @@ import msgspec
 
 from pilothouse.app import build_runtime
 from pilothouse.domain.codes import Code, Reason, say
-from pilothouse.domain.errors import PilothouseError, RequestError, StoreDamaged, StoreLocked
+from pilothouse.domain.errors import InvalidInput, PilothouseError, RequestError, StoreDamaged, StoreLocked
 from pilothouse.domain.modes import DEFAULT_MODE
+from pilothouse.domain.personas import NO_PERSONA
 from pilothouse.domain.rule_words import say_rule
 from pilothouse.domain.steering import Steering
 from pilothouse.options import make_parser
@@ -20,10 +21,12 @@ from pilothouse.sandbox.processes import hide_environment
 from pilothouse.settings import Settings, language_of, read_settings
 from pilothouse.terminal.clean import visible
 from pilothouse.terminal.contexts import contexts_command
+from pilothouse.terminal.personas import personas_command
 from pilothouse.terminal.repl import Conversation
 from pilothouse.terminal.run import Exit, run
 
 _CONFIGURATION = frozenset({Code.INVALID_CONFIG, Code.OPEN_ACCESS, Code.WEAK_ACCESS, Code.CANNOT_LISTEN})
+_USAGE = frozenset({Code.UNKNOWN_MODE, Code.UNKNOWN_PERSONA})
 
 
 def run_command_line(arguments: list[str]) -> int:
@@ -52,6 +55,8 @@ async def _start(options: argparse.Namespace) -> int:
             from pilothouse.toolkeeping import mcp_command, trust_command
 
             return await (mcp_command if options.command == "mcp" else trust_command)(options, settings)
+        if options.command == "personas":
+            return _show_personas(options, settings)
         if options.command == "users":
             from pilothouse.hosting import users_command
 
@@ -60,7 +65,7 @@ async def _start(options: argparse.Namespace) -> int:
     except StoreLocked as error:
         return _complain(say(error.reason, language_of(os.environ)), Exit.TRY_LATER)
     except (RequestError, StoreDamaged) as error:
-        is_usage = error.reason.code is Code.UNKNOWN_MODE
+        is_usage = error.reason.code in _USAGE
         return _complain(say(error.reason, language_of(os.environ)), Exit.USAGE if is_usage else Exit.CONFIGURATION)
     except OSError as error:
         unusable = Reason(Code.FILE_UNREADABLE, {"path": str(error.filename or "."), "detail": error.strerror})
@@ -69,11 +74,16 @@ async def _start(options: argparse.Namespace) -> int:
         try:
             return await _dispatch(options, runtime, settings)
         except PilothouseError as error:
-            is_config = error.reason.code in _CONFIGURATION
-            return _complain(say(error.reason, settings.language), Exit.CONFIGURATION if is_config else Exit.ERROR)
+            return _complain(say(error.reason, settings.language), _exit_of(error.reason.code))
         except OSError as error:
             unusable = Reason(Code.FILE_UNREADABLE, {"path": str(error.filename or "."), "detail": error.strerror})
             return _complain(say(unusable, settings.language), Exit.ERROR)
+
+
+def _exit_of(code: Code) -> Exit:
+    if code in _CONFIGURATION:
+        return Exit.CONFIGURATION
+    return Exit.USAGE if code in _USAGE else Exit.ERROR
 
 
 def _roots(options: argparse.Namespace, settings: Settings) -> list[Path]:
@@ -93,8 +103,12 @@ async def _dispatch(options: argparse.Namespace, runtime: Runtime, settings: Set
     if options.command == "contexts":
         return await contexts_command(options, runtime, settings.language)
     context_id = options.context
+    persona = options.persona if options.persona != NO_PERSONA else None
     if context_id is None:
-        context_id = await runtime.create_context(options.workspace or Path.cwd(), mode=settings.mode)
+        where = options.workspace or Path.cwd()
+        context_id = await runtime.create_context(where, mode=settings.mode, persona=persona)
+    elif options.persona is not None:
+        await runtime.set_persona(context_id, persona)
     if options.command == "run":
         prompt = options.prompt + _piped()
         return await run(
@@ -108,6 +122,17 @@ async def _dispatch(options: argparse.Namespace, runtime: Runtime, settings: Set
     conversation = Conversation(runtime, context_id, settings.language)
     await conversation.run(is_demo=settings.model.provider == "demo", mode=options.mode)
     return 0
+
+
+def _show_personas(options: argparse.Namespace, settings: Settings) -> int:
+    """Raises: InvalidInput."""
+    workspace = os.path.realpath(options.workspace or Path.cwd())
+    if not os.path.isdir(workspace):
+        raise InvalidInput(Code.INVALID_WORKSPACE, path=workspace)
+    configuration = settings.configuration
+    brought = configuration.look(workspace)
+    has_untrusted = brought.status != "trusted" and any(name.startswith("personas/") for name in brought.files)
+    return personas_command(options, configuration.personas(workspace), settings.language, has_untrusted=has_untrusted)
 
 
 def _show_configuration(options: argparse.Namespace, settings: Settings) -> int:
@@ -129,7 +154,7 @@ def _show_configuration(options: argparse.Namespace, settings: Settings) -> int:
         f"modes: {', '.join(configuration.modes.all)}",
         f"approval: {', '.join(policy.kind for policy in (steering.preference, *steering.policies))}",
         f"limits: {', '.join(f'{name} {value}' for name, value in limits.items() if value is not None) or 'default'}",
-        f"personas: {', '.join(configuration.personas) or '-'}",
+        f"personas: {', '.join(configuration.personas(workspace)) or '-'}",
         f"disabled tools: {', '.join(sorted(steering.disabled)) or '-'}",
         f"tools that wait: {', '.join(sorted(steering.waiting)) or '-'}",
         f"folder's own files: {', '.join(trust.files) or '-'} ({trust.status})",

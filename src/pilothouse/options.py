@@ -18,14 +18,23 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"pilothouse {__version__}")
     _common(parser, suppress=False)
+    _persona(parser, default=None)
     parser.add_argument("-p", dest="prompt_short", metavar="PROMPT", help="short for: run PROMPT")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     run = commands.add_parser("run", help="one turn, for scripts", description="Run one turn and print the answer.")
     run.add_argument("prompt", help="what to say; standard input, if any, is added to it")
     _common(run, suppress=True)
+    _persona(run, default=argparse.SUPPRESS)
     _contexts_parser(commands)
     _serve_parser(commands)
     _tools_parsers(commands)
+    personas = commands.add_parser("personas", help="who the model can be asked to be here")
+    _common(personas, suppress=True)
+    shown = personas.add_subparsers(dest="action", metavar="ACTION").add_parser(
+        "show", help="what the model is told, and its tools"
+    )
+    shown.add_argument("id")
+    _common(shown, suppress=True)
     config = commands.add_parser("config", help="show what the configuration says here, or what is wrong in it")
     _common(config, suppress=True)
     return parser
@@ -96,6 +105,12 @@ def _contexts_parser(commands: Any) -> None:
     imported.add_argument("--with-grants", action="store_true", help="also the leave that was given in it")
     for name, told in (("archive", "out of the list"), ("restore", "back into the list"), ("delete", "for good")):
         actions.add_parser(name, help=told).add_argument("id")
+
+
+def _persona(parser: argparse.ArgumentParser, default: str | None) -> None:
+    parser.add_argument(
+        "--persona", default=default, metavar="ID", help="who the model is asked to be; none for nobody"
+    )
 
 
 def _common(parser: argparse.ArgumentParser, *, suppress: bool) -> None:

@@ -21,7 +21,7 @@ LAYERS: dict[str, set[str]] = {
     "window": {"domain", "llm"},
     "tools": {"domain", "sandbox"},
     "runtime": {"domain", "ambient", "window", "llm", "tools", "sandbox", "storage"},
-    "terminal": {"domain", "runtime"},
+    "terminal": {"domain", "runtime", "window"},
     "session": {"domain", "runtime"},
     "server": {"domain", "ambient", "runtime", "session"},
     "client": {"domain", "ambient"},

@@ -55,9 +55,6 @@ only_beneath = ["docs"]
 withholds = ["execute"]
 aliases = ["d"]
 
-[personas.reader]
-denied = ["write_file"]
-
 [models."gpt-4.1"]
 window = 200_000
 input = 3
@@ -102,7 +99,6 @@ def test_everything_that_a_file_can_say_comes_to_something(tmp_path: Path) -> No
     assert [(rule.effect, rule.scope.tool) for rule in steering.rules] == [("deny", "execute"), ("allow", "read_file")]
     assert steering.rules[0].origin.file == f"{tmp_path / 'config.toml'}, line 21"
     assert steering.disabled == frozenset({"edit_file"})
-    assert not found.personas["reader"].tools.permits("write_file", "file_system")
     own = found.catalogue.facts("gpt-4.1")
     assert own == ModelFacts(window=200_000, vision=True, tokenizer="o200k", price=Price(input=3, output=9))
     own = found.catalogue.facts("house/llama-3.1-8b")
@@ -139,7 +135,7 @@ WRONG = [
     ('[modes.mine]\ndenial_hint = "x"', 2, "modes.mine.denial_hint", "agent"),
     ('[modes."a b"]\nicon = "x"', 1, "modes.a b", "letters"),
     ("[modes]\nmine = 3", 2, "modes.mine", "a table"),
-    ('[personas.x]\nallowed = "all"', 2, "personas.x.allowed", "a list of text"),
+    ('[personas.x]\nallowed = ["execute"]', 1, "personas", "modes"),
     ('[models."a.b"]\ninput = -1\noutput = 1', 2, "models.a.b.input", "a number from 0"),
     ('[models."a.b"]\ninput = inf\noutput = 1', 2, "models.a.b.input", "up to 1000000"),
     ('[models."a.b"]\ninput = nan\noutput = 1', 2, "models.a.b.input", "a number from 0"),
@@ -269,7 +265,6 @@ FORBIDDEN = [
     ('data_dir = "/tmp"', "data_dir"),
     ("[limits]\nrounds = 1000", "limits"),
     ('[modes.agent2]\nbase = "agent"', "modes"),
-    ('[personas.x]\nallowed = ["execute"]', "personas"),
     ('[models."x"]\ninput = 0\noutput = 0', "models"),
     ('language = "zh"', "language"),
     ('[[rules]]\neffect = "allow"', "rules.0.effect"),

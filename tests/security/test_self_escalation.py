@@ -62,6 +62,7 @@ async def decides(runtime: Runtime, context_id: str, root: Path) -> object:
 OWN = (
     *(".pilothouse/config.toml", ".pilothouse/tools.toml", ".pilothouse/mcp_servers.json", "pilothouse.toml"),
     *(".config/pilothouse/config.toml", ".config/pilothouse/tools.toml", ".config/pilothouse/mcp_servers.json"),
+    *(".pilothouse/personas/x.toml", ".config/pilothouse/personas/x.toml"),
     *("data/trust.json", "data/tokens.json", "data/accepted_tools.json", "data/contexts/x/metadata.json"),
 )
 
@@ -80,6 +81,17 @@ async def test_what_decides_is_never_written_by_a_tool_whoever_approves(tmp_path
         assert await decides(runtime, context_id, tmp_path) == before
     assert not (tmp_path / ".pilothouse").exists()
     assert list((tmp_path / ".config/pilothouse").iterdir()) == []
+
+
+async def test_what_counts_beside_a_file_of_any_name_is_never_written_either(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    settings = read_settings({}, model="demo", data_dir=str(tmp_path / "data"), config=str(tmp_path / "work/mine.toml"))
+    paths = ("mine.toml", "tools.toml", "mcp_servers.json", "personas/x.toml")
+    adapter = ScriptedAdapter(Script(turn=(asks(*map(writes, paths)), DONE)))
+    async with build_runtime(settings, os.environ, adapter=adapter) as runtime:
+        records = await turned(runtime, await runtime.create_context(tmp_path / "work", mode="agent"))
+        assert {record.reason.code for record in records} == {Code.PROTECTED_PATH}
+    assert list((tmp_path / "work").iterdir()) == []
 
 
 RUNS_CODE = (

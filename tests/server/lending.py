@@ -84,6 +84,7 @@ def furnished(folder: Path, *answers: Answer, workspace: Path | None = None, **o
         "kept": folder / "data" / "kept",
         "trust": own,
         "steering": own.steering,
+        "personas": own.personas,
         "modes": own.modes,
         "private": (folder / "data", folder / "own"),
         **options,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pilothouse.domain.errors import Conflict
-from pilothouse.domain.personas import Persona, ToolPolicy
+from pilothouse.domain.personas import Persona, Personas, ToolPolicy
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Scope
 from pilothouse.domain.states import AwaitingToolApproval, Idle
@@ -113,11 +113,14 @@ async def test_limited_auto_counts_the_rounds_of_a_sub_agent(tmp_path: Path) -> 
     assert world.change.ran == ["0", "1"]
 
 
+MUTE = Persona("mute", tools=ToolPolicy(denied=frozenset({"ask_user"})))
+
+
 @pytest.mark.parametrize(
     ("persona", "parts"),
     [
         (None, {"steering": lambda _: Steering(disabled=frozenset({"ask_user"}))}),
-        ("mute", {"personas": {"mute": Persona("mute", ToolPolicy(denied=frozenset({"ask_user"})))}}),
+        ("mute", {"personas": lambda _: Personas([MUTE])}),
     ],
 )
 async def test_a_question_that_may_not_be_asked_is_denied(

@@ -1,4 +1,4 @@
-"""Rules, policies, folders, personas and elevation: what a person decides once, and what comes of it."""
+"""Rules, policies, folders and elevation: what a person decides once, and what comes of it."""
 
 from pathlib import Path
 
@@ -9,7 +9,6 @@ from pilothouse.domain.codes import Code, say
 from pilothouse.domain.decisions import DirectoryMode
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
 from pilothouse.domain.modes import Modes
-from pilothouse.domain.personas import Persona, ToolPolicy
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rule_words import say_rule
 from pilothouse.domain.rules import Origin, Rule, RuleId, Scope
@@ -317,29 +316,6 @@ async def test_a_file_rule_is_listed_and_can_only_be_changed_in_its_file(tmp_pat
     assert await world.runtime.rules(context_id) == [rule]
     with pytest.raises(Conflict, match=r"config\.toml, line 3"):
         await world.runtime.revoke_rule("config-1", context_id=context_id)
-
-
-async def test_a_persona_is_denied_its_tools_at_the_gate_and_is_not_offered_them(tmp_path: Path) -> None:
-    reader = Persona("reader", ToolPolicy(denied=frozenset({"change"})))
-    world = World(tmp_path, asks(("change", "a"), ("look", "b")), DONE, personas={"reader": reader})
-    context_id = await world.runtime.create_context(tmp_path, persona="reader")
-    await world.turn(context_id)
-    assert world.change.ran == []
-    assert world.look.ran == ["b"]
-    assert "change" not in {tool.name for tool in world.model.requests[0].tools}
-    with pytest.raises(InvalidInput, match="reader"):
-        await world.runtime.set_persona(context_id, "nobody")
-
-
-async def test_a_persona_that_is_gone_may_use_nothing(tmp_path: Path) -> None:
-    store = files(tmp_path)
-    world = World(tmp_path, store=store, personas={"reader": Persona("reader")})
-    context_id = await world.runtime.create_context(tmp_path, persona="reader")
-    await world.runtime.close()
-    again = World(tmp_path, asks(("look", "a")), DONE, store=files(tmp_path))
-    await again.turn(context_id)
-    assert again.look.ran == []
-    await again.runtime.close()
 
 
 async def test_a_mode_that_is_gone_lets_nothing_through(tmp_path: Path) -> None:

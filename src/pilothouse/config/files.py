@@ -1,18 +1,29 @@
 """The files: the person's own, and a folder's. A folder's count once it is trusted, and only make things stricter."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from pilothouse.config import meaning
+from pilothouse.config.personas import PERSONAS, check_tools, persona_names, persona_of
 from pilothouse.config.reading import Document, read_document
 from pilothouse.config.schema import ProjectFile, RootTable, UserFile
 from pilothouse.config.tools import ToolSettings, tool_settings, with_tools
 from pilothouse.config.trust import CONFIG, FOLDER, SERVERS, TOOLS, Trust
+from pilothouse.domain.budgets import Budget, OverviewSettings
 from pilothouse.domain.models import Catalogue
 from pilothouse.domain.modes import Modes
-from pilothouse.domain.personas import Persona
+from pilothouse.domain.personas import Personas
 from pilothouse.domain.steering import Steering
 from pilothouse.domain.trust import FolderTrust
+
+
+class _Holding(NamedTuple):
+    """What holds in a workspace, and the texts of its own that it was made of."""
+
+    texts: Mapping[str, str]
+    steering: Steering
+    personas: Personas
 
 
 class Configuration:
@@ -26,14 +37,23 @@ class Configuration:
         self._document = read_document(user_file) or Document(user_file, "")
         self.file = self._document.checked(self._document.data, UserFile)
         self.modes: Modes = meaning.modes_of(self._document, self.file)
-        self.personas: Mapping[str, Persona] = meaning.personas_of(self._document, self.file)
         self.catalogue: Catalogue = meaning.catalogue_of(self._document, self.file)
+        self.budget: Budget = meaning.budget_of(self._document, self.file)
+        self.overview: OverviewSettings = meaning.overview_of(self.file)
         self.roots: list[RootTable] = meaning.roots_of(self._document, self.file)
         meaning.check_server(self._document, self.file, self.modes)
         tools = read_document(user_file.parent / TOOLS)
         self.tools = tool_settings(tools) if tools is not None else ToolSettings()
-        self._steering: dict[str | None, tuple[Mapping[str, str], Steering]] = {}
+        beside = (read_document(user_file.parent / name) for name in persona_names(user_file.parent))
+        read = [document for document in beside if document is not None]
+        self._own_personas = [(document, persona_of(document, self.modes, "user")) for document in read]
+        self._holding: dict[str | None, _Holding] = {}
         self.steering(None)
+
+    @property
+    def own_files(self) -> tuple[Path, ...]:
+        """The person's own file and what counts beside it, whether it is there or not."""
+        return (self.user_file, *(self.user_file.parent / name for name in (TOOLS, SERVERS, PERSONAS)))
 
     @property
     def servers_file(self) -> Path:
@@ -41,14 +61,35 @@ class Configuration:
 
     def steering(self, workspace: str | None) -> Steering:
         """What holds in a workspace: of a folder's own files, what was trusted. Raises: InvalidInput."""
-        texts = self.trusted.texts(workspace) if self.trusted is not None and workspace is not None else {}
-        known = self._steering.get(workspace)
-        if known is None or known[0] != texts:
-            known = (texts, self._made(workspace, texts))
-            self._steering[workspace] = known
-        return known[1]
+        return self._held(workspace).steering
 
-    def _made(self, workspace: str | None, texts: Mapping[str, str]) -> Steering:
+    def personas(self, workspace: str | None) -> Personas:
+        """The person's own, and those of a folder's own files that were trusted. Raises: InvalidInput."""
+        return self._held(workspace).personas
+
+    def check_persona_tools(self, known: Collection[str]) -> None:
+        """Raises: InvalidInput where a persona of the person's own names a tool that there is not."""
+        for document, persona in self._own_personas:
+            check_tools(document, persona, known)
+
+    def _held(self, workspace: str | None) -> _Holding:
+        texts = self.trusted.texts(workspace) if self.trusted is not None and workspace is not None else {}
+        known = self._holding.get(workspace)
+        if known is None or known.texts != texts:
+            known = self._made(workspace, texts)
+            self._holding[workspace] = known
+        return known
+
+    def _made(self, workspace: str | None, texts: Mapping[str, str]) -> _Holding:
+        return _Holding(texts, self._made_steering(workspace, texts), self._made_personas(workspace, texts))
+
+    def _made_personas(self, workspace: str | None, texts: Mapping[str, str]) -> Personas:
+        folder = Path(workspace or "") / FOLDER
+        names = [name for name in texts if name.startswith(f"{PERSONAS}/")]
+        project = [persona_of(Document(folder / name, texts[name]), self.modes, "project") for name in names]
+        return Personas((persona for _, persona in self._own_personas), project)
+
+    def _made_steering(self, workspace: str | None, texts: Mapping[str, str]) -> Steering:
         user = meaning.user_steering(self._document, self.file, self.modes, workspace)
         made = with_tools(user, self.tools)
         if workspace is None:

@@ -1,4 +1,4 @@
-"""What a file says, as the domain's values: modes, personas, models, and the steering of a workspace."""
+"""What a file says, as the domain's values: modes, models, and the steering of a workspace."""
 
 import hashlib
 import os
@@ -13,18 +13,16 @@ from pilothouse.config.schema import (
     ApprovalTable,
     ModelTable,
     ModeTable,
-    PersonaTable,
     ProjectFile,
     RootTable,
     RuleTable,
     UserFile,
 )
-from pilothouse.domain.branches import check_name
+from pilothouse.domain.budgets import Budget, OverviewSettings
 from pilothouse.domain.decisions import DirectoryMode
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.models import Catalogue, ModelFacts
 from pilothouse.domain.modes import DEFAULT_MODE, Mode, Modes, Verdict, is_looser, with_plan_commands
-from pilothouse.domain.personas import Persona, ToolPolicy
 from pilothouse.domain.places import below_workspace
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.prices import Price
@@ -78,19 +76,25 @@ def _mode(document: Document, at: KeyPath, name: str, table: ModeTable, built_in
     return mode
 
 
-def personas_of(document: Document, file: UserFile) -> dict[str, Persona]:
+def budget_of(document: Document, file: UserFile) -> Budget:
     """Raises: InvalidInput."""
-    found = {}
-    for name, table in file.personas.items():
-        at = ("personas", name)
-        try:
-            check_name(name)
-        except InvalidInput as error:
-            document.fail(at, str(error), "a name")
-        checked = document.checked(table, PersonaTable, at)
-        fields = {field: frozenset(value) for field, value in msgspec.structs.asdict(checked).items()}
-        found[name] = Persona(name, ToolPolicy(**fields))
-    return found
+    given = _given(file.window)
+    given.pop("token_budget", None)
+    budget = Budget(**given)
+    if budget.target >= budget.trigger:
+        document.fail(("window", "target"), "It is not below the trigger.", f"less than {budget.trigger}")
+    return budget
+
+
+def overview_of(file: UserFile) -> OverviewSettings:
+    given = _given(file.overview)
+    if "parts" in given:
+        given["parts"] = frozenset(given["parts"])
+    return OverviewSettings(**given)
+
+
+def _given(table: msgspec.Struct) -> dict[str, Any]:
+    return {field: value for field, value in msgspec.structs.asdict(table).items() if value is not None}
 
 
 def check_server(document: Document, file: UserFile, modes: Modes) -> None:
@@ -163,10 +167,11 @@ def with_project(user: Steering, document: Document, file: ProjectFile, modes: M
 def _named_mode(document: Document, name: str | None, modes: Modes) -> str | None:
     if name is None:
         return None
-    return _mode_called(document, ("mode",), name, modes).name
+    return mode_called(document, ("mode",), name, modes).name
 
 
-def _mode_called(document: Document, at: KeyPath, name: str, modes: Modes) -> Mode:
+def mode_called(document: Document, at: KeyPath, name: str, modes: Modes) -> Mode:
+    """Raises: InvalidInput."""
     try:
         return modes.named(name)
     except InvalidInput:
@@ -239,7 +244,7 @@ def _directories(
         at = ("directories", folder)
         if not isinstance(name, str):
             document.fail(at, "There is no such mode.", ", ".join(modes.all))
-        mode = _mode_called(document, at, name, modes)
+        mode = mode_called(document, at, name, modes)
         if ".." in folder.split("/"):
             document.fail(at, "A folder is named without '..'.", "a folder of the workspace, or an absolute one")
         named = os.path.realpath(os.path.expanduser(folder)) if folder.startswith(("/", "~")) else folder

@@ -136,7 +136,7 @@ def read_text(path: Path) -> str | None:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise _unreadable(path, f"it is not UTF-8 ({error.reason} at byte {error.start})") from error
+        raise refused(path, f"it is not UTF-8 ({error.reason} at byte {error.start}).") from error
 
 
 def _read(path: Path) -> bytes | None:
@@ -146,9 +146,9 @@ def _read(path: Path) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
-        raise _unreadable(path, getattr(error, "strerror", None) or str(error)) from error
+        raise refused(path, f"{getattr(error, 'strerror', None) or error}.") from error
     if len(data) > SIZE_AT_MOST:
-        raise _unreadable(path, f"it is larger than {SIZE_AT_MOST} bytes")
+        raise refused(path, f"it is larger than {SIZE_AT_MOST} bytes.")
     return data
 
 
@@ -164,9 +164,9 @@ def _bytes_of(path: Path) -> bytes:
         os.close(fd)
 
 
-def _unreadable(path: Path, detail: str) -> InvalidInput:
-    allowed = "a text file in UTF-8"
-    return InvalidInput(Code.INVALID_CONFIG, file=str(path), line=1, key="-", detail=f"{detail}.", allowed=allowed)
+def refused(path: Path, detail: str, allowed: str = "a text file in UTF-8") -> InvalidInput:
+    """An error about a whole file or folder."""
+    return InvalidInput(Code.INVALID_CONFIG, file=str(path), line=1, key="-", detail=detail, allowed=allowed)
 
 
 def _split(keys: str) -> KeyPath:

@@ -4,6 +4,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
+from pilothouse.domain.budgets import CompressionStrategy, OverviewPart
+from pilothouse.domain.offers import Category
 from pilothouse.domain.policies import Danger, PolicyKind
 from pilothouse.domain.rules import RuleEffect
 
@@ -53,11 +55,25 @@ class RuleTable(_Table, frozen=True):
     workspace: str | None = None
 
 
-class PersonaTable(_Table, frozen=True):
+class PersonaToolsTable(_Table, frozen=True):
     allowed: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
-    allowed_categories: tuple[str, ...] = ()
-    denied_categories: tuple[str, ...] = ()
+    allowed_categories: tuple[Category, ...] = ()
+    denied_categories: tuple[Category, ...] = ()
+
+
+class PersonaFile(_Table, frozen=True):
+    """personas/ID.toml."""
+
+    name: str = ""
+    role: str = ""
+    identity: str = ""
+    communication_style: str = ""
+    principles: tuple[str, ...] = ()
+    prompt: str = ""
+    model: str | None = None
+    default_mode: str | None = None
+    tools: PersonaToolsTable = PersonaToolsTable()
 
 
 class ModelTable(_Table, frozen=True):
@@ -101,6 +117,28 @@ class LimitsTable(_Table, frozen=True):
     turn_cost: Positive | None = None
 
 
+class WindowTable(_Table, frozen=True):
+    """How much a request may hold, and what is done before it is full."""
+
+    token_budget: Annotated[int, Meta(ge=1000, le=1_000_000_000)] | None = None
+    trigger: Annotated[float, Meta(gt=0, le=1)] | None = None
+    target: Annotated[float, Meta(gt=0, le=1)] | None = None
+    recent: Annotated[int, Meta(ge=1, le=1000)] | None = None
+    strategy: CompressionStrategy | None = None
+    auto_compress: bool | None = None
+
+
+class OverviewTable(_Table, frozen=True):
+    """What the model is told of the workspace beforehand."""
+
+    enabled: bool | None = None
+    depth: Annotated[int, Meta(ge=1, le=5)] | None = None
+    tokens: Annotated[int, Meta(ge=50, le=20_000)] | None = None
+    recent: Annotated[int, Meta(ge=0, le=50)] | None = None
+    parts: tuple[OverviewPart, ...] | None = None
+    every: Count | None = None
+
+
 class ProjectFile(_Table, frozen=True):
     """What a folder that one merely opens may say: only what makes things stricter."""
 
@@ -132,6 +170,7 @@ class UserFile(ProjectFile, frozen=True):
     roots: tuple[Any, ...] = ()
     limits: LimitsTable = LimitsTable()
     modes: dict[str, Any] = {}
-    personas: dict[str, Any] = {}
     models: dict[str, Any] = {}
+    window: WindowTable = WindowTable()
+    overview: OverviewTable = OverviewTable()
     server: ServerTable = ServerTable()

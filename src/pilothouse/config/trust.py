@@ -13,9 +13,10 @@ from typing import Any
 
 import msgspec
 
-from pilothouse.config.reading import read_text
+from pilothouse.config.personas import PERSONAS, persona_names
+from pilothouse.config.reading import read_text, refused
 from pilothouse.domain.codes import Code
-from pilothouse.domain.errors import Conflict, InvalidInput
+from pilothouse.domain.errors import Conflict
 from pilothouse.domain.trust import FolderTrust, TrustStatus
 from pilothouse.domain.values import Timestamp, Value
 
@@ -57,8 +58,7 @@ class Trust:
         except FileNotFoundError:
             self._read = (None, _Book())
         except (OSError, msgspec.MsgspecError) as error:
-            about = {"line": 1, "key": "-", "detail": f"{error}.", "allowed": "repair or remove it"}
-            raise InvalidInput(Code.INVALID_CONFIG, file=str(self._file), **about) from error
+            raise refused(self._file, f"{error}.", "repair or remove it") from error
         return self._read[1].folders
 
     def look(self, folder: str) -> FolderTrust:
@@ -130,12 +130,18 @@ class Trust:
 
 def _present(folder: str) -> dict[str, str]:
     """Raises: InvalidInput, also for a link: it could show what lies elsewhere."""
-    for path in (Path(folder) / FOLDER, *(Path(folder) / FOLDER / name for name in _NAMES)):
-        if path.is_symlink():
-            about = {"line": 1, "key": "-", "detail": "It is a link.", "allowed": "a file of the folder itself"}
-            raise InvalidInput(Code.INVALID_CONFIG, file=str(path), **about)
-    texts = {name: read_text(Path(folder) / FOLDER / name) for name in _NAMES}
+    where = Path(folder) / FOLDER
+    _check_no_links(where, where / PERSONAS)
+    paths = {name: where / name for name in (*_NAMES, *persona_names(where))}
+    _check_no_links(*paths.values())
+    texts = {name: read_text(path) for name, path in paths.items()}
     return {name: text for name, text in texts.items() if text is not None}
+
+
+def _check_no_links(*paths: Path) -> None:
+    for path in paths:
+        if path.is_symlink():
+            raise refused(path, "It is a link.", "a file of the folder itself")
 
 
 def _programs(folder: str, servers: str | None) -> dict[str, str]:

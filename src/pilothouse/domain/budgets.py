@@ -5,6 +5,7 @@ from typing import Literal
 from pilothouse.domain.values import Value
 
 CompressionStrategy = Literal["recent_n", "intelligent", "importance"]
+OverviewPart = Literal["tree", "languages", "entry_points", "recent"]
 USUAL_TOKENS = 128_000
 
 
@@ -59,5 +60,5 @@ class OverviewSettings(Value, kw_only=True):
     depth: int = 3
     tokens: int = 1500
     recent: int = 5
-    parts: frozenset[str] = frozenset({"tree", "languages", "entry_points", "recent"})
+    parts: frozenset[OverviewPart] = frozenset({"tree", "languages", "entry_points", "recent"})
     every: int | None = None

@@ -14,7 +14,8 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import Change, ContextCore, ContextSummary, check_context_id
 from pilothouse.domain.errors import Conflict, InvalidInput
 from pilothouse.domain.messages import Usage
-from pilothouse.domain.modes import DEFAULT_MODE, strictness
+from pilothouse.domain.modes import DEFAULT_MODE, Mode, strictness
+from pilothouse.domain.personas import first_mode
 from pilothouse.domain.policies import Policy, check_policy
 from pilothouse.domain.signals import DELETED, ContextChanged
 from pilothouse.domain.states import name_of
@@ -54,18 +55,22 @@ async def create_context(
     policy: Policy | None = None,
     title: str | None = None,
     persona: str | None = None,
+    model: str | None = None,
     parent: str | None = None,
     context_id: str | None = None,
     by: str = "local",
 ) -> ContextId:
-    """`usual_modes` are what the person prefers where nothing is said: the strictest of them and of what the files say.
+    """`usual_modes` are what the person prefers where nothing is said: the strictest of them and of what the files say,
+    unless the persona names another one (`first_mode`).
 
     Raises: InvalidInput, NotFound (the parent), Conflict (the id is taken), StoreError."""
     check_workspace(contexts.parts, workspace)
     title = clean_title(title) if title is not None else None
     parts = contexts.parts
-    chosen = parts.modes.named(mode).name if mode is not None else _usual(parts, workspace, usual_modes)
-    check_persona(contexts, persona)
+    real = os.path.realpath(workspace)
+    check_persona(parts, real, persona)
+    parts.check_model(model)
+    named = parts.modes.named(mode) if mode is not None else _first_mode(parts, real, usual_modes, persona)
     owner = (await contexts.find(parent)).core.owner if parent is not None else check_context_id(by)
     new_id = check_context_id(context_id if context_id is not None else parts.ambient.new_id())
     at = parts.now()
@@ -73,16 +78,17 @@ async def create_context(
         context_id=new_id,
         owner=owner,
         parent=ContextId(parent) if parent is not None else None,
-        workspace=os.path.realpath(workspace),
+        workspace=real,
         title=title,
         titled_by="person" if title is not None else "first_line",
         created_at=at,
         updated_at=at,
-        mode=chosen,
+        mode=named.name,
         persona=persona,
+        model=model,
         policy=policy,
     )
-    created = AuditDraft(kind="context_created", at=at, by=by, detail={"mode": chosen})
+    created = AuditDraft(kind="context_created", at=at, by=by, detail={"mode": named.name})
     head, entries = chain(core.audit, [created])
     core = msgspec.structs.replace(core, audit=head)
     main = Branch(name=MAIN, key=parts.ambient.new_id(), created_at=at)
@@ -95,11 +101,12 @@ async def create_context(
     return new_id
 
 
-def _usual(parts: Parts, workspace: Path, usual: Sequence[str | None]) -> str:
-    """The strictest; a preference for a mode that there is no more counts for nothing."""
-    configured = parts.steering(os.path.realpath(workspace)).mode
-    known = [parts.modes.stored(name) for name in (*usual, configured) if name is not None and parts.modes.has(name)]
-    return max(known, key=strictness).name if known else parts.modes.named(DEFAULT_MODE).name
+def _first_mode(parts: Parts, workspace: str, usual: Sequence[str | None], persona: str | None) -> Mode:
+    """The strictest; a preference for a mode that there is no more counts for nothing. Then the persona has a say."""
+    names = [name for name in (*usual, parts.steering(workspace).mode) if name is not None and parts.modes.has(name)]
+    strictest = max((parts.modes.named(name) for name in names or [DEFAULT_MODE]), key=strictness)
+    chosen = parts.personas(workspace).get(persona) if persona is not None else None
+    return first_mode(chosen, strictest, parts.modes)
 
 
 def check_workspace(parts: Parts, workspace: Path) -> None:
@@ -123,24 +130,28 @@ async def change_context(
     title: str | UnsetType = UNSET,
     archived: bool | UnsetType = UNSET,
     persona: str | UnsetType | None = UNSET,
+    model: str | UnsetType | None = UNSET,
     policy: Policy | UnsetType | None = UNSET,
     by: str = "local",
 ) -> None:
     """Several things in one commit: all that are given, or none. Raises: InvalidInput, NotFound, StoreError."""
     cleaned = clean_title(title) if title is not UNSET else None
-    if persona is not UNSET:
-        check_persona(contexts, persona)
     if policy is not UNSET and policy is not None:
         check_policy(policy)
+    if model is not UNSET:
+        contexts.parts.check_model(model)
 
-    def change(_: Live, draft: Draft) -> None:
+    def change(live: Live, draft: Draft) -> None:
         if cleaned is not None:
             draft.core.update(title=cleaned, titled_by="person")
         if archived is not UNSET:
             draft.core["archived"] = archived
         if persona is not UNSET:
+            check_persona(contexts.parts, live.core.workspace, persona)
             draft.core["persona"] = persona
             draft.note("persona_set", by, persona=persona)
+        if model is not UNSET:
+            draft.core["model"] = model
         if policy is not UNSET:
             draft.core["policy"] = policy
             draft.note("policy_set", by, policy=policy)

@@ -15,6 +15,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import Change, ContextCore, StoredContext
 from pilothouse.domain.errors import StoreReadOnly, ToolError
 from pilothouse.domain.models import ModelFacts
+from pilothouse.domain.personas import Persona
 from pilothouse.domain.signals import ContextChanged, StateChanged
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Paused, State, is_resting
 from pilothouse.domain.transitions import check
@@ -89,8 +90,17 @@ class Live:
         return is_resting(self.state)
 
     @property
+    def persona(self) -> Persona | None:
+        """Who the model is asked to be. One that is gone leaves nothing but its name: it may use no tool."""
+        name = self.core.persona
+        return self.parts.personas(self.core.workspace).get(name) if name is not None else None
+
+    @property
     def model(self) -> str:
-        return self.core.model or self.parts.model
+        """The context's own, or its persona's, where there is such a model; else the usual one."""
+        persona = self.persona
+        named = (self.core.model, persona.model if persona is not None else None)
+        return next((name for name in named if name is not None and self.parts.has_model(name)), self.parts.model)
 
     @property
     def facts(self) -> ModelFacts:

@@ -28,6 +28,7 @@ from pilothouse.runtime.deciding import (
 )
 from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.live import Live
+from pilothouse.runtime.parts import Parts
 from pilothouse.runtime.standing import end_elevation as end_in_draft
 from pilothouse.runtime.standing import settle_elevation, standing_of
 
@@ -84,18 +85,22 @@ async def set_policy(contexts: Contexts, context_id: str, policy: Policy | None,
 
 async def set_persona(contexts: Contexts, context_id: str, persona: str | None, *, by: str = "local") -> ModeSwitch:
     """Raises: InvalidInput for an unknown persona, NotFound, StoreError."""
-    check_persona(contexts, persona)
 
-    def change(_: Live, draft: Draft) -> None:
+    def change(live: Live, draft: Draft) -> None:
+        check_persona(contexts.parts, live.core.workspace, persona)
         draft.core["persona"] = persona
         draft.note("persona_set", by, persona=persona)
 
     return await restand(contexts, context_id, change, by=by, opens=nothing)
 
 
-def check_persona(contexts: Contexts, persona: str | None) -> None:
-    if persona is not None and persona not in contexts.parts.personas:
-        raise InvalidInput(Code.UNKNOWN_PERSONA, persona=persona, allowed=", ".join(contexts.parts.personas))
+def check_persona(parts: Parts, workspace: str | None, persona: str | None) -> None:
+    """Raises: InvalidInput for one that there is not in a workspace, or that wants a model that there is not."""
+    known = parts.personas(workspace) if persona is not None else {}
+    if persona is not None and persona not in known:
+        raise InvalidInput(Code.UNKNOWN_PERSONA, persona=persona, allowed=", ".join(known) or "-")
+    if persona is not None:
+        parts.check_model(known[persona].model)
 
 
 async def elevate(

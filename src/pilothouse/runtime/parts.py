@@ -2,18 +2,20 @@
 
 import logging
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from pilothouse.ambient import Ambient, timestamp
 from pilothouse.domain.budgets import Budget, OverviewSettings
+from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import Change
+from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.messages import Message
 from pilothouse.domain.models import Catalogue
 from pilothouse.domain.modes import Modes
-from pilothouse.domain.personas import Persona
+from pilothouse.domain.personas import Personas
 from pilothouse.domain.states import State
 from pilothouse.domain.steering import Steering
 from pilothouse.domain.trust import FolderTrust
@@ -79,11 +81,12 @@ class Parts:
     """`private` are the runtime's own folders, which no tool may touch; `roots` are those beneath which workspaces must
     lie, where there are any; `also` are folders that every context's tools may reach beside its workspace. `kept` is
     where whole results and what files held before are kept. `trace` sees every state entered, `trace_change` every
-    commit. `steering` gives what configuration says for a workspace, `trust` keeps which folders may say anything.
-    `processors` may change or refuse a person's message. `catalogue` is what is known of models; `token_budget` is
-    what a window may hold, where it is not all that the model's holds; `importance` scores messages for the strategy
-    of that name. Without `overview`, nobody looks at the workspace beforehand. `runtime_id` tells this process's
-    grants from those of an earlier one."""
+    commit. `steering` and `personas` give what configuration says for a workspace, `trust` keeps which folders may
+    say anything. `processors` may change or refuse a person's message. `models` are others that the
+    adapter has beside the usual one; `catalogue` is what is known of them;
+    `token_budget` is what a window may hold, where it is not all that the model's holds; `importance` scores messages
+    for the strategy of that name. Without `overview`, nobody looks at the workspace beforehand. `runtime_id` tells
+    this process's grants from those of an earlier one."""
 
     store: Store
     adapter: Adapter
@@ -91,12 +94,13 @@ class Parts:
     registry: Registry
     ambient: Ambient
     modes: Modes = field(default_factory=Modes)
-    personas: Mapping[str, Persona] = field(default_factory=dict)
+    personas: Callable[[str | None], Personas] = lambda _: Personas()
     steering: Callable[[str | None], Steering] = lambda _: Steering()
     trust: Trusting | None = None
     servers: Servers | None = None
     processors: Sequence[Processor] = ()
     catalogue: Catalogue = field(default_factory=Catalogue)
+    models: Sequence[str] = ()
     budget: Budget = Budget()
     token_budget: int | None = None
     importance: Scorer = usual_importance
@@ -119,6 +123,15 @@ class Parts:
     def is_beneath_a_root(self, workspace: str) -> bool:
         real = Path(os.path.realpath(workspace))
         return not self.roots or any(real == root or root in real.parents for root in self.roots)
+
+    def has_model(self, name: str) -> bool:
+        return name == self.model or name in self.models
+
+    def check_model(self, name: str | None) -> None:
+        """Raises: InvalidInput for one that there is not."""
+        if name is not None and not self.has_model(name):
+            allowed = ", ".join(dict.fromkeys((self.model, *self.models)))
+            raise InvalidInput(Code.UNKNOWN_MODEL, model=name, allowed=allowed)
 
     def now(self) -> Timestamp:
         return timestamp(self.ambient.now())

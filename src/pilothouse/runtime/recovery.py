@@ -53,7 +53,7 @@ def _complete_partials(live: Live, draft: Draft) -> None:
                 id=partial.message_id,
                 timestamp=live.parts.now(),
                 role="assistant",
-                metadata=Metadata(turn=turn.id, round=turn.round, mode=live.core.mode, model=live.parts.model),
+                metadata=Metadata(turn=turn.id, round=turn.round, mode=live.core.mode, model=live.model),
                 content="".join(partial.deltas),
                 chunks=tuple(map(len, partial.deltas)),
                 ended="interrupted",

@@ -14,6 +14,7 @@ from pilothouse.runtime.live import Live
 from pilothouse.runtime.standing import standing_of
 from pilothouse.runtime.windows import Loading
 from pilothouse.window.history import History
+from pilothouse.window.persona import persona_text
 from pilothouse.window.prompt import PromptPart, joined, prompt_parts
 from pilothouse.window.telling import attached, tokens_in
 
@@ -40,6 +41,7 @@ async def outline(live: Live, branch: str) -> Outline:
     prompt = prompt_parts(
         standing.mode,
         offers,
+        persona=persona_text(live.persona),
         above=[each.mode for each in standing.above],
         workspace=live.core.workspace,
         addition=live.branches[branch].prompt_addition,

@@ -7,6 +7,7 @@ import msgspec
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.decisions import Standing
 from pilothouse.domain.elevations import Elevation, End
+from pilothouse.domain.personas import refusal
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Rule, in_force, is_of_whole_tool, rule_reason
 from pilothouse.domain.steering import Steering
@@ -62,16 +63,17 @@ def _named(live: Live, names: frozenset[str]) -> frozenset[str]:
 
 
 def _denied(live: Live, draft: Draft, steering: Steering, rules: Sequence[Rule]) -> Mapping[str, Reason]:
-    denied = {name: Reason(Code.TOOL_DISABLED, {"tool": name}) for name in _named(live, steering.disabled)}
+    chosen: str | None = draft.value("persona")
+    personas = live.parts.personas(live.core.workspace) if chosen is not None else {}
+    denied = {name: Reason(Code.TOOL_DISABLED, {"tool": name}) for name in steering.disabled}
+    for tool in live.parts.registry.within(live.core.workspace).values():
+        reason = refusal(steering.disabled, chosen, personas, tool=tool.name, category=tool.category)
+        if reason is not None:
+            denied[tool.name] = reason
     # A rule that denies a whole tool switches it off: the model need not be told of it.
     for rule in rules:
         if rule.effect == "deny" and is_of_whole_tool(rule.scope):
             denied.setdefault(rule.scope.tool, rule_reason(Code.RULE_DENIES, rule))
-    name = draft.value("persona")
-    persona = live.parts.personas.get(name) if name is not None else None
-    for tool in live.parts.registry.within(live.core.workspace).values():
-        if name is not None and (persona is None or not persona.tools.permits(tool.name, tool.category)):
-            denied[tool.name] = Reason(Code.PERSONA_DENIED, {"persona": name, "tool": tool.name})
     depth = len(live.above)
     if depth >= live.parts.limits.delegation_depth:
         denied[DELEGATE] = Reason(Code.DELEGATION_TOO_DEEP, {"depth": depth})

@@ -38,6 +38,7 @@ class ContextChange(Value, kw_only=True):
     title: Title | UnsetType = UNSET
     archived: bool | UnsetType = UNSET
     persona: Name | UnsetType | None = UNSET
+    model: Name | UnsetType | None = UNSET
     policy: Policy | UnsetType | None = UNSET
 
 
@@ -61,8 +62,6 @@ class UploadQuery(Value):
 
 
 async def create(call: Call, body: NewContext) -> ContextShape:
-    if body.model is not None and body.model != call.runtime.parts.model:
-        raise InvalidInput(Code.UNKNOWN_MODEL, model=body.model, allowed=call.runtime.parts.model)
     preferences = (await call.serving.sessions.get(call.user)).preferences
     context_id = await call.runtime.create_context(
         call.serving.workspace(body.workspace),
@@ -71,6 +70,7 @@ async def create(call: Call, body: NewContext) -> ContextShape:
         policy=preferences.tool_approval_policy,
         title=body.title,
         persona=body.persona,
+        model=body.model,
         by=call.user,
     )
     return await get(call, context_id)
@@ -93,6 +93,7 @@ async def change(call: Call, context_id: str, body: ContextChange) -> ContextSha
         title=body.title,
         archived=body.archived,
         persona=body.persona,
+        model=body.model,
         policy=body.policy,
         by=call.user,
     )

@@ -194,6 +194,20 @@ RESOURCE: dict[str, Any] = {
     "mime_type": "text/plain",
     "size": 1200,
 }
+PERSONA: dict[str, Any] = {
+    "id": "reviewer",
+    "name": "Ada",
+    "role": "reviewer of changes",
+    "identity": "You have read much code and changed little of it.",
+    "communication_style": "Short and friendly.",
+    "principles": ["Say what you have not checked."],
+    "prompt": "Begin with the tests.",
+    "model": None,
+    "default_mode": "review",
+    "tools": {"allowed": [], "denied": ["execute"], "allowed_categories": [], "denied_categories": []},
+    "origin": "user",
+    "hidden": False,
+}
 TRUST: dict[str, Any] = {
     "folder": "/home/ann/project",
     "status": "new",

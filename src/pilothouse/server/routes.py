@@ -72,7 +72,7 @@ ROUTES: tuple[Route, ...] = (
           status=201, example=CONTEXT, body_example={"title": "Say hello", "mode": "supervised"}),
     Route("GET", "/api/contexts", contexts.list_all, "Contexts, newest first",
           example=examples.page(SUMMARY)),
-    Route("PATCH", _C, contexts.change, "Change title, archive, persona or approval policy",
+    Route("PATCH", _C, contexts.change, "Change title, archive, persona, model or approval policy",
           errors=(404,), example=CONTEXT, body_example={"title": "Hello"}),
     Route("DELETE", _C, contexts.delete, "Delete a context with its sub-agents", status=204, errors=(404, 409)),
     Route("GET", f"{_C}/audit", contexts.audit, "What was decided, by whom and why; mode history",
@@ -191,7 +191,8 @@ ROUTES: tuple[Route, ...] = (
           example=SESSION, body_example={"theme": "dark", "language": "zh"}),
     # what there is
     Route("GET", "/api/modes", things.modes, "Modes", example=examples.page(MODE)),
-    Route("GET", "/api/personas", things.personas, "Personas", example=examples.page({"name": "reviewer"})),
+    Route("GET", "/api/personas", things.personas, "Personas that can be chosen in a context, or for a new one",
+          errors=(404,), example=examples.page(examples.PERSONA)),
     Route("GET", "/api/models", things.models, "Models, and what is known of them",
           example=examples.page(examples.MODEL)),
     Route("GET", "/api/tools", things.tools, "Tools", example=examples.page(TOOL)),

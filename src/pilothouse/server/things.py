@@ -3,14 +3,16 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
+import msgspec
 from starlette.responses import Response
 
 from pilothouse import __version__
 from pilothouse.domain.calls import Effect, display_name
-from pilothouse.domain.models import ModelFacts
 from pilothouse.domain.modes import Mode
+from pilothouse.domain.personas import Persona
 from pilothouse.domain.shapes import Page
 from pilothouse.domain.values import Value
+from pilothouse.server.inputs import Id
 from pilothouse.server.serving import Call
 
 
@@ -25,8 +27,36 @@ class ModeShape(Value, kw_only=True, omit_defaults=False):
     elevates: bool
 
 
+class ToolPolicyShape(Value, kw_only=True, omit_defaults=False):
+    """What is denied wins. Where anything is allowed, the rest is not."""
+
+    allowed: tuple[str, ...]
+    denied: tuple[str, ...]
+    allowed_categories: tuple[str, ...]
+    denied_categories: tuple[str, ...]
+
+
 class PersonaShape(Value, kw_only=True, omit_defaults=False):
+    """`hidden` marks one of the folder that cannot be chosen, because one of the person's own has the same id."""
+
+    id: str
     name: str
+    role: str
+    identity: str
+    communication_style: str
+    principles: tuple[str, ...]
+    prompt: str
+    model: str | None
+    default_mode: str | None
+    tools: ToolPolicyShape
+    origin: Literal["user", "project"]
+    hidden: bool
+
+
+class PersonaQuery(Value):
+    """`context_id` asks for those that can be chosen there; without it, for those of a new context."""
+
+    context_id: Id | None = None
 
 
 class ModelShape(Value, kw_only=True, omit_defaults=False):
@@ -80,20 +110,35 @@ def _mode(mode: Mode, call: Call) -> ModeShape:
     )
 
 
-async def personas(call: Call) -> Page[PersonaShape]:
-    return Page(tuple(PersonaShape(name=name) for name in call.runtime.parts.personas))
+async def personas(call: Call, query: PersonaQuery) -> Page[PersonaShape]:
+    if query.context_id is not None:
+        workspace = (await call.own(query.context_id)).core.workspace
+    else:
+        workspace = str(call.serving.workspace(None))
+    found = call.runtime.parts.personas(workspace)
+    shown = [*((persona, False) for persona in found.values()), *((persona, True) for persona in found.hidden)]
+    return Page(tuple(_persona(persona, hidden) for persona, hidden in shown))
+
+
+def _persona(persona: Persona, hidden: bool) -> PersonaShape:
+    fields = msgspec.structs.asdict(persona)
+    tools = {name: tuple(sorted(value)) for name, value in msgspec.structs.asdict(persona.tools).items()}
+    return PersonaShape(**{**fields, "tools": ToolPolicyShape(**tools), "hidden": hidden})
 
 
 async def models(call: Call) -> Page[ModelShape]:
+    return Page(
+        tuple(_model(name, call) for name in dict.fromkeys((call.runtime.parts.model, *call.runtime.parts.models)))
+    )
+
+
+def _model(name: str, call: Call) -> ModelShape:
     parts = call.runtime.parts
-    return Page((_model(parts.model, parts.catalogue.facts(parts.model), call.serving.is_demo),))
-
-
-def _model(name: str, facts: ModelFacts, is_demo: bool) -> ModelShape:
+    facts = parts.catalogue.facts(name)
     return ModelShape(
         name=name,
-        is_default=True,
-        is_demo=is_demo,
+        is_default=name == parts.model,
+        is_demo=call.serving.is_demo,
         window=facts.window,
         vision=facts.vision,
         tokenizer=facts.tokenizer,

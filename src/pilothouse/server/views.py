@@ -42,9 +42,7 @@ async def context_shape(runtime: Runtime, live: Live) -> ContextShape:
         open_questions=await call_shapes(runtime, live.id, await runtime.open_questions(live.id)),
         branches={name: await branch_shape(runtime, live.id, branch) for name, branch in branches.items()},
         workspace=core.workspace,
-        config=ConfigShape(
-            persona=core.persona, policy=core.policy, model=core.model or runtime.parts.model, rules=core.rules
-        ),
+        config=ConfigShape(persona=core.persona, policy=core.policy, model=live.model, rules=core.rules),
         usage=core.usage,
         pins=core.pins,
         queued=len(core.queue),

@@ -8,12 +8,14 @@ from pilothouse.domain.audit import AuditEntry
 from pilothouse.domain.codes import Code, Language, Reason, say
 from pilothouse.domain.elevations import CALLS_AT_MOST, MINUTES_AT_MOST
 from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.personas import NO_PERSONA
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rule_words import say_rule
 from pilothouse.domain.rules import ANY, Rule, RuleEffect, Scope
 from pilothouse.runtime.modes import ModeSwitch
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.clean import visible
+from pilothouse.terminal.personas import persona_lines
 from pilothouse.terminal.reading import number, words_of
 from pilothouse.terminal.showing import short
 from pilothouse.terminal.words import tell
@@ -86,12 +88,14 @@ def _tools(runtime: Runtime, names: Iterable[str]) -> frozenset[str]:
 
 
 async def persona(runtime: Runtime, context_id: str, name: str, language: Language) -> None:
-    """/persona [NAME | none]"""
+    """/persona [ID | none]"""
     if name:
-        _told(await runtime.set_persona(context_id, None if name == "none" else name), language)
+        _told(await runtime.set_persona(context_id, None if name == NO_PERSONA else name), language)
     live = await runtime.context(context_id)
-    allowed = ", ".join(runtime.parts.personas) or "-"
-    print(visible(tell("persona", language, name=live.core.persona or "-", allowed=allowed)))
+    print(visible(tell("persona", language, name=live.core.persona or "-")))
+    if not name:
+        for line in persona_lines(runtime.parts.personas(live.core.workspace), language):
+            print(visible(f"  {line}"))
 
 
 async def rules(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:

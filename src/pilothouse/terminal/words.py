@@ -21,7 +21,8 @@ _WORDS: dict[str, tuple[str, str]] = {
         "/elevate N       in review: let the next N changes run (also: turn, N minutes, end)\n"
         "/rules           what is always allowed, asked, denied; /rules revoke NUMBER\n"
         "/allow TOOL [FOLDER]  a rule for this conversation (also /ask-first, /deny)\n"
-        "/policy [NAME]   auto_approve, manual, white_list TOOL…, limited_auto DEPTH, default; /persona [NAME]\n"
+        "/policy [NAME]   auto_approve, manual, white_list TOOL…, limited_auto DEPTH, default\n"
+        "/persona [ID]    show or choose who the model is asked to be; none for nobody in particular\n"
         "/why             why the last call ran or did not; /audit for everything\n"
         "/pause /resume   hold the turn and go on; /cancel ends it (Ctrl-C too)\n"
         "/continue        go on after a cancel, a limit or an error, or with the queue\n"
@@ -41,7 +42,8 @@ _WORDS: dict[str, tuple[str, str]] = {
         "/elevate N       在 review 中：允许接下来 N 次修改（也可用：turn、N minutes、end）\n"
         "/rules           总是允许、询问、拒绝的规则；/rules revoke 编号\n"
         "/allow 工具 [目录]  此对话的规则（另有 /ask-first、/deny）\n"
-        "/policy [名称]   auto_approve、manual、white_list 工具…、limited_auto 深度、default；/persona [名称]\n"
+        "/policy [名称]   auto_approve、manual、white_list 工具…、limited_auto 深度、default\n"
+        "/persona [ID]    显示或选择模型扮演的角色；none 表示不指定\n"
         "/why             上一次调用为什么运行或没有运行；/audit 显示全部\n"
         "/pause /resume   暂停与恢复；/cancel 结束（Ctrl-C 亦可）\n"
         "/continue        在取消、达到上限或出错后继续，或继续队列\n"
@@ -95,7 +97,20 @@ _WORDS: dict[str, tuple[str, str]] = {
     "no_ladder": ("No rule can allow this here: decide each call.", "这里没有规则可以放行：请逐次决定。"),
     "no_rules": ("There are no rules.", "没有规则。"),
     "revoked": ("Revoked: {rule}", "已撤销：{rule}"),
-    "persona": ("Persona: {name}. There are: {allowed}", "角色：{name}。现有：{allowed}"),
+    "persona": ("Persona: {name}", "角色：{name}"),
+    "no_personas": ("There are no personas.", "没有角色。"),
+    "personas_untrusted": (
+        "This folder brings personas that are not trusted: pilothouse trust",
+        "此文件夹带有尚未信任的角色：pilothouse trust",
+    ),
+    "persona_of_user": ("yours", "你的"),
+    "persona_of_project": ("this folder's", "来自此文件夹"),
+    "persona_hidden": ("hidden by yours", "被你的同名角色取代"),
+    "persona_mode": ("begins in {mode}", "初始模式 {mode}"),
+    "persona_model": ("model {model}", "模型 {model}"),
+    "tools_all": ("all tools", "全部工具"),
+    "tools_only": ("only {tools}", "仅限 {tools}"),
+    "tools_not": ("not {tools}", "不含 {tools}"),
     "dangerous_start": ("This would start:", "这将启动："),
     "sure": ("y = yes, anything else = no > ", "y = 是，其他 = 否 > "),
     "policy": ("Approval policy: {policy}", "审批策略：{policy}"),

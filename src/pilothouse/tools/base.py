@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
@@ -10,11 +10,11 @@ from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.lines import CommandLine
+from pilothouse.domain.offers import Category as Category
 from pilothouse.domain.values import CallId, Value
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.keeping import Keeping
 
-Category = Literal["file_system", "code_analysis", "system_control", "external", "mcp", "interaction"]
 _WAIT_FOR_THREAD = 0.5
 A = TypeVar("A", bound=msgspec.Struct, contravariant=True)
 

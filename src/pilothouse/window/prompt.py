@@ -9,10 +9,6 @@ from pilothouse.domain.values import Value
 
 PartName = Literal["persona", "tools", "mode", "workspace", "branch", "overview", "open_files"]
 
-IDENTITY = (
-    "You are an agent in Pilothouse, working for one person on their own machine. "
-    "Be brief and exact. Use tools to find out instead of guessing, and say what you did."
-)
 _TOOLS = "You can use these tools:"
 _NO_TOOLS = "You have no tools in this mode."
 _MANNERS = "A result that says a call was rejected or denied is the person's decision: do not try the same call again."
@@ -27,7 +23,7 @@ def prompt_parts(
     mode: Mode,
     tools: Sequence[ToolOffer],
     *,
-    persona: str = IDENTITY,
+    persona: str,
     above: Sequence[Mode] = (),
     workspace: str | None,
     addition: str | None,

@@ -1,0 +1,110 @@
+"""Personas: what the settings and a persona say about tools, merged; and which mode a conversation begins in."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pilothouse.domain.codes import Code
+from pilothouse.domain.decisions import CallFacts, Standing, decide, is_offered
+from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.modes import Modes, Verdict, is_looser
+from pilothouse.domain.personas import Persona, Personas, ToolPolicy, first_mode, refusal
+
+TOOLS = {"look": "file_system", "change": "file_system", "run": "system_control", "fetch": "external"}
+OWN = msgspec.structs.replace(
+    Modes().named("agent"), name="docs", aliases=(), only_beneath=("docs",), withholds=frozenset({"execute"})
+)
+MODES = Modes([OWN])
+names = st.frozensets(st.sampled_from([*TOOLS]))
+categories = st.frozensets(st.sampled_from([*TOOLS.values()]))
+policies = st.builds(ToolPolicy, names, names, categories, categories)
+switched_off = st.frozensets(st.sampled_from([*TOOLS, *TOOLS.values()]))
+
+
+def off(disabled: frozenset[str], policy: ToolPolicy | None) -> set[str]:
+    chosen = None if policy is None else "x"
+    known = Personas([] if policy is None else [Persona("x", tools=policy)])
+    return {tool for tool, kind in TOOLS.items() if refusal(disabled, chosen, known, tool=tool, category=kind)}
+
+
+@given(disabled=switched_off, policy=policies)
+def test_what_the_settings_switch_off_stays_off_whatever_a_persona_allows(
+    disabled: frozenset[str], policy: ToolPolicy
+) -> None:
+    alone = off(disabled, None)
+    assert alone == {tool for tool, kind in TOOLS.items() if tool in disabled or kind in disabled}
+    assert off(disabled, policy) == alone | off(frozenset(), policy), "neither gives back what the other takes"
+
+
+@given(policy=policies, denied=names, denied_categories=categories)
+def test_what_a_persona_denies_wins_over_what_it_allows(
+    policy: ToolPolicy, denied: frozenset[str], denied_categories: frozenset[str]
+) -> None:
+    stricter = msgspec.structs.replace(policy, denied=denied, denied_categories=denied_categories)
+    for tool, kind in TOOLS.items():
+        if tool in denied or kind in denied_categories:
+            assert not stricter.permits(tool, kind)
+
+
+@given(policy=policies)
+def test_where_anything_is_allowed_the_rest_is_not(policy: ToolPolicy) -> None:
+    if policy.allowed or policy.allowed_categories:
+        for tool, kind in TOOLS.items():
+            assert tool in policy.allowed or kind in policy.allowed_categories or not policy.permits(tool, kind)
+
+
+@given(policy=policies, above=policies, disabled=switched_off)
+def test_what_is_allowed_here_and_above_is_what_both_allow(
+    policy: ToolPolicy, above: ToolPolicy, disabled: frozenset[str]
+) -> None:
+    def standing(each: ToolPolicy, over: tuple[Standing, ...] = ()) -> Standing:
+        known = Personas([Persona("x", tools=each)])
+        found = {tool: refusal(disabled, "x", known, tool=tool, category=kind) for tool, kind in TOOLS.items()}
+        return Standing(
+            mode=MODES.named("agent"),
+            denied={tool: reason for tool, reason in found.items() if reason is not None},
+            above=over,
+        )
+
+    both = standing(policy, (standing(above),))
+    for tool, kind in TOOLS.items():
+        is_allowed = policy.permits(tool, kind) and above.permits(tool, kind) and not {tool, kind} & disabled
+        assert is_offered(tool, "mutating", both) == is_allowed
+        verdict = decide(CallFacts(tool=tool, effect="mutating", digest="d"), both).verdict
+        assert verdict is (Verdict.RUN if is_allowed else Verdict.DENY)
+
+
+def test_a_persona_that_is_gone_permits_nothing_and_having_none_permits_all() -> None:
+    for tool, kind in TOOLS.items():
+        gone = refusal((), "gone", Personas(), tool=tool, category=kind)
+        assert gone is not None
+        assert gone.code is Code.PERSONA_DENIED
+        assert refusal((), None, Personas(), tool=tool, category=kind) is None
+
+
+def test_a_persons_own_stands_and_the_projects_of_the_same_id_is_hidden() -> None:
+    mine = Persona("reader", role="mine")
+    theirs = [Persona("reader", role="theirs", origin="project"), Persona("writer", origin="project")]
+    found = Personas([mine], theirs)
+    assert dict(found) == {"reader": mine, "writer": theirs[1]}
+    assert found.hidden == (theirs[0],)
+    assert Persona("reader").name == "reader"
+
+
+@pytest.mark.parametrize("usual", [*MODES.all])
+@pytest.mark.parametrize("proposed", [*MODES.all])
+def test_a_projects_persona_never_makes_a_conversation_begin_looser(usual: str, proposed: str) -> None:
+    own = MODES.named(usual)
+    begun = first_mode(Persona("x", default_mode=proposed, origin="project"), own, MODES)
+    assert not is_looser(begun, own)
+    assert begun.name in (usual, proposed)
+    if not is_looser(MODES.named(proposed), own):
+        assert begun.name == proposed, "what makes it stricter counts"
+    assert first_mode(Persona("x", default_mode=proposed), own, MODES).name == proposed, "one's own is one's choice"
+    assert first_mode(None, own, MODES) is first_mode(Persona("x"), own, MODES) is own
+
+
+def test_a_mode_that_there_is_not_is_told() -> None:
+    with pytest.raises(InvalidInput, match="agent, supervised"):
+        first_mode(Persona("x", default_mode="nope"), MODES.named("agent"), MODES)

@@ -1,0 +1,98 @@
+"""Personas over the HTTP API: those that can be chosen, where, and choosing one."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilothouse.client import Client
+from pilothouse.testing.world import World
+from tests.server.lending import DONE, furnished, says
+from tests.server.test_folders import opened, refused
+from tests.stories.test_personas import brings, has
+
+TOOLS = {"allowed": [], "denied": ["change"], "allowed_categories": [], "denied_categories": []}
+ADA = 'name = "Ada"\nprinciples = ["One."]\nmodel = "demo"\ndefault_mode = "review"\n[tools]\ndenied = ["change"]\n'
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    has(tmp_path, "ada", ADA)
+    made = furnished(tmp_path, says(("change", {"text": "a"})), DONE)
+    (made.workspace / "other").mkdir()
+    brings(made.workspace / "other", "ada", "")
+    brings(made.workspace / "other", "scribe", 'role = "writer"\ndefault_mode = "ask"\n')
+    return made
+
+
+async def personas(client: Client, query: str = "") -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = (await client.call("GET", f"/api/personas{query}"))["items"]
+    return items
+
+
+async def test_each_is_told_whole(world: World) -> None:
+    async with opened(world) as (client, _):
+        assert await personas(client) == [
+            {
+                "id": "ada",
+                "name": "Ada",
+                "role": "",
+                "identity": "",
+                "communication_style": "",
+                "principles": ["One."],
+                "prompt": "",
+                "model": "demo",
+                "default_mode": "review",
+                "tools": TOOLS,
+                "origin": "user",
+                "hidden": False,
+            }
+        ]
+
+
+async def test_a_context_has_those_of_its_own_folder_once_it_is_trusted(world: World) -> None:
+    async with opened(world) as (client, _):
+        made = await client.call("POST", "/api/contexts", {"workspace": "other"})
+        path, query = f"/api/contexts/{made['context_id']}", f"?context_id={made['context_id']}"
+        assert [each["id"] for each in await personas(client, query)] == ["ada"]
+        shown = await client.call("GET", f"{path}/trust")
+        assert shown["files"]["personas/scribe.toml"] == 'role = "writer"\ndefault_mode = "ask"\n'
+        await client.call("PUT", f"{path}/trust", {"digest": shown["digest"]})
+        found = [(each["id"], each["origin"], each["hidden"]) for each in await personas(client, query)]
+        assert found == [("ada", "user", False), ("scribe", "project", False), ("ada", "project", True)]
+        assert [each["id"] for each in await personas(client)] == ["ada"]
+        begun = await client.call("POST", "/api/contexts", {"workspace": "other", "persona": "scribe"})
+        assert (begun["mode"], begun["config"]["persona"]) == ("ask", "scribe")
+        brings(world.workspace / "other", "later", "")
+        assert (await client.call("GET", f"{path}/trust"))["status"] == "changed"
+        assert len(await personas(client, query)) == 3
+
+
+async def test_one_is_chosen_at_the_beginning_and_later(world: World) -> None:
+    async with opened(world) as (client, _):
+        made = await client.call("POST", "/api/contexts", {"persona": "ada"})
+        assert (made["mode"], made["config"]["persona"]) == ("review", "ada")
+        path = f"/api/contexts/{made['context_id']}"
+        assert (await client.call("PATCH", path, {"persona": None}))["config"]["persona"] is None
+        await client.call("PUT", f"{path}/mode", {"mode": "supervised"})
+        await world.turn(made["context_id"])
+        assert len((await client.call("GET", path))["pending_tool_calls"]) == 1
+        changed = await client.call("PATCH", path, {"persona": "ada"})
+        assert changed["config"]["persona"] == "ada"
+        assert changed["pending_tool_calls"] == [], "what waited is decided anew"
+        assert world.change.ran == []
+        for method, where, body in (
+            ("POST", "/api/contexts", {"persona": "nobody"}),
+            ("PATCH", path, {"persona": "scribe"}),
+        ):
+            status, code, told = await refused(client, method, where, body)
+            assert (status, code) == (422, "unknown_persona")
+            assert "ada" in told
+
+
+async def test_nobody_is_told_of_the_folder_of_somebody_elses_context(world: World) -> None:
+    async with opened(world) as (client, _):
+        theirs = await world.runtime.create_context(world.workspace, by="somebody")
+        for context_id in (theirs, "nothing"):
+            status, code, _ = await refused(client, "GET", f"/api/personas?context_id={context_id}")
+            assert (status, code) == (404, "unknown_context")

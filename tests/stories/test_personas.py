@@ -1,0 +1,254 @@
+"""A conversation with a persona: its tools, its mode, what waits when it changes, and when it is no longer there."""
+
+from pathlib import Path
+
+import pytest
+
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.personas import Persona, Personas, ToolPolicy
+from pilothouse.domain.rules import Scope
+from pilothouse.domain.states import AwaitingToolApproval
+from pilothouse.domain.steering import Steering
+from pilothouse.llm.script import Answer
+from pilothouse.storage.files.store import FileStore
+from pilothouse.testing.world import World
+from tests.held import DELEGATES, DONE, asks, child_of, family, waiting_child
+from tests.server.lending import furnished
+from tests.stories.test_trust import statuses, trust
+
+READER = Persona("reader", tools=ToolPolicy(denied=frozenset({"change"})))
+CHANGER = Persona("changer", tools=ToolPolicy(allowed=frozenset({"change", "delegate"})))
+CATEGORY = Persona("category", tools=ToolPolicy(denied_categories=frozenset({"external"})))
+BOTH = asks(("change", "a"), ("look", "b"))
+
+
+def known(workspace: str | None) -> Personas:
+    return Personas([READER, CHANGER, CATEGORY])
+
+
+def files(tmp_path: Path) -> FileStore:
+    return FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z")
+
+
+def brings(folder: Path, name: str, text: str) -> None:
+    where = folder / ".pilothouse/personas"
+    where.mkdir(parents=True, exist_ok=True)
+    (where / f"{name}.toml").write_text(text)
+
+
+def has(folder: Path, name: str, text: str) -> None:
+    """The person's own, for `furnished`."""
+    (folder / "own/personas").mkdir(parents=True, exist_ok=True)
+    (folder / "own/personas" / f"{name}.toml").write_text(text)
+
+
+def offered(world: World, request: int = 0) -> set[str]:
+    return {tool.name for tool in world.model.requests[request].tools}
+
+
+# tools
+
+
+@pytest.mark.parametrize("mode", ["agent", "supervised", "review", "plan"])
+async def test_a_denied_tool_is_neither_offered_nor_run_in_any_mode(tmp_path: Path, mode: str) -> None:
+    world = World(tmp_path, asks(("change", "a")), DONE, personas=known)
+    context_id = await world.runtime.create_context(tmp_path, mode=mode, persona="reader")
+    await world.runtime.give_rule("allow", Scope(tool="change"), context_id=context_id)
+    await world.turn(context_id)
+    assert world.change.ran == []
+    assert await statuses(world, context_id) == ["denied"]
+    assert "change" not in offered(world)
+
+
+async def test_what_is_denied_beside_what_is_not_is_told_and_the_rest_runs(tmp_path: Path) -> None:
+    world = World(tmp_path, BOTH, DONE, personas=known)
+    context_id = await world.runtime.create_context(tmp_path, persona="reader")
+    await world.turn(context_id)
+    assert (world.change.ran, world.look.ran) == ([], ["b"])
+    denied = (await world.runtime.read_calls(context_id)).items[0]
+    assert (denied.reason.code, denied.reason.params["persona"]) == (Code.PERSONA_DENIED, "reader")
+
+
+async def test_a_whole_category_can_be_denied(tmp_path: Path) -> None:
+    world = World(tmp_path, BOTH, DONE, personas=known)
+    context_id = await world.runtime.create_context(tmp_path, persona="category")
+    await world.turn(context_id)
+    assert (world.change.ran, world.look.ran) == ([], [])
+    assert offered(world) == {"ask_user"}
+
+
+async def test_no_persona_switches_on_what_the_settings_have_switched_off(tmp_path: Path) -> None:
+    off = Steering(disabled=frozenset({"change"}))
+    world = World(tmp_path, asks(("change", "a")), DONE, personas=known, steering=lambda _: off)
+    context_id = await world.runtime.create_context(tmp_path, persona="changer")
+    await world.turn(context_id)
+    assert world.change.ran == []
+    assert "change" not in offered(world)
+    (call,) = (await world.runtime.read_calls(context_id)).items
+    assert call.reason.code is Code.TOOL_DISABLED
+
+
+async def test_a_sub_agent_has_the_persona_of_who_sent_it(tmp_path: Path) -> None:
+    world = family(tmp_path, DELEGATES, BOTH, DONE, DONE, personas=known)
+    context_id = await world.runtime.create_context(tmp_path, persona="reader")
+    await world.turn(context_id)
+    child = await child_of(world, context_id)
+    assert (await world.runtime.context(child)).core.persona == "reader"
+    assert (world.change.ran, world.look.ran) == ([], ["b"])
+    assert "change" not in offered(world, 1)
+
+
+async def test_a_sub_agent_with_another_persona_has_only_what_both_may_use(tmp_path: Path) -> None:
+    world = family(tmp_path, DELEGATES, BOTH, DONE, DONE, personas=known)
+    context_id = await world.start("supervised")
+    await world.runtime.give_rule("allow", Scope(tool="delegate"), context_id=context_id)
+    await world.runtime.send(context_id, "go")
+    child = await waiting_child(world, context_id)
+    assert sorted(await statuses(world, child)) == ["pending", "pending"]
+    await world.runtime.set_persona(child, "changer")
+    assert sorted(await statuses(world, child)) == ["denied", "pending"], "it may not look"
+    switched = await world.runtime.set_persona(context_id, "reader")
+    assert switched.started == ()
+    await world.runtime.rested(context_id)
+    assert (world.change.ran, world.look.ran) == ([], []), "and who sent it may not change"
+
+
+# switching in the middle
+
+
+async def test_a_switch_decides_what_waits_anew_and_starts_nothing(tmp_path: Path) -> None:
+    world = World(tmp_path, BOTH, DONE, personas=known)
+    context_id = await world.start("supervised")
+    await world.turn(context_id)
+    assert await statuses(world, context_id) == ["pending", "pending"]
+    change, look = (call.id for call in (await world.runtime.read_calls(context_id)).items)
+    switched = await world.runtime.set_persona(context_id, "reader")
+    assert (switched.started, switched.rejected, switched.waiting) == ((), (change,), (look,))
+    assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
+    await world.runtime.set_persona(context_id, None)
+    assert await statuses(world, context_id) == ["denied", "pending"], "what was denied stays so"
+    noted = [entry.detail["persona"] for entry in await world.runtime.audit(context_id) if entry.kind == "persona_set"]
+    assert noted == ["reader", None]
+
+
+async def test_an_unknown_one_is_refused_with_those_that_there_are_and_nothing_changes(tmp_path: Path) -> None:
+    world = World(tmp_path, personas=known)
+    with pytest.raises(InvalidInput, match="reader, changer, category"):
+        await world.runtime.create_context(tmp_path, persona="nobody")
+    assert (await world.runtime.contexts()).items == ()
+    context_id = await world.runtime.create_context(tmp_path, persona="reader")
+    for attempt in (
+        world.runtime.set_persona(context_id, "nobody"),
+        world.runtime.change_context(context_id, persona="nobody", title="New"),
+    ):
+        with pytest.raises(InvalidInput, match="reader, changer, category"):
+            await attempt
+    live = await world.runtime.context(context_id)
+    assert (live.core.persona, live.core.title) == ("reader", None)
+
+
+# gone
+
+
+async def test_one_whose_file_is_gone_may_use_nothing(tmp_path: Path) -> None:
+    world = World(tmp_path, store=files(tmp_path), personas=known)
+    context_id = await world.runtime.create_context(tmp_path, persona="changer")
+    await world.runtime.close()
+    again = World(tmp_path, BOTH, DONE, store=files(tmp_path))
+    await again.turn(context_id)
+    assert (again.look.ran, again.change.ran) == ([], [])
+    assert offered(again) == set()
+    await again.runtime.close()
+
+
+async def test_when_trust_is_taken_back_what_waits_is_denied_and_nothing_runs_any_more(tmp_path: Path) -> None:
+    world = furnished(tmp_path, BOTH, DONE, BOTH, DONE)
+    brings(world.workspace, "theirs", 'prompt = "Do it."\n')
+    async with world.runtime:
+        first = await world.start("supervised")
+        with pytest.raises(InvalidInput, match="no persona 'theirs'"):
+            await world.runtime.set_persona(first, "theirs")
+        await trust(world, first)
+        await world.runtime.set_persona(first, "theirs")
+        await world.turn(first)
+        assert await statuses(world, first) == ["pending", "pending"]
+        await world.runtime.distrust_folder(first)
+        await world.runtime.rested(first)
+        assert await statuses(world, first) == ["denied", "denied"]
+        await world.runtime.switch_mode(first, "agent")
+        await world.turn(first)
+        assert (world.look.ran, world.change.ran) == ([], [])
+        assert offered(world, -1) == set()
+
+
+async def test_a_file_that_changes_after_it_was_trusted_gives_nothing_back(tmp_path: Path) -> None:
+    world = furnished(tmp_path, asks(("change", "a")), DONE)
+    brings(world.workspace, "theirs", '[tools]\ndenied = ["change"]\n')
+    async with world.runtime:
+        context_id = await world.start()
+        await trust(world, context_id)
+        await world.runtime.set_persona(context_id, "theirs")
+        brings(world.workspace, "theirs", "")
+        brings(world.workspace, "later", "")
+        await world.turn(context_id)
+        assert await statuses(world, context_id) == ["denied"]
+        with pytest.raises(InvalidInput, match="no persona 'later'"):
+            await world.runtime.set_persona(context_id, "later")
+
+
+async def test_a_projects_allow_list_gives_back_nothing_that_the_person_switched_off(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/tools.toml").write_text("[tools.change]\nenabled = false\n")
+    world = furnished(tmp_path, asks(("change", "a")), DONE)
+    brings(world.workspace, "theirs", '[tools]\nallowed = ["change"]\nallowed_categories = ["external"]\n')
+    async with world.runtime:
+        context_id = await world.start()
+        await trust(world, context_id)
+        await world.runtime.set_persona(context_id, "theirs")
+        await world.turn(context_id)
+        assert await statuses(world, context_id) == ["denied"]
+        assert world.change.ran == []
+
+
+# the mode of a new conversation
+
+
+@pytest.mark.parametrize(
+    ("configured", "mine", "theirs", "expected"),
+    [
+        ("supervised", "agent", None, "agent"),
+        ("supervised", None, "agent", "supervised"),
+        ("supervised", None, "plan", "supervised"),
+        ("supervised", None, "ask", "ask"),
+        (None, None, "review", "review"),
+        (None, "review", "ask", "review"),
+        ("plan", None, None, "plan"),
+    ],
+    ids=["own", "looser", "looser in reading", "stricter", "stricter than the default", "hidden", "none"],
+)
+async def test_ones_own_persona_chooses_the_mode_and_a_projects_only_a_stricter_one(
+    tmp_path: Path, configured: str | None, mine: str | None, theirs: str | None, expected: str
+) -> None:
+    has(tmp_path, "x" if mine else "other", f'default_mode = "{mine or "agent"}"')
+    (tmp_path / "own/config.toml").write_text(f'mode = "{configured}"' if configured else "")
+    world = furnished(tmp_path)
+    brings(world.workspace, "x", f'default_mode = "{theirs}"' if theirs else "")
+    async with world.runtime:
+        await trust(world, await world.start())
+        context_id = await world.runtime.create_context(world.workspace, persona="x")
+        assert (await world.runtime.context(context_id)).core.mode == expected
+        named = await world.runtime.create_context(world.workspace, persona="x", mode="review")
+        assert (await world.runtime.context(named)).core.mode == "review", "who names one gets it"
+        await world.runtime.set_persona(named, None)
+        await world.runtime.set_persona(named, "x")
+        assert (await world.runtime.context(named)).core.mode == "review", "a persona alone switches no mode"
+
+
+async def test_a_preference_for_something_stricter_binds_a_projects_persona_too(tmp_path: Path) -> None:
+    world = furnished(tmp_path, Answer(text="x"))
+    brings(world.workspace, "x", 'default_mode = "agent"')
+    async with world.runtime:
+        await trust(world, await world.start())
+        context_id = await world.runtime.create_context(world.workspace, persona="x", usual_modes=["ask", None])
+        assert (await world.runtime.context(context_id)).core.mode == "ask"
