@@ -180,7 +180,8 @@ class Walk:
     out. `unread`: how many folders could not be opened. Files and links are given where `wanted` says so."""
 
     def __init__(self, workspace: Workspace, fd: int, real: str, levels: tuple[Ignores, ...] | None) -> None:
-        self.workspace, self._fd, self._real, self._levels = workspace, fd, real, levels
+        self.workspace, self._fd, self._levels = workspace, fd, levels
+        self._real = os.path.join(real, "")
         self._base = os.path.relpath(real, workspace.root) + "/" if real != str(workspace.root) else ""
         self.left = ENTRIES_AT_MOST
         self.cut = False
@@ -235,7 +236,7 @@ class Walk:
         if frame.levels and is_ignored(frame.levels, frame.plain + plain(name), is_folder=kind == "folder"):
             self.ignored += 1
             return False
-        if self.workspace.is_protected_here(f"{self._real}/{path}", writing=False):
+        if self.workspace.is_protected_here(self._real + path, writing=False):
             return False
         try:
             reason = self.workspace.limit(self._base + path) if kind == "link" else None
