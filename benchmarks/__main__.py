@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from benchmarks import figures, server, steering, tools
+from benchmarks import figures, overview, server, steering, tools
 
 Figure = Callable[[Path], Awaitable[figures.Row | list[figures.Row]]]
 
@@ -31,6 +31,7 @@ ALL: list[Figure] = [
     tools.commands,
     tools.remembering,
     tools.searching,
+    overview.workspace_overview,
     server.chat_stream,
     server.one_pull,
     server.served_streams,
