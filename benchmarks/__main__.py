@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from benchmarks import figures, server, steering, tokens, tools
+from benchmarks import figures, overview, server, steering, tokens, tools
 
 Figure = Callable[[Path], Awaitable[figures.Row | list[figures.Row]]]
 
@@ -32,6 +32,7 @@ ALL: list[Figure] = [
     tools.remembering,
     tools.searching,
     tokens.counting,
+    overview.workspace_overview,
     server.chat_stream,
     server.one_pull,
     server.served_streams,

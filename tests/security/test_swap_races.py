@@ -21,6 +21,8 @@ from pilothouse.tools.base import Job, parse_arguments
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.tools.executor import execute
 from pilothouse.tools.keeping import Keeping
+from pilothouse.domain.budgets import OverviewSettings
+from pilothouse.tools.overview import describe_workspace
 from pilothouse.tools.registry import Registry
 from tests.scale import LONG, Record
 from tests.security.hostile import tree
@@ -167,6 +169,13 @@ async def test_a_file_that_is_given_is_never_led_out(scene: Scene, how: str) -> 
             with contextlib.suppress(RequestError, StoreError):
                 await world.runtime.add_file(context_id, f"f{number}", b"mine")
     assert tree(scene.outside) == outside
+
+
+@pytest.mark.parametrize("how", ["link", "folder", "deeper"])
+def test_the_overview_is_never_led_out(scene: Scene, how: str) -> None:
+    with scene.racing(how):
+        for _ in range(ROUNDS["glob"]):
+            assert "secret" not in describe_workspace(Workspace(scene.root), OverviewSettings(), len)
 
 
 async def test_a_race_that_nobody_wins_is_one_that_both_can(scene: Scene) -> None:

@@ -1,5 +1,6 @@
 """Paths: nothing outside the workspace is read or written, by any spelling, link or race; protected files never."""
 
+import itertools
 import os
 import threading
 from collections.abc import Callable
@@ -9,7 +10,7 @@ import pytest
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
-from pilothouse.sandbox import beneath
+from pilothouse.sandbox import beneath, protected
 from pilothouse.sandbox.workspace import ABSENT, Workspace
 from tests.scale import LONG, Record
 
@@ -240,3 +241,28 @@ def test_the_folders_own_configuration_is_protected_wherever_a_link_leads(tmp_pa
     (root / ".pilothouse").rmdir()
     (root / ".pilothouse").symlink_to(".")
     assert Workspace(root).limit("conf/config.toml", writing=True) is None, "a link to everything protects nothing more"
+
+
+SPECIAL = [
+    ".git",
+    "hooks",
+    "config",
+    ".config",
+    "git",
+    "fish",
+    ".ssh",
+    ".pilothouse",
+    "pilothouse.toml",
+    ".bashrc",
+    "a",
+]
+
+
+def test_the_quick_look_at_a_path_misses_nothing_that_is_protected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every path of three such names, with the quick look and without."""
+    paths = list(itertools.product(SPECIAL, repeat=3))
+    quick = [protected.is_protected(path, writing) for path in paths for writing in (False, True)]
+    monkeypatch.setattr(protected, "_TELLING", frozenset().union(*paths))
+    assert quick == [protected.is_protected(path, writing) for path in paths for writing in (False, True)]
+    assert True in quick
+    assert False in quick

@@ -349,6 +349,24 @@ def test_a_walk_is_bounded_and_says_so(tmp_path: Path) -> None:
     assert walked(tmp_path)[1].cut
 
 
+def test_what_is_private_is_not_found_from_the_root_of_the_system(tmp_path: Path) -> None:
+    workspace = Workspace(Path("/"), [tmp_path])
+    top = tmp_path.relative_to("/").parts[0]
+    assert top in top_of_the_system(Workspace(Path("/")))
+    assert top not in top_of_the_system(Workspace(Path("/"), [Path("/") / top]))
+    with listing.open_place(workspace, ".") as place:
+        answer = search._Answer(place, None, 10)
+        for path in (f"{tmp_path}/hidden", "/seen"):
+            answer.hear(f".{path}\x001\x001\x00text\n".encode())
+    assert answer.text() == "seen:1: text"
+
+
+def top_of_the_system(workspace: Workspace) -> set[str]:
+    with listing.open_place(workspace, ".") as place:
+        walk = walking.Walk(workspace, place.fd, place.real, place.levels)
+        return {entry.path for entry in walk.entries(lambda _: True, lambda: False, 1)}
+
+
 def test_a_folder_swapped_for_a_link_leads_nowhere(tmp_path: Path) -> None:
     """While one thread swaps a folder for a link to the outside, no walk ever comes out of the workspace."""
     root, outside = tmp_path / "root", tmp_path / "outside"

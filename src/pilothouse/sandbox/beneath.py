@@ -13,6 +13,7 @@ _OPENAT2 = 437  # the same on every architecture
 _RESOLVE_NO_MAGICLINKS = 0x02
 _RESOLVE_BENEATH = 0x08
 _LINKS_AT_MOST = 40
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class _OpenHow(ctypes.Structure):
@@ -112,8 +113,7 @@ class _Descent:
         os.close(self._folders.pop())
 
     def _down(self, part: str) -> None:
-        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-        self._folders.append(os.open(part, flags, dir_fd=self._folders[-1]))
+        self._folders.append(os.open(part, FOLDER, dir_fd=self._folders[-1]))
 
     def __enter__(self) -> "_Descent":
         return self
@@ -130,3 +130,33 @@ def _link_target(name: str, dir_fd: int) -> str | None:
         if error.errno in (errno.EINVAL, errno.ENOENT):
             return None
         raise
+
+
+class Way:
+    """Opens one folder after the other beneath an open one, and follows no link. Those that lead to the last one stay
+    open, for the next may lie beside it. `opened` is how many the last one took."""
+
+    def __init__(self, fd: int) -> None:
+        self._names: list[str] = []
+        self._fds = [os.dup(fd)]
+        self.opened = 0
+
+    def open(self, names: list[str]) -> int:
+        """Raises: OSError."""
+        same = 0
+        while same < min(len(self._names), len(names)) and self._names[same] == names[same]:
+            same += 1
+        self.opened = len(names) - same
+        del self._names[same:]
+        self._close(but=same + 1)
+        for name in names[same:]:
+            self._fds.append(os.open(name, FOLDER, dir_fd=self._fds[-1]))
+            self._names.append(name)
+        return self._fds[-1]
+
+    def close(self) -> None:
+        self._close(but=0)
+
+    def _close(self, but: int) -> None:
+        while len(self._fds) > but:
+            os.close(self._fds.pop())

@@ -13,6 +13,8 @@ _START_UP = frozenset(
 _START_UP_FOLDERS = ((".ssh",), (".config", "git"), (".config", "fish"))
 _OWN_NAMES = frozenset({".pilothouse", "pilothouse.toml"})
 _GIT_SECRETS = frozenset({"config", "config.worktree", "hooks"})
+# A path without any of these is not protected: one look tells it of most.
+_TELLING = _OWN_NAMES | _START_UP | {".git", *(folder[-1] for folder in _START_UP_FOLDERS)}
 
 
 # Who can write these makes an editor or a program of the person run something, sooner or later.
@@ -25,6 +27,8 @@ _RUNS_CODE_FOLDERS = (
 
 def is_protected(parts: Sequence[str], writing: bool) -> bool:
     """`parts` are those of a path below a workspace, in lower case. Whether it exists does not matter."""
+    if _TELLING.isdisjoint(parts):
+        return False
     if not _OWN_NAMES.isdisjoint(parts):
         return True
     if ".git" in parts:

@@ -10,16 +10,19 @@ import contextlib
 import itertools
 import os
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections import deque
+from collections.abc import Callable, Container, Generator, Iterator
 from typing import Literal, NamedTuple
 
 from pilothouse.domain.codes import Code
+from pilothouse.sandbox.beneath import FOLDER, Way
 from pilothouse.sandbox.workspace import Workspace
 
 ENTRIES_AT_MOST, DEEPEST = 200_000, 100
-FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _IGNORE_FILES = (".gitignore", ".ignore", ".rgignore")  # a later one is asked first, wherever it stands
 _LARGEST, _RULES_AT_MOST = 1024 * 1024, 2000
+# What takes longer than looking at an entry counts for so many: where a link leads, to read a rule and to ask it.
+_A_LINK_COSTS, _A_RULE_COSTS, _RULES_LIKE_AN_ENTRY = 10, 5, 100
 
 # A class with its negation, what it holds and its end; or one character, perhaps behind a backslash.
 _PIECE = re.compile(r"(\[)([!^]?+)(\]?+(?:\\.|[^]\\])*+)(\]?)|(\\?.)", re.DOTALL)
@@ -105,8 +108,9 @@ class Ignores:
     def __init__(self, base: str, name: str, text: str) -> None:
         self.rank = _IGNORE_FILES.index(name)
         self._skip = len(base) + 1 if base else 0
-        lines = text.removeprefix("ï»¿").split("\n")[:_RULES_AT_MOST]
+        lines = text.removeprefix("ï»¿").split("\n", _RULES_AT_MOST)[:_RULES_AT_MOST]
         self._rules = [rule for rule in map(_rule, reversed(lines)) if rule]
+        self.size = len(self._rules) + len(text) // 1000
         # Most paths are meant by no rule: one look each tells.
         self._any_name = any_of([rule.text for rule in self._rules if rule.by_name])
         self._any_path = any_of([rule.text for rule in self._rules if not rule.by_name])
@@ -155,7 +159,14 @@ def levels_in(dir_fd: int, base: str, above: tuple[Ignores, ...]) -> tuple[Ignor
 
 def is_ignored(levels: tuple[Ignores, ...], path: str, *, is_folder: bool) -> bool:
     """The last that says something about a path decides: the nearest file of the strongest name."""
-    return next((said for level in reversed(levels) if (said := level.says(path, is_folder)) is not None), False)
+    for level in reversed(levels):
+        if (said := level.says(path, is_folder)) is not None:
+            return said
+    return False
+
+
+def _size(levels: tuple[Ignores, ...]) -> int:
+    return sum(level.size for level in levels)
 
 
 class Entry(NamedTuple):
@@ -180,7 +191,8 @@ class Walk:
     out. `unread`: how many folders could not be opened. Files and links are given where `wanted` says so."""
 
     def __init__(self, workspace: Workspace, fd: int, real: str, levels: tuple[Ignores, ...] | None) -> None:
-        self.workspace, self._fd, self._real, self._levels = workspace, fd, real, levels
+        self.workspace, self._fd, self._levels = workspace, fd, levels
+        self._real = os.path.join(real, "")
         self._base = os.path.relpath(real, workspace.root) + "/" if real != str(workspace.root) else ""
         self.left = ENTRIES_AT_MOST
         self.cut = False
@@ -192,7 +204,7 @@ class Walk:
             return
         stack = [_Frame(os.dup(self._fd), "", plain(self._base), self._levels or ())]
         try:
-            self._fill(stack[-1])
+            self._fill(stack[-1], self.left)
             while stack and not stopped():
                 frame = stack[-1]
                 entry = next(frame.entries, None)
@@ -217,13 +229,49 @@ class Walk:
             self.unread += 1
             return
         stack.append(_Frame(fd, f"{above.path}{name}/", f"{above.plain}{plain(name)}/", above.levels))
-        self._fill(stack[-1])
+        self._fill(stack[-1], self.left)
 
-    def _fill(self, frame: _Frame) -> None:
+    def nearest(self, most: int, past: Container[str], stopped: Stopped) -> Generator[Entry, None, None]:
+        """Breadth first, in each folder the folders first, by name; those named in `past` are left out. `most` is how
+        much is looked at: entries, with what it takes to come to them. One folder gets half of what is left at most,
+        so that a huge one leaves something to those beside it."""
+        todo = deque([_Frame(-1, "", plain(self._base), self._levels or ())])
+        with contextlib.closing(Way(self._fd)) as way:
+            while todo and most > 0 and not stopped():
+                frame = todo.popleft()
+                known = _size(frame.levels)
+                entries = self._reached(way, frame)
+                most -= way.opened + _A_RULE_COSTS * (_size(frame.levels) - known)
+                each = 1 + _size(frame.levels) // _RULES_LIKE_AN_ENTRY
+                room = max(0, most + 1) // 2 // each
+                self.cut = self.cut or len(entries) > room
+                for entry in itertools.islice(entries, room):
+                    path, kind = frame.path + entry.name, _kind(entry)
+                    most -= each + _A_LINK_COSTS * (kind == "link")
+                    if entry.name not in past and most >= 0 and self._may_give(frame, path, entry.name, kind):
+                        yield Entry(path, kind, entry)
+                        if kind == "folder":
+                            todo.append(_Frame(-1, f"{path}/", f"{frame.plain}{plain(entry.name)}/", frame.levels))
+        self.cut = self.cut or bool(todo) or most < 0
+
+    def _reached(self, way: Way, frame: _Frame) -> list["os.DirEntry[str]"]:
+        names = frame.path.split("/")[:-1]
+        if len(names) >= DEEPEST:
+            self.cut = True
+            return []
+        try:
+            frame.fd = way.open(names)
+            self._fill(frame, self.left // 2)
+            return sorted(frame.entries, key=lambda entry: not entry.is_dir(follow_symlinks=False))
+        except OSError:
+            self.unread += 1
+            return []
+
+    def _fill(self, frame: _Frame, most: int) -> None:
         with os.scandir(frame.fd) as found:
-            entries = list(itertools.islice(found, self.left + 1))
-        self.cut = self.cut or len(entries) > self.left
-        del entries[self.left :]
+            entries = list(itertools.islice(found, most + 1))
+        self.cut = self.cut or len(entries) > most
+        del entries[most:]
         self.left -= len(entries)
         if self._levels is not None:
             frame.levels = levels_in(frame.fd, frame.plain[:-1], frame.levels)
@@ -235,7 +283,7 @@ class Walk:
         if frame.levels and is_ignored(frame.levels, frame.plain + plain(name), is_folder=kind == "folder"):
             self.ignored += 1
             return False
-        if self.workspace.is_protected_here(f"{self._real}/{path}", writing=False):
+        if self.workspace.is_protected_here(self._real + path, writing=False):
             return False
         try:
             reason = self.workspace.limit(self._base + path) if kind == "link" else None

@@ -41,13 +41,14 @@ class Workspace:
         self.is_writable = True
         self._also = [_beside(each, private) for each in also if each.path.is_dir()]
         self.root = Path(os.path.realpath(root))
+        self._depth = len(self.root.parts)
         status = self.root.stat()
         self._identity = (status.st_dev, status.st_ino)
         self._runtimes = [Path(os.path.realpath(path)) for path in private]
-        self._private = list(self._runtimes)
         # The folder's own configuration may lie elsewhere, behind a link.
         own = [Path(os.path.realpath(self.root / name)) for name in (".pilothouse", ".pilothouse/config.toml")]
-        self._private += [path for path in own if path != self.root and path not in self.root.parents]
+        own = [path for path in own if path != self.root and path not in self.root.parents]
+        self._private = tuple(os.path.join(path, "") for path in (*self._runtimes, *own))
 
     # before a call: what it would touch, and whether a hard limit forbids it
 
@@ -116,14 +117,14 @@ class Workspace:
 
     def is_private(self, absolute: str) -> bool:
         """Whether it belongs to the runtime itself."""
-        return any(_is_within(absolute, str(private)) for private in self._private)
+        return f"{absolute}/".startswith(self._private)
 
     def is_protected_here(self, absolute: str, writing: bool) -> bool:
         """Whether a path is not for tools."""
         return self.is_private(absolute) or is_protected(self._parts(absolute), writing)
 
     def _parts(self, absolute: str) -> list[str]:
-        return [part.casefold() for part in Path(absolute).parts[len(self.root.parts) :]]
+        return [part for part in absolute.casefold().split("/")[self._depth :] if part]
 
     # doing it
 

@@ -15,7 +15,7 @@ from msgspec import Meta
 from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
-from pilothouse.sandbox import walking
+from pilothouse.sandbox import beneath, walking
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import Arguments, Category, Job, Prepared
 from pilothouse.tools.builtin import patterns
@@ -24,7 +24,7 @@ from pilothouse.tools.builtin.files import reading
 LISTED_AT_MOST = 1000
 _FOUND_AT_MOST = 1000
 _WAIT_FOR_THREAD = 0.5
-_MARKS = {"folder": "/", "link": "@", "file": "", "other": ""}
+MARKS = {"folder": "/", "link": "@", "file": "", "other": ""}
 T = TypeVar("T")
 
 
@@ -56,7 +56,7 @@ def _listing(workspace: Workspace, path: str, depth: int, stopped: Callable[[], 
             raise ToolError(Code.NOT_A_DIRECTORY, path=path)
         walk = walking.Walk(place.workspace, place.fd, place.real, place.levels if depth > 1 else None)
         entries = walk.entries(lambda _: True, stopped, depth)
-        lines = [shown(entry.path) + _MARKS[entry.kind] for entry in itertools.islice(entries, LISTED_AT_MOST + 1)]
+        lines = [shown(entry.path) + MARKS[entry.kind] for entry in itertools.islice(entries, LISTED_AT_MOST + 1)]
         entries.close()
     if len(lines) > LISTED_AT_MOST:
         lines[LISTED_AT_MOST:] = [f"[cut: only the first {LISTED_AT_MOST} entries are shown]"]
@@ -97,7 +97,7 @@ def _found(workspace: Workspace, path: str, wanted: walking.Matches, stopped: Ca
         entries = walk.entries(wanted, stopped)
         found = [(_age(entry), entry) for entry in entries if entry.kind in ("file", "link")]
     newest = heapq.nsmallest(_FOUND_AT_MOST, found, key=lambda one: (one[0], one[1].path))
-    lines = [place.shown(entry.path) + _MARKS[entry.kind] for _, entry in newest]
+    lines = [place.shown(entry.path) + MARKS[entry.kind] for _, entry in newest]
     if len(found) > len(lines):
         lines.append(f"[cut: the newest {len(lines)} of {len(found)} files are shown; narrow the pattern or the path]")
     return "\n".join((lines or ["No files match."]) + notes(walk))
@@ -206,7 +206,7 @@ def _levels_above(workspace: Workspace, real: str) -> tuple[walking.Ignores, ...
             if part == ".git" or walking.is_ignored(levels, path, is_folder=True):
                 return ()
             try:
-                fd = os.open(part, walking.FOLDER, dir_fd=fd)
+                fd = os.open(part, beneath.FOLDER, dir_fd=fd)
             except OSError:
                 break
             held.callback(os.close, fd)

@@ -187,7 +187,7 @@ class _Answer:
         while found := _RECORD.match(data, at):
             at = found.end()
             path = os.fsdecode(found[1])
-            real = f"{self.place.real}/{path}"
+            real = os.path.join(self.place.real, path)
             if self.wants(path) and not self.place.workspace.is_protected_here(real, writing=False):
                 self.matches += 1
                 if self.matches <= self._most:
