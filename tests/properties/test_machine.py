@@ -88,6 +88,7 @@ class HeldModel(ScriptedAdapter):
     def __init__(self, answers: list[Answer]) -> None:
         super().__init__(Script(turn=tuple(answers)))
         self.release = asyncio.Event()
+        self.checked = 0  # so many of its requests
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         async for event in super().stream(request):
@@ -377,12 +378,13 @@ class Machine(RuleBasedStateMachine):
     @invariant()
     def every_request_was_valid(self) -> None:
         for model in self.models:
-            for request in model.requests:
+            for request in model.requests[model.checked :]:
                 assert_valid_request(request)
                 if "holds is 'ask'" in request.system or "mode 'ask' of who" in request.system:
                     assert request.tools == ()
                 if "holds is 'plan'" in request.system or "mode 'plan' of who" in request.system:
                     assert {tool.name for tool in request.tools} <= {"look", "held_look", "ask_user", "delegate"}
+            model.checked = len(model.requests)
 
     def stop_tasks(self, world: World) -> None:
         lives = list(world.runtime._live.values())

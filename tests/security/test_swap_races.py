@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pilothouse.domain.budgets import OverviewSettings
 from pilothouse.domain.errors import RequestError, StoreError, ToolError
 from pilothouse.domain.values import CallId
 from pilothouse.sandbox import beneath
@@ -21,7 +22,6 @@ from pilothouse.tools.base import Job, parse_arguments
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.tools.executor import execute
 from pilothouse.tools.keeping import Keeping
-from pilothouse.domain.budgets import OverviewSettings
 from pilothouse.tools.overview import describe_workspace
 from pilothouse.tools.registry import Registry
 from tests.scale import LONG, Record

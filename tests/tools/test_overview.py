@@ -13,12 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pilothouse.domain.budgets import OverviewSettings
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox import walking
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools import overview
-from pilothouse.domain.budgets import OverviewSettings
 from pilothouse.tools.overview import describe_workspace
 from tests.scale import LONG
 

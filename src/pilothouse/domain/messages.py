@@ -189,18 +189,21 @@ def is_told(message: Message) -> bool:
         return False
     match message:
         case Text():
-            return bool(message.content) and message.ended != "cut"
+            return not _is_blank(message.content) and message.ended != "cut"
         case SystemControl():
             is_overview = message.detail.get("about") == OVERVIEW
-            return message.kind == "summary" or (
-                message.kind == "injection" and bool(message.content) and not is_overview
-            )
+            return message.kind in ("injection", "summary") and not is_overview and not _is_blank(message.content)
         case ProjectStructure() | MCPResource():
-            return bool(message.content)
+            return not _is_blank(message.content)
         case Processing() | ErrorMessage() | WorkflowExecution() | Image():
             return False
         case _:
             return True
+
+
+def _is_blank(text: str) -> bool:
+    """Some servers refuse a message that says nothing."""
+    return not text or text.isspace()
 
 
 def pieces(message: Message) -> list[str]:

@@ -5,7 +5,11 @@ from typing import Any
 
 import msgspec
 
+from pilothouse.domain.offers import ToolOffer
 from pilothouse.llm.base import AssistantCalls, AssistantText, CallResult, ModelMessage, ModelRequest, UserText
+
+
+_DESCRIPTION_AT_MOST = 1024
 
 
 def encode_message(message: ModelMessage) -> bytes:
@@ -23,9 +27,18 @@ def encode_body(request: ModelRequest) -> bytes:
         b"]",
     ]
     if request.tools:
-        parts += [b',"tools":', msgspec.json.encode([{"type": "function", "function": tool} for tool in request.tools])]
+        functions = [{"type": "function", "function": _function(tool)} for tool in request.tools]
+        parts += [b',"tools":', msgspec.json.encode(functions)]
     parts.append(b"}")
     return b"".join(parts)
+
+
+def _function(tool: ToolOffer) -> ToolOffer:
+    """Some servers refuse a longer description; the prompt has the whole of it."""
+    if len(tool.description) <= _DESCRIPTION_AT_MOST:
+        return tool
+    shorter: ToolOffer = msgspec.structs.replace(tool, description=tool.description[: _DESCRIPTION_AT_MOST - 1] + "…")
+    return shorter
 
 
 def _plain(message: ModelMessage) -> Mapping[str, Any]:

@@ -24,7 +24,7 @@ from pilothouse.domain.contexts import (
     check_context_id,
 )
 from pilothouse.domain.errors import InvalidInput, NotFound
-from pilothouse.domain.messages import FileReference, Text
+from pilothouse.domain.messages import FileReference, Text, ToolRequest
 from pilothouse.domain.modes import DEFAULT_MODE, Mode, Modes, is_looser
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Rule, rule_reason
@@ -207,16 +207,20 @@ def _lines(data: bytes) -> Iterator[Line]:
 
 
 def _check_ids(change: Change) -> None:
-    """What the store relies on: ids that may become files, each of them once."""
+    """What the store and every request rely on: ids that may become files, each of them once."""
     own = [*(message.id for message in change.messages), *(call.id for call in change.calls)]
+    asked = [call.id for each in change.messages if isinstance(each, ToolRequest) for call in each.calls]
     listed = [message_id for ids in change.appended.values() for message_id in ids]
     queued = [message_id for item in change.core.queue for message_id in item.message_ids]
-    bad = [each for each in (*own, *listed, *queued) if not _MESSAGE_ID.fullmatch(each)]
+    bad = [each for each in (*own, *listed, *queued, *asked) if not _MESSAGE_ID.fullmatch(each)]
     keys = [branch.key for branch in change.branches.values()]
     bad += [key for key in keys if not _KEY.fullmatch(key)]
     if bad:
         raise _refused(f"{bad[0]!r} is no id")
     doubled = [each for each, count in Counter([*own, *keys]).items() if count > 1]
+    doubled += [each for each, count in Counter(asked).items() if count > 1]
+    for ids in change.appended.values():
+        doubled += [each for each, count in Counter(ids).items() if count > 1]
     if doubled:
         raise _refused(f"the id {doubled[0]!r} is there twice")
 

@@ -65,12 +65,19 @@ def _unsendable(body: dict[str, Any]) -> Iterator[str]:
         elif isinstance(value, list):
             left += [(f"{place}[{at}]", inner) for at, inner in enumerate(value)]
         elif isinstance(value, str):
-            if any("\ud800" <= character <= "\udfff" for character in value):
+            if not _is_utf8(value):
                 yield f"{place}: holds half of a surrogate pair"
         elif isinstance(value, float) and not math.isfinite(value):
             yield f"{place}: {value} is no number of JSON"
         elif value is not None and not isinstance(value, bool | int | float):
             yield f"{place}: a {type(value).__name__} is no value of JSON"
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        return text.isascii() or bool(text.encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def _head(body: dict[str, Any]) -> Iterator[str]:

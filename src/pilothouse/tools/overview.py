@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from pilothouse.domain.values import Value
+from pilothouse.domain.budgets import OverviewSettings
 from pilothouse.sandbox.walking import Entry, Walk
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools import kinds

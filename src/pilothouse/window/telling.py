@@ -50,7 +50,7 @@ def as_calls(
     request: ToolRequest, results: Mapping[CallId, ToolResult], limit: int = RESULT_LIMIT
 ) -> Iterable[ModelMessage]:
     calls = tuple(RequestedCall(id=call.id, tool=_name(call), arguments=_arguments(call)) for call in request.calls)
-    yield AssistantCalls(content=request.content, calls=calls)
+    yield AssistantCalls(content=request.content if request.content.strip() else "", calls=calls)
     for call in request.calls:
         yield CallResult(call_id=call.id, content=result_text(results.get(call.id), limit))
 
@@ -60,7 +60,7 @@ def as_text(
 ) -> Iterable[ModelMessage]:
     """Calls and results where the request carries no tools: some APIs refuse what was not declared."""
     asked = [f"[called {call.tool} with {call.arguments}]" for call in request.calls]
-    yield AssistantText(content="\n".join([request.content, *asked] if request.content else asked))
+    yield AssistantText(content="\n".join([request.content, *asked] if request.content.strip() else asked))
     answered = [f"[result of {call.tool}: {result_text(results.get(call.id), limit)}]" for call in request.calls]
     yield UserText(content="\n".join(answered))
 
@@ -74,7 +74,7 @@ def attached(metadata: Metadata) -> list[ModelMessage]:
 def result_text(result: ToolResult | None, limit: int = RESULT_LIMIT) -> str:
     if result is None:
         return say(Reason(Code.NOT_RUN))
-    content = result.content or "(empty)"
+    content = result.content if result.content.strip() else "(empty)"
     if len(content) <= limit:
         return content
     half = limit // 2
