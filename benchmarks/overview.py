@@ -7,8 +7,8 @@ from collections import deque
 from pathlib import Path
 
 from benchmarks.figures import Row, milliseconds
-from pilothouse.sandbox.workspace import Workspace
 from pilothouse.domain.budgets import OverviewSettings
+from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.overview import LOOKED_AT_MOST, describe_workspace
 
 _FOLDERS, _FILES = 1000, 100

@@ -33,6 +33,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from pilothouse.domain.budgets import Budget
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Lifetime, Rule, Scope
 from pilothouse.domain.sessions import Preferences, UIState
@@ -175,6 +176,7 @@ class Backdrop:
             trust=own,
             steering=own.steering,
             mcp=[lender(folder / "docs")],
+            budget=Budget(recent=1),
         )
         await self._world.runtime.start()
         self._served = await Served(self._world.runtime, [workspace]).__aenter__()
@@ -216,6 +218,8 @@ class Backdrop:
         await self._renew_session(context_id)
         await self._world.turn(context_id, PRINT)
         (printed, _) = (await runtime.read_calls(context_id)).items
+        await runtime.compress(context_id)  # there is something to undo, and again something to compress
+        await self._world.turn(context_id, "after it")
         await runtime.create_branch(context_id, "idea")
         await runtime.switch_branch(context_id, "idea")
         await self._world.turn(context_id, "on another branch")
@@ -225,11 +229,11 @@ class Backdrop:
         await self._bring_to(kind, context_id)
         (queued,) = await runtime.queued(context_id)
         (*_, call) = (await runtime.read_calls(context_id)).items
-        ids = await runtime.read_ids(context_id, "main", limit=100)
+        said = await runtime.read_messages(context_id, branch="main", limit=100)
         other = await runtime.read_ids(context_id, "idea", limit=100)
         return {
             "context_id": context_id,
-            "message_id": ids[0],
+            "message_id": next(message.id for message in said if message.role == "user"),
             "message_ids": [other[-1]],
             "queued": queued.item.id,
             "call_id": call.id,

@@ -86,6 +86,7 @@ def make_world(tmp_path: Path, hub: Hub) -> tuple[World, str]:
         Answer(text="done"),
         hub=hub,
         limits=Limits(delta_spacing=0),
+        token_budget=10**7,
     )
     return world, "".join(deltas)
 

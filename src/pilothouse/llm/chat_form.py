@@ -8,7 +8,6 @@ import msgspec
 from pilothouse.domain.offers import ToolOffer
 from pilothouse.llm.base import AssistantCalls, AssistantText, CallResult, ModelMessage, ModelRequest, UserText
 
-
 _DESCRIPTION_AT_MOST = 1024
 
 

@@ -78,7 +78,7 @@ class Live:
         self.seen: dict[str, str] = {}
         self.printed: dict[CallId, Printed] = {}
         self._workspace: Workspace | None = None
-        self._overview: tuple[MessageId, str] | None = None
+        self.overview: tuple[MessageId, str] | None = None
         self._in_doubt = False
 
     @property
@@ -99,7 +99,7 @@ class Live:
     def model(self) -> str:
         """The context's own, or its persona's, where there is such a model; else the usual one."""
         persona = self.persona
-        named = (self.core.model, persona.model if persona is not None else None)
+        named = (self.core.model, (persona.model or "").removeprefix("openai:") if persona is not None else None)
         return next((name for name in named if name is not None and self.parts.has_model(name)), self.parts.model)
 
     @property
@@ -115,16 +115,6 @@ class Live:
         parts = self.parts
         tokens = parts.token_budget or self.facts.window or parts.budget.tokens
         return parts.budget if tokens == parts.budget.tokens else msgspec.structs.replace(parts.budget, tokens=tokens)
-
-    async def overview_text(self) -> str | None:
-        """The newest description of the workspace, if there is one of the one it has now."""
-        overview = self.core.overview
-        if overview is None or overview.workspace != self.core.workspace:
-            return None
-        if self._overview is None or self._overview[0] != overview.message_id:
-            (message,) = await self.parts.store.messages(self.id, [overview.message_id])
-            self._overview = (overview.message_id, getattr(message, "content", ""))
-        return self._overview[1]
 
     @property
     def writing(self) -> "Outlet | None":

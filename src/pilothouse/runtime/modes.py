@@ -95,12 +95,10 @@ async def set_persona(contexts: Contexts, context_id: str, persona: str | None, 
 
 
 def check_persona(parts: Parts, workspace: str | None, persona: str | None) -> None:
-    """Raises: InvalidInput for one that there is not in a workspace, or that wants a model that there is not."""
+    """Raises: InvalidInput for one that there is not in a workspace."""
     known = parts.personas(workspace) if persona is not None else {}
     if persona is not None and persona not in known:
         raise InvalidInput(Code.UNKNOWN_PERSONA, persona=persona, allowed=", ".join(known) or "-")
-    if persona is not None:
-        parts.check_model(known[persona].model)
 
 
 async def elevate(

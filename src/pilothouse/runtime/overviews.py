@@ -12,6 +12,17 @@ from pilothouse.runtime.live import Live
 from pilothouse.tools.overview import describe_workspace
 
 
+async def newest_overview(live: Live) -> str | None:
+    """The newest description of the workspace, if there is one of the one that the context has now."""
+    known = live.core.overview
+    if known is None or known.workspace != live.core.workspace:
+        return None
+    if live.overview is None or live.overview[0] != known.message_id:
+        (message,) = await live.parts.store.messages(live.id, [known.message_id])
+        live.overview = (known.message_id, getattr(message, "content", ""))
+    return live.overview[1]
+
+
 async def keep_overview(live: Live, branch: str) -> None:
     """See to it that there is one, where that is wanted. A folder that cannot be looked at has none."""
     settings = live.parts.overview

@@ -11,6 +11,7 @@ from pilothouse.domain.modes import Mode
 from pilothouse.domain.offers import ToolOffer
 from pilothouse.llm.base import ModelMessage, ModelRequest
 from pilothouse.runtime.live import Live
+from pilothouse.runtime.overviews import newest_overview
 from pilothouse.runtime.standing import standing_of
 from pilothouse.runtime.windows import Loading
 from pilothouse.window.history import History
@@ -45,7 +46,7 @@ async def outline(live: Live, branch: str) -> Outline:
         above=[each.mode for each in standing.above],
         workspace=live.core.workspace,
         addition=live.branches[branch].prompt_addition,
-        overview=await live.overview_text(),
+        overview=await newest_overview(live),
         open_files=_open_files(came_with),
     )
     return Outline(mode=standing.mode, offers=offers, prompt=prompt, attached=tuple(attached(came_with)))

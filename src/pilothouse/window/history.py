@@ -19,6 +19,8 @@ from pilothouse.llm.base import AssistantText, ModelMessage, UserText
 from pilothouse.window.telling import GO_ON, PER_MESSAGE, RESULT_LIMIT, as_calls, as_text, shown, tokens_in, tokens_of
 from pilothouse.window.tokens import Counter
 
+_ID_AT_MOST = 64
+
 Encode = Callable[[ModelMessage], bytes]
 
 
@@ -66,8 +68,9 @@ class History:
                 self._request, self._request_at = msgspec.structs.replace(message, calls=calls), self.length
 
     def _not_asked_before(self, request: ToolRequest) -> tuple[ToolCall, ...]:
-        """An id twice in one request is refused by every API; only a file from elsewhere can hold such a thing."""
-        calls = {call.id: call for call in request.calls if call.id not in self._asked}
+        """An id that is none, or is there twice, is refused by every API; only a file from elsewhere can hold one."""
+        new = (call for call in request.calls if call.id not in self._asked and 0 < len(call.id) <= _ID_AT_MOST)
+        calls = {call.id: call for call in new}
         self._asked.update(calls)
         return request.calls if len(calls) == len(request.calls) else tuple(calls.values())
 
