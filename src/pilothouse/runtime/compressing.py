@@ -277,11 +277,12 @@ def _detail(summary: Summary, told: Compression, original: str, by: str) -> dict
 
 
 def _message(live: Live, summary: Summary, detail: Mapping[str, Any] | None = None) -> SystemControl:
+    turn = live.core.turn
     return SystemControl(
         id=MessageId(live.parts.ambient.new_id()),
         timestamp=live.parts.now(),
         role="system",
-        metadata=Metadata(mode=live.core.mode, model=live.model),
+        metadata=Metadata(turn=turn.id if turn is not None else None, mode=live.core.mode, model=live.model),
         kind="summary",
         content=summary.text,
         detail=detail or {},

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 
+from pilothouse.domain.branches import Branch
 from pilothouse.domain.messages import Message, Text, ToolRequest, pieces
 from pilothouse.domain.states import State
 from pilothouse.domain.values import CallId, ContextId, MessageId, TurnId, Value
@@ -123,13 +124,14 @@ class _Follower:
         self._runtime = runtime
         self._branch = live.core.turn.branch if live.core.turn is not None else live.core.active_branch
         self._position = position
+        self._key = live.branches[self._branch].key
         self._sequences: dict[MessageId, int] = {}
         self._printed: dict[CallId, int] = {}
         self._asked: set[CallId] = set()
 
     def is_behind(self, live: Live) -> bool:
         branch = live.branches.get(self._branch)
-        return branch is not None and branch.length > self._position
+        return branch is not None and (branch.key != self._key or branch.length > self._position)
 
     def present(self, live: Live) -> list[Event]:
         """What is not kept as a message: what is being written, what calls print and ask."""
@@ -161,15 +163,36 @@ class _Follower:
         return [Asks(call_id=call_id) for call_id in new]
 
     async def pull(self, live: Live) -> AsyncIterator[Event]:
-        length = live.branches[self._branch].length
-        count, self._position = length - self._position, length
-        found = await self._runtime.read_messages(live.id, branch=self._branch, before=length, limit=count)
+        branch = live.branches[self._branch]
+        ids = await self._new_ids(live, branch)
+        found = await self._runtime.read_messages(live.id, ids=ids) if ids else []
         for message in found:
             if isinstance(message, Text | ToolRequest) and message.role == "assistant":
                 rest = "".join(pieces(message)[self._sequences.pop(message.id, 0) :])
                 for piece in _pieces(message.id, rest, message.metadata.turn):
                     yield piece
             yield Seen(message=message)
+
+    async def _new_ids(self, live: Live, branch: Branch) -> list[MessageId]:
+        """Those behind the position; where the branch was compressed meanwhile, its summary before them."""
+        summary: list[MessageId] = []
+        if branch.key != self._key:
+            moved = _moved(live, branch, self._key, self._position)
+            self._key, self._position = branch.key, branch.length if moved is None else moved
+            summary = [branch.compressed.summary_id] if branch.compressed is not None and moved is not None else []
+        count, self._position = branch.length - self._position, branch.length
+        new = await self._runtime.read_ids(live.id, branch.name, before=branch.length, limit=count) if count > 0 else []
+        return [*(each for each in summary if each not in new), *new]
+
+
+def _moved(live: Live, branch: Branch, key: str, position: int) -> int | None:
+    """Where a position of the list that was compressed into this one is now; None where it was not that one."""
+    done = branch.compressed
+    original = live.branches.get(done.original) if done is not None else None
+    if done is None or original is None:
+        return None
+    before = position if original.key == key else _moved(live, original, key, position)
+    return None if before is None else max(0, before - done.length + done.kept)
 
 
 def _pieces(message_id: MessageId, text: str, turn: TurnId | None) -> list[Piece]:

@@ -9,7 +9,7 @@ import msgspec
 from pilothouse.domain.codes import Reason
 from pilothouse.domain.contexts import OpenTurn, TurnEnd
 from pilothouse.domain.errors import StoreError
-from pilothouse.domain.messages import ErrorMessage, Message, Metadata, Usage
+from pilothouse.domain.messages import ErrorMessage, Message, Metadata, Processing, Usage
 from pilothouse.domain.modes import Mode
 from pilothouse.domain.prices import priced
 from pilothouse.domain.states import (
@@ -146,6 +146,19 @@ class Turn:
             role="assistant",
             metadata=self.metadata(),
             reason=reason,
+        )
+
+    def remark(self, reason: Reason) -> Processing:
+        """Something that a person should know, and that ends nothing."""
+        at = self.parts.now()
+        return Processing(
+            id=self.new_message_id(),
+            timestamp=at,
+            role="system",
+            metadata=self.metadata(),
+            stage=str(reason.code),
+            started_at=at,
+            detail={"params": reason.params},
         )
 
     def give_up(self, reason: Reason, end: TurnEnd) -> SavingMessage:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from pilothouse.domain.codes import Language
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.terminal import branching, keeping, steering, tools
+from pilothouse.terminal import branching, keeping, steering, tools, window
 from pilothouse.terminal.clean import visible
 from pilothouse.terminal.words import tell
 
@@ -64,6 +64,12 @@ _COMMANDS: dict[str, Command] = {
     "/resource": tools.resource,
     "/use": tools.use,
     "/trust": tools.trust,
+    "/compress": window.compress,
+    "/compact": window.compress,
+    "/tokens": window.tokens,
+    "/pin": window.pin,
+    "/model": window.model,
+    "/overview": window.overview,
     "/title": keeping.title,
     "/usage": keeping.usage,
     "/export": keeping.export,

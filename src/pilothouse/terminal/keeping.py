@@ -7,6 +7,7 @@ from pilothouse.domain.messages import Usage
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.clean import visible
 from pilothouse.terminal.reading import path_of
+from pilothouse.terminal.window import meter_line
 from pilothouse.terminal.words import tell
 
 
@@ -24,6 +25,7 @@ async def usage(runtime: Runtime, context_id: str, _: str, language: Language) -
     print(tell("usage", language, **_figures(totals.total)))
     if totals.own != totals.total:
         print(tell("usage_own", language, **_figures(totals.own)))
+    print(meter_line(await runtime.meter(context_id), language))
 
 
 def _figures(used: Usage) -> dict[str, object]:

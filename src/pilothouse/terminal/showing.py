@@ -2,8 +2,8 @@
 
 from collections.abc import Collection
 
-from pilothouse.domain.codes import Language, say
-from pilothouse.domain.messages import ErrorMessage, SystemControl, Text, ToolRequest, ToolResult
+from pilothouse.domain.codes import Code, Language, Reason, say
+from pilothouse.domain.messages import ErrorMessage, Processing, SystemControl, Text, ToolRequest, ToolResult
 from pilothouse.domain.states import TransientError
 from pilothouse.domain.values import MessageId
 from pilothouse.runtime.following import At, Event, Piece, Prints, Seen
@@ -24,7 +24,7 @@ def show_event(event: Event, language: Language, typed: Collection[MessageId] = 
             print(end="\n" if message.content else "")
             for call in message.calls:
                 print(visible(f"· {call.tool} {short(call.arguments)}"))
-        case Seen(message=ToolResult() | ErrorMessage() | SystemControl() as message):
+        case Seen(message=ToolResult() | ErrorMessage() | SystemControl() | Processing() as message):
             _show_what_became(message, language)
         case Prints(text=text):
             print(visible("\n".join(f"  │ {line}" for line in text.splitlines())))
@@ -32,7 +32,7 @@ def show_event(event: Event, language: Language, typed: Collection[MessageId] = 
             print(visible(f"… {say(state.error_type, language)} ({state.retry_count}/{state.max_retries})"))
 
 
-def _show_what_became(message: ToolResult | ErrorMessage | SystemControl, language: Language) -> None:
+def _show_what_became(message: ToolResult | ErrorMessage | SystemControl | Processing, language: Language) -> None:
     match message:
         case ToolResult():
             mark = "✓" if message.status == "executed" else "✗"
@@ -40,6 +40,11 @@ def _show_what_became(message: ToolResult | ErrorMessage | SystemControl, langua
             print(visible(f"  {mark} {short(told)}"))
         case ErrorMessage():
             print(visible(f"! {say(message.reason, language)}"))
+        case Processing() if message.stage in set(Code):
+            print(visible(f"! {say(Reason(Code(message.stage), message.detail.get('params', {})), language)}"))
+        case SystemControl(kind="summary", detail=detail):
+            figures = {"count": detail["messages"], "before": detail["tokens_before"], "after": detail["tokens_after"]}
+            print(visible(f"— {tell('compressed', language, **figures)}"))
         case SystemControl(kind="branch_merge"):
             print(visible(tell("merged", language, source=message.detail["source"], count=message.detail["merged"])))
 

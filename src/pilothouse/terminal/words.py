@@ -35,6 +35,8 @@ _WORDS: dict[str, tuple[str, str]] = {
         "/servers         servers of tools (MCP); /resource SERVER [URI], /use SERVER PROMPT\n"
         "/trust           what this folder's own configuration says; /trust yes, /trust revoke\n"
         "/prompt [TEXT]   what the model is told on this branch beside the rest\n"
+        "/tokens          how full the window is, and with what; /model [NAME], /overview\n"
+        "/compress        tell the earlier part in short; /compress preview, undo, or WHAT TO KEEP; /pin [off]\n"
         "/title /usage /export [FILE] /archive   the conversation as a thing\n"
         "/quit            leave",
         "/tour            两分钟了解全部功能，每步按一次回车\n"
@@ -56,6 +58,8 @@ _WORDS: dict[str, tuple[str, str]] = {
         "/servers         工具服务器（MCP）；/resource 服务器 [URI]，/use 服务器 提示\n"
         "/trust           此文件夹自己的配置；/trust yes，/trust revoke\n"
         "/prompt [文字]   在此分支上额外告诉模型的内容\n"
+        "/tokens          窗口用了多少、装了什么；/model [名称]，/overview\n"
+        "/compress        将较早的部分压缩为摘要；/compress preview、undo 或要保留的重点；/pin [off]\n"
         "/title /usage /export [文件] /archive   对话本身\n"
         "/quit            退出",
     ),
@@ -120,6 +124,27 @@ _WORDS: dict[str, tuple[str, str]] = {
     "left_until": ("until {until}", "直到 {until}"),
     "left_turn": ("for this turn", "仅此回合"),
     "no_calls": ("No call was made yet.", "还没有任何调用。"),
+    "compressing": ("Summing up…", "正在生成摘要…"),
+    "compressed": (
+        "History compressed: {count} message(s), {before} → {after} tokens. /compress undo brings them back.",
+        "历史已压缩：{count} 条消息，{before} → {after} 个令牌。/compress undo 可恢复。",
+    ),
+    "would_compress": (
+        "Would compress {count} message(s): {before} → at most {after} tokens.",
+        "将压缩 {count} 条消息：{before} → 至多 {after} 个令牌。",
+    ),
+    "uncompressed": ("{count} message(s) are back.", "已恢复 {count} 条消息。"),
+    "meter": (
+        "Window: {tokens} of {budget} tokens ({share} %), compressed at {at} %",
+        "窗口：{tokens} / {budget} 个令牌（{share}%），达到 {at}% 时压缩",
+    ),
+    "meter_manual": (
+        "Window: {tokens} of {budget} tokens ({share} %), compressed only by /compress",
+        "窗口：{tokens} / {budget} 个令牌（{share}%），仅在 /compress 时压缩",
+    ),
+    "pinned": ("{count} message(s) are pinned.", "已置顶 {count} 条消息。"),
+    "model": ("Model: {name} (there are: {allowed})", "模型：{name}（可选：{allowed}）"),
+    "overview_told": ("The model is told so from the next round on.", "从下一轮起告知模型。"),
     "title": ("Title: {title}", "标题：{title}"),
     "usage": ("{input} tokens in, {output} out{cost}", "输入 {input} 个令牌，输出 {output} 个{cost}"),
     "usage_own": (

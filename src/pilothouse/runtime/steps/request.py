@@ -26,9 +26,8 @@ def _tell(turn: Turn, count: int, saved: int) -> None:
     """Once, and again when more had to be cut."""
     if count > turn.results_cut:
         turn.results_cut = count
-        turn.outbox.append(
-            turn.error(Reason(Code.RESULTS_CUT, {"count": count, "tokens": corrected(turn.live, saved)}))
-        )
+        reason = Reason(Code.RESULTS_CUT, {"count": count, "tokens": corrected(turn.live, saved)})
+        turn.outbox.append(turn.remark(reason))
 
 
 def _full(turn: Turn, counts: Counts, total: int) -> Reason:
