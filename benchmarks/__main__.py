@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from benchmarks import figures, overview, server, steering, tokens, tools
+from benchmarks import figures, overview, server, steering, tokens, tools, window
 
 Figure = Callable[[Path], Awaitable[figures.Row | list[figures.Row]]]
 
@@ -31,6 +31,8 @@ ALL: list[Figure] = [
     tools.commands,
     tools.remembering,
     tools.searching,
+    window.rounds,
+    window.deciding,
     tokens.counting,
     overview.workspace_overview,
     server.chat_stream,

@@ -47,6 +47,7 @@ def pilothouse(data: Path, address: str, adapter: Adapter | None = None) -> Runt
             model="fake",
             registry=Registry([NoteTool("noop", "mutating")]),
             ambient=ambient,
+            token_budget=10**9,  # all of a history is sent, as by the others
         )
     )
 

@@ -78,7 +78,7 @@ async def test_a_follower_sees_all_text_once_in_order_as_it_comes(tmp_path: Path
     )
     context_id = await world.start()
     await world.runtime.send(context_id, "go")
-    events = [event async for event in follow(world.runtime, context_id, position=0)]
+    events = [event async for event in follow(world.runtime, context_id)]
     text = "".join(event.text for event in events if isinstance(event, Piece))
     assert text == "".join(first + second)
     counts = Counter(event.message_id for event in events if isinstance(event, Piece))

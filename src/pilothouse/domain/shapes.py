@@ -101,7 +101,8 @@ def is_complete(message: MessageShape) -> bool:
 
 class BranchShape(Value, kw_only=True, omit_defaults=False):
     """`message_ids` are the last of `length`; `key` is another one for a branch that was made anew under its name.
-    `compressed` tells of its last compression, `original_of` names the branch whose originals this one keeps."""
+    `compressed` tells of its last compression, `original_of` names the branch whose originals this one keeps: within a
+    context, such a one lists no ids."""
 
     name: str
     key: str

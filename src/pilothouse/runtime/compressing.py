@@ -21,10 +21,10 @@ from pilothouse.llm.base import ModelRequest, UserText
 from pilothouse.llm.whole import whole_answer
 from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.live import Live
-from pilothouse.window.compression import Plan, plan
+from pilothouse.window.compression import Plan, plan, summary_tokens
 from pilothouse.window.history import Block, History
 from pilothouse.window.summary import files_touched, finished, instruction, pieces, record, without_model
-from pilothouse.window.telling import tokens_of
+from pilothouse.window.telling import SUMMARY_AROUND, tokens_of
 
 _AT_ONCE = 500
 _PIECES = 8
@@ -119,7 +119,7 @@ async def tell_in_short(
 ) -> Summary:
     """Ask the model where the plan says so; where it fails, say what can be said without it."""
     counter, budget = live.counter, own_budget(live)
-    tokens = max(50, min(budget.summary_tokens, made.tokens // 2))
+    tokens = max(40, summary_tokens(made.tokens, budget) - SUMMARY_AROUND)
     files = files_touched(messages)
     how: How = "recent_n"
     why: Reason | None = None
@@ -234,7 +234,8 @@ async def _put(
     """Move a branch onto its summary. What was appended meanwhile stays behind it."""
     ids = [*await live.parts.store.branch_ids(live.id, branch.name), *draft.appended.get(branch.name, ())]
     kept = [message_id for start, end in made.kept for message_id in ids[start:end]]
-    original = next_name(f"{branch.name}-original", live.branches)
+    original = f"{branch.name}-original"
+    original = next_name(original, live.branches) if original in live.branches else original
     message = _message(live, summary, _detail(summary, told, original, by))
     after = [message.id, *kept, *ids[made.cut :]]
     shift = len(kept) + 1 - made.cut

@@ -16,7 +16,7 @@ from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.rounds import count, load, outline
 from pilothouse.runtime.turn import Compressing, Turn
-from pilothouse.window.compression import Plan
+from pilothouse.window.compression import Plan, summary_tokens
 
 PINS_AT_MOST = 50
 FOCUS_AT_MOST = 1000
@@ -37,7 +37,7 @@ async def preview_compression(contexts: Contexts, context_id: str) -> Compressio
     live = await contexts.find(context_id)
     name = live.core.turn.branch if live.core.turn is not None else live.core.active_branch
     made, total = await _planned(live, name)
-    return outcome(live, live.branches[name], made, total, own_budget(live).summary_tokens)
+    return outcome(live, live.branches[name], made, total, summary_tokens(made.tokens, own_budget(live)))
 
 
 async def compress(contexts: Contexts, context_id: str, *, focus: str | None = None, by: str = "local") -> Compression:

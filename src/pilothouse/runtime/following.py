@@ -1,6 +1,7 @@
 """Following a turn: signals say that something changed, pulls say what. Right again after any number of losses."""
 
 from collections.abc import AsyncIterator, Callable
+from typing import NamedTuple
 
 from pilothouse.domain.branches import Branch
 from pilothouse.domain.messages import Message, Text, ToolRequest, pieces
@@ -57,23 +58,40 @@ def rests(live: Live) -> bool:
     return live.is_resting
 
 
+class Place(NamedTuple):
+    """A position on the list of a branch, as it was when somebody looked: a compression makes another list of it."""
+
+    key: str
+    position: int
+
+
+def end_of(live: Live, *, back: int = 0) -> Place:
+    """The end of the branch that is worked on, or so many messages before it."""
+    branch = live.branches[_present_branch(live)]
+    return Place(branch.key, branch.length - back)
+
+
+def _present_branch(live: Live) -> str:
+    return live.core.turn.branch if live.core.turn is not None else live.core.active_branch
+
+
 async def follow(
     runtime: Runtime,
     context_id: str,
     *,
-    position: int,
+    place: Place | None = None,
     signals: Subscription | None = None,
     is_over: Callable[[Live], bool] = rests,
 ) -> AsyncIterator[Event]:
-    """Everything behind `position` of the active branch, as it comes, until it is over (the context rests) or the
-    subscription `signals` is closed."""
+    """Everything behind `place` of the active branch (all of it), as it comes, until it is over (the context rests) or
+    the subscription `signals` is closed."""
     follower: _Follower | None = None
     known: State | None = None
     told: set[ContextId] = set()
     with signals or runtime.signals([context_id]) as subscription:
         while True:
             live = await runtime.context(context_id)
-            follower = follower or _Follower(runtime, live, position)
+            follower = follower or _Follower(runtime, live, place)
             state, over = live.state, is_over(live)
             while follower.is_behind(live):
                 async for event in follower.pull(live):
@@ -99,13 +117,13 @@ async def follow_turn(
     context_id: str,
     turn: TurnId | None,
     *,
-    position: int,
+    place: Place | None = None,
     has_begun: bool = False,
     signals: Subscription | None = None,
     is_over: Callable[[Live], bool] = rests,
 ) -> AsyncIterator[Event]:
     """Only what belongs to one turn: what came before it is passed over, and the next one ends it."""
-    async for event in follow(runtime, context_id, position=position, signals=signals, is_over=is_over):
+    async for event in follow(runtime, context_id, place=place, signals=signals, is_over=is_over):
         of = event.turn if isinstance(event, Piece) else None
         of = event.message.metadata.turn if isinstance(event, Seen) else of
         has_begun = has_begun or of == turn
@@ -120,11 +138,10 @@ async def follow_turn(
 class _Follower:
     """Keeps to the branch on which it began: a person may go to another one meanwhile."""
 
-    def __init__(self, runtime: Runtime, live: Live, position: int) -> None:
+    def __init__(self, runtime: Runtime, live: Live, place: Place | None) -> None:
         self._runtime = runtime
-        self._branch = live.core.turn.branch if live.core.turn is not None else live.core.active_branch
-        self._position = position
-        self._key = live.branches[self._branch].key
+        self._branch = _present_branch(live)
+        self._key, self._position = place or Place(live.branches[self._branch].key, 0)
         self._sequences: dict[MessageId, int] = {}
         self._printed: dict[CallId, int] = {}
         self._asked: set[CallId] = set()

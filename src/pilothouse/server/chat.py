@@ -13,7 +13,7 @@ from pilothouse.domain.payloads import FileReferencePayload, Payload, TextPayloa
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, name_of
 from pilothouse.domain.values import CallId, TurnId, Value
 from pilothouse.runtime.calls import PersonsDecision
-from pilothouse.runtime.following import follow_turn
+from pilothouse.runtime.following import Place, end_of, follow_turn
 from pilothouse.runtime.live import Live
 from pilothouse.server.inputs import Id, ModeName
 from pilothouse.server.messages import Files
@@ -53,7 +53,7 @@ class _Turn(NamedTuple):
 
     live: Live
     id: TurnId | None
-    position: int
+    place: Place
     title: str | None
     has_begun: bool = False
 
@@ -66,9 +66,9 @@ async def chat(call: Call, thread_id: str, body: ChatBody) -> EventStream:
     if body.mode is not None:
         call.runtime.parts.modes.named(body.mode)
     live = await _thread(call, thread_id)
-    position, title = live.branches[live.core.active_branch].length, live.core.title
+    place, title = end_of(live), live.core.title
     sent = await call.runtime.send(live.id, payloads, mode=body.mode, by=call.user)
-    return _stream(call, _Turn(live, sent.turn_id, position, title))
+    return _stream(call, _Turn(live, sent.turn_id, place, title))
 
 
 async def resume(call: Call, thread_id: str, body: ResumeBody) -> EventStream:
@@ -79,7 +79,7 @@ async def resume(call: Call, thread_id: str, body: ResumeBody) -> EventStream:
     waiting = waiting_in(live)
     if not waiting or live.core.turn is None:
         raise Conflict(Code.NOTHING_TO_RESUME, state=name_of(live.state))
-    turn = _Turn(live, live.core.turn.id, live.branches[live.core.active_branch].length, live.core.title, True)
+    turn = _Turn(live, live.core.turn.id, end_of(live), live.core.title, True)
     if body.answers is not None:
         asked = _chosen([each for each in waiting if _is_asked(each)], body.context_id)
         await call.runtime.answer(asked.id, body.answers, by=call.user)
@@ -169,7 +169,7 @@ async def _events(call: Call, turn: _Turn) -> AsyncGenerator[bytes, None]:
         with call.runtime.signals([context_id]) as signals:
             stopping.add_done_callback(lambda _: signals.close())
             happens = follow_turn(
-                call.runtime, context_id, turn.id, position=turn.position, has_begun=turn.has_begun, signals=signals
+                call.runtime, context_id, turn.id, place=turn.place, has_begun=turn.has_begun, signals=signals
             )
             async for piece in teller.tell(happens):
                 yield piece

@@ -10,6 +10,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput, ModelError
 from pilothouse.domain.messages import Usage
 from pilothouse.domain.values import MessageId, Value
+from pilothouse.runtime.following import end_of
 from pilothouse.runtime.live import Live
 from pilothouse.server.inputs import Id
 from pilothouse.server.problems import Refused
@@ -66,9 +67,9 @@ async def complete(call: Call, body: CompletionBody) -> Completion | EventStream
     call.check_streams()
     prompt = _prompt(body)
     live = await _context(call, body)
-    position, before = live.branches[live.core.active_branch].length, live.core.usage
+    place, before = end_of(live), live.core.usage
     sent = await call.runtime.send(live.id, prompt, mode_at_most=call.serving.completions_mode, by=call.user)
-    turn = Unattended(call, live, sent.turn_id, position)
+    turn = Unattended(call, live, sent.turn_id, place)
     call.runtime.beside(turn.deny())
     if body.stream:
         pieces = _chunks(call, turn, sent.message_id)

@@ -11,7 +11,7 @@ from pilothouse.domain.errors import Conflict, NotFound, StoreError
 from pilothouse.domain.messages import ErrorMessage
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Failed, WaitingForRecovery
 from pilothouse.domain.values import TurnId
-from pilothouse.runtime.following import Event, Piece, Seen, follow_turn
+from pilothouse.runtime.following import Event, Piece, Place, Seen, follow_turn
 from pilothouse.runtime.live import Live
 from pilothouse.server.serving import Call
 from pilothouse.server.telling import waiting_in
@@ -23,11 +23,11 @@ _TRY_AGAIN = 1.0
 class Unattended:
     """`failure` is what went wrong; `has_failed` tells an answer that a mode denied something from none at all."""
 
-    def __init__(self, call: Call, live: Live, turn: TurnId | None, position: int) -> None:
+    def __init__(self, call: Call, live: Live, turn: TurnId | None, place: Place) -> None:
         self._call = call
         self._runtime = call.runtime
         self._turn = turn
-        self._position = position
+        self._place = place
         self._not_done: list[str] = []
         self.live = live
         self.failure: Reason | None = None
@@ -76,7 +76,7 @@ class Unattended:
                     self._runtime,
                     self.live.id,
                     self._turn,
-                    position=self._position,
+                    place=self._place,
                     signals=signals,
                     is_over=self._is_over,
                 )

@@ -40,7 +40,10 @@ async def context_shape(runtime: Runtime, live: Live) -> ContextShape:
         active_branch=core.active_branch,
         pending_tool_calls=await call_shapes(runtime, live.id, await runtime.pending_calls(live.id)),
         open_questions=await call_shapes(runtime, live.id, await runtime.open_questions(live.id)),
-        branches={name: await branch_shape(runtime, live.id, branch) for name, branch in branches.items()},
+        branches={
+            name: await branch_shape(runtime, live.id, branch, limit=0 if branch.original_of is not None else IDS_SHOWN)
+            for name, branch in branches.items()
+        },
         workspace=core.workspace,
         config=ConfigShape(persona=core.persona, policy=core.policy, model=live.model, rules=core.rules),
         usage=core.usage,

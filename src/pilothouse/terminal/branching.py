@@ -23,7 +23,8 @@ async def branch(runtime: Runtime, context_id: str, rest: str, _: Language) -> N
         mark = "*" if each.name == live.core.active_branch else " "
         parent = f" ← {each.parent_branch}" if each.parent_branch is not None else ""
         merged = "".join(f" + {block.source} ({block.count})" for block in each.merged)
-        print(visible(f"  {mark} {each.name}{parent} ({each.length}){merged}"))
+        original = f" = {each.original_of} ↺" if each.original_of is not None else ""
+        print(visible(f"  {mark} {each.name}{parent} ({each.length}){merged}{original}"))
 
 
 async def fork(runtime: Runtime, context_id: str, name: str, language: Language) -> None:

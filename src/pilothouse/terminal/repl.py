@@ -17,7 +17,7 @@ from pilothouse.domain.states import (
     WaitingForRecovery,
 )
 from pilothouse.domain.values import MessageId
-from pilothouse.runtime.following import Asks, ChildWaits, follow
+from pilothouse.runtime.following import Asks, ChildWaits, Place, end_of, follow
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.approval import answer_in_a_call, answer_questions, decide_pending, shown
@@ -30,6 +30,7 @@ from pilothouse.terminal.tour import Tour
 from pilothouse.terminal.words import tell
 
 _PATIENCE = 1.0
+_PUTS_MESSAGES = ("/merge", "/compress", "/compact", "/overview")  # it says itself what it did
 
 
 class Conversation:
@@ -52,7 +53,7 @@ class Conversation:
         if mode is not None and mode != live.core.mode:
             await self._handle(f"/mode {mode}")
         await self._guarded(offer_trust(self.runtime, self.context_id, self.lines, self.language))
-        await self._guarded(self._settle(position=live.branches[live.core.active_branch].length))
+        await self._guarded(self._settle(end_of(live)))
         while (line := await self._next_line()) is not None:
             if line.strip() in ("/quit", "/exit"):
                 break
@@ -63,7 +64,7 @@ class Conversation:
             elif line.strip():
                 await self._handle(line.strip() if line.strip().startswith("/") else line)
             elif (await self._live()).is_waiting():
-                await self._guarded(self._settle(position=await self._end_of_what_was_said()))
+                await self._guarded(self._settle(await self._end_of_what_was_said()))
         print(tell("bye", self.language, context_id=self.context_id))
 
     def _greet(self, live: Live, is_demo: bool) -> None:
@@ -105,7 +106,7 @@ class Conversation:
     async def _handle(self, line: str) -> None:
         live = await self._live()
         branch = live.core.active_branch
-        position = live.branches[branch].length
+        place = Place(live.branches[branch].key, live.branches[branch].length)
         if not await self._is_sure(line):
             return
         before = live.state
@@ -116,9 +117,9 @@ class Conversation:
         if await self._guarded(command):
             if live.state is before and live.is_waiting() and live.task is None:
                 return  # it did nothing to what waits
-            if live.core.active_branch != branch or line.startswith("/merge"):
-                position = await self._end_of_what_was_said()
-            await self._guarded(self._settle(position=position))
+            if live.core.active_branch != branch or line.startswith(_PUTS_MESSAGES):
+                place = await self._end_of_what_was_said()
+            await self._guarded(self._settle(place))
 
     async def _is_sure(self, line: str) -> bool:
         """Ask before a command that would start a dangerous call that waits, or one of which nobody knows the reach."""
@@ -140,14 +141,14 @@ class Conversation:
         mode = mode_of(self.runtime, line) if line.startswith("/") else None
         return await self.runtime.would_start(self.context_id, mode) if mode is not None else []
 
-    async def _end_of_what_was_said(self) -> int:
+    async def _end_of_what_was_said(self) -> Place:
         """Where to go on showing on another branch: behind the message that was just sent there, or at its end."""
         live = await self._live()
         length = live.branches[live.core.active_branch].length
         turn = live.core.turn
         recent = await self.runtime.read_messages(self.context_id, before=length)
         new = [message for message in recent if turn is not None and message.metadata.turn == turn.id]
-        return length - max(0, len(new) - 1)
+        return end_of(live, back=max(0, len(new) - 1))
 
     async def _send(self, line: str, *, queue: bool = False) -> None:
         sent = await self.runtime.send(self.context_id, line, queue=queue)
@@ -165,12 +166,12 @@ class Conversation:
             return False
         return True
 
-    async def _settle(self, *, position: int) -> None:
+    async def _settle(self, place: Place) -> None:
         """Show what happens until the context is Idle, or the person leaves something for later."""
         while True:
-            await self._show(position)
+            await self._show(place)
             live = await self._live()
-            position = live.branches[live.core.active_branch].length
+            place = end_of(live)
             match live.state:
                 case AwaitingToolApproval():
                     if not await decide_pending(self.runtime, self.context_id, self.lines, self.language):
@@ -200,11 +201,11 @@ class Conversation:
         else:
             print(tell("later", self.language))
 
-    async def _show(self, position: int) -> None:
+    async def _show(self, place: Place) -> None:
         self.lines.interrupt = self._cancel
         beside = [asyncio.create_task(self._tell_what_takes_long()), asyncio.create_task(self._listen())]
         try:
-            async for event in follow(self.runtime, self.context_id, position=position):
+            async for event in follow(self.runtime, self.context_id, place=place):
                 self._quiet_since = asyncio.get_running_loop().time()
                 if isinstance(event, ChildWaits):
                     await self._decide_for(event.context_id)

@@ -13,7 +13,7 @@ from pilothouse.domain.errors import RequestError
 from pilothouse.domain.messages import ErrorMessage, Text, ToolRequest, ToolResult
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Idle
 from pilothouse.domain.values import Value
-from pilothouse.runtime.following import Asks, At, ChildWaits, Event, Piece, Prints, Seen, follow
+from pilothouse.runtime.following import Asks, At, ChildWaits, Event, Piece, Prints, Seen, end_of, follow
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.clean import visible
@@ -73,10 +73,10 @@ async def run(
 ) -> Exit:
     """Raises: PilothouseError when the message is refused."""
     live = await runtime.context(context_id)
-    position = live.branches[live.core.active_branch].length
+    place = end_of(live)
     await runtime.send(context_id, prompt, mode=mode)
     record = _Record()
-    async for event in follow(runtime, context_id, position=position):
+    async for event in follow(runtime, context_id, place=place):
         record.take(event)
         if output == "text":
             _print_text(event, out, err, language)

@@ -18,6 +18,7 @@ async def compress(runtime: Runtime, context_id: str, rest: str, language: Langu
     elif rest == "preview":
         print(_told("would_compress", await runtime.preview_compression(context_id), language))
     else:
+        await runtime.preview_compression(context_id)  # what cannot be done is said before anything else
         print(tell("compressing", language), flush=True)
         print(_told("compressed", await runtime.compress(context_id, focus=rest or None), language))
 

@@ -65,7 +65,9 @@ def plan(
         stays |= set(free) - chosen if importance is not None else set()
         free = [number for number in free if number in chosen]
     tokens = sum(blocks[number].tokens for number in free)
-    if all(blocks[number].is_summary for number in free) or tokens < (0 if as_much_as_possible else budget.worth):
+    if all(blocks[number].is_summary for number in free):
+        return None
+    if not as_much_as_possible and not _is_worth_it(tokens, total, budget):
         return None
     cut = ends[free[-1]]
     kept = _joined([(blocks[number].start, ends[number]) for number in sorted(stays) if ends[number] <= cut])
@@ -78,6 +80,18 @@ def plan(
         tokens=tokens,
         summarised=budget.strategy != "recent_n",
     )
+
+
+def summary_tokens(tokens: int, budget: Budget) -> int:
+    """What may stand for so many tokens: never more than half of them."""
+    return min(budget.summary_tokens, tokens // 2)
+
+
+def _is_worth_it(tokens: int, total: int, budget: Budget) -> bool:
+    """Whether enough is saved. What would be due again at once is done only where nothing would fit without it: each
+    time costs a request."""
+    saved = tokens - summary_tokens(tokens, budget)
+    return saved >= budget.worth and (total - saved <= budget.trigger_tokens or total > budget.tokens)
 
 
 def _first_that_hold(blocks: Sequence[Block], order: Sequence[int], wanted: int) -> set[int]:

@@ -27,6 +27,7 @@ from pilothouse.window.tokens import Counter
 RESULT_LIMIT = 60_000
 PER_MESSAGE = 4  # what stands around a message: its role, and the marks of its beginning and end
 _SUMMARY = "[Summary of the earlier part of this conversation, which was compressed]"
+SUMMARY_AROUND = 24  # what the line above and the marks of a message take at most
 GO_ON = "Please go on."
 
 
