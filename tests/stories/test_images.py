@@ -338,9 +338,9 @@ def is_running(call_id: str) -> bool:
     """Whether the program itself runs already, not only its keeper."""
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if f"{MARK}={call_id}".encode() in (process / "environ").read_bytes():
-                if b"sleep" in (process / "cmdline").read_bytes().split(b"\0"):
-                    return True
+            is_marked = f"{MARK}={call_id}".encode() in (process / "environ").read_bytes()
+            if is_marked and b"sleep" in (process / "cmdline").read_bytes().split(b"\0"):
+                return True
     return False
 
 
