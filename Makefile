@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PEERS := tests/tools/mcp/peers/node_modules
+AS_ROOT := $(shell test "$$(id -u)" = 0 || command -v sudo)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help install run chat test test-long check bench docs lock clean
+.PHONY: help install run chat test test-long check bench docs lock clean tesseract
 
 help: ## show this
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,10 +19,10 @@ run: install ## the server with its page; prints a link; needs no key
 chat: install ## a conversation in the terminal; needs no key
 	@$(BIN)/pilothouse
 
-test: check $(PEERS)/.done ## lint, types and all tests, the long ones as a sample; about eight minutes
+test: check $(PEERS)/.done tesseract ## lint, types and all tests, the long ones as a sample; about eight minutes
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-test-long: $(VENV)/.dev $(PEERS)/.done ## the same with the full counts of kills, faults and generated cases
+test-long: $(VENV)/.dev $(PEERS)/.done tesseract ## the same with the full counts of kills, faults and generated cases
 	PILOTHOUSE_LONG=1 $(BIN)/python -m pytest -n 2 --dist worksteal -rP
 
 check: $(VENV)/.dev ## lint and types only
@@ -60,6 +61,11 @@ $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 $(PEERS)/.done: $(dir $(PEERS))package-lock.json
 	npm ci --ignore-scripts --no-audit --no-fund --silent --prefix $(dir $(PEERS))
 	@touch $@
+
+# The program that reads text in images, for the tests that show some.
+tesseract:
+	@command -v tesseract >/dev/null || $(AS_ROOT) sh -c 'apt-get -qq update; apt-get install -y -qq --no-install-recommends tesseract-ocr' \
+		|| { echo "The tests need the program tesseract: install it (Debian, Ubuntu: apt install tesseract-ocr)." >&2; exit 1; }
 
 .bench-venv/.done: requirements/bench.txt
 	test -x .bench-venv/bin/python || $(PYTHON) -m venv .bench-venv

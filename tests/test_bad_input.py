@@ -29,8 +29,9 @@ NOBODY = {"PILOTHOUSE_CONFIG": "/nonexistent/config.toml"}
         ([{"type": "text", "content": "x", "contnet": "y"}], "unknown field"),
         ([{"content": "x"}], "missing required field `type`"),
         (["text"], "Expected `object`"),
-        ([{"type": "image", "url": "x"}], "not supported yet"),
-        ([{"type": "workflow", "workflow": "x"}], "Supported: text, file_reference, tool_result"),
+        ([{"type": "image", "url": "x"}], "no address of an image"),
+        ([{"type": "image", "path": "\ud800"}], "not valid Unicode"),
+        ([{"type": "workflow", "workflow": "x"}], "Supported: text, file_reference, image, tool_result"),
         ([{"type": "tool_result", "tool_name": "x", "result": {"k": "x" * 1_000_001}}], "at most 1000000"),
     ],
 )

@@ -1,5 +1,6 @@
 """A connection to a server: requests, events, and saying something exactly once."""
 
+import io
 from collections.abc import AsyncIterator, Callable, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
@@ -14,6 +15,7 @@ from pilothouse.domain.shapes import Problem, SentShape
 T = TypeVar("T")
 _SILENCE = 60.0
 _ANSWER_SECONDS = 60.0
+_SENT_AT_ONCE = 512 * 1024  # more is handed over piece by piece: an image must not hold up everything else
 RETRY = (0.05, 2.0)
 LOST = (aiohttp.ClientError, TimeoutError, OSError)
 
@@ -61,7 +63,8 @@ class Client:
         """One request; gives the answer, decoded as `kind`. Raises: ServerError, and aiohttp's errors."""
         data = msgspec.json.encode(body) if body is not None else None
         sent = {**(headers or {}), **({"content-type": "application/json"} if data is not None else {})}
-        async with self._session.request(method, self._url + path, data=data, headers=sent) as answer:
+        given = io.BytesIO(data) if data is not None and len(data) > _SENT_AT_ONCE else data
+        async with self._session.request(method, self._url + path, data=given, headers=sent) as answer:
             content = await answer.read()
             if answer.status >= 400:
                 raise ServerError(_problem(answer.status, content))

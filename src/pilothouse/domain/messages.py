@@ -10,6 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from pilothouse.domain.codes import Reason
+from pilothouse.domain.images import MediaType, Recognition
 from pilothouse.domain.payloads import DataContext, LineRange
 from pilothouse.domain.values import CallId, MessageId, Timestamp, TurnId, Value
 
@@ -69,11 +70,23 @@ class Text(BaseMessage, tag="text"):
 
 
 class Image(BaseMessage, tag="image"):
-    data: str
-    recognition: Literal["vision", "ocr", "auto"] = "auto"
+    """Where it came from (`path` in the workspace, `url`) and what it is: `data` in base64, unless it lies at an
+    address. Complete when `resolved_at` is set: read, and put into words where the model does not see. A model that
+    sees is shown it; others get `recognised_text`, or the error."""
+
+    path: str | None = None
+    url: str | None = None
+    data: str | None = None
+    media_type: MediaType | None = None
+    recognition: Recognition = "auto"
     recognised_text: str | None = None
-    vision_analysis: str | None = None
+    resolved_at: Timestamp | None = None
     error: Reason | None = None
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.path or self.url or (self.media_type or "image").replace("/", ".")
 
 
 class FileReference(BaseMessage, tag="file_reference"):
@@ -195,7 +208,7 @@ def is_told(message: Message) -> bool:
             return message.kind in ("injection", "summary") and not is_overview and not _is_blank(message.content)
         case ProjectStructure() | MCPResource():
             return not _is_blank(message.content)
-        case Processing() | ErrorMessage() | WorkflowExecution() | Image():
+        case Processing() | ErrorMessage() | WorkflowExecution():
             return False
         case _:
             return True
@@ -204,6 +217,22 @@ def is_told(message: Message) -> bool:
 def _is_blank(text: str) -> bool:
     """Some servers refuse a message that says nothing."""
     return not text or text.isspace()
+
+
+def is_unresolved(message: BaseMessage) -> bool:
+    """A file or an image that nobody has looked at yet."""
+    return isinstance(message, FileReference | Image) and message.resolved_at is None
+
+
+def said(message: Message) -> str:
+    """A person's message in words: its text, or the name of what it shows."""
+    match message:
+        case FileReference():
+            return message.path
+        case Image():
+            return message.name
+        case _:
+            return getattr(message, "content", "")
 
 
 def pieces(message: Message) -> list[str]:

@@ -1,12 +1,13 @@
 """What a client sends: a tagged union. Nothing is guessed from text."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.images import Recognition, check_source
 from pilothouse.domain.values import Value
 
 TEXT_LIMIT = 1_000_000
@@ -30,10 +31,12 @@ class FileReferencePayload(Value, tag_field="type", tag="file_reference"):
 
 
 class ImagePayload(Value, tag_field="type", tag="image"):
+    """From one of three: an address (or a data: URL), its own bytes in base64, or a path in the workspace."""
+
     url: str | None = None
     base64: str | None = None
     path: str | None = None
-    recognition: Literal["vision", "ocr", "auto"] = "auto"
+    recognition: Recognition = "auto"
 
 
 class WorkflowPayload(Value, tag_field="type", tag="workflow"):
@@ -51,10 +54,10 @@ class ToolResultPayload(Value, tag_field="type", tag="tool_result"):
 
 
 Payload = TextPayload | FileReferencePayload | ImagePayload | WorkflowPayload | ToolResultPayload
-SUPPORTED = (TextPayload, FileReferencePayload, ToolResultPayload)
+SUPPORTED = (TextPayload, FileReferencePayload, ImagePayload, ToolResultPayload)
 
 TYPES = ("text", "file_reference", "image", "workflow", "tool_result")
-_SUPPORTED_NAMES = "text, file_reference, tool_result"
+_SUPPORTED_NAMES = "text, file_reference, image, tool_result"
 
 
 class DataContext(Value):
@@ -101,6 +104,8 @@ def check_payloads(payloads: Sequence[Payload]) -> None:
             raise InvalidInput(Code.UNSUPPORTED_PAYLOAD, type=name, allowed=_SUPPORTED_NAMES)
         if isinstance(payload, TextPayload) and not payload.content.strip():
             raise InvalidInput(Code.EMPTY_MESSAGE)
+        if isinstance(payload, ImagePayload):
+            check_source(payload.url, payload.base64, payload.path)
         check_text(_bulk(payload))
 
 
@@ -132,6 +137,8 @@ def _bulk(payload: Payload) -> str:
             return payload.content
         case FileReferencePayload():
             return payload.path
+        case ImagePayload():
+            return payload.path or ""  # what it holds itself has a limit of its own
         case ToolResultPayload(result=str() as result):
             return result
         case _:

@@ -23,6 +23,7 @@ from pilothouse.domain.messages import (
     ToolResult,
     Usage,
     WorkflowExecution,
+    is_unresolved,
 )
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Rule, RuleOffer
@@ -92,8 +93,8 @@ def is_complete(message: MessageShape) -> bool:
     """Whether it can never change again. One that can is pulled again with every change of its context."""
     if message.metadata.held == "processing":
         return False
-    if isinstance(message, FileReference):
-        return message.resolved_at is not None or message.metadata.held is not None
+    if is_unresolved(message):
+        return message.metadata.held is not None
     if isinstance(message, ToolRequestShape):
         return not any(call.status in ("pending", "approved", "executing") for call in message.calls)
     return True

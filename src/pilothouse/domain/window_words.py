@@ -1,4 +1,4 @@
-"""The words of the window: what fits, what was compressed, what was left out. English, then Chinese."""
+"""The words of the window: what fits, what was compressed, what was left out, images. English, then Chinese."""
 
 from collections.abc import Mapping
 
@@ -33,4 +33,45 @@ WINDOW_WORDS: Mapping[Code, tuple[str, str]] = {
         "The model says that the request is too long for it: {detail}",
         "模型表示请求过长：{detail}",
     ),
+    Code.IMAGE_SOURCE: (
+        "An image comes from exactly one of: {allowed}. Given: {given}.",
+        "图片必须且只能来自其中之一：{allowed}。给出的是：{given}。",
+    ),
+    Code.IMAGE_ADDRESS: (
+        "This is no address of an image. Allowed: {allowed}.",
+        "这不是图片地址。允许：{allowed}。",
+    ),
+    Code.IMAGE_BASE64: ("The image is not valid base64: {detail}.", "图片不是有效的 base64：{detail}。"),
+    Code.IMAGE_KIND: (
+        "These {size} bytes are no image that can be used. Allowed, told by how the bytes begin: {allowed}.",
+        "这 {size} 字节不是可用的图片。允许（按开头的字节判断）：{allowed}。",
+    ),
+    Code.IMAGE_TOO_LARGE: (
+        "The image has {size} bytes; at most {limit} are allowed.",
+        "图片有 {size} 字节；最多允许 {limit} 字节。",
+    ),
+    Code.IMAGE_UNSEEN: (
+        "The model does not see images. Take one that does, or send the image again with recognition 'ocr'.",
+        "该模型看不到图片。请换用能看图的模型，或以 recognition 'ocr' 重新发送图片。",
+    ),
+    Code.IMAGE_ELSEWHERE: (
+        "An image at an address is never fetched here, so only a model that sees images can look at it itself. "
+        "Send the image's own bytes, or take such a model without recognition 'ocr'.",
+        "地址上的图片不会在这里下载，只有能看图的模型可以自己查看。请直接发送图片内容，"
+        "或换用能看图的模型且不使用 recognition 'ocr'。",
+    ),
+    Code.OCR_MISSING: (
+        "The program tesseract, which reads text in images, is not installed: 'apt install tesseract-ocr' does that. "
+        "Or take a model that sees images.",
+        "没有安装识别图片文字的程序 tesseract：可用 'apt install tesseract-ocr' 安装，或换用能看图的模型。",
+    ),
+    Code.OCR_TIMED_OUT: (
+        "Reading the text in the image took longer than {seconds} seconds.",
+        "识别图片文字超过了 {seconds} 秒。",
+    ),
+    Code.OCR_FAILED: (
+        "The text in the image could not be read (tesseract: {detail}). The image may be damaged or too large.",
+        "无法识别图片文字（tesseract：{detail}）。图片可能已损坏或过大。",
+    ),
+    Code.OCR_EMPTY: ("No text was found in the image.", "图片中没有找到文字。"),
 }

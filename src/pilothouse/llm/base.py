@@ -14,6 +14,15 @@ class UserText(Value):
     content: str
 
 
+class UserImage(Value):
+    """`data` in base64 with its `media_type`, or the `url` where it lies."""
+
+    name: str
+    media_type: str | None = None
+    data: str | None = None
+    url: str | None = None
+
+
 class AssistantText(Value):
     content: str
 
@@ -34,7 +43,7 @@ class CallResult(Value):
     content: str
 
 
-ModelMessage = UserText | AssistantText | AssistantCalls | CallResult
+ModelMessage = UserText | UserImage | AssistantText | AssistantCalls | CallResult
 
 
 class ModelRequest(Value):

@@ -6,7 +6,15 @@ from typing import Any
 import msgspec
 
 from pilothouse.domain.offers import ToolOffer
-from pilothouse.llm.base import AssistantCalls, AssistantText, CallResult, ModelMessage, ModelRequest, UserText
+from pilothouse.llm.base import (
+    AssistantCalls,
+    AssistantText,
+    CallResult,
+    ModelMessage,
+    ModelRequest,
+    UserImage,
+    UserText,
+)
 
 _DESCRIPTION_AT_MOST = 1024
 
@@ -44,6 +52,10 @@ def _plain(message: ModelMessage) -> Mapping[str, Any]:
     match message:
         case UserText(content=content):
             return {"role": "user", "content": content}
+        case UserImage(name=name, media_type=media_type, data=data, url=url):
+            address = f"data:{media_type};base64,{data}" if data is not None else url
+            parts = [{"type": "text", "text": f"[image {name}]"}, {"type": "image_url", "image_url": {"url": address}}]
+            return {"role": "user", "content": parts}
         case AssistantText(content=content):
             return {"role": "assistant", "content": content}
         case AssistantCalls(content=content, calls=calls):

@@ -24,7 +24,8 @@ from pilothouse.domain.contexts import (
     check_context_id,
 )
 from pilothouse.domain.errors import InvalidInput, NotFound
-from pilothouse.domain.messages import FileReference, Text, ToolRequest
+from pilothouse.domain.images import decoded, is_address, media_type
+from pilothouse.domain.messages import FileReference, Image, Text, ToolRequest
 from pilothouse.domain.modes import DEFAULT_MODE, Mode, Modes, is_looser
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Rule, rule_reason
@@ -184,6 +185,7 @@ def _read(data: bytes) -> Change:
     if len(change.branches) != len(branches):
         raise _refused("two branches have the same name")
     _check_ids(change)
+    _check_images(change)
     _check_core(change)
     return change
 
@@ -225,6 +227,15 @@ def _check_ids(change: Change) -> None:
         raise _refused(f"the id {doubled[0]!r} is there twice")
 
 
+def _check_images(change: Change) -> None:
+    """What a model would be shown: its provider refuses a conversation for one image that is none."""
+    for image in [message for message in change.messages if isinstance(message, Image)]:
+        if image.data is not None and media_type(decoded(image.data)) != image.media_type:
+            raise _refused(f"the image {image.id} is not what it says")
+        if image.url is not None and not is_address(image.url):
+            raise _refused(f"the image {image.id} has no address")
+
+
 def _check_core(change: Change) -> None:
     """What the runtime relies on: branches that there are, a state that rests and fits its turn, a queue to take."""
     core = change.core
@@ -252,7 +263,7 @@ def _check_core(change: Change) -> None:
 
 def _check_queue(change: Change) -> None:
     queue = change.core.queue
-    sendable = {message.id for message in change.messages if isinstance(message, Text | FileReference)}
+    sendable = {message.id for message in change.messages if isinstance(message, Text | FileReference | Image)}
     for item in queue:
         if item.message_ids[:1] != (item.id,) or not sendable.issuperset(item.message_ids):
             raise _refused("its queue cannot be taken")

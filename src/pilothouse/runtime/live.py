@@ -262,7 +262,7 @@ class Live:
         )
         return Change(
             core=core,
-            messages=tuple(counted(message, self.counter) for message in draft.messages),
+            messages=tuple(counted(message, self.counter, sees=self.facts.vision) for message in draft.messages),
             branches=draft.branches,
             appended={branch: tuple(ids) for branch, ids in draft.appended.items()},
             calls=tuple(draft.calls.values()),

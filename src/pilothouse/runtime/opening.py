@@ -7,11 +7,12 @@ import msgspec
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.contexts import OpenTurn
-from pilothouse.domain.messages import FileReference, Message, Metadata, Text
+from pilothouse.domain.messages import FileReference, Message, Metadata, Text, said
 from pilothouse.domain.payloads import (
     Attached,
     ClientMetadata,
     FileReferencePayload,
+    ImagePayload,
     Payload,
     TextPayload,
     ToolResultPayload,
@@ -22,6 +23,7 @@ from pilothouse.domain.payloads import (
 from pilothouse.domain.values import MessageId, TurnId, Value
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.draft import Draft
+from pilothouse.runtime.images import new_image
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.modes import note_switch
 from pilothouse.runtime.results import close_open_calls
@@ -128,6 +130,8 @@ def _message(live: Live, payload: Payload, metadata: Metadata) -> Message:
             return Text(**common, content=payload.content)
         case FileReferencePayload():
             return FileReference(**common, path=payload.path, range=payload.range)
+        case ImagePayload():
+            return new_image(live, payload, common)
         case ToolResultPayload():
             result = payload.result if isinstance(payload.result, str) else msgspec.json.encode(payload.result).decode()
             return Text(**common, content=f"Result of {payload.tool_name}:\n{result}")
@@ -136,6 +140,4 @@ def _message(live: Live, payload: Payload, metadata: Metadata) -> Message:
 
 
 def first_line(messages: Sequence[Message]) -> str:
-    first = messages[0]
-    text = first.content if isinstance(first, Text) else getattr(first, "path", "")
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:TITLE_LENGTH]
+    return next((line.strip() for line in said(messages[0]).splitlines() if line.strip()), "")[:TITLE_LENGTH]

@@ -2,7 +2,7 @@
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput, PilothouseError
-from pilothouse.domain.messages import Message, Text, Usage
+from pilothouse.domain.messages import Message, Usage, said
 from pilothouse.domain.prices import priced
 from pilothouse.llm.base import ModelRequest, UserText
 from pilothouse.llm.whole import whole_answer
@@ -54,8 +54,7 @@ async def _asked(contexts: Contexts, first: Message) -> tuple[str, Usage]:
     """Raises: ModelError."""
     titles = contexts.parts.titles
     assert titles is not None
-    text = first.content if isinstance(first, Text) else getattr(first, "path", "")
-    messages = [titles.adapter.encode(UserText(content=text[:_READ_AT_MOST]))]
+    messages = [titles.adapter.encode(UserText(content=said(first)[:_READ_AT_MOST]))]
     request = ModelRequest(model=titles.model, system=_INSTRUCTION, messages=messages, purpose="title")
     words, used = await whole_answer(titles.adapter, request, characters=_READ_AT_MOST)
     usage = priced(used, contexts.parts.catalogue.facts(titles.model).price)

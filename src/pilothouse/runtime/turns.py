@@ -5,7 +5,7 @@ from contextlib import suppress
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import CONTINUABLE
 from pilothouse.domain.errors import Conflict, NotFound, StoreError, StoreRefused
-from pilothouse.domain.messages import FileReference, Message
+from pilothouse.domain.messages import Message, is_unresolved
 from pilothouse.domain.states import (
     Cancelling,
     EnhancingSystemPrompt,
@@ -70,9 +70,8 @@ async def _continue(contexts: Contexts, live: Live) -> None:
 
 
 def _is_unfinished(message: Message) -> bool:
-    """A file that nobody has read, or a message that the person's processors have not passed yet."""
-    unread = isinstance(message, FileReference) and message.resolved_at is None
-    return message.metadata.held == "processing" or (unread and message.metadata.held is None)
+    """A file or an image that nobody has read, or a message that the person's processors have not passed yet."""
+    return message.metadata.held == "processing" or (is_unresolved(message) and message.metadata.held is None)
 
 
 async def _continue_writing(contexts: Contexts, live: Live) -> None:

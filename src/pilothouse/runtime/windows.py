@@ -18,11 +18,11 @@ Loading = Callable[[int, int], Awaitable[None]]
 
 
 class Windows:
-    """One history for each branch and each way of telling calls. A branch only grows; a new list has a new key. `count`
-    remembers the texts of the prompt, which are the same round after round."""
+    """One history for each branch and each way of telling calls and images. A branch only grows; a new list has a
+    new key. `count` remembers the texts of the prompt, which are the same round after round."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[str, bool, str], History] = {}
+        self._kept: dict[tuple[str, bool, str, bool], History] = {}
         self._counts: dict[tuple[str, str], int] = {}
 
     async def history(
@@ -30,11 +30,11 @@ class Windows:
     ) -> History:
         """The branch's history, encoded and counted. `loading` is told how far it is, after each stretch but the
         last."""
-        store, counter = live.parts.store, live.counter
-        key = (branch.key, with_tools, counter.name)
+        store, counter, sees = live.parts.store, live.counter, live.facts.vision
+        key = (branch.key, with_tools, counter.name, sees)
         history = self._kept.get(key)
         if history is None:
-            history = self._kept[key] = History(live.parts.adapter.encode, counter, with_tools=with_tools)
+            history = self._kept[key] = History(live.parts.adapter.encode, counter, with_tools=with_tools, sees=sees)
         start = history.length
         while history.length < branch.length:
             stop = min(branch.length, history.length + _AT_ONCE)
@@ -46,8 +46,8 @@ class Windows:
 
     def grow(self, branch: Branch, messages: Sequence[Message]) -> None:
         """New messages stand behind the end of `branch` as it was: what is kept up to there need not read them."""
-        for (key, _, _), history in self._kept.items():
-            if key == branch.key and history.length == branch.length:
+        for key, history in self._kept.items():
+            if key[0] == branch.key and history.length == branch.length:
                 history.extend(messages)
 
     def count(self, text: str, counter: Counter) -> int:

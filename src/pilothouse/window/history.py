@@ -36,12 +36,14 @@ class Block(NamedTuple):
 
 
 class History:
-    """`with_tools` is false where the request carries none: then calls and results are told as text."""
+    """`with_tools` is false where the request carries none: then calls and results are told as text. `sees` says
+    whether the model does: then it is shown images."""
 
-    def __init__(self, encode: Encode, counter: Counter, *, with_tools: bool) -> None:
+    def __init__(self, encode: Encode, counter: Counter, *, with_tools: bool, sees: bool = False) -> None:
         self._encode = encode
         self._counter = counter
         self._with_tools = with_tools
+        self._sees = sees
         self._closed: list[bytes] = []
         self._blocks: list[Block] = []
         self._tokens = 0
@@ -75,8 +77,8 @@ class History:
         return request.calls if len(calls) == len(request.calls) else tuple(calls.values())
 
     def _put(self, message: Message) -> None:
-        told = shown(message)
-        tokens = tokens_of(message, self._counter)
+        told = shown(message, sees=self._sees)
+        tokens = tokens_of(message, self._counter, sees=self._sees)
         is_summary = getattr(message, "kind", None) == "summary"
         self._blocks.append(Block(self.length, len(self._closed), tokens, is_summary=is_summary))
         self._closed.append(self._encode(told))

@@ -4,7 +4,16 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pilothouse.domain.messages import FileReference, Message, SystemControl, Text, ToolRequest, ToolResult, is_told
+from pilothouse.domain.messages import (
+    FileReference,
+    Image,
+    Message,
+    SystemControl,
+    Text,
+    ToolRequest,
+    ToolResult,
+    is_told,
+)
 from pilothouse.window.telling import shown
 from pilothouse.window.tokens import Counter
 
@@ -54,6 +63,8 @@ def _lines(message: Message) -> list[str]:
             return [f"Earlier summary:\n{message.content}"]
         case Text(role="assistant"):
             return [f"Agent: {_cut(message.content, _TEXT_SHOWN)}"]
+        case Image(recognised_text=None):
+            return [f"Person shows the image {message.name}"]
         case _:
             content = getattr(shown(message), "content", "")
             return [f"Person: {_cut(content, _TEXT_SHOWN)}"]
@@ -90,8 +101,8 @@ def files_touched(messages: Iterable[Message]) -> list[str]:
 
 def _paths(message: Message) -> list[str]:
     match message:
-        case FileReference():
-            return [message.path]
+        case FileReference(path=str() as path) | Image(path=str() as path):
+            return [path]
         case SystemControl(kind="summary"):
             files = message.detail.get("files")
             return [str(file) for file in files] if isinstance(files, list | tuple) else []

@@ -8,6 +8,7 @@ import msgspec
 from pilothouse.domain.codes import Code, Reason, say
 from pilothouse.domain.messages import (
     FileReference,
+    Image,
     MCPResource,
     Message,
     Metadata,
@@ -21,18 +22,28 @@ from pilothouse.domain.messages import (
 )
 from pilothouse.domain.payloads import DataContext
 from pilothouse.domain.values import CallId
-from pilothouse.llm.base import AssistantCalls, AssistantText, CallResult, ModelMessage, RequestedCall, UserText
+from pilothouse.llm.base import (
+    AssistantCalls,
+    AssistantText,
+    CallResult,
+    ModelMessage,
+    RequestedCall,
+    UserImage,
+    UserText,
+)
 from pilothouse.window.tokens import Counter
 
 RESULT_LIMIT = 60_000
 PER_MESSAGE = 4  # what stands around a message: its role, and the marks of its beginning and end
+# Providers count an image by its size and in their own ways, from 85 to about 1,600: this is a usual screenshot's.
+IMAGE_TOKENS = 1100
 _SUMMARY = "[Summary of the earlier part of this conversation, which was compressed]"
 SUMMARY_AROUND = 24  # what the line above and the marks of a message take at most
 GO_ON = "Please go on."
 
 
-def shown(message: Message) -> ModelMessage:
-    """A message that is no call and no result."""
+def shown(message: Message, *, sees: bool = False) -> ModelMessage:
+    """A message that is no call and no result, for a model that sees images or one that does not."""
     match message:
         case Text(role="assistant"):
             return AssistantText(content=message.content)
@@ -43,6 +54,8 @@ def shown(message: Message) -> ModelMessage:
             return UserText(content=f"{_SUMMARY}\n{message.content}" if is_summary else message.content)
         case FileReference():
             return UserText(content=_file(message))
+        case Image():
+            return _image(message, sees)
         case _:
             raise AssertionError(f"the model is not told of {type(message).__name__}")
 
@@ -82,22 +95,22 @@ def result_text(result: ToolResult | None, limit: int = RESULT_LIMIT) -> str:
     return f"{content[:half]}\n[… {len(content) - 2 * half} characters left out …]\n{content[-half:]}"
 
 
-def counted(message: Message, counter: Counter) -> Message:
+def counted(message: Message, counter: Counter, *, sees: bool = False) -> Message:
     """The message with the count of what the model reads of it."""
     known = message.metadata
-    tokens = _count(message, counter) if is_told(message) else 0
+    tokens = _count(message, counter, sees) if is_told(message) else 0
     if known.tokens == tokens and known.counter == counter.name:
         return message
     metadata = msgspec.structs.replace(known, tokens=tokens, counter=counter.name)
     return msgspec.structs.replace(message, metadata=metadata)
 
 
-def tokens_of(message: Message, counter: Counter) -> int:
-    """The count that is kept with it, where it was made by the same counter."""
+def tokens_of(message: Message, counter: Counter, *, sees: bool = False) -> int:
+    """The count that is kept with it, where it was made by the same counter. An image's holds for one model only."""
     known = message.metadata
-    if known.tokens is not None and known.counter == counter.name:
+    if known.tokens is not None and known.counter == counter.name and not isinstance(message, Image):
         return known.tokens
-    return _count(message, counter)
+    return _count(message, counter, sees)
 
 
 def tokens_in(message: ModelMessage, counter: Counter) -> int:
@@ -108,9 +121,11 @@ def tokens_in(message: ModelMessage, counter: Counter) -> int:
             )
         case UserText(content=content) | AssistantText(content=content) | CallResult(content=content):
             return counter.count(content) + PER_MESSAGE
+        case UserImage(name=name):
+            return IMAGE_TOKENS + counter.count(name) + PER_MESSAGE
 
 
-def _count(message: Message, counter: Counter) -> int:
+def _count(message: Message, counter: Counter, sees: bool) -> int:
     match message:
         case ToolRequest():
             calls = sum(_call(_name(call), _arguments(call), counter) for call in message.calls)
@@ -118,7 +133,7 @@ def _count(message: Message, counter: Counter) -> int:
         case ToolResult():
             return counter.count(result_text(message)) + PER_MESSAGE
         case _:
-            return tokens_in(shown(message), counter)
+            return tokens_in(shown(message, sees=sees), counter)
 
 
 def _call(tool: str, arguments: str, counter: Counter) -> int:
@@ -136,6 +151,24 @@ def _file(message: FileReference) -> str:
         return f"[file {where}]\n{message.content}"
     why = say(message.error) if message.error is not None else say(Reason(Code.INTERRUPTED_CALL))
     return f"[file {where} could not be read: {why}]"
+
+
+def _image(message: Image, sees: bool) -> ModelMessage:
+    name = message.name
+    if sees and message.recognition != "ocr" and (message.data is not None or message.url is not None):
+        return UserImage(name=name, media_type=message.media_type, data=message.data, url=message.url)
+    if message.recognised_text is not None:
+        return UserText(content=f"[image {name}, read by OCR]\n{message.recognised_text}")
+    return UserText(content=f"[image {name} could not be shown: {say(_why_unseen(message))}]")
+
+
+def _why_unseen(message: Image) -> Reason:
+    """One that an earlier model has seen has no error of its own."""
+    if message.error is not None:
+        return message.error
+    if message.resolved_at is None:
+        return Reason(Code.INTERRUPTED_CALL)
+    return Reason(Code.IMAGE_ELSEWHERE if message.url is not None else Code.IMAGE_UNSEEN)
 
 
 def _data(data: DataContext) -> str:

@@ -1,4 +1,4 @@
-"""receive: the person's message is stored already. Their own processors see it now, files that it names are read."""
+"""receive: the person's message is stored already. Their own processors see it now, files and images are read."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,8 +8,9 @@ import msgspec
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import PilothouseError
-from pilothouse.domain.messages import FileReference, Message
+from pilothouse.domain.messages import FileReference, Image, Message, is_unresolved
 from pilothouse.domain.states import EnhancingSystemPrompt, ResolvingFileReferences, State
+from pilothouse.runtime.images import resolve_image
 from pilothouse.runtime.turn import Turn
 from pilothouse.tools.builtin.files import read_lines
 
@@ -20,11 +21,9 @@ async def receive(turn: Turn) -> State:
         turn.received = await _processed(turn)
     except PilothouseError as error:
         return await _refuse(turn, before, error.reason)
-    references = [message for message in turn.received if isinstance(message, FileReference)]
-    if references:
+    if any(map(is_unresolved, turn.received)):
         turn.enter(ResolvingFileReferences())
-        resolved = {reference.id: await _resolve(turn, reference) for reference in references}
-        turn.received = tuple(resolved.get(message.id, message) for message in turn.received)
+        turn.received = tuple([await _resolved(turn, message) for message in turn.received])
     await _put_again(turn, before)
     return EnhancingSystemPrompt()
 
@@ -69,6 +68,16 @@ async def _put_again(turn: Turn, before: Sequence[Message]) -> None:
             draft.messages += changed
             await turn.commit(draft)
     turn.received = ()
+
+
+async def _resolved(turn: Turn, message: Message) -> Message:
+    match message:
+        case FileReference(resolved_at=None):
+            return await _resolve(turn, message)
+        case Image(resolved_at=None):
+            return await resolve_image(turn.live, message)
+        case _:
+            return message
 
 
 async def _resolve(turn: Turn, reference: FileReference) -> FileReference:

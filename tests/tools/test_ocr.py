@@ -1,0 +1,102 @@
+"""Reading text in images: with the real tesseract, and with stand-ins that misbehave as no real one does on order."""
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import ToolError
+from pilothouse.sandbox.processes import end_marked
+from pilothouse.tools.ocr import CHARACTERS_AT_MOST, read_text
+from tests.pictures import SIGNATURE, picture
+
+
+async def read(data: bytes, workspace: Path | None = None, seconds: float = 30) -> str:
+    call_id = f"ocr-test-{os.getpid()}"
+    try:
+        return await read_text(data, call_id=call_id, workspace=str(workspace) if workspace else None, seconds=seconds)
+    finally:
+        assert end_marked([call_id]) == 0
+
+
+async def refused(data: bytes, seconds: float = 30) -> ToolError:
+    with pytest.raises(ToolError) as found:
+        await read(data, seconds=seconds)
+    return found.value
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program of that name, first on the path; write it."""
+    folder = tmp_path / "programs" / "bin"
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    program = folder / "tesseract"
+    program.touch(0o755)
+    return program
+
+
+async def test_text_in_an_image_is_read() -> None:
+    assert await read(picture()) == "HELLO 42"
+
+
+async def test_an_image_without_text_says_so() -> None:
+    assert (await refused(picture(""))).reason.code is Code.OCR_EMPTY
+
+
+@pytest.mark.parametrize("data", [picture()[:60], SIGNATURE, SIGNATURE + b"x" * 1000])
+async def test_an_image_that_is_broken_fails_with_its_status(data: bytes) -> None:
+    error = await refused(data)
+    assert error.reason.code is Code.OCR_FAILED
+    assert error.reason.params == {"detail": "exit status 1"}
+
+
+async def test_without_the_program_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    error = await refused(picture())
+    assert error.reason.code is Code.OCR_MISSING
+    assert "apt install tesseract-ocr" in str(error)
+
+
+async def test_a_program_of_the_workspace_is_not_taken_for_it(stand_in: Path, tmp_path: Path) -> None:
+    stand_in.write_text("#!/bin/sh\necho mine\n")
+    assert await read(picture(), tmp_path) == "HELLO 42"
+    assert await read(picture(), tmp_path / "elsewhere") == "mine"
+
+
+async def test_one_that_does_not_end_is_ended(stand_in: Path) -> None:
+    stand_in.write_text("#!/bin/sh\nsleep 3141 &\nsleep 3141\n")
+    error = await refused(picture(), seconds=0.5)
+    assert error.reason.code is Code.OCR_TIMED_OUT
+
+
+async def test_one_that_prints_for_ever_is_cut_and_ended(stand_in: Path) -> None:
+    stand_in.write_text("#!/bin/sh\nwhile :; do echo 'all work and no play'; done\n")
+    text = await read(picture())
+    assert text.endswith("[cut: there is more text]")
+    assert len(text) < CHARACTERS_AT_MOST + 100
+
+
+async def test_what_it_remarks_and_prints_before_it_fails_is_no_text(stand_in: Path) -> None:
+    stand_in.write_text("#!/bin/sh\necho a remark >&2\necho text\n")
+    assert await read(picture()) == "text"
+    stand_in.write_text("#!/bin/sh\necho text\nkill -SEGV $$\n")
+    assert (await refused(picture())).reason.params == {"detail": "exit status 139"}
+
+
+async def test_it_can_write_nothing_and_call_nobody(stand_in: Path, tmp_path: Path) -> None:
+    (tmp_path / "private").write_text("of the person")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        stand_in.write_text(
+            "#!/bin/bash\n"
+            f"echo x > {tmp_path}/written && echo WROTE\n"
+            f'echo x > "$1" && echo OVERWROTE\n'
+            f"cat {tmp_path}/private && echo READ\n"
+            f"(exec 3<>/dev/tcp/127.0.0.1/{port}) && echo CALLED\n"
+            'head -c 4 "$1" | tail -c 3\n'
+        )
+        assert await read(picture()) == "PNG"
+    assert not (tmp_path / "written").exists()
