@@ -167,4 +167,5 @@ def test_the_commands_of_the_runtime_are_these_and_no_others() -> None:
         ),
         *("rule_offers", "rules", "send", "set_persona", "set_policy", "set_prompt_addition", "set_title", "signals"),
         *("switch_branch", "switch_mode", "take_queued", "usage", "would_start"),
+        *("add_overview", "compress", "meter", "pin", "preview_compression", "read_window", "undo_compression"),
     }
