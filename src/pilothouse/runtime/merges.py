@@ -160,8 +160,9 @@ async def _told_in_short(live: Live, source: Branch, target: Branch, target_ids:
 
 async def _compressed(live: Live, branch: Branch) -> set[MessageId]:
     found: set[MessageId] = set()
-    while (done := branch.compressed) is not None:
-        if done.original not in live.branches:
+    for _ in live.branches:  # a file from elsewhere may name them in a circle
+        done = branch.compressed
+        if done is None or done.original not in live.branches:
             break
         found.update(await live.parts.store.branch_ids(live.id, done.original, 0, done.length))
         branch = live.branches[done.original]
