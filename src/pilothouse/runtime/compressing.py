@@ -234,7 +234,8 @@ async def _put(
     """Move a branch onto its summary. What was appended meanwhile stays behind it."""
     ids = [*await live.parts.store.branch_ids(live.id, branch.name), *draft.appended.get(branch.name, ())]
     kept = [message_id for start, end in made.kept for message_id in ids[start:end]]
-    original = next_name(f"{branch.name}-original", live.branches)
+    named = {each.compressed.original for each in live.branches.values() if each.compressed}  # perhaps deleted since
+    original = next_name(f"{branch.name}-original", {*live.branches, *named})
     message = _message(live, summary, _detail(summary, told, original, by))
     after = [message.id, *kept, *ids[made.cut :]]
     shift = len(kept) + 1 - made.cut

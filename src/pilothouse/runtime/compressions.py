@@ -101,7 +101,7 @@ async def undo_compression(
         if done is None:
             raise Conflict(Code.NOT_COMPRESSED, branch=name)
         original = live.branches.get(done.original)
-        if original is None or original.length < done.length:
+        if original is None or original.original_of is None or original.length < done.length:
             raise Conflict(Code.ORIGINAL_GONE, original=done.original)
         store = live.parts.store
         since = await store.branch_ids(live.id, name, done.kept)
