@@ -2,7 +2,7 @@
 
 import msgspec
 
-from pilothouse.domain.branches import Branch, merged_from
+from pilothouse.domain.branches import Branch, merged_from, merged_within
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
 from pilothouse.domain.messages import ErrorMessage, is_told
@@ -121,7 +121,7 @@ def _put_back(
         each.name for each in live.branches.values() if each.compressed and each.compressed.original == original.name
     ]
     is_free = needed == [present.name] and live.core.active_branch != original.name and original.length == done.length
-    merged = (*merged_from(original, 0, 0), *merged_from(present, done.kept, done.length - done.kept))
+    merged = (*merged_within(original, done.length), *merged_from(present, done.kept, done.length - done.kept))
     draft.dropped.append(present.name)
     if is_free:
         draft.renamed[original.name] = present.name
