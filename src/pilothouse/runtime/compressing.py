@@ -4,44 +4,25 @@ The originals stay: in the pool, and on a branch of their own, which takes over 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from pilothouse.domain.branches import Branch, Compressed, merged_from, next_name
 from pilothouse.domain.budgets import Budget
-from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.codes import Reason
 from pilothouse.domain.contexts import OpenTurn
-from pilothouse.domain.errors import ModelError, ModelUnavailable
 from pilothouse.domain.messages import Message, Metadata, SystemControl, Usage
-from pilothouse.domain.prices import priced
-from pilothouse.domain.states import CompressingMessages, GeneratingSummary, Idle, SavingContext, State
+from pilothouse.domain.states import Idle, SavingContext, State
 from pilothouse.domain.values import MessageId, Value
-from pilothouse.llm.base import ModelRequest, UserText
-from pilothouse.llm.whole import whole_answer
 from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.live import Live
-from pilothouse.window.compression import Plan, plan, summary_tokens
+from pilothouse.runtime.summarising import How, Summary, tell_in_short
+from pilothouse.window.compression import Plan, plan
 from pilothouse.window.history import Block, History
-from pilothouse.window.summary import files_touched, finished, instruction, pieces, record, without_model
-from pilothouse.window.telling import SUMMARY_AROUND, tokens_of
+from pilothouse.window.telling import tokens_of
 
 _AT_ONCE = 500
-_PIECES = 8
-_CHARACTERS_AT_MOST = 100_000
-_TRIES = 2
-
-How = Literal["model", "truncated", "recent_n"]
-
-
-class Summary(Value, kw_only=True):
-    """`why` says what went wrong, where no model could tell it."""
-
-    text: str
-    how: How
-    files: tuple[str, ...] = ()
-    why: Reason | None = None
-    usage: Usage = Usage()
 
 
 class Compression(Value, kw_only=True, omit_defaults=False):
@@ -80,12 +61,6 @@ async def plan_for(
     )
 
 
-def own_budget(live: Live) -> Budget:
-    """The budget in tokens as we count them."""
-    budget: Budget = msgspec.structs.replace(live.budget, tokens=int(live.budget.tokens / live.core.token_ratio))
-    return budget
-
-
 async def _pinned(live: Live, branch: Branch) -> list[int]:
     if not live.core.pins:
         return []
@@ -112,69 +87,6 @@ async def read(live: Live, branch: Branch, stretches: Sequence[tuple[int, int]])
             ids = await live.parts.store.branch_ids(live.id, branch.name, start, min(end, start + _AT_ONCE))
             found += await live.parts.store.messages(live.id, ids)
     return found
-
-
-async def tell_in_short(
-    live: Live, messages: Sequence[Message], made: Plan, enter: Callable[[State], None], focus: str | None
-) -> Summary:
-    """Ask the model where the plan says so; where it fails, say what can be said without it."""
-    counter, budget = live.counter, own_budget(live)
-    tokens = max(40, summary_tokens(made.tokens, budget) - SUMMARY_AROUND)
-    files = files_touched(messages)
-    how: How = "recent_n"
-    why: Reason | None = None
-    used = Usage()
-    if made.summarised:
-        enter(GeneratingSummary())
-        try:
-            text, used = await _asked(live, record(messages), budget, tokens, focus)
-            return Summary(text=finished(text, files, counter, tokens), how="model", files=tuple(files), usage=used)
-        except ModelError as error:
-            how, why = "truncated", error.reason
-            enter(CompressingMessages(messages_to_compress=made.messages))
-    text = finished(without_model(messages, counter, tokens), files, counter, tokens)
-    return Summary(text=text, how=how, files=tuple(files), why=why, usage=used)
-
-
-async def _asked(live: Live, lines: Sequence[str], budget: Budget, tokens: int, focus: str | None) -> tuple[str, Usage]:
-    """Piece by piece, each with the summary of those before it. Raises: ModelError."""
-    adapter = live.parts.adapter
-    room = (
-        max(200, budget.tokens - budget.summary_tokens - live.counter.count(instruction(tokens, focus)) - tokens)
-        * 3
-        // 4
-    )
-    found, left_out = pieces(lines, live.counter, room, _PIECES)
-    text, used = "", Usage()
-    for number, piece in enumerate(found):
-        gap = (
-            f"[{left_out} entries of the record are left out here]\n\n"
-            if left_out and number == len(found) // 2
-            else ""
-        )
-        earlier = f"Earlier summary:\n{text}\n\n" if text else ""
-        message = adapter.encode(UserText(content=f"{earlier}{gap}{piece}"))
-        request = ModelRequest(
-            model=live.model, system=instruction(tokens, focus), messages=[message], purpose="summary"
-        )
-        text, usage = await _answered(live, request)
-        used = used.plus(priced(usage, live.facts.price))
-    return text, used
-
-
-async def _answered(live: Live, request: ModelRequest) -> tuple[str, Usage]:
-    for attempt in range(1, _TRIES + 1):
-        try:
-            text, usage = await whole_answer(live.parts.adapter, request, characters=_CHARACTERS_AT_MOST)
-        except ModelUnavailable:
-            if attempt == _TRIES:
-                raise
-            await live.parts.ambient.sleep(live.parts.limits.retry_seconds)
-            continue
-        if text.strip():
-            return text, usage
-        raise ModelUnavailable(Code.EMPTY_ANSWER)
-    raise AssertionError("the last attempt returns or raises")
 
 
 def outcome(live: Live, branch: Branch, made: Plan, total: int, summary: int) -> Compression:
@@ -234,8 +146,7 @@ async def _put(
     """Move a branch onto its summary. What was appended meanwhile stays behind it."""
     ids = [*await live.parts.store.branch_ids(live.id, branch.name), *draft.appended.get(branch.name, ())]
     kept = [message_id for start, end in made.kept for message_id in ids[start:end]]
-    original = f"{branch.name}-original"
-    original = next_name(original, live.branches) if original in live.branches else original
+    original = _name_for_original(live, branch)
     message = _message(live, summary, _detail(summary, told, original, by))
     after = [message.id, *kept, *ids[made.cut :]]
     shift = len(kept) + 1 - made.cut
@@ -259,6 +170,13 @@ async def _put(
         told, summary_id=message.id, original=original, how=summary.how, why=summary.why
     )
     return done
+
+
+def _name_for_original(live: Live, branch: Branch) -> str:
+    named = {each.compressed.original for each in live.branches.values() if each.compressed}  # perhaps deleted since
+    taken = {*live.branches, *named}
+    plain = f"{branch.name[:80]}-original"
+    return next_name(plain, taken) if plain in taken else plain
 
 
 def _detail(summary: Summary, told: Compression, original: str, by: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from pilothouse.domain.branches import Branch, merged_from
+from pilothouse.domain.branches import Branch, merged_from, merged_within
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
 from pilothouse.domain.messages import ErrorMessage, is_told
@@ -10,11 +10,12 @@ from pilothouse.domain.signals import MessageChanged
 from pilothouse.domain.states import CompressingMessages, Failed, Idle, name_of
 from pilothouse.domain.values import MessageId, Value
 from pilothouse.runtime.branches import between_turns
-from pilothouse.runtime.compressing import Compression, outcome, own_budget, plan_for
+from pilothouse.runtime.compressing import Compression, outcome, plan_for
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.rounds import count, load, outline
+from pilothouse.runtime.summarising import own_budget
 from pilothouse.runtime.turn import Compressing, Turn
 from pilothouse.window.compression import Plan, summary_tokens
 
@@ -101,7 +102,7 @@ async def undo_compression(
         if done is None:
             raise Conflict(Code.NOT_COMPRESSED, branch=name)
         original = live.branches.get(done.original)
-        if original is None or original.length < done.length:
+        if original is None or original.original_of is None or original.length < done.length:
             raise Conflict(Code.ORIGINAL_GONE, original=done.original)
         store = live.parts.store
         since = await store.branch_ids(live.id, name, done.kept)
@@ -121,7 +122,7 @@ def _put_back(
         each.name for each in live.branches.values() if each.compressed and each.compressed.original == original.name
     ]
     is_free = needed == [present.name] and live.core.active_branch != original.name and original.length == done.length
-    merged = (*merged_from(original, 0, 0), *merged_from(present, done.kept, done.length - done.kept))
+    merged = (*merged_within(original, done.length), *merged_from(present, done.kept, done.length - done.kept))
     draft.dropped.append(present.name)
     if is_free:
         draft.renamed[original.name] = present.name

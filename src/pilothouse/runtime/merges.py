@@ -129,7 +129,7 @@ async def _plan(live: Live, source: str, target: str, strategy: Strategy, chosen
     store = live.parts.store
     source_ids = await store.branch_ids(live.id, source)
     target_ids = await store.branch_ids(live.id, target)
-    compressed = await _told_in_short(live, branch_of(live, source), branch_of(live, target), target_ids)
+    compressed = await _told_in_short(live, source, source_ids, target, target_ids)
     found = candidates(source_ids, target_ids, strategy, [MessageId(each) for each in chosen], compressed=compressed)
     messages = await _read(live, [source_ids[position] for position in found.positions])
     pairs = [(at, message) for at, message in zip(found.positions, messages, strict=True) if not is_mark(message)]
@@ -149,19 +149,22 @@ async def _plan(live: Live, source: str, target: str, strategy: Strategy, chosen
     )
 
 
-async def _told_in_short(live: Live, source: Branch, target: Branch, target_ids: Sequence[MessageId]) -> set[MessageId]:
+async def _told_in_short(
+    live: Live, source: str, source_ids: Sequence[MessageId], target: str, target_ids: Sequence[MessageId]
+) -> set[MessageId]:
     """What the target holds only in short, and the summary of the source where the target holds all that it tells."""
-    known = await _compressed(live, target)
-    done = source.compressed
-    if done is not None and (await _compressed(live, source)) <= {*target_ids, *known}:
+    known = await _compressed(live, live.branches[target])
+    done = live.branches[source].compressed
+    if done is not None and await _compressed(live, live.branches[source]) <= {*source_ids, *target_ids, *known}:
         known.add(done.summary_id)
     return known
 
 
 async def _compressed(live: Live, branch: Branch) -> set[MessageId]:
     found: set[MessageId] = set()
-    while (done := branch.compressed) is not None:
-        if done.original not in live.branches:
+    for _ in live.branches:  # a file from elsewhere may name them in a circle
+        done = branch.compressed
+        if done is None or done.original not in live.branches:
             break
         found.update(await live.parts.store.branch_ids(live.id, done.original, 0, done.length))
         branch = live.branches[done.original]

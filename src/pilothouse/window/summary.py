@@ -75,7 +75,7 @@ def pieces(lines: Sequence[str], counter: Counter, tokens: int, at_most: int) ->
     found: list[list[str]] = [[]]
     size = 0
     for line in lines:
-        length = counter.count(line) + 1
+        length = counter.count(line) + 2  # and the empty line between
         if size + length > tokens and found[-1]:
             found.append([])
             size = 0

@@ -1,8 +1,9 @@
 """fit: the history is loaded and counted; where it is too much, what came before the turn is compressed."""
 
 from pilothouse.domain.states import CompressingMessages, LoadingMessages, PreparingLLMRequest, State
-from pilothouse.runtime.compressing import compress_branch, own_budget, plan_for
+from pilothouse.runtime.compressing import compress_branch, plan_for
 from pilothouse.runtime.rounds import corrected, count, load
+from pilothouse.runtime.summarising import own_budget
 from pilothouse.runtime.turn import Turn
 from pilothouse.window.history import History
 

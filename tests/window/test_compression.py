@@ -1,0 +1,432 @@
+"""What a compression takes and leaves, for any history, pins, turn and budget; and telling the rest in short."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pilothouse.domain.budgets import Budget
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.messages import (
+    ErrorMessage,
+    FileReference,
+    Image,
+    MCPResource,
+    Message,
+    Metadata,
+    ProjectStructure,
+    SystemControl,
+    Text,
+    ToolCall,
+    ToolRequest,
+    ToolResult,
+    WorkflowExecution,
+    is_told,
+)
+from pilothouse.domain.values import CallId, MessageId
+from pilothouse.llm.chat_form import encode_message
+from pilothouse.window.compression import Plan, plan
+from pilothouse.window.history import Block, History
+from pilothouse.window.summary import files_touched, finished, instruction, pieces, record, without_model
+from pilothouse.window.telling import tokens_of
+from pilothouse.window.tokens import Counter, Estimate, counter_for
+from tests.scale import LONG
+from tests.window.test_history import request, result, text
+from tests.windows import assert_valid_window
+
+COUNTERS: list[Counter] = [Estimate(), counter_for("o200k")]
+EXAMPLES = settings(max_examples=3000 if LONG else 200, deadline=None)
+
+
+def summary(content: str, **detail: Any) -> SystemControl:
+    return SystemControl(id=MessageId("s"), timestamp="", role="system", kind="summary", content=content, detail=detail)
+
+
+def of_size(tokens: int) -> str:
+    """A text that the estimate counts as about so many tokens."""
+    return "word " * max(1, tokens * 100 // 114)
+
+
+class Case(NamedTuple):
+    """A history, and all that a plan for it is made of."""
+
+    messages: list[Message]
+    budget: Budget
+    extra: int
+    turn_start: int | None
+    pinned: set[int]
+    manual: bool
+    scores: dict[int, int] | None
+
+    def history(self) -> History:
+        return told(self.messages)
+
+    @property
+    def total(self) -> int:
+        return self.history().tokens + self.extra
+
+    def plan(self) -> Plan | None:
+        history, scores = self.history(), self.scores
+        return plan(
+            history.blocks(),
+            history.length,
+            self.budget,
+            total=history.tokens + self.extra,
+            turn_start=self.turn_start,
+            pinned=self.pinned,
+            as_much_as_possible=self.manual,
+            importance=None if scores is None or self.manual else lambda block: scores[block.start],
+        )
+
+    def ends(self) -> list[int]:
+        starts = [block.start for block in self.history().blocks()]
+        return [*starts[1:], len(self.messages)] if starts else []
+
+    def droppable(self) -> list[Block]:
+        """By the words of the specification: before the turn, not among the last ones, not pinned; whole blocks."""
+        latest = len(self.messages) - self.budget.recent
+        found = []
+        for block, end in zip(self.history().blocks(), self.ends(), strict=True):
+            is_old = end <= latest and (self.turn_start is None or end <= self.turn_start)
+            if is_old and not self.pinned.intersection(range(block.start, end)):
+                found.append(block)
+        return found
+
+
+def told(messages: Sequence[Message]) -> History:
+    history = History(encode_message, Estimate(), with_tools=True)
+    history.extend(messages)
+    return history
+
+
+sizes = st.sampled_from([1, 5, 40, 150, 600])
+
+
+@st.composite
+def conversations(draw: st.DrawFn, summary_tokens: int) -> list[Message]:
+    """Texts, what the model is not told of, requests with some or all of their results, perhaps an earlier summary."""
+    found: list[Message] = [summary(of_size(draw(st.integers(1, summary_tokens))))] if draw(st.booleans()) else []
+    calls = 0
+    for kind in draw(st.lists(st.sampled_from(["user", "assistant", "calls", "calls", "mark", "error"]), max_size=25)):
+        if kind in ("user", "assistant"):
+            found.append(text(of_size(draw(sizes)), kind))
+        elif kind == "mark":
+            found.append(SystemControl(id=MessageId("c"), timestamp="", role="system", kind="mode_switch"))
+        elif kind == "error":
+            reason = Reason(Code.INTERRUPTED)
+            found.append(ErrorMessage(id=MessageId("e"), timestamp="", role="assistant", reason=reason))
+        else:
+            ids = [str(calls + number) for number in range(draw(st.integers(1, 3)))]
+            calls += len(ids)
+            found.append(request(*ids))
+            found += [
+                result(each, of_size(draw(sizes))) for each in draw(st.permutations(ids)) if draw(st.integers(0, 5))
+            ]
+    return found
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    budget = Budget(
+        tokens=draw(st.integers(400, 6000)),
+        recent=draw(st.integers(1, 12)),
+        strategy=draw(st.sampled_from(["recent_n", "intelligent", "importance"])),
+    )
+    messages = draw(conversations(budget.summary_tokens))
+    pinnable = [at for at, message in enumerate(messages) if is_told(message)]
+    return Case(
+        messages=messages,
+        budget=budget,
+        extra=draw(st.integers(0, 500)),
+        turn_start=draw(st.none() | st.integers(0, len(messages))),
+        pinned=draw(st.sets(st.sampled_from(pinnable), max_size=4)) if pinnable else set(),
+        manual=draw(st.booleans()),
+        scores={n: draw(st.integers(0, 5)) for n in range(len(messages))} if budget.strategy == "importance" else None,
+    )
+
+
+def after(case: Case, made: Plan, of: SystemControl) -> list[Message]:
+    kept = [case.messages[at] for start, end in made.kept for at in range(start, end)]
+    return [of, *kept, *case.messages[made.cut :]]
+
+
+def stays(case: Case, made: Plan) -> list[int]:
+    """The numbers of the blocks that stay."""
+    gone = [at for start, end in made.goes() for at in range(start, end)]
+    return [number for number, block in enumerate(case.history().blocks()) if block.start not in gone]
+
+
+@EXAMPLES
+@given(case=cases())
+def test_a_plan_lies_on_the_borders_of_blocks_and_takes_only_what_may_go(case: Case) -> None:
+    made = case.plan()
+    if made is None:
+        return
+    borders = {0, *(block.start for block in case.history().blocks()), *case.ends()}
+    assert {made.cut, *(at for stretch in made.kept for at in stretch)} <= borders
+    assert all(start < end <= made.cut for start, end in made.kept)
+    gone = [at for start, end in made.goes() for at in range(start, end)]
+    kept = [at for start, end in made.kept for at in range(start, end)]
+    assert sorted([*gone, *kept, *range(made.cut, len(case.messages))]) == list(range(len(case.messages)))
+    assert made.messages == len(gone)
+    assert case.pinned.isdisjoint(gone)
+    assert not gone or max(gone) < len(case.messages) - case.budget.recent
+    if case.turn_start is not None:
+        assert not gone or max(gone) < case.turn_start
+    dropped = [block for block in case.history().blocks() if block.start in gone]
+    assert made.tokens == sum(block.tokens for block in dropped)
+    assert any(not block.is_summary for block in dropped)
+    assert made.summarised == (case.budget.strategy != "recent_n")
+
+
+@EXAMPLES
+@given(case=cases())
+def test_what_stays_is_told_as_before_behind_the_summary_and_no_call_is_parted_from_its_results(case: Case) -> None:
+    made = case.plan()
+    if made is None:
+        return
+    history, of = case.history(), summary("in short")
+    staying = [slice(*history.fragments_of(number)) for number in stays(case, made)]
+    expected = [fragment for each in staying for fragment in history.fragments()[each]]
+    now = told(after(case, made, of))
+    assert now.fragments()[1 : 1 + len(expected)] == expected
+    assert len(now.blocks()) == 1 + len(staying)
+    assert now.tokens == history.tokens - made.tokens + tokens_of(of, Estimate())
+    assert_valid_window(now.fragments())
+
+
+@EXAMPLES
+@given(case=cases())
+def test_a_plan_reaches_the_target_wherever_that_can_be_reached(case: Case) -> None:
+    made, budget = case.plan(), case.budget
+    least = case.total - sum(block.tokens for block in case.droppable()) + budget.summary_tokens
+    if made is None or case.manual:
+        return
+    assert made.tokens >= budget.worth
+    if least <= budget.target_tokens:
+        assert case.total - made.tokens + budget.summary_tokens <= budget.target_tokens
+
+
+@EXAMPLES
+@given(case=cases())
+def test_without_a_plan_there_was_nothing_worth_it(case: Case) -> None:
+    if case.plan() is not None:
+        return
+    droppable = case.droppable()
+    if all(block.is_summary for block in droppable):
+        return
+    assert not case.manual, "who asks for it gets all that may go"
+    is_little = sum(block.tokens for block in droppable) < case.budget.worth
+    assert is_little or case.total <= case.budget.trigger_tokens
+
+
+@EXAMPLES
+@given(case=cases())
+def test_on_request_all_that_may_go_goes_and_then_there_is_no_more(case: Case) -> None:
+    case = case._replace(manual=True)
+    made = case.plan()
+    if made is None:
+        return
+    assert made.tokens == sum(block.tokens for block in case.droppable())
+    again = _again(case, made, summary("in short"))
+    assert again.plan() is None
+
+
+@EXAMPLES
+@given(case=cases(), length=st.integers(1, 100))
+def test_planning_again_never_takes_only_the_summary(case: Case, length: int) -> None:
+    made = case.plan()
+    if made is None:
+        return
+    for manual in (False, True):
+        again = _again(case, made, summary(of_size(case.budget.summary_tokens * length // 100)))._replace(manual=manual)
+        second = again.plan()
+        if second is not None:
+            gone = {at for start, end in second.goes() for at in range(start, end)}
+            blocks = again.history().blocks()
+            assert any(block.start in gone and not block.is_summary for block in blocks)
+
+
+def _again(case: Case, made: Plan, of: SystemControl) -> Case:
+    """The same case behind its compression."""
+    kept = [at for start, end in made.kept for at in range(start, end)]
+    places = [None, *kept, *range(made.cut, len(case.messages))]
+    now = after(case, made, of)
+    shift = len(kept) + 1 - made.cut
+    return case._replace(
+        messages=now,
+        pinned={at for at, before in enumerate(places) if before in case.pinned},
+        turn_start=None if case.turn_start is None else case.turn_start + shift,
+        scores=None if case.scores is None else {n: case.scores.get(b or 0, 5) for n, b in enumerate(places)},
+    )
+
+
+# telling it in short
+
+characters = st.characters(codec=None)  # also halves of surrogate pairs
+texts = st.text(characters, max_size=400) | st.sampled_from(
+    ["", " \n ", "日本語" * 300, "aB" * 4000, "\n" * 500, "x" * 9000]
+)
+paths = st.text(min_size=1, max_size=60)
+arguments = st.sampled_from(
+    ["", "{", "[]", '"x"', "[" * 5000, "9" * 5000, '{"path": 7}', '{"path": "a.py"}', '{"file": null}']
+)
+kinds = st.sampled_from(["injection", "summary", "mode_switch", "prompt_change", "branch_merge"])
+details = st.dictionaries(
+    st.sampled_from(["files", "about", "by"]),
+    st.none() | st.integers() | st.text(max_size=5) | st.lists(st.none() | st.integers() | paths, max_size=5),
+)
+
+
+def _made(made: type[Any], of: str, **fields: Any) -> st.SearchStrategy[Any]:
+    return st.builds(
+        made,
+        id=st.just(MessageId("m")),
+        timestamp=st.just(""),
+        role=st.just(of),
+        metadata=st.sampled_from([Metadata(), Metadata(held="processing")]),
+        **fields,
+    )
+
+
+calls = st.builds(
+    ToolCall, id=st.sampled_from(["a", "b"]).map(CallId), provider_id=st.just(""), tool=texts, arguments=arguments
+)
+odd_messages: st.SearchStrategy[list[Message]] = st.lists(
+    st.one_of(
+        _made(Text, "user", content=texts),
+        _made(Text, "assistant", content=texts, ended=st.sampled_from(["complete", "cut", "cancelled"])),
+        _made(ToolRequest, "assistant", content=texts, calls=st.lists(calls, max_size=3).map(tuple)),
+        _made(ToolResult, "tool", call_id=st.just("a"), tool=texts, content=texts, status=st.just("executed")),
+        _made(SystemControl, "system", kind=kinds, content=texts, detail=details),
+        _made(FileReference, "user", path=texts, content=st.none() | texts),
+        _made(ProjectStructure, "user", root=texts, kind=st.just("tree"), content=texts),
+        _made(MCPResource, "user", server=texts, uri=texts, content=texts, retrieved_at=st.just("")),
+        _made(Image, "user", data=texts),
+        _made(WorkflowExecution, "system", workflow=texts, execution_id=texts, status=st.just("failed")),
+        _made(ErrorMessage, "assistant", reason=st.just(Reason(Code.INTERRUPTED))),
+    ),
+    max_size=8,
+)
+
+
+@EXAMPLES
+@given(messages=odd_messages, counter=st.sampled_from(COUNTERS), tokens=st.integers(50, 400))
+def test_any_messages_can_be_told_without_a_model_within_the_tokens(
+    messages: list[Message], counter: Counter, tokens: int
+) -> None:
+    lines = record(messages)
+    assert all(isinstance(line, str) for line in lines)
+    files = files_touched(messages)
+    said = finished(without_model(messages, counter, tokens), files, counter, tokens)
+    assert said.strip()
+    assert counter.count(said) <= tokens + _slack(counter)
+
+
+@EXAMPLES
+@given(
+    lines=st.lists(texts, max_size=20),
+    counter=st.sampled_from(COUNTERS),
+    tokens=st.integers(50, 1000),
+    at_most=st.integers(2, 8),
+)
+def test_a_record_comes_in_pieces_that_fit_and_says_what_was_left_out(
+    lines: list[str], counter: Counter, tokens: int, at_most: int
+) -> None:
+    found, left_out = pieces(lines, counter, tokens, at_most)
+    assert len(found) <= at_most
+    for piece in found:
+        assert counter.count(piece) <= tokens + _slack(counter)
+    short = [line for line in lines if counter.count(line) < tokens]
+    if not left_out:
+        assert all(any(line in piece for piece in found) for line in short)
+    assert left_out <= max(0, len(lines) - 2)
+
+
+@EXAMPLES
+@given(said=texts, files=st.lists(paths, max_size=120), counter=st.sampled_from(COUNTERS), tokens=st.integers(50, 2000))
+def test_a_summary_with_its_files_stays_within_its_tokens(
+    said: str, files: list[str], counter: Counter, tokens: int
+) -> None:
+    made = finished(said, files, counter, tokens)
+    assert counter.count(made) <= tokens + _slack(counter)
+    listed = "\n\nFiles touched: " + ", ".join(files)
+    if files and counter.count(listed) <= tokens // 2:
+        assert made.endswith(listed)
+    if counter.count(said) + counter.count(listed) <= tokens and said.strip():
+        assert made.startswith(said.strip())
+
+
+def _slack(counter: Counter) -> int:
+    """A family's own tokenizer may part a text otherwise where two are put together."""
+    return 0 if counter.is_estimate else 4
+
+
+def test_the_shortest_lines_together_fit_into_their_piece() -> None:
+    found, _ = pieces(["word"] * 500, Estimate(), 100, 100)
+    assert max(map(Estimate().count, found)) <= 100
+
+
+@EXAMPLES
+@given(earlier=st.lists(paths, unique=True, max_size=100), now=st.lists(paths, max_size=60))
+def test_files_touched_keeps_what_was_touched_and_carries_over_what_earlier_summaries_kept(
+    earlier: list[str], now: list[str]
+) -> None:
+    reads = [
+        ToolRequest(
+            id=MessageId("r"),
+            timestamp="",
+            role="assistant",
+            calls=(
+                ToolCall(
+                    id=CallId(str(number)),
+                    provider_id="",
+                    tool="read_file",
+                    arguments=msgspec.json.encode({"path": path, "more": [path]}).decode(),
+                ),
+            ),
+        )
+        for number, path in enumerate(now)
+    ]
+    found = files_touched([summary("x", files=earlier), *reads])
+    last = list(dict.fromkeys(reversed([*earlier, *now])))[:100]
+    assert found == list(reversed(last))
+    assert files_touched([summary("y", files=found)]) == found, "a summary of a summary keeps them"
+
+
+def test_what_is_said_without_a_model_tells_how_much_is_gone_the_earlier_summary_and_what_the_person_said() -> None:
+    messages = [summary("We build a ship."), text("First,\nmore"), text("an answer", "assistant"), text("Second")]
+    said = without_model(messages, Estimate(), 200)
+    assert said.startswith("4 earlier messages were left out.")
+    assert "We build a ship." in said
+    assert said.endswith("- First,\n- Second")
+    assert "an answer" not in said
+
+
+def test_where_not_all_fits_the_last_things_the_person_said_are_kept() -> None:
+    said = without_model([text(f"number {number}") for number in range(200)], Estimate(), 100)
+    assert "number 199" in said
+    assert "number 5\n" not in said
+
+
+def test_the_record_names_who_said_what_and_bounds_each_of_it() -> None:
+    long = result("a", "x" * 5000)
+    lines = record(
+        [text("hi"), text("hello", "assistant"), request("a"), long, summary("before"), text("", "assistant")]
+    )
+    assert lines[:3] == ["Person: hi", "Agent: hello", "Agent calls t {}"]
+    assert lines[3].startswith("Result of t (executed): xxx")
+    assert len(lines[3]) < 700
+    assert lines[4:] == ["Earlier summary:\nbefore"]
+
+
+@pytest.mark.parametrize(("tokens", "words"), [(50, 50), (4000, 2400)])
+def test_the_instruction_names_its_length_its_headings_and_the_focus(tokens: int, words: int) -> None:
+    said = instruction(tokens, "the {engine}")
+    assert f"at most {words} words" in said
+    assert said.endswith("Above all keep what concerns: the {engine}")
+    for heading in ("Standing instructions", "Decisions", "Files", "Open tasks", "Facts"):
+        assert f"## {heading}\n" in said
