@@ -219,7 +219,7 @@ class Backdrop:
         await self._world.turn(context_id, PRINT)
         (printed, _) = (await runtime.read_calls(context_id)).items
         await runtime.compress(context_id)  # there is something to undo, and again something to compress
-        await self._world.turn(context_id, "after it")
+        await self._world.turn(context_id, "after it " * 200)
         await runtime.create_branch(context_id, "idea")
         await runtime.switch_branch(context_id, "idea")
         await self._world.turn(context_id, "on another branch")

@@ -51,12 +51,13 @@ async def test_on_request_it_is_compressed_and_the_figures_are_those_of_the_wind
     now = await world.ids(context_id)
     assert (done.messages, done.messages_kept) == (len(ids) - len(now) + 1, len(now) - 1)
     assert now == [done.summary_id, *ids[done.messages :]]
-    assert (done.how, done.why, done.original) == ("model", None, "main-original-2")
-    assert await world.ids(context_id, "main-original-2") == ids
+    assert (done.how, done.why, done.original) == ("model", None, "main-original")
+    assert await world.ids(context_id, "main-original") == ids
     same = ("branch", "strategy", "messages", "messages_kept", "pinned", "tokens_before")
     assert [getattr(preview, name) for name in same] == [getattr(done, name) for name in same]
     (summary,) = await world.summaries(context_id)
-    assert preview.tokens_after - done.tokens_after == budget.summary_tokens - (summary.metadata.tokens or 0)
+    assert preview.tokens_after >= done.tokens_after, "it tells what it takes at most"
+    assert (summary.metadata.tokens or 0) <= budget.summary_tokens
     live = await world.runtime.context(context_id)
     assert live.core.usage == Usage(50, 5)
     assert live.core.last_turn == "complete"
@@ -66,7 +67,6 @@ async def test_on_request_it_is_compressed_and_the_figures_are_those_of_the_wind
     world.check_requests()
 
 
-@pytest.mark.xfail(strict=True, reason="nothing looks at whether the summary is longer than what it tells")
 async def test_a_compression_never_makes_the_window_larger(tmp_path: Path) -> None:
     world = Small(tmp_path, *[Answer(text="ok")] * 6)
     context_id = await world.start()

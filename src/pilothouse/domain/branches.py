@@ -29,11 +29,12 @@ class MergedBlock(Value, kw_only=True):
 
 class Compressed(Value, kw_only=True):
     """The last compression of a branch: its first `length` messages lie on the branch `original`, and what stands for
-    them are its own first `kept`."""
+    them are its own first `kept`: a `head` of the summary and pinned messages, then the last ones as they were."""
 
     original: str
     length: int
     kept: int
+    head: int
     summary_id: MessageId
 
 
@@ -61,6 +62,16 @@ def merged_within(branch: Branch, length: int) -> tuple[MergedBlock, ...]:
         for block in branch.merged
         if block.start < length
     )
+
+
+def compressed_within(branch: Branch, length: int) -> Compressed | None:
+    """What a branch of the first `length` messages of another one knows of its compression."""
+    done = branch.compressed
+    if done is None or length < done.head:
+        return None
+    less = max(0, done.kept - length)
+    changed: Compressed = msgspec.structs.replace(done, length=done.length - less, kept=done.kept - less)
+    return changed
 
 
 def merged_from(branch: Branch, position: int, shift: int) -> tuple[MergedBlock, ...]:

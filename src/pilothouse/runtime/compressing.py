@@ -17,8 +17,8 @@ from pilothouse.domain.states import Idle, SavingContext, State
 from pilothouse.domain.values import MessageId, Value
 from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.live import Live
-from pilothouse.runtime.summarising import How, Summary, tell_in_short
-from pilothouse.window.compression import Plan, plan
+from pilothouse.runtime.summarising import How, Summary, own_budget, tell_in_short
+from pilothouse.window.compression import Plan, plan, with_pins
 from pilothouse.window.history import Block, History
 from pilothouse.window.telling import tokens_of
 
@@ -41,6 +41,16 @@ class Compression(Value, kw_only=True, omit_defaults=False):
     original: str | None = None
     how: How | None = None
     why: Reason | None = None
+
+
+async def due_plan(live: Live, name: str, history: History, total: int, *, must_shorten: bool = False) -> Plan | None:
+    """What a compression would take by itself now; None where none is due, or it would help nothing. `must_shorten`
+    says that the provider would not take it as it is."""
+    branch, budget = live.branches[name], live.budget
+    limit = budget.tokens if branch.keeps_whole else budget.trigger_tokens
+    if not budget.auto_compress or not (must_shorten or round(total * live.core.token_ratio) > limit):
+        return None
+    return await plan_for(live, branch, history, total, budget=own_budget(live), in_turn=True, by_person=must_shorten)
 
 
 async def plan_for(
@@ -125,12 +135,20 @@ async def compress_branch(
     summary = await tell_in_short(live, messages, made, enter, focus)
     async with live.lock:
         branch, draft = live.branches[name], live.draft()
+        made = await _with_new_pins(live, branch, made)
         figures = outcome(live, branch, made, total, tokens_of(_message(live, summary), live.counter))
         done = await _put(live, draft, branch, made, summary, figures, by)
         _add_usage(draft, summary.usage)
         if between_turns:
             enter(SavingContext())
         await live.commit(draft, Idle() if between_turns else None, then=lambda: told(done))
+
+
+async def _with_new_pins(live: Live, branch: Branch, made: Plan) -> Plan:
+    """What was pinned while the summary was made stays too."""
+    pinned = await _pinned(live, branch)
+    history = await live.windows.history(live, branch, with_tools=True) if pinned else None
+    return made if history is None else with_pins(made, history.blocks(), pinned)
 
 
 def _add_usage(draft: Draft, used: Usage) -> None:
@@ -144,7 +162,7 @@ async def _put(
     live: Live, draft: Draft, branch: Branch, made: Plan, summary: Summary, told: Compression, by: str
 ) -> Compression:
     """Move a branch onto its summary. What was appended meanwhile stays behind it."""
-    ids = [*await live.parts.store.branch_ids(live.id, branch.name), *draft.appended.get(branch.name, ())]
+    ids = await live.parts.store.branch_ids(live.id, branch.name)
     kept = [message_id for start, end in made.kept for message_id in ids[start:end]]
     original = _name_for_original(live, branch)
     message = _message(live, summary, _detail(summary, told, original, by))
@@ -158,10 +176,12 @@ async def _put(
         key=live.parts.ambient.new_id(),
         length=0,
         merged=merged_from(branch, made.cut, shift),
-        compressed=Compressed(original=original, length=len(ids), kept=len(after), summary_id=message.id),
+        compressed=Compressed(
+            original=original, length=len(ids), kept=len(after), head=len(kept) + 1, summary_id=message.id
+        ),
         keeps_whole=False,
     )
-    draft.appended[branch.name] = after
+    draft.appended[branch.name] = [*after, *draft.appended.get(branch.name, ())]
     turn: OpenTurn | None = draft.value("turn")
     if turn is not None and turn.branch == branch.name:
         draft.core["turn"] = msgspec.structs.replace(turn, start=max(0, turn.start + shift))

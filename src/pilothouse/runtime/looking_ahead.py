@@ -8,6 +8,7 @@ from pilothouse.domain.budgets import Meter
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import NotFound
 from pilothouse.domain.values import Value
+from pilothouse.runtime.compressing import due_plan
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.rounds import Counts, Outline, corrected, count, load, meter, outline
@@ -42,13 +43,12 @@ async def read_window(contexts: Contexts, context_id: str) -> Window:
     history = await load(live, branch, made)
     found = await fitted(live, branch, made, history)
     figures = meter(live, found.total)
-    due = figures.budget if live.branches[branch].keeps_whole else figures.trigger
     return Window(
         model=live.model,
         branch=branch,
         meter=figures,
         parts=tuple(_parts(live, made, found.counts)),
-        compresses=figures.auto_compress and corrected(live, found.counts.total) > due,
+        compresses=await due_plan(live, branch, history, found.counts.total) is not None,
         results_cut=found.cut,
         request=msgspec.json.decode(live.parts.adapter.body(found.request)),
     )

@@ -152,23 +152,26 @@ async def _plan(live: Live, source: str, target: str, strategy: Strategy, chosen
 async def _told_in_short(
     live: Live, source: str, source_ids: Sequence[MessageId], target: str, target_ids: Sequence[MessageId]
 ) -> set[MessageId]:
-    """What the target holds only in short, and the summary of the source where the target holds all that it tells."""
-    known = await _compressed(live, live.branches[target])
-    done = live.branches[source].compressed
-    if done is not None and await _compressed(live, live.branches[source]) <= {*source_ids, *target_ids, *known}:
-        known.add(done.summary_id)
+    """What the target holds only in short, and the summaries of the source where the target holds all they tell."""
+    known, _ = await _compressed(live, live.branches[target])
+    told, summaries = await _compressed(live, live.branches[source])
+    if summaries and told <= {*source_ids, *target_ids, *known}:
+        known |= summaries
     return known
 
 
-async def _compressed(live: Live, branch: Branch) -> set[MessageId]:
+async def _compressed(live: Live, branch: Branch) -> tuple[set[MessageId], set[MessageId]]:
+    """The messages that a branch tells in short, and the summaries that do so, also those that are told in turn."""
     found: set[MessageId] = set()
+    summaries: set[MessageId] = set()
     for _ in live.branches:  # a file from elsewhere may name them in a circle
         done = branch.compressed
         if done is None or done.original not in live.branches:
             break
+        summaries.add(done.summary_id)
         found.update(await live.parts.store.branch_ids(live.id, done.original, 0, done.length))
         branch = live.branches[done.original]
-    return found
+    return found - summaries, summaries
 
 
 async def _read(live: Live, ids: Sequence[MessageId]) -> list[Message]:

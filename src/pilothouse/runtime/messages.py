@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from pilothouse.domain.branches import Branch, check_name, merged_within, next_name
+from pilothouse.domain.branches import Branch, check_name, compressed_within, merged_within, next_name
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import QUEUE_AT_MOST, Queued, SentKey
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
@@ -188,6 +188,7 @@ def put_branch(
         parent_branch=origin.name,
         prompt_addition=addition if addition is not None else origin.prompt_addition,
         merged=merged_within(origin, len(ids)),
+        compressed=compressed_within(origin, len(ids)),
     )
     draft.appended[name] = list(ids)
 

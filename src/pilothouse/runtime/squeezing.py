@@ -50,20 +50,22 @@ async def _with_shorter_results(
     blocks = history.blocks()
     order = sorted(range(len(blocks)), key=lambda number: -blocks[number].results)
     replaced: dict[int, list[bytes]] = {}
-    saved = 0
+    saved = cut = 0
     for number in order:
         if corrected(live, saved) >= too_many or blocks[number].results < _WORTH_CUTTING:
             break
-        replaced[number], less = await _cut(live, branch, history, number, with_tools=with_tools)
-        saved += less
+        shorter = await _cut(live, branch, history, number, with_tools=with_tools)
+        if shorter.cut:
+            replaced[number] = shorter.fragments
+            saved, cut = saved + shorter.saved, cut + shorter.cut
     fragments = history.fragments()
     for number in sorted(replaced, reverse=True):
         start, end = history.fragments_of(number)
         fragments[start:end] = replaced[number]
-    return _Shorter(fragments, len(replaced), saved)
+    return _Shorter(fragments, cut, saved)
 
 
-async def _cut(live: Live, branch: str, history: History, number: int, *, with_tools: bool) -> tuple[list[bytes], int]:
+async def _cut(live: Live, branch: str, history: History, number: int, *, with_tools: bool) -> _Shorter:
     blocks = history.blocks()
     end = blocks[number + 1].start if number + 1 < len(blocks) else history.length
     request, *others = await read(live, live.branches[branch], [(blocks[number].start, end)])
@@ -71,5 +73,6 @@ async def _cut(live: Live, branch: str, history: History, number: int, *, with_t
     results = {each.call_id: each for each in reversed(others) if isinstance(each, ToolResult)}
     count = live.counter.count
     fragments = render(request, results, live.parts.adapter.encode, with_tools=with_tools, limit=_RESULT_AT_LEAST)
-    saved = sum(count(result_text(each)) - count(result_text(each, _RESULT_AT_LEAST)) for each in results.values())
-    return fragments, saved
+    long = [each for each in results.values() if len(each.content) > _RESULT_AT_LEAST]
+    saved = sum(count(result_text(each)) - count(result_text(each, _RESULT_AT_LEAST)) for each in long)
+    return _Shorter(fragments, len(long), saved)

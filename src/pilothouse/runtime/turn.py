@@ -73,6 +73,7 @@ class Turn:
         self.request: ModelRequest | None = None
         self.counted = 0
         self.was_too_long = False
+        self.must_shorten = False
         self.results_cut = 0
         self.compressing: Compressing | None = None
         self.noted: dict[str, Any] = {}

@@ -12,10 +12,14 @@ belongs to the open turn is not touched.
 
 from collections.abc import Callable, Collection, Sequence
 
+import msgspec
+
 from pilothouse.domain.budgets import Budget, CompressionStrategy
 from pilothouse.domain.messages import Message, SystemControl, Text, ToolRequest
 from pilothouse.domain.values import Value
 from pilothouse.window.history import Block
+
+_LEAST = 130  # below this, a summary would be no shorter
 
 Scorer = Callable[[Message], float]
 
@@ -67,7 +71,7 @@ def plan(
     tokens = sum(blocks[number].tokens for number in free)
     if all(blocks[number].is_summary for number in free):
         return None
-    if not as_much_as_possible and not _is_worth_it(tokens, total, budget):
+    if tokens < _LEAST or (not as_much_as_possible and not _is_worth_it(tokens, total, budget)):
         return None
     cut = ends[free[-1]]
     kept = _joined([(blocks[number].start, ends[number]) for number in sorted(stays) if ends[number] <= cut])
@@ -102,6 +106,26 @@ def _first_that_hold(blocks: Sequence[Block], order: Sequence[int], wanted: int)
         chosen.add(number)
         wanted -= blocks[number].tokens
     return chosen
+
+
+def with_pins(made: Plan, blocks: Sequence[Block], pinned: Collection[int]) -> Plan:
+    """The same plan, but the blocks of these positions stay."""
+    ends = [block.start for block in blocks[1:]] + [made.cut]
+    more = [
+        (block, end)
+        for block, end in zip(blocks, ends, strict=True)
+        if end <= made.cut and any(block.start <= at < end for at in pinned)
+        if not any(first <= block.start < last for first, last in made.kept)
+    ]
+    if not more:
+        return made
+    kept = _joined(sorted([*made.kept, *((block.start, end) for block, end in more)]))
+    stays = sum(end - block.start for block, end in more)
+    tokens = sum(block.tokens for block, _ in more)
+    changed: Plan = msgspec.structs.replace(
+        made, kept=kept, messages=made.messages - stays, tokens=made.tokens - tokens
+    )
+    return changed
 
 
 def _joined(stretches: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

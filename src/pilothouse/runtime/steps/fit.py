@@ -1,9 +1,9 @@
 """fit: the history is loaded and counted; where it is too much, what came before the turn is compressed."""
 
 from pilothouse.domain.states import CompressingMessages, LoadingMessages, PreparingLLMRequest, State
-from pilothouse.runtime.compressing import compress_branch, plan_for
-from pilothouse.runtime.rounds import corrected, count, load
-from pilothouse.runtime.summarising import own_budget
+from pilothouse.runtime.compressing import compress_branch, due_plan
+from pilothouse.runtime.rounds import count, load
+from pilothouse.runtime.steps.prepare import look
 from pilothouse.runtime.turn import Turn
 from pilothouse.window.history import History
 
@@ -14,8 +14,7 @@ async def fit(turn: Turn) -> State:
     history = await loaded(turn)
     assert turn.outline is not None
     total = count(turn.live, turn.outline, history).total
-    if _is_due(turn, total):
-        await _compress(turn, history, total)
+    await _compress(turn, history, total)
     return PreparingLLMRequest()
 
 
@@ -32,21 +31,12 @@ async def loaded(turn: Turn) -> History:
     return await load(turn.live, turn.open.branch, turn.outline, loading)
 
 
-def _is_due(turn: Turn, total: int) -> bool:
-    live, budget = turn.live, turn.live.budget
-    if not budget.auto_compress:
-        return False
-    keeps_whole = live.branches[turn.open.branch].keeps_whole
-    limit = budget.tokens if keeps_whole else budget.trigger_tokens
-    return turn.was_too_long or corrected(live, total) > limit
-
-
 async def _compress(turn: Turn, history: History, total: int) -> None:
     live, name = turn.live, turn.open.branch
-    made = await plan_for(
-        live, live.branches[name], history, total, budget=own_budget(live), in_turn=True, by_person=turn.was_too_long
-    )
-    if made is None:  # what could go is too little: the request tells what does not fit
+    made = await due_plan(live, name, history, total, must_shorten=turn.must_shorten)
+    turn.must_shorten = False
+    if made is None:
         return
     turn.enter(CompressingMessages(messages_to_compress=made.messages))
     await compress_branch(live, name, made, total, enter=turn.enter, by="runtime")
+    await look(turn)  # the mode may be another one by now

@@ -10,6 +10,11 @@ async def prepare(turn: Turn) -> State:
     live = turn.live
     await live.home.open_folder(live.core.workspace)  # trust may have been given or taken from elsewhere
     await keep_overview(live, turn.open.branch)
-    turn.outline = await outline(live, turn.open.branch)
-    turn.mode = turn.outline.mode
+    await look(turn)
     return OptimizingContext()
+
+
+async def look(turn: Turn) -> None:
+    """What holds now."""
+    turn.outline = await outline(turn.live, turn.open.branch)
+    turn.mode = turn.outline.mode

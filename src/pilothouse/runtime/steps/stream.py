@@ -99,7 +99,7 @@ async def _after_error(turn: Turn, answer: Answer, error: ModelError) -> State:
         resume = PreparingLLMRequest
     if isinstance(error, ModelTooLong) and not turn.was_too_long and turn.live.budget.auto_compress:
         # Our count was wrong, or the window is smaller than we know: once more, with as little as possible.
-        turn.was_too_long, turn.wait_seconds = True, 0.0
+        turn.was_too_long, turn.must_shorten, turn.wait_seconds = True, True, 0.0
         return _waiting(turn, error, EnhancingSystemPrompt, 0.0)
     if isinstance(error, ModelRefused) or turn.retries >= turn.parts.limits.retries:
         return turn.give_up(error.reason, "error")
