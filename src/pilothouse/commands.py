@@ -106,7 +106,8 @@ async def _dispatch(options: argparse.Namespace, runtime: Runtime, settings: Set
     persona = options.persona if options.persona != NO_PERSONA else None
     if context_id is None:
         where = options.workspace or Path.cwd()
-        context_id = await runtime.create_context(where, mode=settings.mode, persona=persona)
+        model = settings.model.name if options.model is not None else None  # what is said here goes before a persona's
+        context_id = await runtime.create_context(where, mode=settings.mode, persona=persona, model=model)
     elif options.persona is not None:
         await runtime.set_persona(context_id, persona)
     if options.command == "run":

@@ -19,6 +19,7 @@ from pilothouse.window.persona import persona_text
 from pilothouse.window.prompt import PromptPart, joined, prompt_parts
 from pilothouse.window.telling import attached, tokens_in
 
+_TOOLS_AT_MOST = 128  # servers refuse a request with more
 _OPEN_FILES = 20
 _PATH_SHOWN = 300
 
@@ -37,7 +38,8 @@ class Outline:
 async def outline(live: Live, branch: str) -> Outline:
     """What holds now. Raises: InvalidInput where a folder's files are wrong."""
     standing = standing_of(live)
-    offers = live.parts.registry.offered(standing, live.core.workspace)
+    known = live.parts.registry.offered(standing, live.core.workspace)
+    offers = known[:_TOOLS_AT_MOST]
     came_with = await _came_with(live)
     prompt = prompt_parts(
         standing.mode,
@@ -45,6 +47,7 @@ async def outline(live: Live, branch: str) -> Outline:
         persona=persona_text(live.persona),
         above=[each.mode for each in standing.above],
         workspace=live.core.workspace,
+        left_out=len(known) - len(offers),
         addition=live.branches[branch].prompt_addition,
         overview=await newest_overview(live),
         open_files=_open_files(came_with),

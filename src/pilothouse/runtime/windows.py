@@ -1,5 +1,6 @@
 """The histories that are kept encoded, so that a round costs what is new and not the whole conversation."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 500
 _TEXTS_KEPT = 64
+_HISTORIES_KEPT = 4
 
 Loading = Callable[[int, int], Awaitable[None]]
 
@@ -24,6 +26,7 @@ class Windows:
     def __init__(self) -> None:
         self._kept: dict[tuple[str, bool, str, bool], History] = {}
         self._counts: dict[tuple[str, str], int] = {}
+        self._reading = asyncio.Lock()
 
     async def history(
         self, live: "Live", branch: Branch, *, with_tools: bool, loading: Loading | None = None
@@ -34,14 +37,17 @@ class Windows:
         key = (branch.key, with_tools, counter.name, sees)
         history = self._kept.get(key)
         if history is None:
+            while len(self._kept) >= _HISTORIES_KEPT:  # those of other branches, modes and models
+                del self._kept[next(iter(self._kept))]
             history = self._kept[key] = History(live.parts.adapter.encode, counter, with_tools=with_tools, sees=sees)
-        start = history.length
-        while history.length < branch.length:
-            stop = min(branch.length, history.length + _AT_ONCE)
-            ids = await store.branch_ids(live.id, branch.name, history.length, stop)
-            history.extend(await store.messages(live.id, ids))
-            if stop < branch.length and loading is not None:
-                await loading(stop - start, branch.length - start)
+        async with self._reading:  # who looks at the window while a turn reads it waits for that
+            start = history.length
+            while history.length < branch.length:
+                stop = min(branch.length, history.length + _AT_ONCE)
+                ids = await store.branch_ids(live.id, branch.name, history.length, stop)
+                history.extend(await store.messages(live.id, ids))
+                if stop < branch.length and loading is not None:
+                    await loading(stop - start, branch.length - start)
         return history
 
     def grow(self, branch: Branch, messages: Sequence[Message]) -> None:

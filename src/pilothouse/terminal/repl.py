@@ -27,6 +27,7 @@ from pilothouse.terminal.lines import Lines
 from pilothouse.terminal.showing import show_event
 from pilothouse.terminal.tools import offer_trust, own_command
 from pilothouse.terminal.tour import Tour
+from pilothouse.terminal.window import suggest_compression
 from pilothouse.terminal.words import tell
 
 _PATIENCE = 1.0
@@ -189,7 +190,7 @@ class Conversation:
                     print(visible(tell("failed", self.language, reason=say(reason, self.language))))
                     return None
                 case Idle() if live.task is None:
-                    return None
+                    return await suggest_compression(self.runtime, self.context_id, self.language)
                 case _:  # the next of the queue is being taken
                     await asyncio.sleep(0)
 

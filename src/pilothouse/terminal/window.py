@@ -28,6 +28,14 @@ def _told(key: str, done: Compression, language: Language) -> str:
     return told + (f" ({visible(say(done.why, language))})" if done.why is not None else "")
 
 
+async def suggest_compression(runtime: Runtime, context_id: str, language: Language) -> None:
+    """Where it does not come by itself, and it is time."""
+    if not runtime.parts.budget.auto_compress:
+        meter = await runtime.meter(context_id)
+        if meter.tokens > meter.trigger:
+            print(meter_line(meter, language))
+
+
 async def tokens(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
     """/tokens"""
     window = await runtime.read_window(context_id)

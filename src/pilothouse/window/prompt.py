@@ -25,13 +25,19 @@ def prompt_parts(
     *,
     persona: str,
     above: Sequence[Mode] = (),
+    left_out: int = 0,
     workspace: str | None,
     addition: str | None,
     overview: str | None = None,
     open_files: Sequence[str] = (),
 ) -> tuple[PromptPart, ...]:
-    """In their order. `above` are the modes of the conversations that sent a sub-agent: they bind it too."""
-    parts = [PromptPart("persona", persona), PromptPart("tools", _tools(tools)), PromptPart("mode", _mode(mode, above))]
+    """In their order. `above` are the modes of the conversations that sent a sub-agent: they bind it too. `left_out`
+    tools are more than can be offered."""
+    parts = [
+        PromptPart("persona", persona),
+        PromptPart("tools", _tools(tools, left_out)),
+        PromptPart("mode", _mode(mode, above)),
+    ]
     if workspace is not None and tools:
         place = f"The workspace is {workspace}. Paths are relative to it; nothing outside can be reached."
         parts.append(PromptPart("workspace", place))
@@ -50,10 +56,13 @@ def joined(parts: Sequence[PromptPart]) -> str:
     return "\n\n".join(part.text for part in parts)
 
 
-def _tools(tools: Sequence[ToolOffer]) -> str:
+def _tools(tools: Sequence[ToolOffer], left_out: int) -> str:
     if not tools:
         return _NO_TOOLS
-    return "\n".join([_TOOLS, *(f"- {tool.name}: {tool.description}" for tool in tools)]) + f"\n\n{_MANNERS}"
+    lines = [_TOOLS, *(f"- {tool.name}: {tool.description}" for tool in tools)]
+    if left_out:
+        lines.append(f"There are {left_out} more than can be offered; the person can switch some off.")
+    return "\n".join(lines) + f"\n\n{_MANNERS}"
 
 
 def _mode(mode: Mode, above: Sequence[Mode]) -> str:
