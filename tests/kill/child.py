@@ -55,7 +55,7 @@ def script_of(epoch: str, turns: int) -> Script:
     return Script(turn=tuple(answers))
 
 
-def runtime_of(data: Path, workspace: Path, adapter: Adapter, disk: Disk | None = None) -> Runtime:
+def runtime_of(data: Path, workspace: Path, adapter: Adapter, disk: Disk | None = None, **parts: Any) -> Runtime:
     ambient = SystemAmbient()
     effects = workspace / "effects"
     tools = [
@@ -72,6 +72,7 @@ def runtime_of(data: Path, workspace: Path, adapter: Adapter, disk: Disk | None 
             registry=Registry(tools),
             ambient=ambient,
             limits=Limits(delta_spacing=0.002),
+            **parts,
         )
     )
 

@@ -20,9 +20,9 @@ from pilothouse.domain.states import is_resting
 from pilothouse.llm.script import Script
 from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.runtime.runtime import Runtime
+from pilothouse.testing import wire
 from tests.kill.child import CONTEXT, MODES, runtime_of
 from tests.scale import LONG, Record
-from tests.windows import assert_valid_window
 
 KILLS = 1000 if LONG else 200
 SEED = random.randrange(2**32)
@@ -110,20 +110,7 @@ class Victim:
         assert not results
 
     async def _the_next_request_is_valid(self, runtime: Runtime) -> None:
-        live = await runtime.context(CONTEXT)
-
-        async def loading(*_: int) -> None:
-            pass
-
-        fragments = await live.windows.fragments(
-            runtime.parts.store,
-            runtime.parts.adapter,
-            live.id,
-            live.branches[MAIN],
-            with_tools=True,
-            loading=loading,
-        )
-        assert_valid_window(fragments)
+        wire.check((await runtime.read_window(CONTEXT)).request)
 
     def _nothing_ran_twice(self) -> None:
         effects = self.workspace / "effects"

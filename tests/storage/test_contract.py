@@ -177,6 +177,88 @@ async def test_long_branches_read_by_stretches_and_a_fork_shares_the_messages(st
     await store.close()
 
 
+def compressed(
+    name: str, key: str, old_key: str, original: str, *after: MessageId, messages: tuple[Text, ...] = ()
+) -> Change:
+    """The branch gets another name with its list, and another branch takes its own name."""
+    return Change(
+        core=core(),
+        messages=messages,
+        renamed={name: original},
+        branches={
+            original: Branch(name=original, key=old_key, created_at=AT, original_of=name),
+            name: Branch(name=name, key=key, created_at=AT),
+        },
+        appended={name: after},
+    )
+
+
+def undone(name: str, old_key: str, original: str, *since: MessageId) -> Change:
+    """The branch is gone, and the one that kept what it held has its name again."""
+    return Change(
+        core=core(),
+        dropped=(name,),
+        renamed={original: name},
+        branches={name: Branch(name=name, key=old_key, created_at=AT, keeps_whole=True)},
+        appended={name: since},
+    )
+
+
+@pytest.mark.parametrize("count", [3, 64, 65, 200])
+async def test_a_branch_is_renamed_with_its_list_and_another_one_takes_its_name_in_one_change(
+    stores: tuple[Make, Reopen], count: int
+) -> None:
+    make, reopen = stores
+    store = make()
+    await store.create(first())
+    old = [message_id(number) for number in range(count)]
+    await store.commit(ID, append(*(text(number) for number in range(count))), expected=1)
+    store = await reopen(store)
+    summary = text(1000, "in short")
+    after = [summary.id, *old[-2:]]
+    await store.commit(ID, compressed(MAIN, "k2", "k-main", "original", *after, messages=(summary,)), expected=2)
+    store = await reopen(store)
+    opened = await store.open(ID)
+    assert {name: (each.name, each.key, each.length) for name, each in opened.branches.items()} == {
+        MAIN: (MAIN, "k2", 3),
+        "original": ("original", "k-main", count),
+    }
+    assert await store.branch_ids(ID, MAIN) == after
+    assert await store.branch_ids(ID, "original") == old
+    assert await store.branch_ids(ID, "original", count - 2) == old[-2:]
+    assert (await store.messages(ID, [summary.id]))[0] == summary
+
+    since = [text(number) for number in range(2000, 2070)]
+    await store.commit(ID, append(*since), expected=3)
+    store = await reopen(store)
+    assert await store.branch_ids(ID, MAIN) == [*after, *(each.id for each in since)]
+    await store.commit(ID, undone(MAIN, "k-main", "original", *(each.id for each in since)), expected=4)
+    store = await reopen(store)
+    opened = await store.open(ID)
+    assert list(opened.branches) == [MAIN]
+    assert opened.branches[MAIN].keeps_whole
+    assert opened.branches[MAIN].length == count + 70
+    assert await store.branch_ids(ID, MAIN) == [*old, *(each.id for each in since)]
+    await store.commit(ID, append(text(3000)), expected=5)
+    store = await reopen(store)
+    assert (await store.branch_ids(ID, MAIN))[-1] == message_id(3000)
+    await store.close()
+
+
+async def test_what_was_renamed_is_not_found_under_its_old_name(stores: tuple[Make, Reopen]) -> None:
+    make, reopen = stores
+    store = make()
+    await store.create(first())
+    await store.commit(ID, append(text(1)), expected=1)
+    await store.commit(ID, Change(core=core(active_branch="other"), renamed={MAIN: "other"}), expected=2)
+    store = await reopen(store)
+    assert [(each.name, each.key) for each in (await store.open(ID)).branches.values()] == [("other", "k-main")]
+    assert await store.branch_ids(ID, "other") == [message_id(1)]
+    with pytest.raises(NotFound):
+        await store.branch_ids(ID, MAIN)
+    await store.close()
+
+
 async def test_the_audit_is_kept_in_order(stores: tuple[Make, Reopen]) -> None:
     make, reopen = stores
     store = make()

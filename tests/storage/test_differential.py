@@ -34,6 +34,7 @@ class Story:
         self._step = 0
         self._pool: list[MessageId] = []
         self._branches = {MAIN: "k-main"}
+        self._originals: dict[str, list[str]] = {}
         self._made = 0
         self._turn: OpenTurn | None = None
         self._turns = 0
@@ -46,8 +47,10 @@ class Story:
         self._step += 1
         branches: dict[str, Branch] = {}
         appended: dict[str, tuple[MessageId, ...]] = {}
-        dropped = self._drop_one(branches, appended)
-        self._make_one(branches, appended)
+        dropped, renamed = self._rename_one(branches, appended)
+        if not renamed:
+            dropped = self._drop_one(branches, appended)
+            self._make_one(branches, appended)
         self._change_one(branches)
         messages = self._said(appended)
         self._turn = self._next_turn()
@@ -63,8 +66,32 @@ class Story:
             calls=tuple(self._calls()),
             audit=entries,
             dropped=dropped,
+            renamed=renamed,
             keys=tuple(self._taken()),
         )
+
+    def _rename_one(
+        self, branches: dict[str, Branch], appended: dict[str, tuple[MessageId, ...]]
+    ) -> tuple[tuple[str, ...], dict[str, str]]:
+        """Perhaps one branch is compressed, or its last compression is undone."""
+        if not self.chance(0.25):
+            return (), {}
+        name = self.random.choice(list(self._branches))
+        stack = self._originals.setdefault(name, [])
+        if stack and stack[-1] in self._branches and self.chance(0.5):
+            original = stack.pop()
+            key = self._branches[name] = self._branches.pop(original)
+            branches[name] = Branch(name, key, AT, keeps_whole=True, length=self.random.choice([0, 5]))
+            appended[name] = self._some(0, 1, 70)
+            return (name,), {original: name}
+        self._made += 1
+        original = f"{name}-original-{self._made}"
+        stack.append(original)
+        self._branches[original] = self._branches.pop(name)
+        branches[original] = Branch(original, self._branches[original], AT, original_of=name)
+        branches[name] = self._new(name)
+        appended[name] = self._some(1, 3, 66)
+        return (), {name: original}
 
     def _drop_one(self, branches: dict[str, Branch], appended: dict[str, tuple[MessageId, ...]]) -> tuple[str, ...]:
         """Perhaps one branch goes, and perhaps another of its name comes in the same change."""

@@ -42,7 +42,8 @@ class _Kept:
             self.branches.pop(name, None)
             self.ids.pop(name, None)
         for old, new in change.renamed.items():
-            self.branches[new], self.ids[new] = self.branches.pop(old), self.ids.pop(old)
+            self.branches[new] = msgspec.structs.replace(self.branches.pop(old), name=new)
+            self.ids[new] = self.ids.pop(old)
         self.keys.update((sent.key, sent) for sent in change.keys)
         for message in change.messages:
             self.pool[message.id] = message

@@ -1,0 +1,97 @@
+"""The n-th operation on the disk fails while it is compressed and undone: told, nothing half done, and it goes on."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilothouse.domain.errors import StoreError
+from pilothouse.domain.states import Idle
+from pilothouse.storage.files.store import FileStore
+from pilothouse.testing.disk import Fault, FaultyDisk
+from tests.compressing import Small
+from tests.scale import LONG, Record
+from tests.squeezing import BUDGET, PHASES, check, goes_on, settle, squeeze
+
+STEP = 1 if LONG else 7
+AT = "2026-01-01T00:00:00.000Z"
+
+
+class Trial:
+    """The whole scenario on a disk that fails once it has come to a phase; what is refused is tried again."""
+
+    def __init__(self, path: Path, phase: str, number: int, fault: Fault, *, lasting: bool) -> None:
+        self.path = path
+        self.disk = FaultyDisk()
+        self.phase, self.number, self.fault, self.lasting = phase, number, fault, lasting
+        store = FileStore(path / "data", now=lambda: AT, disk=self.disk)
+        self.world = Small(path, store=store, budget=BUDGET)
+        self.steps: list[str] = []
+        self.said: list[str] = []
+        self.told = 0
+
+    def _begins(self, phase: str) -> None:
+        if phase == self.phase:
+            self.disk.arm(self.number, self.fault, lasting=self.lasting)
+
+    async def run(self) -> None:
+        try:
+            await squeeze(self.world.runtime, self.path, "trial", self._act, self._begins)
+        except StoreError:  # what is continued by itself, and the checkpoint, raise here
+            self.told += 1
+            self.disk.disarm()
+            await settle(self.world.runtime, "trial")
+
+    async def _act(self, step: str, command: Callable[[], Awaitable[Any]]) -> Any:
+        before = await self._standing() if step in ("compressed", "undone") else None
+        try:
+            result = await command()
+        except StoreError:
+            self.told += 1
+            self.disk.disarm()
+            assert before is None or before == await self._standing(), "refused, it changes nothing"
+            result = await command()
+        self.steps.append(step)
+        if step == "said":
+            self.said.append(result.message_id)
+        return result
+
+    async def _standing(self) -> tuple[Any, ...]:
+        live = await self.world.runtime.context("trial")
+        assert isinstance(live.state, Idle)
+        return dict(live.branches), live.core.usage, live.core.audit
+
+    async def check(self) -> None:
+        """In this process, and as the next one finds it."""
+        self.disk.disarm()
+        runtime = self.world.runtime
+        live = await runtime.context("trial")
+        for name, branch in live.branches.items():
+            assert len(await runtime.parts.store.branch_ids(live.id, name)) == branch.length
+        await runtime.close()
+        again = Small(self.path, store=FileStore(self.path / "data", now=lambda: AT), budget=BUDGET, ids_from=10**6)
+        await check(again.runtime, "trial", self.said, self.steps)
+        await goes_on(again.runtime, "trial")
+        self.world.check_requests()
+        again.check_requests()
+        await again.runtime.close()
+
+
+@pytest.mark.seconds(1800)
+@pytest.mark.parametrize("lasting", [False, True], ids=["once", "lasting"])
+@pytest.mark.parametrize("fault", ["ENOSPC", "EIO", "short"])
+async def test_the_nth_operation_fails(tmp_path: Path, fault: Fault, lasting: bool, record_property: Record) -> None:
+    fired = told = 0
+    for phase in PHASES:
+        for number in range(1, 10**6, STEP):
+            trial = Trial(tmp_path / phase / str(number), phase, number, fault, lasting=lasting)
+            await trial.run()
+            await trial.check()
+            fired += trial.disk.fired > 0
+            told += trial.told > 0
+            if not trial.disk.fired:
+                break
+    record_property("figure", f"{fired} operations failed with {fault} while compressing, {told} were told")
+    assert fired > 100 // STEP
+    assert told

@@ -1,0 +1,147 @@
+"""A line of the journal before, in or behind a compression cannot be read: that costs what the line said, no more."""
+
+from pathlib import Path
+
+import pytest
+
+from pilothouse.domain.branches import MAIN, Branch
+from pilothouse.domain.contexts import Change, StoredContext
+from pilothouse.domain.values import MessageId
+from pilothouse.storage.files.store import FileStore
+from tests.storage.test_contract import AT, ID, append, compressed, core, first, message_id, text, undone
+from tests.storage.test_files import abandon
+
+OLD = [message_id(number) for number in range(100)]
+SUMMARY = text(1000, "in short")
+SINCE = [text(number) for number in range(2000, 2003)]
+
+
+def told_anew(name: str, key: str) -> Change:
+    """What a new prompt does, or a merge: the branch itself, with no ids."""
+    return Change(core=core(), branches={name: Branch(name=name, key=key, created_at=AT, prompt_addition="Be kind.")})
+
+
+CHANGES = {
+    "create": first(),
+    "fill": append(*(text(number) for number in range(100))),
+    "compress": compressed(MAIN, "k2", "k-main", "original", SUMMARY.id, *OLD[-2:], messages=(SUMMARY,)),
+    "since": append(*SINCE[:2]),
+    "told anew": told_anew(MAIN, "k2"),
+    "undo": undone(MAIN, "k-main", "original", *(each.id for each in SINCE[:2])),
+    "last": append(SINCE[2]),
+}
+
+
+async def damaged(
+    path: Path, line: str, *steps: str, checkpoint_after: str | None = None
+) -> tuple[FileStore, StoredContext]:
+    """A context in which one line of the journal was damaged."""
+    store = FileStore(path, now=lambda: AT)
+    for version, step in enumerate(steps):
+        if step == "create":
+            await store.create(CHANGES[step])
+        else:
+            await store.commit(ID, CHANGES[step], expected=version)
+        if step == checkpoint_after:
+            await store.checkpoint(ID)
+    abandon(store)
+    written = [step for step in steps if checkpoint_after is None or steps.index(step) > steps.index(checkpoint_after)]
+    (segment,) = (path / "contexts" / ID / "journal").iterdir()
+    lines = segment.read_bytes().splitlines(keepends=True)
+    at = written.index(line)
+    lines[at] = lines[at][:20] + b"\0" * (len(lines[at]) - 21) + b"\n"
+    segment.write_bytes(b"".join(lines))
+    store = FileStore(path, now=lambda: AT)
+    return store, await store.open(ID)
+
+
+@pytest.mark.parametrize("checkpoint_after", [None, "create"])
+async def test_a_damaged_line_before_it_costs_its_own_messages(tmp_path: Path, checkpoint_after: str | None) -> None:
+    steps = ("create", "fill", "compress", "since")
+    store, opened = await damaged(tmp_path, "fill", *steps, checkpoint_after=checkpoint_after)
+    assert [reason.code for reason in opened.damage] == ["journal_gap"]
+    assert await store.branch_ids(ID, MAIN) == [SUMMARY.id, *OLD[-2:], *(each.id for each in SINCE[:2])]
+    assert await store.branch_ids(ID, "original") == []
+    await store.close()
+
+
+async def test_a_damaged_line_that_made_the_branch_leaves_what_it_was_renamed_to(tmp_path: Path) -> None:
+    steps = ("create", "fill", "compress", "since", "undo", "last")
+    store, opened = await damaged(tmp_path, "create", *steps)
+    assert opened.branches[MAIN].length == len(await store.branch_ids(ID, MAIN))
+    assert (await store.branch_ids(ID, MAIN))[-1] == SINCE[2].id
+    await store.close()
+
+
+@pytest.mark.parametrize("checkpoint_after", [None, "fill"])
+async def test_a_compression_that_cannot_be_read_leaves_the_branch_as_it_was(
+    tmp_path: Path, checkpoint_after: str | None
+) -> None:
+    store, opened = await damaged(
+        tmp_path, "compress", "create", "fill", "compress", "since", checkpoint_after=checkpoint_after
+    )
+    assert list(opened.branches) == [MAIN]
+    assert await store.branch_ids(ID, MAIN) == [*OLD, *(each.id for each in SINCE[:2])]
+    await store.close()
+
+
+@pytest.mark.xfail(strict=True, reason="a branch that is told anew under another key loses its list")
+@pytest.mark.parametrize("checkpoint_after", [None, "fill"])
+async def test_a_branch_told_anew_behind_a_compression_that_cannot_be_read_keeps_its_list(
+    tmp_path: Path, checkpoint_after: str | None
+) -> None:
+    steps = ("create", "fill", "compress", "since", "told anew", "last")
+    store, _ = await damaged(tmp_path, "compress", *steps, checkpoint_after=checkpoint_after)
+    ids = await store.branch_ids(ID, MAIN)
+    await store.close()
+    assert ids == [*OLD, *(each.id for each in SINCE)]
+
+
+@pytest.mark.xfail(strict=True, reason="the undo drops the list that it would put back")
+@pytest.mark.parametrize("checkpoint_after", [None, "fill"])
+async def test_an_undo_behind_a_compression_that_cannot_be_read_loses_nothing(
+    tmp_path: Path, checkpoint_after: str | None
+) -> None:
+    steps = ("create", "fill", "compress", "since", "undo", "last")
+    store, _ = await damaged(tmp_path, "compress", *steps, checkpoint_after=checkpoint_after)
+    ids = await store.branch_ids(ID, MAIN)
+    await store.checkpoint(ID)
+    await store.close()
+    assert ids == [*OLD, *(each.id for each in SINCE)]
+
+
+@pytest.mark.parametrize("checkpoint_after", [None, "fill", "compress"])
+async def test_an_undo_that_cannot_be_read_leaves_it_compressed_with_its_original(
+    tmp_path: Path, checkpoint_after: str | None
+) -> None:
+    steps = ("create", "fill", "compress", "since", "undo", "last")
+    store, opened = await damaged(tmp_path, "undo", *steps, checkpoint_after=checkpoint_after)
+    assert set(opened.branches) == {MAIN, "original"}
+    assert await store.branch_ids(ID, MAIN) == [SUMMARY.id, *OLD[-2:], *(each.id for each in SINCE)]
+    assert await store.branch_ids(ID, "original") == OLD
+    await store.close()
+
+
+@pytest.mark.parametrize("after", [None, "fill", "compress", "since", "undo"])
+async def test_a_compression_and_its_undo_are_read_back_from_the_journal_behind_any_checkpoint(
+    tmp_path: Path, after: str | None
+) -> None:
+    steps = ("create", "fill", "compress", "since", "undo", "last")
+    expected: list[MessageId] = []
+    for end in range(2, len(steps) + 1):
+        store = FileStore(tmp_path / str(end), now=lambda: AT)
+        await store.create(CHANGES["create"])
+        for version, step in enumerate(steps[1:end], start=1):
+            await store.commit(ID, CHANGES[step], expected=version)
+            if step == after:
+                await store.checkpoint(ID)
+        expected = await store.branch_ids(ID, MAIN)
+        names = set((await store.open(ID)).branches)
+        abandon(store)
+        store = FileStore(tmp_path / str(end), now=lambda: AT)
+        assert set((await store.open(ID)).branches) == names
+        assert await store.branch_ids(ID, MAIN) == expected
+        if "original" in names:
+            assert await store.branch_ids(ID, "original") == OLD
+        await store.close()
+    assert expected == [*OLD, *(each.id for each in SINCE)]
