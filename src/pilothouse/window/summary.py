@@ -108,7 +108,8 @@ def _paths(message: Message) -> list[str]:
             return [str(file) for file in files] if isinstance(files, list | tuple) else []
         case ToolRequest():
             found = (_arguments(call.arguments) for call in message.calls)
-            return [value for each in found for key in _PATH_KEYS if isinstance(value := each.get(key), str)]
+            named = (each.get(key) for each in found for key in _PATH_KEYS)
+            return [path for path in named if isinstance(path, str) and path not in ("", ".")]
         case _:
             return []
 
