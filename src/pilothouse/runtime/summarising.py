@@ -1,5 +1,6 @@
 """Telling messages in short: asking the model for a summary, or saying what can be said without it."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Literal
 
@@ -48,23 +49,26 @@ async def tell_in_short(
     """Ask the model where the plan says so; where it fails, say what can be said without it."""
     counter, budget = live.counter, own_budget(live)
     tokens = max(40, summary_tokens(made.tokens, budget) - SUMMARY_AROUND)
-    files = files_touched(messages)
+    files = await asyncio.to_thread(files_touched, messages)  # a long history takes its time
     how: How = "recent_n"
     why: Reason | None = None
     used = Usage()
     if made.summarised:
         enter(GeneratingSummary())
         try:
-            text, used = await _asked(live, record(messages), budget, tokens, focus)
+            text, used = await _asked(live, messages, budget, tokens, focus)
             return Summary(text=finished(text, files, counter, tokens), how="model", files=tuple(files), usage=used)
         except ModelError as error:
             how, why = "truncated", error.reason
             enter(CompressingMessages(messages_to_compress=made.messages))
-    text = finished(without_model(messages, counter, tokens), files, counter, tokens)
+    told = await asyncio.to_thread(without_model, messages, counter, tokens)
+    text = finished(told, files, counter, tokens)
     return Summary(text=text, how=how, files=tuple(files), why=why, usage=used)
 
 
-async def _asked(live: Live, lines: Sequence[str], budget: Budget, tokens: int, focus: str | None) -> tuple[str, Usage]:
+async def _asked(
+    live: Live, messages: Sequence[Message], budget: Budget, tokens: int, focus: str | None
+) -> tuple[str, Usage]:
     """Piece by piece, each with the summary of those before it. Raises: ModelError."""
     adapter = live.parts.adapter
     room = (
@@ -72,7 +76,7 @@ async def _asked(live: Live, lines: Sequence[str], budget: Budget, tokens: int, 
         * 3
         // 4
     )
-    found, left_out = pieces(lines, live.counter, room, _PIECES)
+    found, left_out = await asyncio.to_thread(lambda: pieces(record(messages), live.counter, room, _PIECES))
     text, used = "", Usage()
     for number, piece in enumerate(found):
         gap = (
