@@ -294,3 +294,46 @@ async def test_what_a_strangers_file_says_of_its_window_breaks_nothing(tmp_path:
             assert type(error).__name__ in ("Conflict", "NotFound"), error  # noqa: PT017
     assert isinstance(live.state, Idle)
     world.check_requests()
+
+
+@pytest.mark.parametrize("undone_first", ["the branch", "the original"])
+async def test_an_original_that_is_compressed_itself_still_holds_what_the_branch_had(
+    tmp_path: Path, undone_first: str
+) -> None:
+    world = Small(tmp_path)
+    context_id = await world.filled()
+    before = await world.ids(context_id)
+    done = await world.runtime.compress(context_id)
+    assert done.original is not None
+    await world.runtime.switch_branch(context_id, done.original)
+    await world.runtime.compress(context_id)
+    await world.fill(context_id)
+    there = (await world.ids(context_id, done.original))[11:]
+    assert there
+    await world.runtime.switch_branch(context_id, "main")
+    await world.turn(context_id, "here")
+    here = (await world.ids(context_id))[-2:]
+    if undone_first == "the original":
+        await world.runtime.undo_compression(context_id, branch=done.original)
+        assert await world.ids(context_id, done.original) == [*before, *there]
+    await world.runtime.undo_compression(context_id)
+    assert await world.ids(context_id) == [*before, *here]
+    if undone_first == "the branch":
+        await world.runtime.undo_compression(context_id, branch=done.original)
+        assert await world.ids(context_id, done.original) == [*before, *there]
+    await goes_on(world, context_id, "main")
+
+
+@pytest.mark.xfail(strict=True, reason="the undo of an original drops the list that the branch stands on")
+async def test_undoing_the_compression_of_an_original_takes_nothing_from_the_branch_that_stands_on_it(
+    tmp_path: Path,
+) -> None:
+    world = Small(tmp_path)
+    context_id = await world.filled()
+    await world.runtime.compress(context_id)
+    await world.fill(context_id)
+    second = await world.ids(context_id)
+    done = await world.runtime.compress(context_id)
+    await world.runtime.undo_compression(context_id, branch=done.original)
+    await world.runtime.undo_compression(context_id)
+    assert await world.ids(context_id) == second

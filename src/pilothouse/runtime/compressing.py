@@ -182,6 +182,10 @@ async def _put(
         keeps_whole=False,
     )
     draft.appended[branch.name] = [*after, *draft.appended.get(branch.name, ())]
+    for other in live.branches.values():
+        if other.compressed is not None and other.compressed.original == branch.name:  # it moves with its list
+            moved = msgspec.structs.replace(other.compressed, original=original)
+            draft.branches[other.name] = msgspec.structs.replace(other, compressed=moved)
     turn: OpenTurn | None = draft.value("turn")
     if turn is not None and turn.branch == branch.name:
         draft.core["turn"] = msgspec.structs.replace(turn, start=max(0, turn.start + shift))
