@@ -1,4 +1,4 @@
-"""A round before it is sent: what the prompt says and in which order, and that a look at the window tells exactly it."""
+"""A round before it is sent: what the prompt says, in which order, and that looking at the window tells just that."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
