@@ -63,6 +63,10 @@ class Model(ScriptedAdapter):
             for event in Answer(usage=usage).events():
                 yield event
 
+    def answers_next(self, *turn: Answer) -> None:
+        """What it says from now on, before the usual."""
+        self._player = _Endless(Script(turn=turn))
+
     def asked_for(self, purpose: Purpose) -> list[ModelRequest]:
         return [request for request in self.requests if request.purpose == purpose]
 

@@ -451,6 +451,37 @@ async def test_a_state_that_is_told_while_a_copy_pulls_is_not_lost(tmp_path: Pat
             assert copy.context.current_state == live.state
 
 
+@pytest.mark.parametrize("what", ["deleted", "compressed"])
+async def test_a_branch_that_goes_between_two_pulls_of_a_copy_is_no_end(what: str, tmp_path: Path) -> None:
+    world = World(tmp_path, *[Answer(text="x")] * 40)
+    async with (
+        world.runtime,
+        Served(world.runtime, [tmp_path]) as served,
+        WatchedClient(served.url, served.token) as client,
+    ):
+        context_id = await world.start()
+        await world.runtime.create_branch(context_id, "idea")
+        await world.runtime.switch_branch(context_id, "idea")
+        for _ in range(20):
+            await world.turn(context_id, "some words " * 30)
+        async with Copy(client, context_id) as copy:
+            await copy.until(lambda copy: copy.is_settled)
+            client.pulled.clear()
+            client.let_go.clear()
+            await world.turn(context_id)
+            await client.pulled.wait()
+            if what == "deleted":
+                await world.runtime.switch_branch(context_id, "main")
+                await world.runtime.delete_branch(context_id, "idea")
+            else:
+                await world.runtime.compress(context_id)
+                await world.turn(context_id)
+            client.let_go.set()
+            live = await world.runtime.context(context_id)
+            await copy.until(lambda copy: copy.is_settled and copy.context.version == live.version)
+            assert copy.order == await world.runtime.read_ids(context_id, live.core.active_branch, limit=100)
+
+
 class BrokenAdapter(ScriptedAdapter):
     """A bug of ours with much to say."""
 

@@ -14,6 +14,7 @@ from urllib.parse import quote
 import msgspec
 
 from pilothouse.client.connection import LOST, RETRY, Client, ServerError
+from pilothouse.domain.codes import Code
 from pilothouse.domain.shapes import ContextShape, Delta, MessagePage, MessageShape, is_complete
 from pilothouse.domain.states import State
 from pilothouse.domain.values import MessageId
@@ -182,8 +183,13 @@ class Copy:
             limit = min(_PAGE, length - len(self.order))
             end = len(self.order) + limit
             path = f"{self._path}/messages?branch={quote(branch, safe='')}&before={end}&limit={limit}"
-            page: MessagePage = await self._client.call("GET", path, kind=MessagePage)
-            if len(page.items) != limit:  # another branch has its name by now
+            try:
+                page: MessagePage = await self._client.call("GET", path, kind=MessagePage)
+            except ServerError as error:
+                if error.problem.code != Code.UNKNOWN_BRANCH:
+                    raise
+                page = MessagePage(())
+            if len(page.items) != limit:  # it is gone, or another branch has its name by now
                 self._is_stale = True
                 return
             self.messages.update((message.id, message) for message in page.items)

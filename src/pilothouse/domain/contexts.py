@@ -18,6 +18,7 @@ from pilothouse.domain.values import CallId, ContextId, MessageId, Timestamp, Tu
 
 FORMAT = 3
 QUEUE_AT_MOST = 50
+UNCORRECTED = 1.0  # what is left out of a file is this very value
 
 TurnEnd = Literal["complete", "rejected", "denied", "cancelled", "limit", "error", "interrupted"]
 CONTINUABLE: frozenset[TurnEnd] = frozenset({"denied", "cancelled", "limit", "error", "interrupted"})
@@ -96,7 +97,7 @@ class ContextCore(Value, kw_only=True):
     model: str | None = None
     active_branch: str = MAIN
     usage: Usage = Usage()
-    token_ratio: float = 1.0
+    token_ratio: float = UNCORRECTED
     pins: tuple[MessageId, ...] = ()
     overview: Overview | None = None
     turn: OpenTurn | None = None

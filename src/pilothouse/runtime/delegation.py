@@ -30,7 +30,7 @@ async def delegate(contexts: Contexts, live: Live, task: str, mode: str | None) 
             Path(live.core.workspace or "."),
             mode=mode or live.core.mode,
             persona=live.core.persona,
-            model=live.core.model,
+            model=live.model,
             parent=live.id,
             context_id=child,
         )

@@ -17,6 +17,7 @@ from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.contexts import (
     FORMAT,
     QUEUE_AT_MOST,
+    UNCORRECTED,
     Change,
     ContextCore,
     Queued,
@@ -86,7 +87,7 @@ async def import_context(
         owner=check_context_id(by),
         format=FORMAT,
         elevation=None,
-        token_ratio=1.0,
+        token_ratio=UNCORRECTED,
         parent=await _parent(contexts, change.core, grants=grants, by=by),
         rules=tuple(_of_context(rule, new_id) for rule in change.core.rules),
         workspace=os.path.realpath(workspace or change.core.workspace or "/"),

@@ -134,8 +134,14 @@ class Turn:
         if state is not self.live.state:
             self.live.enter(state)
 
+    @property
+    def model(self) -> str:
+        """The one that was asked, whatever was chosen since; before that, the one that would be."""
+        return self.request.model if self.request is not None else self.live.model
+
     def metadata(self) -> Metadata:
-        return Metadata(turn=self.open.id, round=self.open.round, mode=self.mode.name, model=self.live.model)
+        who = self.live.core.persona
+        return Metadata(turn=self.open.id, round=self.open.round, mode=self.mode.name, persona=who, model=self.model)
 
     def new_message_id(self) -> MessageId:
         return MessageId(self.parts.ambient.new_id())
@@ -207,7 +213,7 @@ class Turn:
         used, self.used = self.used, None
         if used is None:
             return
-        used = priced(used, self.live.facts.price)
+        used = priced(used, self.parts.catalogue.facts(self.model).price)
         draft.core["usage"] = self.live.core.usage.plus(used)
         opened: OpenTurn | None = draft.core.get("turn", self.live.core.turn)
         if opened is not None:

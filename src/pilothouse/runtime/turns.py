@@ -29,7 +29,7 @@ from pilothouse.runtime.queue import take_held
 from pilothouse.runtime.recovery import after_break
 from pilothouse.runtime.turn import Turn
 
-_LOOKED_BACK = 50
+_LOOKED_BACK = 2000  # as long as turns can be: what came with the message is sent again, and its messages are kept
 
 
 async def continue_turn(contexts: Contexts, context_id: str) -> None:
