@@ -147,7 +147,7 @@ async def compress_branch(
 async def _with_new_pins(live: Live, branch: Branch, made: Plan) -> Plan:
     """What was pinned while the summary was made stays too."""
     pinned = await _pinned(live, branch)
-    history = await live.windows.history(live, branch, with_tools=True) if pinned else None
+    history = await live.windows.history(live, branch.name, with_tools=True) if pinned else None
     return made if history is None else with_pins(made, history.blocks(), pinned)
 
 

@@ -113,7 +113,7 @@ def corrected(live: Live, tokens: int) -> int:
 
 
 async def load(live: Live, branch: str, made: Outline, loading: Loading | None = None) -> History:
-    return await live.windows.history(live, live.branches[branch], with_tools=bool(made.offers), loading=loading)
+    return await live.windows.history(live, branch, with_tools=bool(made.offers), loading=loading)
 
 
 def request_of(live: Live, made: Outline, fragments: Sequence[bytes]) -> ModelRequest:
