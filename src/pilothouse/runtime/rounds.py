@@ -53,12 +53,12 @@ async def outline(live: Live, branch: str) -> Outline:
 
 
 async def _came_with(live: Live) -> Metadata:
-    """Of the message that opened the turn."""
+    """Of the message that opened the turn; what is kept from the model keeps what came with it."""
     turn = live.core.turn
     if turn is None or turn.message_id is None:
         return Metadata()
     (message,) = await live.parts.store.messages(live.id, [turn.message_id])
-    return message.metadata
+    return message.metadata if message.metadata.held is None else Metadata()
 
 
 def _open_files(metadata: Metadata) -> list[str]:
