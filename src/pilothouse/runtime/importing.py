@@ -86,7 +86,7 @@ async def import_context(
         owner=check_context_id(by),
         format=FORMAT,
         elevation=None,
-        token_ratio=1.0,
+        token_ratio_of=None,
         parent=await _parent(contexts, change.core, grants=grants, by=by),
         rules=tuple(_of_context(rule, new_id) for rule in change.core.rules),
         workspace=os.path.realpath(workspace or change.core.workspace or "/"),

@@ -13,7 +13,7 @@ from pilothouse.llm.base import ModelMessage, ModelRequest
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.overviews import newest_overview
 from pilothouse.runtime.standing import standing_of
-from pilothouse.runtime.windows import Loading
+from pilothouse.runtime.windows import Loading, token_ratio
 from pilothouse.window.history import History
 from pilothouse.window.persona import persona_text
 from pilothouse.window.prompt import PromptPart, joined, prompt_parts
@@ -103,13 +103,13 @@ def meter(live: Live, total: int) -> Meter:
         trigger=budget.trigger_tokens,
         target=budget.target_tokens,
         counter=live.counter.name,
-        is_estimate=live.counter.is_estimate and live.core.token_ratio == 1.0,
+        is_estimate=live.counter.is_estimate and token_ratio(live) == 1.0,
         auto_compress=budget.auto_compress,
     )
 
 
 def corrected(live: Live, tokens: int) -> int:
-    return round(tokens * live.core.token_ratio)
+    return round(tokens * token_ratio(live))
 
 
 async def load(live: Live, branch: str, made: Outline, loading: Loading | None = None) -> History:

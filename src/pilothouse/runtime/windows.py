@@ -77,3 +77,8 @@ class Windows:
     def forget_branch(self, branch: Branch) -> None:
         for key in [key for key in self._kept if key[0] == branch.key]:
             del self._kept[key]
+
+
+def token_ratio(live: "Live") -> float:
+    """What the provider counts for one token that we do, as far as that is known of the model that holds now."""
+    return live.core.token_ratio if live.core.token_ratio_of == live.model else 1.0
