@@ -82,8 +82,10 @@ async def wired(
     async with Wire(turn, summary) as wire:
         adapter = OpenAIAdapter(wire.base_url, "key", silence_seconds=SILENCE if is_silent else 60)
         world = World(tmp_path, adapter=adapter, limits=Limits(retries=RETRIES), **options)
-        yield world, wire
-        await world.runtime.close()
+        try:
+            yield world, wire
+        finally:
+            await world.runtime.close()
 
 
 class Failure(msgspec.Struct, frozen=True):
