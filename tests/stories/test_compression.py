@@ -508,6 +508,21 @@ async def test_what_the_provider_counts_corrects_the_meter_and_the_trigger_follo
     assert summary.detail["tokens_after"] <= ROOMY.target_tokens
 
 
+async def test_what_one_model_counts_says_nothing_of_another(tmp_path: Path) -> None:
+    world = Small(tmp_path, models=("other",))
+    context_id = await world.start()
+    live = await world.runtime.context(context_id)
+    world.model.reports = lambda: round(live.turn.counted * 2) if live.turn is not None else 0
+    await world.turn(context_id, "hello")
+    doubled = (await world.runtime.meter(context_id)).tokens
+    await world.runtime.change_context(context_id, model="other")
+    meter = await world.runtime.meter(context_id)
+    assert meter.tokens == pytest.approx(doubled / 2, abs=1)
+    assert meter.is_estimate
+    await world.runtime.change_context(context_id, model=None)
+    assert (await world.runtime.meter(context_id)).tokens == doubled, "it is still known of the first one"
+
+
 @pytest.mark.parametrize("factor", [0, 0.1, 5, 1000])
 async def test_what_the_provider_cannot_have_counted_is_ignored(tmp_path: Path, factor: float) -> None:
     world = Small(tmp_path)

@@ -10,7 +10,7 @@ import pytest
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
 from pilothouse.domain.messages import ErrorMessage, Message, Text
-from pilothouse.domain.payloads import FileReferencePayload, TextPayload
+from pilothouse.domain.payloads import Attached, ClientMetadata, DataContext, FileReferencePayload, TextPayload
 from pilothouse.domain.states import Idle
 from pilothouse.llm.script import Answer, Script, ScriptedCall, ScriptedError
 from pilothouse.llm.scripted import ScriptedAdapter
@@ -289,6 +289,21 @@ async def test_a_refused_message_stays_visible_and_never_reaches_the_model(tmp_p
     refusing = False
     await world.turn(context_id, "hello")
     assert not any(b"SECRET" in fragment for fragment in world.model.requests[0].messages)
+
+
+async def test_what_came_with_a_refused_message_does_not_reach_the_model_by_continuing(tmp_path: Path) -> None:
+    async def guard(messages: Sequence[Message]) -> Sequence[Message]:
+        raise InvalidInput(Code.INVALID_PAYLOAD, detail="no secrets here", allowed="-")
+
+    world = World(tmp_path, Answer(text="ok"), processors=[guard])
+    context_id = await world.start()
+    attached = Attached(DataContext("SECRET", "s.csv", "SECRET"), ("SECRET",))
+    client = ClientMetadata(extra={"open_files": ["SECRET"]})
+    await world.turn(context_id, "SECRET", attached=attached, client_metadata=client)
+    await world.runtime.continue_turn(context_id)
+    await world.runtime.rested(context_id)
+    (request,) = world.model.requests
+    assert b"SECRET" not in world.model.body(request)
 
 
 # titles

@@ -76,7 +76,7 @@ class Overview(Value, kw_only=True):
 
 class ContextCore(Value, kw_only=True):
     """The small, bounded part of a context that every commit carries whole. `token_ratio` is what the provider counted
-    for one token that we did; `pins` are messages that no compression takes."""
+    for one token that we did, for the model `token_ratio_of`; `pins` are messages that no compression takes."""
 
     context_id: ContextId
     format: int = FORMAT
@@ -98,6 +98,7 @@ class ContextCore(Value, kw_only=True):
     active_branch: str = MAIN
     usage: Usage = Usage()
     token_ratio: float = UNCORRECTED
+    token_ratio_of: str | None = None
     pins: tuple[MessageId, ...] = ()
     overview: Overview | None = None
     turn: OpenTurn | None = None

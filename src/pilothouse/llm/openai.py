@@ -156,6 +156,8 @@ def _events(line: bytes) -> list[ModelEvent]:
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ModelUnavailable(Code.MODEL_GARBLED, detail=str(error)) from error
     if chunk.error is not None:
+        if _TOO_LONG.search(line):
+            raise ModelTooLong(Code.MODEL_TOO_LONG, detail=_message_of(chunk.error))
         raise ModelUnavailable(Code.MODEL_OVERLOADED, status="in the stream", detail=_message_of(chunk.error))
     events: list[ModelEvent] = []
     for choice in chunk.choices or ():
@@ -198,16 +200,18 @@ def _refusal(response: aiohttp.ClientResponse, body: bytes) -> ModelError:
     retry_after = _retry_after(response.headers)
     if status == 429:
         return ModelUnavailable(Code.MODEL_RATE_LIMITED, retry_after=retry_after, detail=detail)
+    if status in (400, 413, 422, 500) and _TOO_LONG.search(body):  # llama.cpp and Ollama have said it with 500 too
+        return ModelTooLong(Code.MODEL_TOO_LONG, detail=detail)
     if status >= 500 or status in (408, 409, 425):
         return ModelUnavailable(Code.MODEL_OVERLOADED, retry_after=retry_after, status=status, detail=detail)
-    if status in (400, 413, 422) and _TOO_LONG.search(body):
-        return ModelTooLong(Code.MODEL_TOO_LONG, detail=detail)
     code = Code.MODEL_AUTH if status in (401, 403) else Code.MODEL_REFUSED
     return ModelRefused(code, status=status, detail=detail)
 
 
 def _not_a_stream(body: bytes) -> ModelError:
     """A 200 that is no event stream: an error in JSON, or a page of some proxy."""
+    if _TOO_LONG.search(body):
+        return ModelTooLong(Code.MODEL_TOO_LONG, detail=_detail(body))
     return ModelRefused(Code.MODEL_REFUSED, status=200, detail=_detail(body))
 
 

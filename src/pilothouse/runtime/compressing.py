@@ -18,6 +18,7 @@ from pilothouse.domain.values import MessageId, Value
 from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.summarising import How, Summary, own_budget, tell_in_short
+from pilothouse.runtime.windows import token_ratio
 from pilothouse.window.compression import Plan, plan, with_pins
 from pilothouse.window.history import Block, History
 from pilothouse.window.telling import tokens_of
@@ -48,7 +49,7 @@ async def due_plan(live: Live, name: str, history: History, total: int, *, must_
     says that the provider would not take it as it is."""
     branch, budget = live.branches[name], live.budget
     limit = budget.tokens if branch.keeps_whole else budget.trigger_tokens
-    if not budget.auto_compress or not (must_shorten or round(total * live.core.token_ratio) > limit):
+    if not budget.auto_compress or not (must_shorten or round(total * token_ratio(live)) > limit):
         return None
     return await plan_for(live, branch, history, total, budget=own_budget(live), in_turn=True, by_person=must_shorten)
 
@@ -101,7 +102,7 @@ async def read(live: Live, branch: Branch, stretches: Sequence[tuple[int, int]])
 
 def outcome(live: Live, branch: Branch, made: Plan, total: int, summary: int) -> Compression:
     """What it does to the window, in figures: `total` counts what is there now, `summary` what will stand for it."""
-    ratio = live.core.token_ratio
+    ratio = token_ratio(live)
     before, after = round(total * ratio), round((total - made.tokens + summary) * ratio)
     return Compression(
         branch=branch.name,
@@ -147,7 +148,7 @@ async def compress_branch(
 async def _with_new_pins(live: Live, branch: Branch, made: Plan) -> Plan:
     """What was pinned while the summary was made stays too."""
     pinned = await _pinned(live, branch)
-    history = await live.windows.history(live, branch, with_tools=True) if pinned else None
+    history = await live.windows.history(live, branch.name, with_tools=True) if pinned else None
     return made if history is None else with_pins(made, history.blocks(), pinned)
 
 

@@ -101,6 +101,8 @@ async def undo_compression(
         done = present.compressed
         if done is None:
             raise Conflict(Code.NOT_COMPRESSED, branch=name)
+        if any(each.compressed is not None and each.compressed.original == name for each in live.branches.values()):
+            raise Conflict(Code.BRANCH_IN_USE, branch=name)  # another one's originals are this very list
         original = live.branches.get(done.original)
         if original is None or original.original_of is None or original.length < done.length:
             raise Conflict(Code.ORIGINAL_GONE, original=done.original)

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from typing import NamedTuple
 
-from pilothouse.domain.branches import Branch
+from pilothouse.domain.branches import Branch, Compressed
 from pilothouse.domain.messages import Message, Text, ToolRequest, pieces
 from pilothouse.domain.states import State
 from pilothouse.domain.values import CallId, ContextId, MessageId, TurnId, Value
@@ -204,12 +204,18 @@ class _Follower:
 
 def _moved(live: Live, branch: Branch, key: str, position: int) -> int | None:
     """Where a position of the list that was compressed into this one is now; None where it was not that one."""
-    done = branch.compressed
-    original = live.branches.get(done.original) if done is not None else None
-    if done is None or original is None:
-        return None
-    before = position if original.key == key else _moved(live, original, key, position)
-    return None if before is None else max(0, before - done.length + done.kept)
+    passed: list[Compressed] = []
+    for _ in live.branches:  # one that has the name of a deleted original may name itself
+        done = branch.compressed
+        if done is None or done.original not in live.branches:
+            return None
+        passed.append(done)
+        branch = live.branches[done.original]
+        if branch.key == key:
+            for each in reversed(passed):
+                position = max(0, position - each.length + each.kept)
+            return position
+    return None
 
 
 def _pieces(message_id: MessageId, text: str, turn: TurnId | None) -> list[Piece]:

@@ -88,6 +88,7 @@ async def import_context(
         format=FORMAT,
         elevation=None,
         token_ratio=UNCORRECTED,
+        token_ratio_of=None,
         parent=await _parent(contexts, change.core, grants=grants, by=by),
         rules=tuple(_of_context(rule, new_id) for rule in change.core.rules),
         workspace=os.path.realpath(workspace or change.core.workspace or "/"),
@@ -188,6 +189,7 @@ def _read(data: bytes) -> Change:
         raise _refused("two branches have the same name")
     _check_ids(change)
     _check_images(change)
+    _check_compressions(change)
     _check_core(change)
     return change
 
@@ -236,6 +238,14 @@ def _check_images(change: Change) -> None:
             raise _refused(f"the image {image.id} is not what it says")
         if image.url is not None and not is_address(image.url):
             raise _refused(f"the image {image.id} has no address")
+
+
+def _check_compressions(change: Change) -> None:
+    """What undoing one relies on: else it would put messages on a branch twice."""
+    for name, branch in change.branches.items():
+        done = branch.compressed
+        if done is not None and not (0 < done.head <= done.kept <= len(change.appended[name]) and done.length >= 0):
+            raise _refused(f"the branch {name!r} was not compressed as it says")
 
 
 def _check_core(change: Change) -> None:

@@ -13,7 +13,7 @@ from pilothouse.llm.base import ModelMessage, ModelRequest
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.overviews import newest_overview
 from pilothouse.runtime.standing import standing_of
-from pilothouse.runtime.windows import Loading
+from pilothouse.runtime.windows import Loading, token_ratio
 from pilothouse.window.history import History
 from pilothouse.window.persona import persona_text
 from pilothouse.window.prompt import PromptPart, joined, prompt_parts
@@ -56,12 +56,12 @@ async def outline(live: Live, branch: str) -> Outline:
 
 
 async def _came_with(live: Live) -> Metadata:
-    """Of the message that opened the turn."""
+    """Of the message that opened the turn; what is kept from the model keeps what came with it."""
     turn = live.core.turn
     if turn is None or turn.message_id is None:
         return Metadata()
     (message,) = await live.parts.store.messages(live.id, [turn.message_id])
-    return message.metadata
+    return message.metadata if message.metadata.held is None else Metadata()
 
 
 def _open_files(metadata: Metadata) -> list[str]:
@@ -106,17 +106,17 @@ def meter(live: Live, total: int) -> Meter:
         trigger=budget.trigger_tokens,
         target=budget.target_tokens,
         counter=live.counter.name,
-        is_estimate=live.counter.is_estimate and live.core.token_ratio == 1.0,
+        is_estimate=live.counter.is_estimate and token_ratio(live) == 1.0,
         auto_compress=budget.auto_compress,
     )
 
 
 def corrected(live: Live, tokens: int) -> int:
-    return round(tokens * live.core.token_ratio)
+    return round(tokens * token_ratio(live))
 
 
 async def load(live: Live, branch: str, made: Outline, loading: Loading | None = None) -> History:
-    return await live.windows.history(live, live.branches[branch], with_tools=bool(made.offers), loading=loading)
+    return await live.windows.history(live, branch, with_tools=bool(made.offers), loading=loading)
 
 
 def request_of(live: Live, made: Outline, fragments: Sequence[bytes]) -> ModelRequest:

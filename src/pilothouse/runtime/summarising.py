@@ -16,6 +16,7 @@ from pilothouse.domain.values import Value
 from pilothouse.llm.base import ModelRequest, UserText
 from pilothouse.llm.whole import whole_answer
 from pilothouse.runtime.live import Live
+from pilothouse.runtime.windows import token_ratio
 from pilothouse.window.compression import Plan, summary_tokens
 from pilothouse.window.summary import files_touched, finished, instruction, pieces, record, without_model
 from pilothouse.window.telling import SUMMARY_AROUND
@@ -39,7 +40,7 @@ class Summary(Value, kw_only=True):
 
 def own_budget(live: Live) -> Budget:
     """The budget in tokens as we count them."""
-    budget: Budget = msgspec.structs.replace(live.budget, tokens=int(live.budget.tokens / live.core.token_ratio))
+    budget: Budget = msgspec.structs.replace(live.budget, tokens=int(live.budget.tokens / token_ratio(live)))
     return budget
 
 

@@ -130,12 +130,13 @@ def without_model(messages: Sequence[Message], counter: Counter, tokens: int) ->
     said = [_first_line(message.content) for message in told if isinstance(message, Text) and message.role == "user"]
     text = "\n\n".join([head, *earlier[-1:]])
     lines: list[str] = []
+    left = tokens - 20 - counter.count(text)
     for line in reversed(said):
-        longer = [f"- {line}", *lines]
-        if counter.count("\n".join([text, *longer])) > tokens - 20:
+        left -= counter.count(f"- {line}\n")
+        if left < 0:
             break
-        lines = longer
-    asked = ["The person had said, each cut short:\n" + "\n".join(lines)] if lines else []
+        lines.append(f"- {line}")
+    asked = ["The person had said, each cut short:\n" + "\n".join(reversed(lines))] if lines else []
     return _fitted("\n\n".join([text, *asked]), counter, tokens)
 
 

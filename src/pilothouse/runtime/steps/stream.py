@@ -87,8 +87,9 @@ def _count(turn: Turn, answer: Answer) -> None:
 def _correct(turn: Turn, reported: int) -> None:
     """What the provider counted corrects our count from now on. What is far from it was counted otherwise: some leave
     out what they had kept."""
+    assert turn.request is not None
     if turn.counted >= _WORTH_COMPARING and 0.5 <= reported / turn.counted <= 2:
-        turn.noted["token_ratio"] = round(reported / turn.counted, 3)
+        turn.noted.update(token_ratio=round(reported / turn.counted, 3), token_ratio_of=turn.request.model)
 
 
 async def _after_error(turn: Turn, answer: Answer, error: ModelError) -> State:

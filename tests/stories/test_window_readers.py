@@ -1,0 +1,69 @@
+"""Several look at one window at a time, while it is loaded, compressed and sent: each sees it as it is."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from pilothouse.domain.contexts import Change
+from pilothouse.domain.messages import Message
+from pilothouse.domain.values import ContextId, MessageId
+from pilothouse.llm.script import Answer
+from pilothouse.storage.memory import MemoryStore
+from pilothouse.testing.world import World
+from tests.compressing import MANY_WORDS, Small
+from tests.held import settle
+from tests.windows import assert_valid_request
+
+
+class SlowStore(MemoryStore):
+    """Reading lets others go first, as a disk does; `hold` makes the reading of ids wait for an event."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hold: asyncio.Event | None = None
+
+    async def branch_ids(
+        self, context_id: ContextId, branch: str, start: int = 0, stop: int | None = None
+    ) -> list[MessageId]:
+        held, self.hold = self.hold, None
+        await (held.wait() if held is not None else asyncio.sleep(0))
+        return await super().branch_ids(context_id, branch, start, stop)
+
+    async def messages(self, context_id: ContextId, ids: Sequence[MessageId]) -> list[Message]:
+        await asyncio.sleep(0)
+        return await super().messages(context_id, ids)
+
+    async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int = 1) -> int:
+        await asyncio.sleep(0)
+        return await super().commit(context_id, change, expected=expected, fence=fence)
+
+
+async def test_those_who_look_while_it_is_loaded_put_nothing_into_it_twice(tmp_path: Path) -> None:
+    store = SlowStore()
+    before = World(tmp_path, *[Answer(text="yes")] * 3, store=store)
+    context_id = await before.start()
+    for _ in range(3):
+        await before.turn(context_id)
+    known = (await before.runtime.meter(context_id)).tokens
+    world = World(tmp_path, Answer(text="yes"), store=store, ids_from=10**6)
+    meters = await asyncio.gather(*(world.runtime.meter(context_id) for _ in range(5)))
+    assert {meter.tokens for meter in meters} == {known}
+    await asyncio.gather(world.turn(context_id), *(world.runtime.meter(context_id) for _ in range(5)))
+    (request,) = world.model.requests
+    assert len(request.messages) == 7
+    assert_valid_request(request)
+
+
+async def test_who_looks_while_a_compression_is_stored_sees_what_came_of_it(tmp_path: Path) -> None:
+    store = SlowStore()
+    world = Small(tmp_path, store=store)
+    context_id = await world.filled()
+    live = await world.runtime.context(context_id)
+    live.windows.forget()
+    store.hold = release = asyncio.Event()
+    looking = asyncio.create_task(world.runtime.meter(context_id))
+    await settle()
+    await world.turn(context_id, f"and then {MANY_WORDS}")
+    assert len(world.compressions()) == 1
+    release.set()
+    assert (await looking).tokens == (await world.runtime.meter(context_id)).tokens

@@ -1,0 +1,26 @@
+"""Telling messages in short without a model."""
+
+from pilothouse.domain.messages import Text
+from pilothouse.domain.values import MessageId
+from pilothouse.window.summary import without_model
+from pilothouse.window.tokens import Estimate
+
+
+class _Counting(Estimate):
+    """Adds up how much it was asked to count."""
+
+    def __init__(self) -> None:
+        self.characters = 0
+
+    def count(self, text: str) -> int:
+        self.characters += len(text)
+        return super().count(text)
+
+
+def test_what_a_person_said_is_counted_once_however_many_short_messages_there_are() -> None:
+    said = [Text(id=MessageId(""), timestamp="", role="user", content=f"do {number}") for number in range(3000)]
+    counter = _Counting()
+    told = without_model(said, counter, 4000)
+    assert told.endswith("- do 2999")
+    assert counter.count(told) <= 4000
+    assert counter.characters < 10 * len(told), "the event loop waits for this"
