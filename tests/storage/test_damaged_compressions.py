@@ -85,7 +85,6 @@ async def test_a_compression_that_cannot_be_read_leaves_the_branch_as_it_was(
     await store.close()
 
 
-@pytest.mark.xfail(strict=True, reason="a branch that is told anew under another key loses its list")
 @pytest.mark.parametrize("checkpoint_after", [None, "fill"])
 async def test_a_branch_told_anew_behind_a_compression_that_cannot_be_read_keeps_its_list(
     tmp_path: Path, checkpoint_after: str | None
@@ -97,7 +96,6 @@ async def test_a_branch_told_anew_behind_a_compression_that_cannot_be_read_keeps
     assert ids == [*OLD, *(each.id for each in SINCE)]
 
 
-@pytest.mark.xfail(strict=True, reason="the undo drops the list that it would put back")
 @pytest.mark.parametrize("checkpoint_after", [None, "fill"])
 async def test_an_undo_behind_a_compression_that_cannot_be_read_loses_nothing(
     tmp_path: Path, checkpoint_after: str | None

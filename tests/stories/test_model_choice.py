@@ -236,7 +236,6 @@ async def test_with_another_counter_everything_is_counted_anew_and_what_is_kept_
     assert counters == ["estimate", "estimate", "o200k", "o200k"]
 
 
-@pytest.mark.xfail(strict=True, reason="the correction is kept for the context, not for the model")
 @pytest.mark.parametrize("change", [{"model": "small"}, {"persona": "thrifty"}], ids=["chosen", "by persona"])
 async def test_what_one_models_provider_counted_says_nothing_of_another_model(
     tmp_path: Path, change: dict[str, str]

@@ -58,11 +58,13 @@ class Tail:
         return tail
 
     def put_branch(self, name: str, branch: Branch) -> None:
+        """One that is there keeps its list, also where the line cannot be read that should have given it another."""
         known = self.branches.get(name)
-        if known is None or known.key != branch.key:
+        if known is None:
             self.in_file[name], self.recent_ids[name] = 0, []
         length = self.in_file[name] + len(self.recent_ids[name])
-        self.branches[name] = msgspec.structs.replace(branch, length=length)
+        key = known.key if known is not None else branch.key
+        self.branches[name] = msgspec.structs.replace(branch, key=key, length=length)
 
     def drop_branch(self, name: str) -> None:
         if name in self.branches:

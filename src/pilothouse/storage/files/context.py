@@ -169,8 +169,11 @@ class ContextOnDisk:
     def _apply(self, entry: Entry) -> None:
         self.core = entry.core
         self.version = entry.version
+        # What an unreadable line should have renamed still has its own name, and all that would be put back.
+        missed = {new for old, new in entry.renamed.items() if old not in self.tail.branches}
         for name in entry.dropped:
-            self.tail.drop_branch(name)
+            if name not in missed:
+                self.tail.drop_branch(name)
         for old, new in entry.renamed.items():
             self.tail.rename_branch(old, new)
         self.tail.keys.update((sent.key, sent) for sent in entry.keys)
@@ -183,7 +186,8 @@ class ContextOnDisk:
         for name, branch in entry.branches.items():
             self.tail.put_branch(name, branch)
         for name, ids in entry.appended.items():
-            self.tail.append_ids(name, ids)
+            if name not in missed:
+                self.tail.append_ids(name, ids)
         self.tail.audit.extend(bytes(raw) for raw in entry.audit)
         turn = entry.core.turn.id if entry.core.turn is not None else None
         self.tail.note_turn(entry.core, [CallId(stub.id) for stub in calls if stub.turn in (None, turn)])
