@@ -1,12 +1,14 @@
 """Property 10, with everything that a person can decide: whatever is switched, allowed, denied, elevated, paused,
-queued, forked, merged, delegated, cancelled and restarted in whatever order: no call starts twice, none starts that
-what stands at that instant denies, every call ends with exactly one result, and every request is valid.
+queued, forked, merged, delegated, compressed, pinned, undone, cancelled and restarted in whatever order: no call starts
+twice, none starts that what stands at that instant denies, every call ends with exactly one result, nothing that was
+said is lost, and every request is valid.
 """
 
 import asyncio
 import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,20 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from pilothouse.domain.budgets import Budget
 from pilothouse.domain.errors import RequestError
 from pilothouse.domain.messages import Text, ToolRequest, ToolResult
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Scope
-from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Failed, Idle, is_resting
+from pilothouse.domain.states import (
+    AwaitingToolApproval,
+    AwaitingUserAnswer,
+    CompressingMessages,
+    Failed,
+    GeneratingSummary,
+    Idle,
+    is_resting,
+)
 from pilothouse.domain.steering import Steering
 from pilothouse.llm.base import Finished, ModelEvent, ModelRequest
 from pilothouse.llm.script import Answer, Script, ScriptedCall, ScriptedError
@@ -34,6 +45,10 @@ from tests.scale import LONG
 from tests.windows import assert_valid_request
 
 MODES = ["agent", "supervised", "review", "plan", "ask"]
+LONG_TEXT = "word " * 100
+# One for all: its name stands in the prompt, and what that counts decides when the window is full.
+FOLDER = tempfile.TemporaryDirectory()
+EARLIER = 3  # turns before anything else happens, so that there is something to compress
 RUNGS = [None, None, "exact", "folder", "tool", "tool_for_good"]
 
 mode_names = st.sampled_from([*MODES, "agent", "agent", "supervised", "review"])
@@ -42,11 +57,21 @@ kinds = st.sampled_from([*EFFECTS, *EFFECTS, "ask_user", "delegate", "delegate",
 answer_plans = st.lists(
     st.tuples(
         st.lists(st.tuples(kinds, paths), min_size=0, max_size=4),
-        st.sampled_from(["", "", "", "", "held", "cut", "error"]),
+        st.sampled_from(["", "", "long", "long", "held", "cut", "error"]),
     ),
     min_size=15,
     max_size=30,
 )
+budgets = st.sampled_from(
+    [
+        Budget(),
+        Budget(tokens=1600, recent=1),
+        Budget(tokens=2000, recent=2),
+        Budget(tokens=1800, recent=2, strategy="importance"),
+        Budget(tokens=1800, recent=2, strategy="recent_n"),
+    ]
+)
+summary_plans = st.lists(st.sampled_from(["", "", "held", "cut", "error"]), min_size=1, max_size=5)
 policies = st.sampled_from(
     [Policy(), Policy(kind="manual"), Policy(kind="white_list", tools=frozenset({"look", "held_change", "delegate"}))]
 )
@@ -66,10 +91,20 @@ def scripted(plans: list[tuple[list[tuple[str, str | None]], str]]) -> list[Answ
             answers.append(Answer(error=ScriptedError(status=503)))
         else:
             finish = "held" if fate == "held" else None
-            answers.append(
-                Answer(text=f"answer {number}", calls=calls, cut=2 if fate == "cut" else None, finish=finish)
-            )
+            text = f"answer {number} {LONG_TEXT if fate == 'long' else ''}"
+            answers.append(Answer(text=text, calls=calls, cut=2 if fate == "cut" else None, finish=finish))
     return answers
+
+
+def summing_up(fates: list[str]) -> tuple[Answer, ...]:
+    """As many summaries as anybody could ask for."""
+    made = {
+        "": Answer(text="In short."),
+        "held": Answer(text="In short, at last.", finish="held"),
+        "cut": Answer(text="In sh", cut=1),
+        "error": Answer(error=ScriptedError(status=400)),
+    }
+    return tuple(made[fate] for fate in fates) * 100
 
 
 def _call(kind: str, text: str, path: str | None) -> ScriptedCall:
@@ -85,8 +120,8 @@ def _call(kind: str, text: str, path: str | None) -> ScriptedCall:
 class HeldModel(ScriptedAdapter):
     """Stops in the middle of an answer that says so, until it is let go on."""
 
-    def __init__(self, answers: list[Answer]) -> None:
-        super().__init__(Script(turn=tuple(answers)))
+    def __init__(self, answers: list[Answer], summaries: tuple[Answer, ...]) -> None:
+        super().__init__(Script(turn=tuple(answers), summary=summaries))
         self.release = asyncio.Event()
         self.checked = 0  # so many of its requests
 
@@ -101,37 +136,41 @@ class Machine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.loop = asyncio.new_event_loop()
-        self.folder = tempfile.TemporaryDirectory()
         self.store = OrderedStore()
         self.oracle = Oracle(self.store)
         self.ran: Counter[str] = Counter()
         self.context_id = ""
         self.worlds: list[World] = []
         self.models: list[HeldModel] = []
+        self.asked: list[asyncio.Task[Any]] = []
+        self.pinned: set[tuple[str, str, str]] = set()
 
-    @initialize(plans=answer_plans, mode=mode_names)
-    def begin(self, plans: list[Any], mode: str) -> None:
-        self.answers = scripted(plans)
+    @initialize(plans=answer_plans, mode=mode_names, budget=budgets, fates=summary_plans)
+    def begin(self, plans: list[Any], mode: str, budget: Budget, fates: list[str]) -> None:
+        self.answers = [*[Answer(text=LONG_TEXT)] * EARLIER, *scripted(plans)]
+        self.summaries, self.budget = summing_up(fates), budget
         self.open_world()
         self.context_id = self.do(self.world.start(mode))
-        self.do(self.runtime.send(self.context_id, "begin"))
+        for text in [*[LONG_TEXT] * EARLIER, "begin"]:
+            self.do(self.runtime.send(self.context_id, text, queue=True))
 
     def open_world(self) -> None:
-        used = sum(len(model.requests) for model in self.models)
+        used = sum(request.purpose == "turn" for model in self.models for request in model.requests)
         clock = self.worlds[-1].ambient.now() if self.worlds else None
-        self.models.append(HeldModel(self.answers[used:]))
+        self.models.append(HeldModel(self.answers[used:], self.summaries))
         self.held = {
             name: NoteTool(name, EFFECTS[name], hold=True, on_run=lambda text: self.ran.update([text]))
             for name in ("held_look", "held_change")
         }
         self.world = World(
-            Path(self.folder.name),
+            Path(FOLDER.name),
             adapter=self.models[-1],
             store=self.store,
             tools=[*self.held.values(), Delegate()],
             limits=Limits(rounds=4, retries=1),
             ids_from=1_000_000 * len(self.worlds),
             steering=lambda _: Steering(directories=DIRECTORIES),
+            budget=self.budget,
         )
         if clock is not None:
             self.world.ambient.advance(clock - self.world.ambient.now())
@@ -173,6 +212,18 @@ class Machine(RuleBasedStateMachine):
             return False
         return True
 
+    def ask(self, command: Any) -> None:
+        """What takes until a model has answered: nobody waits for it here."""
+
+        async def asked() -> None:
+            with suppress(RequestError):
+                await command
+
+        async def begin() -> None:
+            self.asked.append(asyncio.create_task(asked()))
+
+        self.do(begin())
+
     def live(self, context_id: str | None = None) -> Any:
         return self.do(self.runtime.context(context_id or self.context_id))
 
@@ -184,7 +235,8 @@ class Machine(RuleBasedStateMachine):
 
     @rule(mode=st.sampled_from([None, None, None, *MODES]), data=st.data())
     def send(self, mode: str | None, data: st.DataObject) -> None:
-        self.try_(self.runtime.send(self.any_context(data), "go on", mode=mode, queue=True))
+        text = data.draw(st.sampled_from(["go on", f"go on {LONG_TEXT}"]))
+        self.try_(self.runtime.send(self.any_context(data), text, mode=mode, queue=True))
 
     @rule()
     def let_go_on(self) -> None:
@@ -258,6 +310,36 @@ class Machine(RuleBasedStateMachine):
     @rule(data=st.data())
     def something_with_branches(self, data: st.DataObject) -> None:
         data.draw(st.sampled_from([self.fork, self.switch_branch, self.merge, self.edit]))(data)
+
+    @rule(data=st.data())
+    def something_with_the_window(self, data: st.DataObject) -> None:
+        data.draw(st.sampled_from([self.compress, self.compress, self.undo_compression, self.pin, self.pin]))(data)
+
+    def compress(self, data: st.DataObject) -> None:
+        self.ask(self.runtime.compress(self.any_context(data)))
+
+    def undo_compression(self, data: st.DataObject) -> None:
+        """Not of what another branch stands on: that one could not be undone any more."""
+        context_id = self.any_context(data)
+        branches = self.live(context_id).branches
+        needed = {each.compressed.original for each in branches.values() if each.compressed is not None}
+        branch = data.draw(st.sampled_from([self.live(context_id).core.active_branch, *sorted(branches)]))
+        if branch not in needed:
+            self.try_(self.runtime.undo_compression(context_id, branch=branch))
+
+    def pin(self, data: st.DataObject) -> None:
+        """Not while it is being compressed: what is planned by then goes."""
+        context_id = self.any_context(data)
+        live = self.live(context_id)
+        branch = live.core.active_branch
+        ids = self.do(self.store.branch_ids(context_id, branch))
+        if not ids or isinstance(live.state, CompressingMessages | GeneratingSummary):
+            return
+        message_id, wanted = data.draw(st.sampled_from(ids)), data.draw(st.sampled_from([True, True, False]))
+        if self.try_(self.runtime.pin(context_id, message_id, pinned=wanted)):
+            self.pinned = {each for each in self.pinned if each[2] != message_id}
+            if wanted and getattr(self.store._kept[context_id].pool[message_id], "kind", "") != "summary":
+                self.pinned.add((context_id, branch, message_id))
 
     def many_things_at_once(self, data: st.DataObject) -> None:
         one, other, scope = data.draw(mode_names), data.draw(mode_names), data.draw(scopes)
@@ -375,6 +457,28 @@ class Machine(RuleBasedStateMachine):
                 assert len(set(ids)) == len(ids)
                 assert kept.pool.keys() >= set(ids)
 
+    @precondition(lambda self: self.context_id)
+    @invariant()
+    def what_was_said_is_on_a_branch_or_waits_and_what_is_pinned_stays(self) -> None:
+        for kept in self.store._kept.values():
+            listed = {message_id for ids in kept.ids.values() for message_id in ids}
+            queued = {message_id for item in kept.core.queue for message_id in item.message_ids}
+            assert {each.id for each in kept.pool.values() if isinstance(each, Text)} <= listed | queued
+        for context_id, branch, message_id in self.pinned:
+            assert message_id in self.store._kept[context_id].ids[branch]
+
+    @precondition(lambda self: self.context_id)
+    @invariant()
+    def what_was_compressed_lies_whole_on_another_branch(self) -> None:
+        for kept in self.store._kept.values():
+            for name, branch in kept.branches.items():
+                if (done := branch.compressed) is None:
+                    continue
+                original, ids = kept.ids[done.original][: done.length], kept.ids[name][: done.kept]
+                assert len(original) == done.length
+                assert (len(ids), ids[0]) == (done.kept, done.summary_id)
+                assert set(ids[1:]) <= set(original)
+
     @invariant()
     def every_request_was_valid(self) -> None:
         for model in self.models:
@@ -397,13 +501,16 @@ class Machine(RuleBasedStateMachine):
     def teardown(self) -> None:
         for world in self.worlds:
             self.stop_tasks(world)
+        if self.asked:
+            self.loop.run_until_complete(asyncio.wait(self.asked))
+        for asked in self.asked:
+            asked.result()
         self.loop.close()
-        self.folder.cleanup()
 
 
 TestMachine = Machine.TestCase
 TestMachine.settings = settings(
-    max_examples=3000 if LONG else 250,
+    max_examples=3000 if LONG else 200,
     stateful_step_count=50 if LONG else 30,
     deadline=None,
     suppress_health_check=list(HealthCheck),
