@@ -15,6 +15,7 @@ from pilothouse.domain.prices import Price
 from pilothouse.llm.base import ModelMessage
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.storage.files.store import FileStore
+from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from pilothouse.window.telling import as_calls, shown, tokens_in
 from pilothouse.window.tokens import counter_for
@@ -148,6 +149,20 @@ async def test_an_answer_tells_the_model_that_gave_it_also_when_another_is_chose
     answer = (await world.runtime.read_messages(context_id))[-1]
     assert answer.metadata.model == "test"
     assert (await world.runtime.usage(context_id)).own.cost == 2.0, "it costs what that one costs"
+
+
+async def test_a_model_that_is_chosen_between_two_rounds_is_asked_in_the_next(tmp_path: Path) -> None:
+    look = NoteTool("look", "read_only", hold=True)
+    world = choosing(tmp_path, looks("a"), DONE, tools=[look])
+    context_id = await world.start()
+    await world.runtime.send(context_id, "go")
+    await look.started.wait()
+    await world.runtime.change_context(context_id, model="small")
+    look.release.set()
+    await world.runtime.rested(context_id)
+    assert [request.model for request in world.model.requests] == ["test", "small"]
+    messages = await world.runtime.read_messages(context_id)
+    assert [each.metadata.model for each in messages if each.role == "assistant"] == ["test", "small"]
 
 
 async def test_a_cost_is_that_of_the_model_that_was_asked(tmp_path: Path) -> None:

@@ -224,8 +224,11 @@ async def test_on_request_it_is_stored_in_any_state_and_told_from_the_next_round
         await world.runtime.cancel(context_id)
 
 
-async def test_on_request_it_is_made_also_where_it_is_not_done_by_itself(folder: Path) -> None:
-    world = World(folder, DONE, overview=None)
+@pytest.mark.parametrize("settings", [None, OverviewSettings(enabled=False)], ids=["none", "off"])
+async def test_on_request_it_is_made_also_where_it_is_not_done_by_itself(
+    folder: Path, settings: OverviewSettings | None
+) -> None:
+    world = World(folder, DONE, overview=settings)
     context_id = await world.start()
     await world.runtime.add_overview(context_id)
     await world.turn(context_id)

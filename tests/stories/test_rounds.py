@@ -212,6 +212,17 @@ async def test_before_a_continue_the_window_is_what_will_be_sent(tmp_path: Path,
     assert b"noted a" in body_of(window)
 
 
+@pytest.mark.xfail(strict=True, reason="between turns, nobody knows which message a continue will answer")
+async def test_before_a_continue_the_window_has_what_came_with_the_message(tmp_path: Path) -> None:
+    world = World(tmp_path, looks("a"), NEVER, DONE)
+    context_id = await world.start()
+    await cut_off(world, context_id, times=2, attached=WITH_DATA)
+    window = await check_figures(world, context_id)
+    await world.runtime.continue_turn(context_id)
+    await world.runtime.rested(context_id)
+    assert body_of(window) == encode_body(world.model.requests[-1])
+
+
 async def test_while_a_call_waits_the_window_lacks_only_its_result(tmp_path: Path) -> None:
     world = World(tmp_path, asks(("look", "a"), ("change", "b")), DONE)
     context_id = await world.start("review")

@@ -3,6 +3,8 @@
 import asyncio
 from pathlib import Path
 
+import msgspec
+
 from pilothouse.domain.audit import Kind
 from pilothouse.domain.budgets import OverviewSettings
 from pilothouse.domain.codes import Code
@@ -111,7 +113,8 @@ async def add_overview(contexts: Contexts, context_id: str, *, by: str = "local"
     Raises: NotFound, InvalidInput for a workspace that cannot be looked at, StoreError.
     """
     live = await contexts.find(context_id)
-    text = await described(live, live.parts.overview or OverviewSettings())
+    wanted = msgspec.structs.replace(live.parts.overview or OverviewSettings(), enabled=True)  # they ask for it now
+    text = await described(live, wanted)
     if text is None:
         raise InvalidInput(Code.INVALID_WORKSPACE, path=live.core.workspace)
     async with contexts.locked(context_id):

@@ -1,0 +1,284 @@
+"""The window in the terminal: how full it is, compressing, pins, the model, the overview; and turns that compress."""
+
+import asyncio
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilothouse.llm.script import Answer, Script
+from pilothouse.testing.history import make_history
+from pilothouse.testing.provider import FakeProvider
+from tests.terminal.test_command import Command
+
+LANGUAGES = {"en": "C.UTF-8", "zh": "zh_CN.UTF-8"}
+SETTINGS = "[window]\ntoken_budget = {budget}\n[overview]\nenabled = false\n"
+LOOK = {"tool": "read_file", "arguments": {"path": "large.txt"}}
+PERSONA = 'name = "Ada"\nprompt = "Begin with the soil."\n'
+
+
+class Windowed(Command):
+    """`long` is a conversation of forty messages, about 8,000 tokens; prompt and tools take some 2,500 more."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.environment["PILOTHOUSE_CONFIG"] = str(folder / "config.toml")
+        self.settle(200_000)
+        self.long = asyncio.run(make_history(folder / "data", self.workspace, 40, size=800))
+        (self.workspace / "large.txt").write_text("word " * 3000)
+
+    def settle(self, budget: int, more: str = "") -> None:
+        (self.folder / "config.toml").write_text(SETTINGS.format(budget=budget) + more)
+
+    def scripted(self, *answers: dict[str, Any], summary: tuple[str, ...] = ("In short.",) * 5) -> str:
+        path = self.folder / "script.json"
+        path.write_text(json.dumps({"turn": answers, "summary": [{"text": text} for text in summary]}))
+        return f"scripted:{path}"
+
+    def talk(self, *lines: str, language: str = "en", model: str | None = None) -> str:
+        """What a conversation with these lines prints."""
+        self.environment["LANG"] = LANGUAGES[language]
+        given = "\n".join([*lines, "/quit", ""])
+        code, output, errors = self.run("--context", self.long, "--model", model or self.scripted(), given=given)
+        assert (code, errors) == (0, "")
+        return output
+
+    def exported(self) -> list[dict[str, Any]]:
+        """The messages of the conversation."""
+        self.talk("/export out.jsonl")
+        file = self.workspace / "out.jsonl"
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        file.unlink()
+        return [line["message"] for line in lines if line["type"] == "message"]
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Windowed:
+    return Windowed(tmp_path)
+
+
+def figures(text: str, pattern: str) -> tuple[int, ...]:
+    found = re.search(pattern, text)
+    assert found is not None, text
+    return tuple(map(int, found.groups()))
+
+
+METER = {
+    "en": r"Window: ≈(\d+) of (\d+) tokens \((\d+) %\), compressed at (\d+) %",
+    "zh": r"窗口：≈(\d+) / (\d+) 个令牌（(\d+)%），达到 (\d+)% 时压缩",
+}
+MANUAL = {
+    "en": r"Window: ≈(\d+) of (\d+) tokens \((\d+) %\), compressed only by /compress",
+    "zh": r"窗口：≈(\d+) / (\d+) 个令牌（(\d+)%），仅在 /compress 时压缩",
+}
+PREVIEW = {
+    "en": r"Would compress (\d+) message\(s\): (\d+) → at most (\d+) tokens\.",
+    "zh": r"将压缩 (\d+) 条消息：(\d+) → 至多 (\d+) 个令牌。",
+}
+COMPRESSED = {
+    "en": r"History compressed: (\d+) message\(s\), (\d+) → (\d+) tokens\. /compress undo brings them back\.",
+    "zh": r"历史已压缩：(\d+) 条消息，(\d+) → (\d+) 个令牌。/compress undo 可恢复。",
+}
+UNDONE = {"en": r"(\d+) message\(s\) are back\.", "zh": r"已恢复 (\d+) 条消息。"}
+NOTHING = {"en": "There is nothing to compress: of ", "zh": "没有可压缩的内容：共 "}
+NOT_COMPRESSED = {"en": "The branch 'main' has not been compressed.", "zh": "分支 'main' 没有被压缩过。"}
+PINNED = {"en": "{} message(s) are pinned.", "zh": "已置顶 {} 条消息。"}
+USED = {"en": "7 tokens in, 3 out", "zh": "输入 7 个令牌，输出 3 个"}
+TOLD = {"en": "The model is told so from the next round on.", "zh": "从下一轮起告知模型。"}
+MODEL = {"en": "Model: {} (there are: {})", "zh": "模型：{}（可选：{}）"}
+UNKNOWN = {"en": "There is no model 'huge'", "zh": "没有模型 'huge'"}
+
+
+# the commands
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_how_full_it_is_is_told_with_its_parts_and_with_what_was_used(command: Windowed, language: str) -> None:
+    model = command.scripted({"text": "hello", "usage": {"input_tokens": 7, "output_tokens": 3}})
+    output = command.talk("/tokens", "hi", "/usage", "/tokens", language=language, model=model)
+    first, second, third = [tuple(map(int, found)) for found in re.findall(METER[language], output)]
+    assert first[1] == 200_000
+    assert (first[2], first[3]) == (100 * first[0] // 200_000, 80)
+    assert first[0] < second[0] == third[0]
+    assert USED[language] in output
+    parts = [(int(tokens), name) for tokens, name in re.findall(r"^ {2,}(\d+)  (\w+)$", output, re.MULTILINE)]
+    one = parts[: len(parts) // 2]
+    names = ["persona", "tools", "mode", "workspace", "tool_definitions", "history", "attached"]
+    assert [name for _, name in one] == names
+    assert sum(tokens for tokens, _ in one) == first[0]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_where_it_is_only_compressed_by_hand_that_is_told(command: Windowed, language: str) -> None:
+    (command.folder / "config.toml").write_text("[window]\nauto_compress = false\n")
+    output = command.talk("/tokens", language=language)
+    assert figures(output, MANUAL[language])[1] == 128_000
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_compressing_is_previewed_done_with_a_focus_and_undone(command: Windowed, language: str) -> None:
+    lines = ("/compress preview", "/compress the colour of the door", "/tokens", "/compress undo", "/compress undo")
+    output = command.talk(*lines, language=language)
+    count, before, at_most = figures(output, PREVIEW[language])
+    assert figures(output, COMPRESSED[language])[:2] == (count, before)
+    after = figures(output, COMPRESSED[language])[2]
+    assert after <= at_most < before
+    assert figures(output, METER[language])[0] == after
+    assert figures(output, UNDONE[language]) == (40,)
+    assert NOT_COMPRESSED[language] in output
+    assert ("Summing up…" if language == "en" else "正在生成摘要…") in output
+    assert output.count("In short.") == 0, "a summary is not shown by itself"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_no_model_could_sum_up_says_why(command: Windowed, language: str) -> None:
+    output = command.talk("/compact", "/compress", language=language, model=command.scripted(summary=()))
+    told = [line for line in output.splitlines() if re.search(COMPRESSED[language], line)]
+    assert len(told) == 1
+    assert "summary" in told[0].partition(" (")[2]
+    assert NOTHING[language] in output
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_was_said_last_is_pinned_and_let_go(command: Windowed, language: str) -> None:
+    model = command.scripted({"text": "yes"})
+    output = command.talk("keep this", "/pin", "/pin", "/pin off", "/pin now", language=language, model=model)
+    said = [PINNED[language].format(number) for number in (1, 0)]
+    assert [output.count(each) for each in said] == [2, 1]
+    assert "/pin [off]" in output
+
+
+def test_a_pin_is_that_of_what_the_person_said_last(command: Windowed) -> None:
+    model = command.scripted({"text": "yes"}, *[{"text": "x"}] * 12)
+    later = [f"later {number}" for number in range(12)]
+    command.talk("keep this", "/pin", *later, "/compress", model=model)
+    output = command.talk("/compress preview", "/compress")
+    assert NOTHING["en"] in output
+    (summary,) = [each for each in command.exported() if each.get("kind") == "summary"]
+    assert summary["detail"]["messages"] == 40 + 26 - 10 - 1, "all but the last ten and what was pinned"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_model_is_shown_and_an_unknown_one_refused(command: Windowed, language: str) -> None:
+    model = command.scripted()
+    output = command.talk("/model", "/model huge", "/model", language=language, model=model)
+    name = model.removeprefix("scripted:")
+    assert output.count(MODEL[language].format(name, name)) == 2
+    assert UNKNOWN[language] in output
+
+
+def test_a_model_is_chosen_among_those_that_the_file_names(command: Windowed) -> None:
+    more = '[models."house-a"]\nwindow = 30_000\n[models."house-b"]\nwindow = 9_000\n'
+    (command.folder / "config.toml").write_text("[overview]\nenabled = false\n" + more)
+    command.environment.update(OPENAI_BASE_URL="http://127.0.0.1:9/v1", OPENAI_API_KEY="")
+    output = command.talk("/model", "/model house-b", "/tokens", "/model nobody", model="openai:house-a")
+    assert "Model: house-a (there are: house-a, house-b)" in output
+    assert "Model: house-b (there are: house-a, house-b)" in output
+    assert figures(output, METER["en"])[1] == 9_000
+    assert "There is no model 'nobody'. Allowed: house-a, house-b." in output
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_overview_is_shown_and_told_from_then_on(command: Windowed, language: str) -> None:
+    (command.workspace / "bad\x1b[2Jname.py").write_text("x")
+    output = command.talk("/overview", "/tokens", language=language)
+    assert f"Workspace: {command.workspace}" in output
+    assert "large.txt" in output
+    assert "\x1b[2J" not in output
+    assert TOLD[language] in output
+    assert re.search(r"^ {2,}\d+  overview$", output, re.MULTILINE)
+    assert output.count("large.txt") <= 3, "it is shown once"
+
+
+def test_a_command_while_a_turn_waits_is_refused_with_its_reason(command: Windowed) -> None:
+    model = command.scripted(
+        {"calls": [{"tool": "write_file", "arguments": {"path": "b", "content": "x"}}]}, {"text": "ok"}
+    )
+    output = command.talk("/mode supervised", "go", "q", "/compress", "/tokens", "", "y", model=model)
+    assert output.count("awaiting_tool_approval") == 1
+    assert figures(output, METER["en"])
+    assert (command.workspace / "b").read_text() == "x"
+
+
+# turns that compress by themselves
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_automatic_compression_is_told_in_one_line_and_the_answer_once(command: Windowed, language: str) -> None:
+    command.settle(12_000)
+    output = command.talk("go on", "/tokens", language=language, model=command.scripted({"text": "Here it is."}))
+    lines = output.splitlines()
+    told = [line for line in lines if re.search(COMPRESSED[language], line)]
+    assert len(told) == 1
+    assert "— " in told[0]
+    count, before, after = figures(told[0], COMPRESSED[language])
+    assert before > 9600 >= 6000 >= after
+    assert output.count("Here it is.") == 1
+    assert lines.index(told[0]) < next(number for number, line in enumerate(lines) if "Here it is." in line)
+    assert output.count("In short.") == 0
+
+
+def test_a_run_through_a_turn_that_compresses_prints_only_the_answer(command: Windowed) -> None:
+    command.settle(12_000)
+    model = command.scripted({"text": "I will look.", "calls": [LOOK]}, {"text": "It says so."})
+    code, output, errors = command.run("run", "go on", "--context", command.long, "--model", model)
+    assert (code, output) == (0, "I will look.\nIt says so.\n")
+    assert [line for line in errors.splitlines() if not line.startswith("· read_file")] == []
+    kinds = [each.get("kind") for each in command.exported()]
+    assert kinds.count("summary") == 1
+
+
+def test_a_run_whose_window_fills_in_the_middle_prints_only_the_answer(command: Windowed) -> None:
+    command.settle(15_500)
+    answers = {"text": "I will look.", "calls": [LOOK]}, {"text": "It says so."}
+    code, output, _ = command.run("run", "go on", "--context", command.long, "--model", command.scripted(*answers))
+    assert (code, output) == (0, "I will look.\nIt says so.\n")
+    messages = command.exported()
+    (summary,) = [each for each in messages if each.get("kind") == "summary"]
+    (asked,) = [each for each in messages if each["type"] == "tool_request"]
+    assert summary["timestamp"] > asked["timestamp"], "it came in the second round"
+
+
+def test_the_lines_of_a_run_tell_of_the_compression_and_of_every_message_once(command: Windowed) -> None:
+    command.settle(12_000)
+    model = command.scripted({"text": "I will look.", "calls": [LOOK]}, {"text": "It says so."})
+    arguments = ("--context", command.long, "--model", model, "--output-format", "stream-json")
+    code, output, _ = command.run("run", "go on", *arguments)
+    lines = [json.loads(line) for line in output.splitlines()]
+    assert (code, lines[-1]["text"], lines[-1]["exit_code"]) == (0, "It says so.", 0)
+    assert "".join(line["text"] for line in lines if line["type"] == "delta") == "I will look.It says so."
+    messages = [line["message"] for line in lines if line["type"] == "message"]
+    types = [each["type"] for each in messages]
+    assert sorted(types) == sorted(["system_control", "text", "tool_request", "tool_result", "text"])
+    assert len({each["message_id"] for each in messages}) == len(messages)
+
+
+def test_a_run_that_can_never_fit_says_so_with_figures(command: Windowed) -> None:
+    command.settle(1000)
+    code, output, errors = command.run("run", "go", "--context", command.long, "--model", command.scripted())
+    assert (code, output) == (53, "")
+    assert "1000 allowed" in errors
+
+
+# who the model is asked to be
+
+
+async def test_a_persona_stands_in_the_prompt_of_what_is_run(command: Windowed) -> None:
+    (command.folder / "personas").mkdir()
+    (command.folder / "personas/ada.toml").write_text(PERSONA)
+    async with FakeProvider(Script(turn=(Answer(text="x"),) * 3)) as provider:
+        command.environment.update(OPENAI_BASE_URL=provider.base_url, OPENAI_API_KEY="")
+        run = ("run", "go", "--model", "openai:house", "--output-format", "json")
+        for chosen in ((), ("--persona", "ada"), ("--persona", "ada", "--mode", "plan")):
+            code, _, _ = await asyncio.to_thread(command.run, *run, *chosen)
+            assert code == 0
+    plain, ada, planning = (request["messages"][0]["content"] for request in provider.requests)
+    assert plain.startswith("You are an agent in Pilothouse")
+    assert "the soil" not in plain
+    for system in (ada, planning):
+        assert system.startswith("Your name is Ada.")
+        assert system.index("Begin with the soil.") < system.index("You can use these tools:")
+    assert ["You are in plan mode." in system for system in (plain, ada, planning)] == [False, False, True]
+    assert ["- write_file:" in system for system in (plain, ada, planning)] == [True, True, False]
