@@ -67,8 +67,9 @@ async def test_a_result_that_does_not_fit_is_sent_cut_short_and_kept_whole(tmp_p
     meter = await world.runtime.meter(context_id)
     window = await world.runtime.read_window(context_id)
     assert window.results_cut == 1
-    assert told.params["tokens"] == meter.tokens - window.meter.tokens
-    assert window.meter.tokens <= SMALL.tokens
+    assert window.meter == meter, "one figure, whoever asks"
+    assert told.params["tokens"] == window.tokens_cut
+    assert meter.tokens - window.tokens_cut <= SMALL.tokens
     assert short.content in str(window.request)
     world.check_requests()
 

@@ -212,7 +212,6 @@ async def test_before_a_continue_the_window_is_what_will_be_sent(tmp_path: Path,
     assert b"noted a" in body_of(window)
 
 
-@pytest.mark.xfail(strict=True, reason="between turns, nobody knows which message a continue will answer")
 async def test_before_a_continue_the_window_has_what_came_with_the_message(tmp_path: Path) -> None:
     world = World(tmp_path, looks("a"), NEVER, DONE)
     context_id = await world.start()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pilothouse.llm.script import Answer, Script
+from pilothouse.terminal.words import tell
 from pilothouse.testing.history import make_history
 from pilothouse.testing.provider import FakeProvider
 from tests.terminal.test_command import Command
@@ -103,10 +104,10 @@ def test_how_full_it_is_is_told_with_its_parts_and_with_what_was_used(command: W
     assert (first[2], first[3]) == (100 * first[0] // 200_000, 80)
     assert first[0] < second[0] == third[0]
     assert USED[language] in output
-    parts = [(int(tokens), name) for tokens, name in re.findall(r"^ {2,}(\d+)  (\w+)$", output, re.MULTILINE)]
+    parts = [(int(tokens), name) for tokens, name in re.findall(r"^ {2,}(\d+)  (\S.*)$", output, re.MULTILINE)]
     one = parts[: len(parts) // 2]
     names = ["persona", "tools", "mode", "workspace", "tool_definitions", "history", "attached"]
-    assert [name for _, name in one] == names
+    assert [name for _, name in one] == [tell(f"part_{name}", language) for name in names]
     assert sum(tokens for tokens, _ in one) == first[0]
 
 
@@ -188,7 +189,7 @@ def test_the_overview_is_shown_and_told_from_then_on(command: Windowed, language
     assert "large.txt" in output
     assert "\x1b[2J" not in output
     assert TOLD[language] in output
-    assert re.search(r"^ {2,}\d+  overview$", output, re.MULTILINE)
+    assert re.search(rf"^ {{2,}}\d+  {tell('part_overview', language)}$", output, re.MULTILINE)
     assert output.count("large.txt") <= 3, "it is shown once"
 
 

@@ -189,7 +189,7 @@ class Copy:
                 if error.problem.code != Code.UNKNOWN_BRANCH:
                     raise
                 page = MessagePage(())
-            if len(page.items) != limit:  # it is gone, or another branch has its name by now
+            if len(page.items) != limit or page.key != self._branch:  # it is gone, or another list by now
                 self._is_stale = True
                 return
             self.messages.update((message.id, message) for message in page.items)

@@ -182,10 +182,12 @@ class Page(Value, Generic[T], omit_defaults=False):
 
 
 class MessagePage(Value, omit_defaults=False):
-    """`next` is the position before which the next page ends, or null at the beginning of the branch."""
+    """`next` is the position before which the next page ends, or null at the beginning of the branch. `key` is that of
+    the list that they stand on: a compression makes another one of the branch, and positions mean something else."""
 
     items: tuple[MessageShape, ...]
     next: str | None = None
+    key: str = ""
 
 
 class SentShape(Value, omit_defaults=False):

@@ -38,7 +38,7 @@ async def preview_compression(contexts: Contexts, context_id: str) -> Compressio
     live = await contexts.find(context_id)
     name = live.core.turn.branch if live.core.turn is not None else live.core.active_branch
     made, total = await _planned(live, name)
-    return outcome(live, live.branches[name], made, total, summary_tokens(made.tokens, own_budget(live)))
+    return outcome(live, live.branches[name], made, total, summary_tokens(made.tokens, made.earlier, own_budget(live)))
 
 
 async def compress(contexts: Contexts, context_id: str, *, focus: str | None = None, by: str = "local") -> Compression:

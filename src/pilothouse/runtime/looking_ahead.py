@@ -25,7 +25,7 @@ class WindowPart(Value, kw_only=True, omit_defaults=False):
 
 class Window(Value, kw_only=True, omit_defaults=False):
     """`request` is exactly what would be sent. Where `compresses` is true, a compression comes before it;
-    `results_cut` are sent cut short, since otherwise it would not fit."""
+    `results_cut` are sent cut short, by `tokens_cut`, since otherwise it would not fit."""
 
     model: str
     branch: str
@@ -33,6 +33,7 @@ class Window(Value, kw_only=True, omit_defaults=False):
     parts: tuple[WindowPart, ...]
     compresses: bool
     results_cut: int
+    tokens_cut: int
     request: Any
 
 
@@ -42,14 +43,14 @@ async def read_window(contexts: Contexts, context_id: str) -> Window:
     branch, made = await _outlined(live)
     history = await load(live, branch, made)
     found = await fitted(live, branch, made, history)
-    figures = meter(live, found.total)
     return Window(
         model=live.model,
         branch=branch,
-        meter=figures,
+        meter=meter(live, found.counts.total),
         parts=tuple(_parts(live, made, found.counts)),
         compresses=await due_plan(live, branch, history, found.counts.total) is not None,
         results_cut=found.cut,
+        tokens_cut=corrected(live, found.saved),
         request=msgspec.json.decode(live.parts.adapter.body(found.request)),
     )
 

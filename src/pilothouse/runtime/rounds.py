@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import msgspec
 
 from pilothouse.domain.budgets import Meter
-from pilothouse.domain.messages import Metadata
+from pilothouse.domain.contexts import CONTINUABLE
+from pilothouse.domain.messages import Message, Metadata
 from pilothouse.domain.modes import Mode
 from pilothouse.domain.offers import ToolOffer
+from pilothouse.domain.values import MessageId
 from pilothouse.llm.base import ModelMessage, ModelRequest
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.overviews import newest_overview
@@ -21,6 +24,7 @@ from pilothouse.window.telling import attached, tokens_in
 
 _TOOLS_AT_MOST = 128  # servers refuse a request with more
 _OPEN_FILES = 20
+_LOOKED_BACK = 2000
 _PATH_SHOWN = 300
 
 
@@ -58,10 +62,36 @@ async def outline(live: Live, branch: str) -> Outline:
 async def _came_with(live: Live) -> Metadata:
     """Of the message that opened the turn; what is kept from the model keeps what came with it."""
     turn = live.core.turn
-    if turn is None or turn.message_id is None:
+    message_id = turn.message_id if turn is not None else await _would_continue(live)
+    if message_id is None:
         return Metadata()
-    (message,) = await live.parts.store.messages(live.id, [turn.message_id])
+    (message,) = await live.parts.store.messages(live.id, [message_id])
     return message.metadata if message.metadata.held is None else Metadata()
+
+
+async def _would_continue(live: Live) -> MessageId | None:
+    """The message that `continue` would go on with, if there is anything to continue."""
+    if live.core.last_turn not in CONTINUABLE:
+        return None
+    return (await said_last(live)).message_id
+
+
+class SaidLast(NamedTuple):
+    """What the person said last on the active branch: where it begins, its first message, and all since `first`."""
+
+    start: int
+    message_id: MessageId | None
+    recent: list[Message]
+
+
+async def said_last(live: Live) -> SaidLast:
+    branch = live.branches[live.core.active_branch]
+    first = max(0, branch.length - _LOOKED_BACK)
+    ids = await live.parts.store.branch_ids(live.id, branch.name, first, branch.length)
+    recent = await live.parts.store.messages(live.id, ids)
+    said = [at for at, message in enumerate(recent) if message.role == "user" and message.metadata.turn is not None]
+    begun = next((at for at in said if recent[at].metadata.turn == recent[said[-1]].metadata.turn), 0)
+    return SaidLast(first + begun, recent[begun].id if said else None, recent)
 
 
 def _open_files(metadata: Metadata) -> list[str]:

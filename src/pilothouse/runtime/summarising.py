@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -25,6 +25,9 @@ _PIECES = 8
 _CHARACTERS_AT_MOST = 100_000
 _TRIES = 2
 
+_MANY = 1000
+
+T = TypeVar("T")
 How = Literal["model", "truncated", "recent_n"]
 
 
@@ -49,8 +52,8 @@ async def tell_in_short(
 ) -> Summary:
     """Ask the model where the plan says so; where it fails, say what can be said without it."""
     counter, budget = live.counter, own_budget(live)
-    tokens = max(40, summary_tokens(made.tokens, budget) - SUMMARY_AROUND)
-    files = await asyncio.to_thread(files_touched, messages)  # a long history takes its time
+    tokens = max(40, summary_tokens(made.tokens, made.earlier, budget) - SUMMARY_AROUND)
+    files = await _beside(messages, lambda: files_touched(messages))
     how: How = "recent_n"
     why: Reason | None = None
     used = Usage()
@@ -62,9 +65,14 @@ async def tell_in_short(
         except ModelError as error:
             how, why = "truncated", error.reason
             enter(CompressingMessages(messages_to_compress=made.messages))
-    told = await asyncio.to_thread(without_model, messages, counter, tokens)
+    told = await _beside(messages, lambda: without_model(messages, counter, tokens))
     text = finished(told, files, counter, tokens)
     return Summary(text=text, how=how, files=tuple(files), why=why, usage=used)
+
+
+async def _beside(messages: Sequence[Message], work: Callable[[], T]) -> T:
+    """A long history takes its time: other conversations are not to wait for it."""
+    return await asyncio.to_thread(work) if len(messages) > _MANY else work()
 
 
 async def _asked(
@@ -72,19 +80,13 @@ async def _asked(
 ) -> tuple[str, Usage]:
     """Piece by piece, each with the summary of those before it. Raises: ModelError."""
     adapter = live.parts.adapter
-    room = (
-        max(200, budget.tokens - budget.summary_tokens - live.counter.count(instruction(tokens, focus)) - tokens)
-        * 3
-        // 4
-    )
-    found, left_out = await asyncio.to_thread(lambda: pieces(record(messages), live.counter, room, _PIECES))
+    around = budget.summary_tokens + tokens + live.counter.count(instruction(tokens, focus))
+    room = max(200, budget.tokens - around) * 3 // 4
+    found, left_out = await _beside(messages, lambda: pieces(record(messages), live.counter, room, _PIECES))
     text, used = "", Usage()
     for number, piece in enumerate(found):
-        gap = (
-            f"[{left_out} entries of the record are left out here]\n\n"
-            if left_out and number == len(found) // 2
-            else ""
-        )
+        is_behind_gap = left_out and number == len(found) // 2
+        gap = f"[{left_out} entries of the record are left out here]\n\n" if is_behind_gap else ""
         earlier = f"Earlier summary:\n{text}\n\n" if text else ""
         message = adapter.encode(UserText(content=f"{earlier}{gap}{piece}"))
         request = ModelRequest(

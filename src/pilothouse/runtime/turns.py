@@ -27,9 +27,8 @@ from pilothouse.runtime.modes import follow_children
 from pilothouse.runtime.opening import open_turn
 from pilothouse.runtime.queue import take_held
 from pilothouse.runtime.recovery import after_break
+from pilothouse.runtime.rounds import said_last
 from pilothouse.runtime.turn import Turn
-
-_LOOKED_BACK = 2000  # as long as turns can be: what came with the message is sent again, and its messages are kept
 
 
 async def continue_turn(contexts: Contexts, context_id: str) -> None:
@@ -56,15 +55,9 @@ async def continue_turn(contexts: Contexts, context_id: str) -> None:
 async def _continue(contexts: Contexts, live: Live) -> None:
     """A new turn without a new message. What the last one did not come to do with its message is done first."""
     draft = live.draft()
-    branch = live.branches[live.core.active_branch]
-    first = max(0, branch.length - _LOOKED_BACK)
-    ids = await live.parts.store.branch_ids(live.id, branch.name, first, branch.length)
-    recent = await live.parts.store.messages(live.id, ids)
-    # It answers what the person said last: that, and what was done about it, still belongs to the turn.
-    said = [at for at, message in enumerate(recent) if message.role == "user" and message.metadata.turn is not None]
-    begun = next((at for at in said if recent[at].metadata.turn == recent[said[-1]].metadata.turn), 0)
-    open_turn(live, draft, start=first + begun, message_id=recent[begun].id if said else None)
-    unfinished = [message for message in recent if _is_unfinished(message)]
+    said = await said_last(live)  # it answers that: that, and what was done about it, still belongs to the turn
+    open_turn(live, draft, start=said.start, message_id=said.message_id)
+    unfinished = [message for message in said.recent if _is_unfinished(message)]
     state = ProcessingUserMessage() if unfinished else EnhancingSystemPrompt()
     await live.commit(draft, state, then=lambda: contexts.drive(live, Turn(live, unfinished)))
 

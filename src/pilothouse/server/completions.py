@@ -83,7 +83,7 @@ async def complete(call: Call, body: CompletionBody) -> Completion | EventStream
     return Completion(
         id=f"chatcmpl-{sent.message_id}",
         created=int(call.runtime.parts.ambient.now()),
-        model=call.runtime.parts.model,
+        model=live.model,
         choices=(Choice(message={"role": "assistant", "content": text + turn.remark()}),),
         usage=_usage(before, turn.live.core.usage),
     )
@@ -126,7 +126,7 @@ async def _chunks(call: Call, turn: Unattended, message_id: MessageId) -> AsyncG
         "id": f"chatcmpl-{message_id}",
         "object": "chat.completion.chunk",
         "created": int(call.runtime.parts.ambient.now()),
-        "model": call.runtime.parts.model,
+        "model": turn.live.model,
     }
     yield _chunk(about, {"role": "assistant", "content": ""})
     async for piece in turn.text():

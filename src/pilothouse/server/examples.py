@@ -244,6 +244,7 @@ WINDOW: dict[str, Any] = {
     ],
     "compresses": False,
     "results_cut": 0,
+    "tokens_cut": 0,
     "request": {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hello"}]},
 }
 COMPRESSION: dict[str, Any] = {

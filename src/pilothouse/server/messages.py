@@ -127,14 +127,16 @@ async def read(call: Call, context_id: str, query: MessagesQuery) -> list[Messag
         return await message_shapes(call.runtime, context_id, found)
     live = await call.runtime.context(context_id)
     name = query.branch or live.core.active_branch
-    branch = live.branches.get(name)
-    if branch is None:
-        raise NotFound(Code.UNKNOWN_BRANCH, branch=name, allowed=", ".join(live.branches))
-    stop = branch.length if query.before is None else min(query.before, branch.length)
-    found = await call.runtime.read_messages(context_id, branch=name, before=stop, limit=query.limit)
-    first = stop - len(found)
-    items = await message_shapes(call.runtime, context_id, found)
-    return MessagePage(tuple(items), str(first) if first > 0 else None)
+    while (branch := live.branches.get(name)) is not None:
+        stop = branch.length if query.before is None else min(query.before, branch.length)
+        found = await call.runtime.read_messages(context_id, branch=name, before=stop, limit=query.limit)
+        present = live.branches.get(name)
+        if present is not None and present.key != branch.key:
+            continue  # it was compressed while we read: what came may be of either list
+        first = stop - len(found)
+        items = await message_shapes(call.runtime, context_id, found)
+        return MessagePage(tuple(items), str(first) if first > 0 else None, branch.key)
+    raise NotFound(Code.UNKNOWN_BRANCH, branch=name, allowed=", ".join(live.branches))
 
 
 async def content(call: Call, context_id: str, message_id: str, query: ContentQuery) -> list[Delta]:

@@ -60,7 +60,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", _C, contexts.get, "A context: state, mode, branches, usage, pending calls",
           errors=(404,), example=CONTEXT),
     Route("GET", f"{_C}/messages", messages.read, "Messages by id (a list), or a page of a branch, newest page first",
-          errors=(404,), example=examples.page(MESSAGE)),
+          errors=(404,), example={**examples.page(MESSAGE), "key": examples.BRANCH["key"]}),
     Route("GET", f"{_C}/messages/{{message_id}}/content", messages.content,
           "What comes after a sequence number: while it is written, afterwards, after a restart",
           errors=(404,), example=[{"sequence": 13, "delta": "Hello"}]),

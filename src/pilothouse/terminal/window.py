@@ -41,7 +41,7 @@ async def tokens(runtime: Runtime, context_id: str, _: str, language: Language) 
     window = await runtime.read_window(context_id)
     print(meter_line(window.meter, language))
     for part in window.parts:
-        print(f"  {part.tokens:>8}  {part.name}")
+        print(f"  {part.tokens:>8}  {tell(f'part_{part.name}', language)}")
 
 
 def meter_line(meter: Meter, language: Language) -> str:
@@ -66,9 +66,9 @@ async def pin(runtime: Runtime, context_id: str, rest: str, language: Language) 
 
 
 async def model(runtime: Runtime, context_id: str, name: str, language: Language) -> None:
-    """/model [NAME]"""
+    """/model [NAME | none]"""
     if name:
-        await runtime.change_context(context_id, model=name)
+        await runtime.change_context(context_id, model=name if name != "none" else None)
     live = await runtime.context(context_id)
     others = ", ".join(dict.fromkeys((runtime.parts.model, *runtime.parts.models)))
     print(visible(tell("model", language, name=live.model, allowed=others)))

@@ -25,14 +25,15 @@ Scorer = Callable[[Message], float]
 
 
 class Plan(Value, kw_only=True):
-    """Positions below `cut` go, but for the stretches in `kept`. `messages` and `tokens` are what goes; `summarised`
-    says whether a model is asked to tell it in short."""
+    """Positions below `cut` go, but for the stretches in `kept`. `messages` and `tokens` are what goes, `earlier` is
+    the part of it that are summaries; `summarised` says whether a model is asked to tell it in short."""
 
     strategy: CompressionStrategy
     cut: int
     kept: tuple[tuple[int, int], ...] = ()
     messages: int
     tokens: int
+    earlier: int = 0
     summarised: bool
 
     def goes(self) -> list[tuple[int, int]]:
@@ -64,14 +65,15 @@ def plan(
     free = [number for number in old if number not in stays]
     if not as_much_as_possible and budget.strategy != "recent_n":
         wanted = total + budget.summary_tokens - budget.target_tokens
-        order = free if importance is None else sorted(free, key=lambda number: importance(blocks[number]))
+        order = free if importance is None else sorted(free, key=lambda number: _rank(blocks[number], importance))
         chosen = _first_that_hold(blocks, order, wanted)
         stays |= set(free) - chosen if importance is not None else set()
         free = [number for number in free if number in chosen]
     tokens = sum(blocks[number].tokens for number in free)
     if all(blocks[number].is_summary for number in free):
         return None
-    if tokens < _LEAST or (not as_much_as_possible and not _is_worth_it(tokens, total, budget)):
+    earlier = sum(blocks[number].tokens for number in free if blocks[number].is_summary)
+    if tokens - earlier < _LEAST or (not as_much_as_possible and not _is_worth_it(tokens, earlier, total, budget)):
         return None
     cut = ends[free[-1]]
     kept = _joined([(blocks[number].start, ends[number]) for number in sorted(stays) if ends[number] <= cut])
@@ -82,19 +84,25 @@ def plan(
         kept=kept,
         messages=gone,
         tokens=tokens,
+        earlier=earlier,
         summarised=budget.strategy != "recent_n",
     )
 
 
-def summary_tokens(tokens: int, budget: Budget) -> int:
-    """What may stand for so many tokens: never more than half of them."""
-    return min(budget.summary_tokens, tokens // 2)
+def _rank(block: Block, importance: Callable[[Block], float]) -> float:
+    """An earlier summary goes into the new one, however important: else they would pile up."""
+    return float("-inf") if block.is_summary else importance(block)
 
 
-def _is_worth_it(tokens: int, total: int, budget: Budget) -> bool:
-    """Whether enough is saved. What would be due again at once is done only where nothing would fit without it: each
-    time costs a request."""
-    saved = tokens - summary_tokens(tokens, budget)
+def summary_tokens(tokens: int, earlier: int, budget: Budget) -> int:
+    """What may stand for so many tokens: what `earlier` summaries among them take, and half of the rest."""
+    return min(budget.summary_tokens, earlier + (tokens - earlier) // 2)
+
+
+def _is_worth_it(tokens: int, earlier: int, total: int, budget: Budget) -> bool:
+    """Whether enough is saved of what was not told in short before. What would be due again at once is done only where
+    nothing would fit without it: each time costs a request."""
+    saved = tokens - max(earlier, summary_tokens(tokens, earlier, budget))
     return saved >= budget.worth and (total - saved <= budget.trigger_tokens or total > budget.tokens)
 
 

@@ -40,6 +40,8 @@ What was asked for and is not done, and what was about to be done next.
 Names, numbers, commands, errors and results that may be needed again, exactly.
 Where the record holds an earlier summary, carry over all of it that still holds. Add nothing that is not \
 in the record."""
+_LEFT_OUT = "were left out. They can still be read, not by you."
+_TOUCHED = "\n\nFiles touched: "
 _FOCUS = "\nAbove all keep what concerns: {focus}"
 
 
@@ -125,10 +127,10 @@ def _arguments(text: str) -> dict[str, Any]:
 def without_model(messages: Sequence[Message], counter: Counter, tokens: int) -> str:
     """What can be said by itself: how much is gone, the earlier summary, how each of the person's messages begins."""
     told = [message for message in messages if is_told(message)]
-    head = f"{len(told)} earlier messages were left out. They can still be read, not by you."
-    earlier = [message.content for message in told if isinstance(message, SystemControl) and message.kind == "summary"]
+    head = f"{len(told)} earlier messages {_LEFT_OUT}"
+    earlier = [_bare(each.content) for each in told if isinstance(each, SystemControl) and each.kind == "summary"]
     said = [_first_line(message.content) for message in told if isinstance(message, Text) and message.role == "user"]
-    text = "\n\n".join([head, *earlier[-1:]])
+    text = "\n\n".join([head, *filter(None, earlier[-1:])])
     lines: list[str] = []
     left = tokens - 20 - counter.count(text)
     for line in reversed(said):
@@ -140,10 +142,16 @@ def without_model(messages: Sequence[Message], counter: Counter, tokens: int) ->
     return _fitted("\n\n".join([text, *asked]), counter, tokens)
 
 
+def _bare(text: str) -> str:
+    """An earlier summary without what is said anew: how much was left out, and the files."""
+    head, _, rest = text.partition("\n\n")
+    return (rest if head.endswith(_LEFT_OUT) else text).partition(_TOUCHED)[0]
+
+
 def finished(text: str, files: Sequence[str], counter: Counter, tokens: int) -> str:
     """A summary with the files that were touched, within its tokens. The files are ours to know, not the model's."""
     for count in (len(files), 30, 10, 0):
-        listed = "\n\nFiles touched: " + ", ".join(files[len(files) - count :]) if count and files else ""
+        listed = _TOUCHED + ", ".join(files[len(files) - count :]) if count and files else ""
         room = tokens - counter.count(listed)
         if room >= tokens // 2:
             return _fitted(text.strip(), counter, room) + listed

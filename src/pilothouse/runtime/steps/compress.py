@@ -1,7 +1,7 @@
 """compress: a person has asked for it, between turns. What the store refuses changes nothing, and they are told."""
 
 from pilothouse.domain.errors import StoreError
-from pilothouse.domain.states import Idle, State
+from pilothouse.domain.states import Idle, SavingContext, State
 from pilothouse.runtime.compressing import compress_branch
 from pilothouse.runtime.turn import Turn
 
@@ -23,5 +23,7 @@ async def compress(turn: Turn) -> State:
         )
     except StoreError as error:
         asked.error = error
+        if not isinstance(turn.live.state, SavingContext):  # it could not even be read
+            turn.enter(SavingContext())
         return Idle()
     return turn.live.state
