@@ -58,8 +58,11 @@ class Tail:
         return tail
 
     def put_branch(self, name: str, branch: Branch) -> None:
+        """One that is there under another key, but is as old, got it in a line that is damaged: it keeps its list."""
         known = self.branches.get(name)
-        if known is None or known.key != branch.key:
+        if known is not None and branch.created_at == known.created_at:
+            branch = msgspec.structs.replace(branch, key=known.key)
+        else:
             self.in_file[name], self.recent_ids[name] = 0, []
         length = self.in_file[name] + len(self.recent_ids[name])
         self.branches[name] = msgspec.structs.replace(branch, length=length)

@@ -169,8 +169,11 @@ class ContextOnDisk:
     def _apply(self, entry: Entry) -> None:
         self.core = entry.core
         self.version = entry.version
+        # Where the line that made it is damaged, what was to take its place is not there: it stays.
+        lost = {new for old, new in entry.renamed.items() if old not in self.tail.branches}
         for name in entry.dropped:
-            self.tail.drop_branch(name)
+            if name not in lost:
+                self.tail.drop_branch(name)
         for old, new in entry.renamed.items():
             self.tail.rename_branch(old, new)
         self.tail.keys.update((sent.key, sent) for sent in entry.keys)
