@@ -8,7 +8,7 @@ import pytest
 from pilothouse.domain.audit import AuditDraft, chain
 from pilothouse.domain.branches import MAIN, Branch
 from pilothouse.domain.calls import CallRecord
-from pilothouse.domain.contexts import Change, ContextCore, OpenTurn
+from pilothouse.domain.contexts import FORMAT, Change, ContextCore, OpenTurn
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StaleWrite
 from pilothouse.domain.messages import ErrorMessage, Text
 from pilothouse.domain.states import Idle, ProcessingUserMessage
@@ -31,7 +31,8 @@ def text(number: int, content: str = "hello") -> Text:
 
 
 def core(**fields: object) -> ContextCore:
-    return ContextCore(**{"context_id": ID, "created_at": AT, "updated_at": AT, "mode": "agent", **fields})
+    usual = {"context_id": ID, "format": FORMAT, "created_at": AT, "updated_at": AT, "mode": "agent"}
+    return ContextCore(**{**usual, **fields})
 
 
 def first() -> Change:

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from pilothouse.domain.branches import MAIN, Branch
-from pilothouse.domain.contexts import Change
+from pilothouse.domain.contexts import FORMAT, Change
 from pilothouse.domain.errors import Conflict, NotFound, PilothouseError, StoreDamaged, StoreError, StoreLocked
 from pilothouse.domain.messages import ErrorMessage
 from pilothouse.domain.states import Failed
@@ -96,6 +96,24 @@ async def test_a_second_process_is_refused_and_a_dead_ones_lock_never_blocks(tmp
         holder.kill()
     store = FileStore(tmp_path, now=lambda: AT)
     await store.close()
+
+
+async def test_an_older_format_is_read_and_kept_as_it_was(tmp_path: Path) -> None:
+    store = await filled(tmp_path, checkpoint=True)
+    await store.close()
+    folder = tmp_path / "contexts" / ID
+    path = folder / "metadata.json"
+    before = path.read_bytes().replace(f' "format": {FORMAT},\n'.encode(), b"")
+    assert b'"format"' not in before, "format 2 did not say its number"
+    path.write_bytes(before)
+    store = FileStore(tmp_path, now=lambda: AT)
+    stored = await store.open(ID)
+    assert stored.core.format == FORMAT
+    await store.commit(ID, append(text(4)), expected=stored.version)
+    await store.close()
+    assert msgspec.json.decode(path.read_bytes())["format"] == FORMAT
+    (kept,) = [each for each in folder.rglob("*") if "format-2" in each.name]
+    assert kept.read_bytes() == before
 
 
 async def test_a_newer_format_is_left_alone(tmp_path: Path) -> None:

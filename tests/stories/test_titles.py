@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import PilothouseError
+from pilothouse.domain.messages import Message
 from pilothouse.llm.base import ModelEvent, ModelRequest
 from pilothouse.llm.script import Answer, Script
 from pilothouse.llm.scripted import ScriptedAdapter
@@ -40,3 +43,15 @@ async def test_a_bug_of_the_titles_model_is_reported_and_the_first_line_stays(
     assert (await world.runtime.context(context_id)).core.title == "the first line"
     await world.runtime.close()
     assert unhandled == []
+
+
+async def test_the_titles_model_sees_no_message_that_a_persons_own_processors_look_at(tmp_path: Path) -> None:
+    async def refuses(_: object) -> list[Message]:
+        raise PilothouseError(Code.PROCESSOR_FAILED, detail="it holds a secret")
+
+    model = ScriptedAdapter(Script(title=(Answer(text="A title"),)))
+    world = World(tmp_path, titles=Titles(model, "small"), processors=[refuses])
+    context_id = await world.start()
+    await world.turn(context_id, "the secret")
+    await world.runtime.close()
+    assert model.requests == []

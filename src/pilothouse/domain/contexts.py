@@ -17,6 +17,7 @@ from pilothouse.domain.states import Idle, State
 from pilothouse.domain.values import CallId, ContextId, MessageId, Timestamp, TurnId, Value
 
 FORMAT = 3
+_UNNAMED_FORMAT = 2  # what is usual is not written: up to this one, files do not say their format
 QUEUE_AT_MOST = 50
 UNCORRECTED = 1.0  # what is left out of a file is this very value
 
@@ -79,7 +80,7 @@ class ContextCore(Value, kw_only=True):
     for one token that we did, for the model `token_ratio_of`; `pins` are messages that no compression takes."""
 
     context_id: ContextId
-    format: int = FORMAT
+    format: int = _UNNAMED_FORMAT
     owner: str = "local"
     parent: ContextId | None = None
     workspace: str | None = None

@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 from pilothouse.domain.audit import AuditDraft, chain
 from pilothouse.domain.branches import MAIN, Branch
 from pilothouse.domain.codes import Code
-from pilothouse.domain.contexts import Change, ContextCore, ContextSummary, check_context_id
+from pilothouse.domain.contexts import FORMAT, Change, ContextCore, ContextSummary, check_context_id
 from pilothouse.domain.errors import Conflict, InvalidInput
 from pilothouse.domain.messages import Usage
 from pilothouse.domain.modes import DEFAULT_MODE, Mode, strictness
@@ -76,6 +76,7 @@ async def create_context(
     at = parts.now()
     core = ContextCore(
         context_id=new_id,
+        format=FORMAT,
         owner=owner,
         parent=ContextId(parent) if parent is not None else None,
         workspace=real,

@@ -90,7 +90,8 @@ async def _begin(contexts: Contexts, live: Live, draft: Draft, letter: Letter, s
     sent = Sent(message_id=messages[0].id, turn_id=draft.value("turn").id)
     _note_key(draft, sent_key, sent)
     await live.commit(draft, ProcessingUserMessage(), then=lambda: contexts.drive(live, turn))
-    if is_first and contexts.parts.titles is not None:
+    # Where somebody's processors look at messages first, no other model sees one before them.
+    if is_first and contexts.parts.titles is not None and not contexts.parts.processors:
         contexts.beside(make_title(contexts, live, messages[0]))
     return sent
 

@@ -69,7 +69,8 @@ async def _cut(live: Live, branch: str, history: History, number: int, *, with_t
     blocks = history.blocks()
     end = blocks[number + 1].start if number + 1 < len(blocks) else history.length
     request, *others = await read(live, live.branches[branch], [(blocks[number].start, end)])
-    assert isinstance(request, ToolRequest)
+    if not isinstance(request, ToolRequest):  # the branch was compressed while somebody only looked
+        return _Shorter([], 0, 0)
     results = {each.call_id: each for each in reversed(others) if isinstance(each, ToolResult)}
     count = live.counter.count
     fragments = render(request, results, live.parts.adapter.encode, with_tools=with_tools, limit=_RESULT_AT_LEAST)

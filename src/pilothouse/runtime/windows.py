@@ -1,5 +1,6 @@
 """The histories that are kept encoded, so that a round costs what is new and not the whole conversation."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -8,6 +9,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import NotFound
 from pilothouse.domain.messages import Message
 from pilothouse.window.history import History
+from pilothouse.window.telling import counted
 from pilothouse.window.tokens import Counter
 
 if TYPE_CHECKING:
@@ -42,7 +44,8 @@ class Windows:
                 return history
             start = at if start is None else min(start, at)
             stop = min(branch.length, at + _AT_ONCE)
-            messages = await store.messages(live.id, await store.branch_ids(live.id, name, at, stop))
+            read = await store.messages(live.id, await store.branch_ids(live.id, name, at, stop))
+            messages = await _counted(read, live.counter)
             if history.length != at or history not in self._kept.values():
                 continue  # somebody else was faster, or it is not this list any more
             history.extend(messages)
@@ -80,6 +83,13 @@ class Windows:
     def forget_branch(self, branch: Branch) -> None:
         for key in [key for key in self._kept if key[0] == branch.key]:
             del self._kept[key]
+
+
+async def _counted(messages: Sequence[Message], counter: Counter) -> Sequence[Message]:
+    """After a change of the model all of them may have to be counted anew: that must not hold up other turns."""
+    if all(message.metadata.counter == counter.name for message in messages):
+        return messages
+    return await asyncio.to_thread(lambda: [counted(message, counter) for message in messages])
 
 
 def token_ratio(live: "Live") -> float:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from pilothouse.domain.branches import Branch
+from pilothouse.domain.branches import Branch, next_name
 from pilothouse.domain.contexts import ContextCore, SentKey
 from pilothouse.domain.values import CallId, MessageId
 from pilothouse.storage.files.disk import Disk
@@ -58,13 +58,14 @@ class Tail:
         return tail
 
     def put_branch(self, name: str, branch: Branch) -> None:
-        """One that is there keeps its list, also where the line cannot be read that should have given it another."""
+        """One that is there under another key, but is as old, got it in a line that is damaged: it keeps its list."""
         known = self.branches.get(name)
-        if known is None:
+        if known is not None and known.created_at in ("", branch.created_at):
+            branch = msgspec.structs.replace(branch, key=known.key)
+        else:
             self.in_file[name], self.recent_ids[name] = 0, []
         length = self.in_file[name] + len(self.recent_ids[name])
-        key = known.key if known is not None else branch.key
-        self.branches[name] = msgspec.structs.replace(branch, key=key, length=length)
+        self.branches[name] = msgspec.structs.replace(branch, length=length)
 
     def drop_branch(self, name: str) -> None:
         if name in self.branches:
@@ -73,9 +74,12 @@ class Tail:
 
     def rename_branch(self, old: str, new: str) -> None:
         """Its list goes with it: the key is the same. One whose making cannot be read any more has none."""
-        if old in self.branches:
-            self.in_file[new], self.recent_ids[new] = self.in_file.pop(old), self.recent_ids.pop(old)
-            self.branches[new] = msgspec.structs.replace(self.branches.pop(old), name=new)
+        if old not in self.branches:
+            return
+        if new in self.branches:  # it should have gone in a line that is damaged
+            self.rename_branch(new, next_name(new, self.branches))
+        self.in_file[new], self.recent_ids[new] = self.in_file.pop(old), self.recent_ids.pop(old)
+        self.branches[new] = msgspec.structs.replace(self.branches.pop(old), name=new)
 
     def append_ids(self, name: str, ids: Sequence[MessageId]) -> None:
         self.require_branch(name)

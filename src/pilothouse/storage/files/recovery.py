@@ -172,6 +172,7 @@ def rebuild(folder: Folder, found: Found, at: str) -> Metadata:
     reason = Reason(Code.CONTEXT_DAMAGED, {"context_id": folder.path.name, "detail": found.metadata_error})
     core = ContextCore(
         context_id=ContextId(folder.path.name),
+        format=FORMAT,
         created_at=at,
         updated_at=at,
         state=Failed(error_message=reason, failed_at=at),

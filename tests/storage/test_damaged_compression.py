@@ -1,0 +1,79 @@
+"""The line of the journal that holds a compression, or its undoing, is damaged: nothing else of the branch is lost."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from pilothouse.storage.files.store import FileStore
+from tests.compressing import WORDS, Small
+from tests.storage.test_contract import AT
+from tests.storage.test_files import abandon
+
+
+async def _nothing(world: Small, context_id: str) -> None:
+    pass
+
+
+async def _undo(world: Small, context_id: str) -> None:
+    await world.runtime.undo_compression(context_id)
+
+
+async def _prompt(world: Small, context_id: str) -> None:
+    await world.runtime.set_prompt_addition(context_id, "Be kind.")
+
+
+async def _turn(world: Small, context_id: str) -> None:
+    await world.turn(context_id, "and then")
+
+
+async def _again(world: Small, context_id: str) -> None:
+    for _ in range(3):
+        await world.turn(context_id, WORDS)
+    await world.runtime.compress(context_id)
+
+
+AFTER: dict[str, Callable[[Small, str], Awaitable[None]]] = {
+    "nothing": _nothing,
+    "undone": _undo,
+    "another prompt": _prompt,
+    "a turn": _turn,
+    "compressed again": _again,
+}
+
+
+def opened(tmp_path: Path, ids_from: int = 0) -> Small:
+    return Small(tmp_path, store=FileStore(tmp_path / "data", now=lambda: AT), ids_from=ids_from)
+
+
+CASES = [
+    (lost, after) for lost in ("compression", "undoing") for after in AFTER if (lost, after) != ("undoing", "undone")
+]
+
+
+@pytest.mark.parametrize(("lost", "after"), CASES)
+async def test_a_damaged_line_costs_its_own_summary_and_no_other_message(tmp_path: Path, lost: str, after: str) -> None:
+    world = opened(tmp_path)
+    context_id = await world.filled()
+    (journal,) = (tmp_path / "data" / "contexts" / context_id / "journal").iterdir()
+    if lost == "undoing":
+        await world.runtime.compress(context_id)
+    start = journal.stat().st_size
+    await (world.runtime.compress if lost == "compression" else world.runtime.undo_compression)(context_id)
+    await AFTER[after](world, context_id)
+    live = await world.runtime.context(context_id)
+    said = {each for name in live.branches for each in await world.ids(context_id, name)}
+    abandon(world.parts.store)  # type: ignore[arg-type]
+    data = bytearray(journal.read_bytes())
+    data[start + 20] ^= 1
+    journal.write_bytes(data)
+
+    world = opened(tmp_path, ids_from=10**6)
+    live = await world.runtime.context(context_id)
+    found = {name: await world.ids(context_id, name) for name in live.branches}
+    left = said - {each for ids in found.values() for each in ids}
+    assert len(left) <= 1, "at most the summary of that line"
+    assert all(len(ids) == len(set(ids)) for ids in found.values())
+    await world.turn(context_id, "go on")
+    world.check_requests()
+    await world.runtime.close()
