@@ -270,7 +270,7 @@ TOO_LONG: dict[str, Said] = {
     "OpenAI, only the code": http(400, {"error": {"message": "Too long.", "code": "context_length_exceeded"}}),
     "vLLM": _vllm("This model's maximum context length is 4096 tokens. However, you requested 9012 tokens"),
     "vLLM, newer": http(
-        400, {"error": {"message": "However, the model's context length is only 1024 tokens", "code": 400}}
+        400, {"error": {"message": "However, the model's context length is only 4096 tokens", "code": 400}}
     ),
     "llama.cpp": http(400, {"error": LLAMA}),
     "llama.cpp, as an error of its own": http(500, {"error": {**LLAMA, "code": 500}}),
@@ -313,6 +313,31 @@ async def test_what_is_too_long_is_compressed_once_and_sent_again(tmp_path: Path
         assert "In short." in sent["messages"][1]["content"]
         assert (await world.runtime.read_messages(context_id))[-1].content == "all is well"
         assert world.ambient.slept == [0], "there is nothing to wait for"
+
+
+SAID = {
+    "OpenAI": 8192,
+    "vLLM": 4096,
+    "vLLM, newer": 4096,
+    "OpenAI, only the code": None,
+    "a proxy": None,
+    "Ollama": None,
+}
+
+
+@too_long
+async def test_how_much_fits_is_learned_where_the_refusal_says_it(tmp_path: Path, server: str) -> None:
+    window = None if server in SAYS_NOTHING else 4096 if "vLLM" in server else 8192
+    async with wired(tmp_path, [*TALKS, TOO_LONG[server], FINE], [IN_SHORT]) as (world, _):
+        context_id = await talked(world)
+        before = (await world.runtime.meter(context_id)).budget
+        assert before > 8192
+        await world.turn(context_id, "and now?")
+        assert (await world.runtime.meter(context_id)).budget == (window or before)
+        fresh = await world.start()
+        assert (await world.runtime.meter(fresh)).budget == (window or before), (
+            "it is the model's, not the conversation's"
+        )
 
 
 @too_long

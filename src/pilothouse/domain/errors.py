@@ -91,7 +91,11 @@ class ModelRefused(ModelError):
 
 
 class ModelTooLong(ModelRefused):
-    pass
+    """`window` is how many tokens fit, where the provider said so."""
+
+    def __init__(self, code: Code, *, window: int | None = None, **params: Any) -> None:
+        super().__init__(code, **params)
+        self.window = window
 
 
 class ToolError(PilothouseError):

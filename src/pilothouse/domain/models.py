@@ -19,15 +19,23 @@ class ModelFacts(Value, kw_only=True):
 
 
 class Catalogue:
-    """The built-in facts, and a person's own, which stand first."""
+    """The built-in facts, and a person's own, which stand first; and what providers have said since the start."""
 
     def __init__(self, own: Mapping[str, ModelFacts] | None = None) -> None:
         self._own = dict(own or {})
+        self._learned: dict[str, int] = {}
 
     def facts(self, name: str) -> ModelFacts:
         """What is known of a model; of an unknown one, nothing."""
         own = self._own.get(name)
         return own if own is not None else _built_in(name)
+
+    def learn_window(self, name: str, tokens: int) -> None:
+        """The provider itself has said how much fits: whoever serves a model decides that."""
+        self._learned[name] = tokens
+
+    def learned_window(self, name: str) -> int | None:
+        return self._learned.get(name)
 
     def known(self) -> Mapping[str, ModelFacts]:
         """Every name that there are facts about. A built-in one stands for all names that begin with it."""

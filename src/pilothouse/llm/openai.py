@@ -35,6 +35,10 @@ _TOO_LONG = re.compile(
     rb"(?i)context_length_exceeded|context[ _-]?(length|window|size)|maximum context|too many tokens"
     rb"|prompt is too long|input is too long|exceed[^.]{0,40}(context|token)"
 )
+_WINDOW = re.compile(
+    rb'(?i)n_ctx\\*"\s*:\s*(\d{1,9})|context (?:length|size|window)(?: (?:is|of|only))* ?\(?(\d{1,9}) ?tokens'
+)
+_SMALLEST_WINDOW = 512
 
 
 class _Function(msgspec.Struct):
@@ -157,7 +161,7 @@ def _events(line: bytes) -> list[ModelEvent]:
         raise ModelUnavailable(Code.MODEL_GARBLED, detail=str(error)) from error
     if chunk.error is not None:
         if _TOO_LONG.search(line):
-            raise ModelTooLong(Code.MODEL_TOO_LONG, detail=_message_of(chunk.error))
+            raise ModelTooLong(Code.MODEL_TOO_LONG, window=_window_in(line), detail=_message_of(chunk.error))
         raise ModelUnavailable(Code.MODEL_OVERLOADED, status="in the stream", detail=_message_of(chunk.error))
     events: list[ModelEvent] = []
     for choice in chunk.choices or ():
@@ -201,17 +205,24 @@ def _refusal(response: aiohttp.ClientResponse, body: bytes) -> ModelError:
     if status == 429:
         return ModelUnavailable(Code.MODEL_RATE_LIMITED, retry_after=retry_after, detail=detail)
     if status in (400, 413, 422, 500) and _TOO_LONG.search(body):  # llama.cpp and Ollama have said it with 500 too
-        return ModelTooLong(Code.MODEL_TOO_LONG, detail=detail)
+        return ModelTooLong(Code.MODEL_TOO_LONG, window=_window_in(body), detail=detail)
     if status >= 500 or status in (408, 409, 425):
         return ModelUnavailable(Code.MODEL_OVERLOADED, retry_after=retry_after, status=status, detail=detail)
     code = Code.MODEL_AUTH if status in (401, 403) else Code.MODEL_REFUSED
     return ModelRefused(code, status=status, detail=detail)
 
 
+def _window_in(body: bytes) -> int | None:
+    """How many tokens fit, where the words of a refusal tell it."""
+    found = _WINDOW.search(body)
+    window = int(found[1] or found[2]) if found is not None else 0
+    return window if window >= _SMALLEST_WINDOW else None
+
+
 def _not_a_stream(body: bytes) -> ModelError:
     """A 200 that is no event stream: an error in JSON, or a page of some proxy."""
     if _TOO_LONG.search(body):
-        return ModelTooLong(Code.MODEL_TOO_LONG, detail=_detail(body))
+        return ModelTooLong(Code.MODEL_TOO_LONG, window=_window_in(body), detail=_detail(body))
     return ModelRefused(Code.MODEL_REFUSED, status=200, detail=_detail(body))
 
 

@@ -112,9 +112,7 @@ class Live:
 
     @property
     def budget(self) -> Budget:
-        parts = self.parts
-        tokens = parts.token_budget or self.facts.window or parts.budget.tokens
-        return parts.budget if tokens == parts.budget.tokens else msgspec.structs.replace(parts.budget, tokens=tokens)
+        return self.parts.budget_of(self.model)
 
     @property
     def writing(self) -> "Outlet | None":

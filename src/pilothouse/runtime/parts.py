@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+import msgspec
+
 from pilothouse.ambient import Ambient, timestamp
 from pilothouse.domain.budgets import Budget, OverviewSettings
 from pilothouse.domain.codes import Code
@@ -132,6 +134,15 @@ class Parts:
         if name is not None and not self.has_model(name):
             allowed = ", ".join(dict.fromkeys((self.model, *self.models)))
             raise InvalidInput(Code.UNKNOWN_MODEL, model=name, allowed=allowed)
+
+    def budget_of(self, model: str) -> Budget:
+        """What a request to a model may hold; never more than its provider has said that it takes."""
+        usual = self.token_budget or self.catalogue.facts(model).window or self.budget.tokens
+        tokens = min(usual, self.catalogue.learned_window(model) or usual)
+        if tokens == self.budget.tokens:
+            return self.budget
+        changed: Budget = msgspec.structs.replace(self.budget, tokens=tokens)
+        return changed
 
     def now(self) -> Timestamp:
         return timestamp(self.ambient.now())

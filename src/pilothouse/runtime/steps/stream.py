@@ -98,6 +98,8 @@ async def _after_error(turn: Turn, answer: Answer, error: ModelError) -> State:
         # None of its calls is run: an argument may be cut in a way that still parses.
         await keep_partial(turn, "cut")
         resume = PreparingLLMRequest
+    if isinstance(error, ModelTooLong) and error.window is not None and turn.request is not None:
+        turn.parts.catalogue.learn_window(turn.request.model, error.window)
     if isinstance(error, ModelTooLong) and not turn.was_too_long and turn.live.budget.auto_compress:
         # Our count was wrong, or the window is smaller than we know: once more, with as little as possible.
         turn.was_too_long, turn.must_shorten, turn.wait_seconds = True, True, 0.0
