@@ -315,14 +315,7 @@ async def test_what_is_too_long_is_compressed_once_and_sent_again(tmp_path: Path
         assert world.ambient.slept == [0], "there is nothing to wait for"
 
 
-SAID = {
-    "OpenAI": 8192,
-    "vLLM": 4096,
-    "vLLM, newer": 4096,
-    "OpenAI, only the code": None,
-    "a proxy": None,
-    "Ollama": None,
-}
+SAYS_NOTHING = ("OpenAI, only the code", "Ollama", "Ollama, plain", "a proxy")
 
 
 @too_long
