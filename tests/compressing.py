@@ -92,7 +92,7 @@ class Small(World):
         self.model = made
 
     async def ids(self, context_id: str, branch: str = "main") -> list[str]:
-        return list(await self.parts.store.branch_ids(context_id, branch))  # type: ignore[arg-type]
+        return list(await self.parts.store.branch_ids(context_id, branch))
 
     async def messages(self, context_id: str, branch: str | None = None) -> list[Message]:
         return await self.runtime.read_messages(context_id, branch=branch, limit=10**6)

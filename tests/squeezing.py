@@ -34,7 +34,7 @@ async def squeeze(runtime: Runtime, workspace: Path, name: str, act: Act, begins
             await say(_MESSAGE)
 
     async def write_out() -> None:
-        await runtime.parts.store.checkpoint(name)  # type: ignore[attr-defined]
+        await runtime.parts.store.checkpoint(name)
 
     await act("created", lambda: runtime.create_context(workspace, context_id=name))
     await fill()

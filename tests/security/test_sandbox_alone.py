@@ -403,7 +403,7 @@ def test_git_tells_what_there_is(user: int | None, bait: Path) -> None:
 
 async def use(workspace: Workspace, command: str, *, confined: bool = False, **options: object) -> str:
     environment = {**os.environ, "PATH": PATH, "HOME": "/nonexistent", **options.pop("environment", {})}
-    tool = Execute(environment, **options)  # type: ignore[arg-type]
+    tool = Execute(environment, **options)
     job = Job(call_id=CallId(f"call-{os.getpid()}"), workspace=workspace, seconds=SECONDS, confined=confined)
     return await tool.run(ExecuteArguments(command), job)
 

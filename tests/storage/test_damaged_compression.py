@@ -63,7 +63,7 @@ async def test_a_damaged_line_costs_its_own_summary_and_no_other_message(tmp_pat
     await AFTER[after](world, context_id)
     live = await world.runtime.context(context_id)
     said = {each for name in live.branches for each in await world.ids(context_id, name)}
-    abandon(world.parts.store)  # type: ignore[arg-type]
+    abandon(world.parts.store)
     data = bytearray(journal.read_bytes())
     data[start + 20] ^= 1
     journal.write_bytes(data)

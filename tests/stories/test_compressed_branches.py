@@ -150,7 +150,7 @@ async def test_what_a_fork_of_a_compressed_branch_tells_in_short_is_not_merged_i
     if how == "create":
         await world.runtime.create_branch(context_id, "fork")
     elif how == "fork":
-        await world.runtime.fork(context_id, "fork", at=now[-1])  # type: ignore[arg-type]
+        await world.runtime.fork(context_id, "fork", at=now[-1])
     else:
         await world.runtime.edit_message(context_id, now[-2], "said otherwise", name="fork")
         await world.runtime.rested(context_id)
@@ -165,7 +165,7 @@ async def test_a_fork_of_a_compressed_branch_is_a_branch_like_any_other(tmp_path
     world = Small(tmp_path)
     context_id, _, _, _ = await branched(world)
     now = await world.ids(context_id)
-    kept = await world.runtime.fork(context_id, "fork", at=now[3])  # type: ignore[arg-type]
+    kept = await world.runtime.fork(context_id, "fork", at=now[3])
     assert kept.length >= 4
     assert not kept.keeps_whole
     edited = await world.runtime.edit_message(context_id, now[-2], "said otherwise")

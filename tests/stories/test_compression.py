@@ -81,7 +81,7 @@ async def test_after_a_compression_the_window_holds_no_more_than_the_target(tmp_
         async for event in streamed(request):
             yield event
 
-    world.model.stream = look_first  # type: ignore[method-assign]
+    world.model.stream = look_first
     await world.turn(context_id, MANY_WORDS)
     (summary,) = await world.summaries(context_id)
     assert meters == [summary.detail["tokens_after"]], "the figures are those of the meter"
@@ -566,7 +566,7 @@ async def test_a_context_is_compressed_again_and_again_and_stays_small(tmp_path:
     meter = await world.runtime.meter(context_id)
     assert meter.tokens <= meter.trigger + 200
     pool = await world.parts.store.message_ids((await world.runtime.context(context_id)).id)
-    said = [m for m in await world.parts.store.messages(context_id, pool) if isinstance(m, Text)]  # type: ignore[arg-type]
+    said = [m for m in await world.parts.store.messages(context_id, pool) if isinstance(m, Text)]
     assert len(said) == 120, "nothing that was said is gone"
     world.check_requests()
 

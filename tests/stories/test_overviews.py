@@ -214,7 +214,7 @@ async def test_on_request_it_is_stored_in_any_state_and_told_from_the_next_round
     elif kind == "paused":
         await world.runtime.resume(context_id)
     elif kind == "running":
-        world.parts.registry.find("look").release.set()  # type: ignore[union-attr]
+        world.parts.registry.find("look").release.set()
     if kind in ("waiting", "paused", "running"):
         live = await world.runtime.rested(context_id)
         assert isinstance(live.state, Idle)
