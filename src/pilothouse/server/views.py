@@ -70,6 +70,9 @@ async def branch_shape(
         ids = await runtime.read_ids(context_id, branch.name, before=stop, limit=limit)
     except NotFound:  # it was deleted meanwhile: the next signal tells
         ids = []
+    present = (await runtime.context(context_id)).branches.get(branch.name)
+    if present is None or present.key != branch.key:  # compressed while we read: these may be of the other list
+        ids = []
     return BranchShape(
         name=branch.name,
         key=branch.key,
