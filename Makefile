@@ -3,10 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PEERS := tests/tools/mcp/peers/node_modules
+PAGE := web/node_modules
 AS_ROOT := $(shell test "$$(id -u)" = 0 || command -v sudo)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help install run chat test test-long check bench docs lock clean tesseract
+.PHONY: help install run chat test test-long check page bench docs lock clean tesseract
 
 help: ## show this
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,10 +20,11 @@ run: install ## the server with its page; prints a link; needs no key
 chat: install ## a conversation in the terminal; needs no key
 	@$(BIN)/pilothouse
 
-test: check $(PEERS)/.done tesseract ## lint, types and all tests, the long ones as a sample; about eight minutes
+test: check page $(PEERS)/.done tesseract ## lint, types and all tests, the long ones as a sample; about nine minutes
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-long: $(VENV)/.dev $(PEERS)/.done tesseract ## the same with the full counts of kills, faults and generated cases
+	PILOTHOUSE_LONG=1 $(MAKE) page
 	PILOTHOUSE_LONG=1 $(BIN)/python -m pytest -n 2 --dist worksteal -rP
 
 check: $(VENV)/.dev ## lint and types only
@@ -30,10 +32,13 @@ check: $(VENV)/.dev ## lint and types only
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+page: install $(PAGE)/.done ## types and tests of the page only
+	PILOTHOUSE_PYTHON=$(CURDIR)/$(BIN)/python npm --prefix web run --silent check
+
 bench: $(VENV)/.dev .bench-venv/.done ## the figures of the README, beside a floor and a peer measured in the same run
 	$(BIN)/python -m benchmarks
 
-docs: install ## write the generated parts of the documentation
+docs: install ## write what is generated from the code: parts of the documentation and of the page
 	$(BIN)/python docs/generate.py
 
 lock: $(VENV)/.dev ## pin and hash the requirements anew
@@ -45,7 +50,7 @@ lock: $(VENV)/.dev ## pin and hash the requirements anew
 	done
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) $(PEERS) .bench-venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(PAGE) .bench-venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(VENV)/.run: requirements/run.txt pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -60,6 +65,10 @@ $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 # Servers of tools that others wrote, for the tests to talk to.
 $(PEERS)/.done: $(dir $(PEERS))package-lock.json
 	npm ci --ignore-scripts --no-audit --no-fund --silent --prefix $(dir $(PEERS))
+	@touch $@
+
+$(PAGE)/.done: web/package-lock.json
+	npm ci --ignore-scripts --no-audit --no-fund --silent --prefix web
 	@touch $@
 
 # The program that reads text in images, for the tests that show some.

@@ -10,7 +10,7 @@ from pilothouse import __version__
 from pilothouse.domain.shapes import Problem
 from pilothouse.server.routing import EVENTS, HTML, JSON, Route
 
-_REF = "#/components/schemas/{name}"
+REFERENCE = "#/components/schemas/{name}"
 _PROBLEM = "application/problem+json"
 _SAID = {
     400: "The body is no JSON",
@@ -36,7 +36,7 @@ _KEY_HEADER = {
 
 def openapi_document(routes: Sequence[Route]) -> dict[str, Any]:
     types = list(dict.fromkeys(kind for route in routes for kind in _types(route)))
-    schemas, components = msgspec.json.schema_components([*types, Problem], ref_template=_REF)
+    schemas, components = msgspec.json.schema_components([*types, Problem], ref_template=REFERENCE)
     known = dict(zip([*map(_key, types), _key(Problem)], schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:

@@ -41,6 +41,15 @@ class StreamQuery(Value):
     contexts: Annotated[str, Meta(max_length=CONTEXTS_AT_MOST * 65, pattern=LISTED_IDS)] = ""
 
 
+class ErrorTold(Value, kw_only=True):
+    """An error as its event tells it: what has happened, where and when if it is about a context."""
+
+    context_id: str | None = None
+    version: int | None = None
+    code: Code
+    error_message: str
+
+
 async def stream(call: Call, context_id: str) -> EventStream:
     """The signals of one context."""
     call.check_streams()
@@ -143,9 +152,8 @@ def _short(state: State) -> State:
 
 
 def _error(reason: Reason, language: Language, context_id: str | None = None, version: int | None = None) -> bytes:
-    data = {"context_id": context_id, "version": version, "code": reason.code}
-    told = {name: value for name, value in data.items() if value is not None}
-    return event("Error", {**told, "error_message": _cut_text(say(reason, language), _SHOWN)})
+    message = _cut_text(say(reason, language), _SHOWN)
+    return event("Error", ErrorTold(context_id=context_id, version=version, code=reason.code, error_message=message))
 
 
 def _cut(value: Any, shown: int, listed: int, name: str = "") -> Any:

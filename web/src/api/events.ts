@@ -1,0 +1,114 @@
+/** The page's one stream of signals: kept open, watched for silence, opened anew when the set of contexts changes. */
+import { type Ambient, pauseAfter } from "../ambient";
+import { type Server, isTemporary, problemOf } from "./http";
+import type { Problem } from "./schema";
+import { makeParser } from "./sse";
+import { ServerError, type Signal } from "./types";
+
+export interface Listener {
+  signal(signal: Signal): void;
+  up(): void;
+  /** The connection is lost; it is tried again by itself. */
+  down(): void;
+  /** The server does not want us: nothing is tried any more. */
+  refused(problem: Problem): void;
+}
+
+export interface Stream {
+  /** From now on, the signals of these contexts and of the session. */
+  follow(contexts: readonly string[]): void;
+  close(): void;
+}
+
+export type OpenStream = (listener: Listener) => Stream;
+
+/** The server gives a sign of life every 15 seconds. */
+const SILENCE = 40_000;
+
+/**
+ * A new stream first tells the present, so that nothing is lost between two of them: neither when the connection breaks
+ * nor when the set of contexts changes.
+ */
+export function makeStream(server: Server, ambient: Ambient): OpenStream {
+  return (listener) => {
+    let contexts: string | null = null;
+    let isClosed = false;
+    let isRunning = false;
+    let interrupt = (): void => {};
+
+    async function run(): Promise<void> {
+      let failures = 0;
+      while (!isClosed) {
+        const controller = new AbortController();
+        const followed = contexts;
+        interrupt = () => controller.abort();
+        try {
+          await listen(server, ambient, followed ?? "", controller, listener, () => (failures = 0));
+        } catch (error) {
+          if (error instanceof ServerError && !isTemporary(error)) {
+            isClosed = true;
+            return listener.refused(error.problem);
+          }
+        }
+        if (isClosed) return;
+        if (contexts !== followed) continue;
+        listener.down();
+        failures += 1;
+        await new Promise<void>((resolve) => {
+          const cancel = ambient.later(pauseAfter(failures, ambient), resolve);
+          interrupt = () => (cancel(), resolve());
+        });
+      }
+    }
+
+    return {
+      follow(ids) {
+        const wanted = ids.join(",");
+        if (isClosed || wanted === contexts) return;
+        contexts = wanted;
+        interrupt();
+        if (!isRunning) void run();
+        isRunning = true;
+      },
+      close() {
+        isClosed = true;
+        interrupt();
+      },
+    };
+  };
+}
+
+/** One connection, from its beginning to its end. */
+async function listen(
+  server: Server,
+  ambient: Ambient,
+  contexts: string,
+  controller: AbortController,
+  listener: Listener,
+  onLife: () => void,
+): Promise<void> {
+  let cancel = ambient.later(SILENCE, () => controller.abort());
+  const alive = () => {
+    cancel();
+    cancel = ambient.later(SILENCE, () => controller.abort());
+  };
+  try {
+    const address = `${server.base ?? ""}/api/stream?contexts=${encodeURIComponent(contexts)}`;
+    const headers = { ...server.headers, accept: "text/event-stream" };
+    const answer = await server.fetch(address, { headers, signal: controller.signal, credentials: "same-origin" });
+    if (!answer.ok || answer.body === null) throw new ServerError(problemOf(answer.status, await answer.text()));
+    const parse = makeParser();
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let isUp = false; ;) {
+      const { done, value } = await reader.read();
+      if (done || controller.signal.aborted) return;
+      alive();
+      onLife();
+      if (!isUp) listener.up();
+      isUp = true;
+      for (const event of parse(value)) listener.signal({ ...JSON.parse(event.data), event: event.name } as Signal);
+    }
+  } finally {
+    cancel();
+  }
+}

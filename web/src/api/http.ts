@@ -1,0 +1,115 @@
+/** Requests: typed by the route, with a time limit, and said once however often the connection breaks. */
+import { type Ambient, pauseAfter } from "../ambient";
+import type { Problem, Routes } from "./schema";
+import { Lost, ServerError } from "./types";
+
+export type Route = keyof Routes;
+
+/** What a request is given: the parts of its path, its query and its body, as far as it has them. */
+export type Given<R extends Route> = (Record<string, never> extends Routes[R]["path"]
+  ? { path?: never }
+  : { path: Routes[R]["path"] }) &
+  (Record<string, never> extends Routes[R]["query"] ? { query?: Routes[R]["query"] } : { query: Routes[R]["query"] }) &
+  (Routes[R] extends { body: infer Body } ? { body: Body } : { body?: never });
+
+export interface RequestOptions {
+  /** The server does a request with the same key once, so that it is tried again until there is an answer. */
+  key?: string;
+  /** It does no harm to do it twice: tried again, too. */
+  isRepeatable?: boolean;
+  signal?: AbortSignal;
+}
+
+/** Rejects with ServerError when the server refuses, and with Lost when there is no answer. */
+export type Api = <R extends Route>(
+  route: R,
+  given: Given<R>,
+  options?: RequestOptions,
+) => Promise<Routes[R]["answer"]>;
+
+/** Where the server is. In the page that is its own origin, and the browser sends the cookie. */
+export interface Server {
+  fetch: typeof fetch;
+  base?: string;
+  headers?: Record<string, string>;
+}
+
+const ANSWER_WITHIN = 30_000;
+
+export function makeApi(server: Server, ambient: Ambient): Api {
+  return async (route, given, options = {}) => {
+    const isTriedAgain = options.key !== undefined || options.isRepeatable === true;
+    for (let failures = 1; ; failures++) {
+      try {
+        return await once(server, ambient, route, given, options);
+      } catch (error) {
+        const isOver = !isTriedAgain || options.signal?.aborted === true || !isTemporary(error);
+        if (isOver) throw error;
+        await new Promise<void>((resolve) => ambient.later(pauseAfter(failures, ambient), resolve));
+      }
+    }
+  };
+}
+
+export function isTemporary(error: unknown): boolean {
+  return error instanceof Lost || (error instanceof ServerError && error.isTemporary);
+}
+
+async function once<R extends Route>(
+  server: Server,
+  ambient: Ambient,
+  route: R,
+  given: Given<R>,
+  options: RequestOptions,
+): Promise<Routes[R]["answer"]> {
+  const [method = "GET", template = ""] = route.split(" ");
+  const headers: Record<string, string> = { ...server.headers };
+  if (given.body !== undefined) headers["content-type"] = "application/json";
+  if (options.key !== undefined) headers["idempotency-key"] = options.key;
+  const controller = new AbortController();
+  const stop = () => controller.abort();
+  const cancel = ambient.later(ANSWER_WITHIN, stop);
+  options.signal?.addEventListener("abort", stop);
+  if (options.signal?.aborted) stop();
+  let answer: Response;
+  let text: string;
+  try {
+    const body = given.body === undefined ? null : JSON.stringify(given.body);
+    const address = (server.base ?? "") + addressOf(template, given);
+    answer = await server.fetch(address, {
+      method,
+      headers,
+      body,
+      signal: controller.signal,
+      credentials: "same-origin",
+    });
+    text = await answer.text();
+  } catch (error) {
+    throw new Lost(`no answer to ${route}`, { cause: error });
+  } finally {
+    cancel();
+    options.signal?.removeEventListener("abort", stop);
+  }
+  if (!answer.ok) throw new ServerError(problemOf(answer.status, text));
+  if (text === "") return null as Routes[R]["answer"];
+  return (answer.headers.get("content-type")?.includes("json") ? JSON.parse(text) : text) as Routes[R]["answer"];
+}
+
+export function addressOf(template: string, given: { path?: object | undefined; query?: object | undefined }): string {
+  const parts = (given.path ?? {}) as Record<string, string>;
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parts[name] ?? ""));
+  const asked = Object.entries(given.query ?? {}).filter(([, value]) => value !== undefined);
+  const query = new URLSearchParams(asked.map(([name, value]) => [name, String(value)])).toString();
+  return query === "" ? path : `${path}?${query}`;
+}
+
+/** What a refusal says; where something between us and the server has answered, what can be said of that. */
+export function problemOf(status: number, text: string): Problem {
+  try {
+    const found: unknown = JSON.parse(text);
+    if (typeof found === "object" && found !== null && "code" in found) return found as Problem;
+  } catch {
+    // no JSON: not our server
+  }
+  return { title: "", status, code: "", detail: text.slice(0, 200) };
+}

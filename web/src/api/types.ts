@@ -1,0 +1,42 @@
+/** Names for what the generated types have no name of their own for. No shape is written here. */
+import type {
+  ContentDelta,
+  ContextChanged,
+  ContextShape,
+  ErrorTold,
+  MessageChanged,
+  MessageCompleted,
+  MessageCreated,
+  MessagePage,
+  Problem,
+  SessionChanged,
+  StateChanged,
+} from "./schema";
+
+export type State = ContextShape["current_state"];
+export type Message = MessagePage["items"][number];
+
+/** A signal as it comes over the stream. `cut` marks one whose lists or texts did not fit. */
+export type Signal =
+  | (StateChanged & { readonly cut?: boolean })
+  | MessageCreated
+  | ContentDelta
+  | MessageCompleted
+  | MessageChanged
+  | ContextChanged
+  | SessionChanged
+  | (ErrorTold & { readonly event: "Error" });
+
+/** The server's no. */
+export class ServerError extends Error {
+  constructor(readonly problem: Problem) {
+    super(problem.detail);
+  }
+
+  get isTemporary(): boolean {
+    return [429, 502, 503].includes(this.problem.status);
+  }
+}
+
+/** There was no answer: nobody knows whether it was done. */
+export class Lost extends Error {}

@@ -1,0 +1,78 @@
+/** What a person can ask for, as data, and the request that each becomes. */
+import type { Api } from "../api/http";
+import type {
+  AnswersBody,
+  Decide,
+  NewMessage,
+  PreferencesChange,
+  SentShape,
+  Session,
+  UIStateChange,
+} from "../api/schema";
+
+export type Command =
+  | { readonly kind: "send"; readonly id: string; readonly body: NewMessage }
+  | { readonly kind: "decide"; readonly id: string; readonly body: Decide }
+  | { readonly kind: "answer"; readonly id: string; readonly body: AnswersBody }
+  | { readonly kind: "mode"; readonly id: string; readonly mode: string }
+  | { readonly kind: "branch"; readonly id: string; readonly branch: string }
+  | { readonly kind: "steer"; readonly id: string; readonly how: "cancel" | "pause" | "resume" | "continue" | "retry" }
+  | { readonly kind: "activate"; readonly id: string }
+  | { readonly kind: "close"; readonly id: string }
+  | { readonly kind: "preferences"; readonly body: PreferencesChange }
+  | { readonly kind: "uiState"; readonly body: UIStateChange };
+
+export type Answer =
+  | { readonly kind: "sent"; readonly sent: SentShape }
+  | { readonly kind: "session"; readonly session: Session }
+  | { readonly kind: "done" };
+
+const DONE: Answer = { kind: "done" };
+
+/**
+ * Carries a command out. A message has a key, and what only sets something may be set twice: these go on until there is
+ * an answer. The others are not repeated; what became of them is pulled.
+ */
+export async function carryOut(api: Api, key: string, command: Command): Promise<Answer> {
+  const again = { isRepeatable: true };
+  switch (command.kind) {
+    case "send": {
+      const given = { path: { context_id: command.id }, body: command.body };
+      return { kind: "sent", sent: await api("POST /api/contexts/{context_id}/messages", given, { key }) };
+    }
+    case "decide":
+      await api("POST /api/contexts/{context_id}/tool-calls/decide", {
+        path: { context_id: command.id },
+        body: command.body,
+      });
+      return DONE;
+    case "answer":
+      await api("POST /api/contexts/{context_id}/answers", { path: { context_id: command.id }, body: command.body });
+      return DONE;
+    case "mode": {
+      const given = { path: { context_id: command.id }, body: { mode: command.mode } };
+      await api("PUT /api/contexts/{context_id}/mode", given, again);
+      return DONE;
+    }
+    case "branch": {
+      const given = { path: { context_id: command.id }, body: { branch: command.branch } };
+      await api("PUT /api/contexts/{context_id}/active-branch", given);
+      return DONE;
+    }
+    case "steer":
+      await api(`POST /api/contexts/{context_id}/${command.how}`, { path: { context_id: command.id } });
+      return DONE;
+    case "activate":
+      return session(await api("PUT /api/session/active-context", { body: { context_id: command.id } }, again));
+    case "close":
+      return session(await api("DELETE /api/session/open-contexts/{tab_id}", { path: { tab_id: command.id } }, again));
+    case "preferences":
+      return session(await api("PUT /api/session/preferences", { body: command.body }, again));
+    case "uiState":
+      return session(await api("PUT /api/session/ui-state", { body: command.body }, again));
+  }
+}
+
+function session(found: Session): Answer {
+  return { kind: "session", session: found };
+}

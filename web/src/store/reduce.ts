@@ -1,0 +1,134 @@
+/** The one function that makes a new state out of an old one and something that has happened. */
+import type { Session } from "../api/schema";
+import { forget } from "./branch";
+import { isNewer, takeAnswer, takeFailure, takeSignal } from "./copy";
+import type { Event } from "./events";
+import { isAlike, share, without } from "./share";
+import { type Copy, type Outgoing, type State, type Tick, activeId, newCopy, tell } from "./state";
+
+/** How long the messages of a context are kept after somebody looked at it. */
+export const KEPT = 60_000;
+
+export function reduce(before: State, event: Event): State {
+  const state = { ...before, tick: before.tick + 1, now: event.at };
+  switch (event.type) {
+    case "signal": {
+      const { signal } = event;
+      if (signal.event === "SessionChanged") {
+        const isKnown = signal.version === (state.session.value?.version ?? -1);
+        return isKnown ? state : { ...state, session: { ...state.session, told: state.tick } };
+      }
+      const isActive = signal.context_id === activeId(state);
+      return tidy(withCopy(state, signal.context_id ?? "", (copy) => takeSignal(copy, signal, state.tick, isActive)));
+    }
+    case "answered": {
+      if (event.kind === "session") return tidy(takeSession(state, event.answer, event.asked));
+      const { id } = event.pull;
+      return tidy(
+        withCopy(state, id, (copy) => takeAnswer(copy, event, state.tick, state.now, id === activeId(state))),
+      );
+    }
+    case "failed": {
+      const { pull, asked, problem } = event;
+      if (pull.kind === "session") return state;
+      return tidy(withCopy(state, pull.id, (copy) => takeFailure(copy, pull, asked, problem, state.tick)));
+    }
+    case "older":
+      return withCopy(state, event.id, (copy) => ({ ...copy, wantsOlder: copy.branch.first > 0 }));
+    case "sent": {
+      const { key, command } = event;
+      return tidy(withOutgoing(state, { key, command, messageId: null, acknowledged: null, problem: null }));
+    }
+    case "acknowledged":
+      return tidy(acknowledge(state, event));
+    case "refused": {
+      const old = state.outgoing[event.key];
+      if (old === undefined) return state;
+      const refused = withOutgoing(state, { ...old, problem: event.problem });
+      return tidy("id" in old.command ? withCopy(refused, old.command.id, (copy) => tell(copy, state.tick)) : refused);
+    }
+    case "dismissed":
+      return { ...state, outgoing: without(state.outgoing, (key) => key === event.key) };
+    case "up":
+    case "down":
+      // A first connection that does not come about is one that opens, for as long as it takes.
+      if (event.type === state.connection.is) return state;
+      return {
+        ...state,
+        connection: {
+          is: event.type,
+          since: event.type === "down" && state.connection.is === "opening" ? state.connection.since : event.at,
+        },
+      };
+    case "locked_out":
+      return { ...state, connection: { is: "refused", since: event.at, problem: event.problem } };
+    case "clock":
+      return forgetOld(state);
+  }
+}
+
+function withCopy(state: State, id: string, change: (copy: Copy) => Copy): State {
+  const copy = state.contexts[id];
+  if (copy === undefined) return state;
+  const changed = change(copy);
+  return changed === copy ? state : { ...state, contexts: { ...state.contexts, [id]: changed } };
+}
+
+function withOutgoing(state: State, outgoing: Outgoing): State {
+  return { ...state, outgoing: { ...state.outgoing, [outgoing.key]: outgoing } };
+}
+
+function takeSession(state: State, session: Session, asked: Tick): State {
+  if (!isNewer(state.session, asked, session.version ?? 0)) return state;
+  const value = share(state.session.value, session);
+  return { ...state, session: { value, told: state.session.told, asked, got: state.tick } };
+}
+
+function acknowledge(state: State, event: Extract<Event, { type: "acknowledged" }>): State {
+  const old = state.outgoing[event.key];
+  if (old === undefined) return state;
+  const { answer } = event;
+  const done = { ...state, outgoing: without(state.outgoing, (key) => key === event.key) };
+  // The answer tells of this change and of none that came later: what is being pulled meanwhile is not older for it.
+  if (answer.kind === "session") return takeSession(done, answer.session, event.asked);
+  const told = "id" in old.command ? withCopy(done, old.command.id, (copy) => tell(copy, state.tick)) : done;
+  const messageId = answer.kind === "sent" && answer.sent.turn_id != null ? answer.sent.message_id : null;
+  return withOutgoing(told, { ...old, messageId, acknowledged: state.tick });
+}
+
+/** What follows from a change: which contexts are kept, which is looked at, and which messages need no stand-in. */
+function tidy(state: State): State {
+  const active = activeId(state);
+  const tabs = (state.session.value?.open_contexts ?? []).map((tab) => tab.context_id);
+  const wanted = [...new Set([...tabs, ...(active === null ? [] : [active])])];
+  const kept = Object.fromEntries(wanted.map((id) => [id, lookedAt(state, id, active)]));
+  const contexts = isAlike(kept, state.contexts, 1) ? state.contexts : kept;
+  const outgoing = without(state.outgoing, (_, each) => isOver(each, contexts));
+  return { ...state, contexts, outgoing };
+}
+
+function lookedAt(state: State, id: string, active: string | null): Copy {
+  const copy = state.contexts[id] ?? newCopy(id, state.tick);
+  if (id !== active) return copy.leftAt === null ? { ...copy, leftAt: state.now } : copy;
+  return copy.leftAt === null ? copy : tell({ ...copy, leftAt: null }, state.tick);
+}
+
+/** Whether what was asked for is seen: pulled since then, and for a message in its place or known to be elsewhere. */
+function isOver({ command, messageId, acknowledged }: Outgoing, contexts: State["contexts"]): boolean {
+  if (acknowledged === null || !("id" in command)) return false;
+  const copy = contexts[command.id];
+  if (copy === undefined || copy.isGone || (messageId !== null && copy.shown.ids.includes(messageId))) return true;
+  const isComing = messageId !== null && copy.leftAt === null && copy.branch.ids.includes(messageId);
+  return copy.shape.asked >= acknowledged && !isComing;
+}
+
+function forgetOld(state: State): State {
+  return Object.values(state.contexts).reduce((found, copy) => {
+    const isOld = copy.leftAt !== null && state.now - copy.leftAt >= KEPT && hasMessages(copy);
+    return isOld ? withCopy(found, copy.id, forget) : found;
+  }, state);
+}
+
+export function hasMessages(copy: Copy): boolean {
+  return copy.branch.ids.length > 0 || Object.keys(copy.texts).length > 0;
+}

@@ -1,0 +1,102 @@
+/** What is shown, computed from the state. Use them with `store.slice`. */
+import type { CallShape } from "../api/schema";
+import states from "../api/states.json";
+import type { Message } from "../api/types";
+import { type Language, sayState } from "../i18n/say";
+import { type Outgoing, type State, type Writing, activeId } from "./state";
+import { BANNER } from "./wants";
+
+export interface Visible {
+  readonly messages: readonly Message[];
+  /** What the person has said and the server is about to take: it stands before the answer to it. */
+  readonly sending: readonly Outgoing[];
+  readonly writing: readonly Writing[];
+  /** What they have said while the agent was busy: it stands last. */
+  readonly waiting: readonly Outgoing[];
+  readonly hasOlder: boolean;
+}
+
+export function visible(state: State, id: string): Visible {
+  const copy = state.contexts[id];
+  const messages = (copy?.shown.ids ?? []).flatMap((each) => copy?.messages[each]?.message ?? []);
+  const sent = Object.values(state.outgoing).filter(({ command }) => command.kind === "send" && command.id === id);
+  const isWaiting = ({ command }: Outgoing) => command.kind === "send" && command.body.queue === true;
+  return {
+    messages,
+    sending: sent.filter((each) => !isWaiting(each)),
+    writing: Object.values(copy?.texts ?? {}),
+    waiting: sent.filter(isWaiting),
+    hasOlder: (copy?.shown.first ?? 0) > 0,
+  };
+}
+
+export interface TabShown {
+  readonly id: string;
+  readonly title: string | null;
+  readonly isBusy: boolean;
+  /** A person must decide or answer something there, or in one of its sub-agents. */
+  readonly isWaiting: boolean;
+}
+
+/** The open tabs in their order. A title changes with its context, not with the session. */
+export function tabs(state: State): readonly TabShown[] {
+  return (state.session.value?.open_contexts ?? []).map(({ context_id: id, title }) => {
+    const shape = state.contexts[id]?.shape.value ?? null;
+    const isWaiting =
+      shape !== null &&
+      [shape.pending_tool_calls, shape.open_questions, shape.waiting_below].some((each) => each.length > 0);
+    return { id, title: (shape === null ? title : shape.title) ?? null, isBusy: isBusy(state, id), isWaiting };
+  });
+}
+
+export function stateWords(state: State, id: string, language: Language): string {
+  const current = state.contexts[id]?.shape.value?.current_state;
+  return current === undefined ? "" : sayState(current, language);
+}
+
+/** Whether something goes on by itself. */
+export function isBusy(state: State, id: string): boolean {
+  const current = state.contexts[id]?.shape.value?.current_state;
+  return current !== undefined && !states.resting.includes(current.type);
+}
+
+/** Whether a message would be taken at once, or wait for the end of the turn, or cannot be sent now. */
+export function canSend(state: State, id: string): "now" | "later" | "no" {
+  const copy = state.contexts[id];
+  if (!isConnected(state) || copy === undefined || copy.isGone || copy.shape.value === null) return "no";
+  return states.taking_messages.includes(copy.shape.value.current_state.type) ? "now" : "later";
+}
+
+/** Oldest first. Those that are being decided are left out: each is decided once. */
+export function pendingCalls(state: State, id: string): readonly CallShape[] {
+  const decided = new Set(
+    Object.values(state.outgoing).flatMap(({ command, problem }) =>
+      command.kind === "decide" && problem === null ? command.body.decisions.map((each) => each.id) : [],
+    ),
+  );
+  return (state.contexts[id]?.shape.value?.pending_tool_calls ?? []).filter((call) => !decided.has(call.id));
+}
+
+export function questions(state: State, id: string): readonly CallShape[] {
+  return state.contexts[id]?.shape.value?.open_questions ?? [];
+}
+
+/** The mode in which a context is, or is being put. */
+export function modeOf(state: State, id: string): string | null {
+  const asked = Object.values(state.outgoing).findLast(
+    ({ command, problem }) => command.kind === "mode" && command.id === id && problem === null,
+  );
+  if (asked?.command.kind === "mode") return asked.command.mode;
+  return state.contexts[id]?.shape.value?.mode ?? null;
+}
+
+export function isConnected(state: State): boolean {
+  return state.connection.is === "up";
+}
+
+export function showsBanner(state: State): boolean {
+  const { is, since } = state.connection;
+  return is === "refused" || (is !== "up" && state.now - since >= BANNER);
+}
+
+export { activeId };

@@ -1,0 +1,220 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { ContextShape } from "../src/api/schema";
+import { activeId, visible } from "../src/store/selectors";
+import { wants } from "../src/store/wants";
+import { makeClock } from "./clock";
+import { CHANGES, truth } from "./model";
+import { type Network, makeNetwork } from "./network";
+
+const IDS = ["a", "b", "c"];
+const NETWORK = [
+  "deliver",
+  "deliver",
+  "deliver",
+  "lose",
+  "double",
+  "reorder",
+  "serve",
+  "answer",
+  "answer",
+  "answer",
+  "fail",
+  "cut",
+  "connect",
+  "pass",
+] as const;
+const PERSON = ["activate", "switch", "close", "older", "send", "remove"] as const;
+
+const step = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant("change" as const), what: fc.constantFrom(...CHANGES), n: fc.nat(30) }),
+  },
+  {
+    weight: 8,
+    arbitrary: fc.record({ kind: fc.constant("network" as const), what: fc.constantFrom(...NETWORK), n: fc.nat(30) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant("person" as const), what: fc.constantFrom(...PERSON), n: fc.nat(30) }),
+  },
+);
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+async function world(seed: number) {
+  const clock = makeClock(seed);
+  const network = makeNetwork(clock);
+  for (const id of IDS) network.model.create(id, id === "a" ? 120 : 0);
+  network.model.openTab("a", true);
+  network.model.openTab("b", false);
+  const runner = network.start();
+  await clock.settle();
+  let sent = 0;
+
+  async function take({ kind, what, n }: Step, isHonest: boolean): Promise<void> {
+    const { model, store } = network;
+    const active = activeId(store.getSnapshot());
+    if (kind === "change") {
+      const id = n % 3 === 0 ? "b" : (model.session.active_context_id ?? "a");
+      model.change(what, id);
+    } else if (kind === "network") {
+      switch (isHonest && ["lose", "double", "reorder"].includes(what) ? "deliver" : what) {
+        case "deliver":
+          network.deliver(0);
+          break;
+        case "reorder":
+          network.deliver(n);
+          break;
+        case "cut":
+          if (network.isUp) network.cut();
+          break;
+        case "connect":
+          if (!network.isUp) network.connect();
+          break;
+        case "pass":
+          await clock.pass(n * 100);
+          break;
+        case "lose":
+          network.lose(n);
+          break;
+        case "double":
+          network.double(n);
+          break;
+        case "serve":
+          network.serve(n);
+          break;
+        case "answer":
+          network.answer(n);
+          break;
+        case "fail":
+          network.fail(n);
+          break;
+      }
+    } else {
+      const id = IDS[n % 3]!;
+      if (what === "activate") runner.act({ kind: "activate", id });
+      if (what === "switch") model.openTab(id, true);
+      if (what === "remove" && n < 8) model.remove(id);
+      if (what === "close") model.closeTab(id);
+      if (what === "older" && active !== null) store.dispatch({ type: "older", id: active });
+      if (what === "send" && active !== null) {
+        runner.act({ kind: "send", id: active, body: { payloads: [{ type: "text", content: `mine ${++sent}` }] } });
+      }
+    }
+    await clock.settle();
+  }
+  return { clock, network, runner, take };
+}
+
+/** What must hold at every moment. Gives the check for the next one. */
+function watching(network: Network): () => void {
+  let before = { active: null as string | null, count: 0, texts: new Map<string, string>() };
+  return () => {
+    const { model, store } = network;
+    const state = store.getSnapshot();
+    const active = activeId(state);
+    if (active === null) return void (before = { active, count: 0, texts: new Map() });
+    const copy = state.contexts[active];
+    const seen = visible(state, active);
+    const ids = [...seen.messages.map((each) => each.message_id), ...seen.writing.map((each) => each.id)];
+    expect(new Set(ids).size, "a message is shown twice").toBe(ids.length);
+    if (copy !== undefined && copy.shown.key !== "") {
+      const { key, first } = copy.shown;
+      const isBlank = before.active === active && before.count > 0 && seen.messages.length === 0;
+      expect(isBlank && copy.branch.ids.length > 0, "the messages were gone for a moment").toBe(false);
+      expect(seen.messages.map((each) => each.message_id)).toEqual(
+        model.lists.get(key)?.slice(first, first + copy.shown.ids.length),
+      );
+    }
+    const texts = new Map(seen.writing.map((each) => [each.id, each.text]));
+    for (const { id, text } of seen.writing)
+      expect(model.written.get(id)?.join("").startsWith(text), "a text is none that was written").toBe(true);
+    if (before.active === active && model.contexts.has(active)) {
+      for (const [id, text] of before.texts) {
+        if (texts.has(id)) expect(texts.get(id)?.startsWith(text), "a text has shrunk").toBe(true);
+        else if (text !== "" && !ids.includes(id)) {
+          expect(model.contexts.get(active)?.writing?.id === id, "a text is gone that is being written").toBe(false);
+          expect(copy?.branch.ids.includes(id), "a text is gone that will be shown as a message").not.toBe(true);
+        }
+      }
+    }
+    for (const message of seen.messages) {
+      if (message.type === "text" && model.written.has(message.message_id))
+        expect(message.content).toBe(model.written.get(message.message_id)?.join(""));
+    }
+    for (const { id, shape } of Object.values(state.contexts)) {
+      const { value } = shape;
+      if (value !== null)
+        expect(model.truths.has(truth(id, value.version, value.current_state)), "it never was so").toBe(true);
+    }
+    before = { active, count: seen.messages.length, texts };
+  };
+}
+
+/** How far a message has come is kept with its text. */
+function withoutSequence(shape: ContextShape | null | undefined): unknown {
+  return { ...shape, streaming: shape?.streaming?.message_id };
+}
+
+function expectTheSame({ model, store }: Network): void {
+  const state = store.getSnapshot();
+  expect(wants(state)).toEqual([]);
+  expect(state.session.value).toEqual(model.session);
+  const tabs = (model.session.open_contexts ?? []).map((tab) => tab.context_id);
+  expect(Object.keys(state.contexts).sort()).toEqual([...tabs].sort());
+  for (const id of tabs)
+    expect(withoutSequence(state.contexts[id]?.shape.value)).toEqual(withoutSequence(model.shape(id)));
+  const active = activeId(state);
+  if (active === null) return;
+  const context = model.contexts.get(active)!;
+  const list = context.branches.get(context.active)!.ids;
+  const { first } = state.contexts[active]!.shown;
+  const seen = visible(state, active);
+  expect(seen.messages).toEqual(list.slice(first).map((id) => context.pool.get(id)));
+  expect(first === 0 || seen.messages.length >= 8).toBe(true);
+  expect(seen.writing.map((each) => each.text).join()).toBe(context.writing?.pieces.join("") ?? "");
+  expect(seen.sending.filter((each) => each.problem === null)).toEqual([]);
+}
+
+const AMOUNT = process.env.PILOTHOUSE_LONG ? { numRuns: 5_000 } : { numRuns: 600, seed: 20 };
+
+const HEALED = {
+  "whatever is lost, doubled, reordered or late, a new connection makes the copy the server's again": "connection",
+  "whatever is lost, doubled, reordered or late, the next change makes the copy the server's again": "change",
+  "where signals come as they were sent, however late the answers are, the copy needs nothing more": "nothing",
+};
+
+test.each(Object.entries(HEALED))("%s", { timeout: 600_000 }, async (_, how) => {
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), fc.array(step, { maxLength: 120, size: "max" }), async (seed, steps) => {
+      const { network, take, runner } = await world(seed);
+      const check = watching(network);
+      let broken: unknown = null; // what a listener throws would reach whoever told it
+      network.store.subscribe(() => {
+        try {
+          check();
+        } catch (error) {
+          broken ??= error;
+        }
+      });
+      for (const each of steps) await take(each, how === "nothing");
+      if (network.isUp && how === "connection") network.cut();
+      if (!network.isUp) network.connect();
+      await network.calm();
+      if (how === "change") {
+        network.model.create("d", 0);
+        network.model.openTab("d", network.model.session.active_context_id === null);
+        await network.calm();
+        for (const id of [...IDS, "d"]) network.model.change("touch", id);
+      }
+      await network.calm();
+      if (broken !== null) throw broken;
+      expectTheSame(network);
+      const { requests, signals, failures, connects } = network.counts;
+      expect(requests, "a storm of pulls").toBeLessThan(4 * (signals + failures + 3 * connects + steps.length / 4 + 5));
+      runner.close();
+    }),
+    AMOUNT,
+  );
+});

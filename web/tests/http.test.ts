@@ -1,0 +1,87 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { addressOf, makeApi } from "../src/api/http";
+import { makeParser } from "../src/api/sse";
+import { Lost, ServerError } from "../src/api/types";
+import { makeClock } from "./clock";
+
+type Reply = Response | Error | "silence";
+
+function serverThat(replies: Reply[]) {
+  const asked: { address: string; method: string; headers: Record<string, string> }[] = [];
+  const fetch = ((address: string, request: RequestInit) => {
+    asked.push({ address, method: request.method ?? "", headers: request.headers as Record<string, string> });
+    const reply = replies.shift() ?? new Error("nothing is left");
+    if (reply instanceof Response) return Promise.resolve(reply);
+    if (reply instanceof Error) return Promise.reject(reply);
+    return new Promise((_, reject) => request.signal?.addEventListener("abort", () => reject(new Error("aborted"))));
+  }) as typeof globalThis.fetch;
+  return { fetch, asked };
+}
+
+const json = (value: unknown, status = 200) =>
+  new Response(JSON.stringify(value), { status, headers: { "content-type": "application/json" } });
+const problem = (status: number, code: string) => json({ title: "", status, code, detail: code }, status);
+const SEND = "POST /api/contexts/{context_id}/messages";
+const MESSAGE = { path: { context_id: "a" }, body: { payloads: [{ type: "text", content: "hello" }] } } as const;
+
+test("a message is tried again under its own key until there is an answer", async () => {
+  const sent = { message_id: "m", turn_id: "t" };
+  const server = serverThat([new Error("cut"), problem(503, "stopping"), new Error("cut"), json(sent, 202)]);
+  const clock = makeClock();
+  const answer = makeApi(server, clock)(SEND, MESSAGE, { key: "k" });
+  await clock.pass(60_000);
+  expect(await answer).toEqual(sent);
+  expect(server.asked.map(({ headers }) => headers["idempotency-key"])).toEqual(["k", "k", "k", "k"]);
+});
+
+test("what has no key is never tried twice", async () => {
+  const server = serverThat([new Error("cut")]);
+  await expect(makeApi(server, makeClock())(SEND, MESSAGE)).rejects.toBeInstanceOf(Lost);
+  expect(server.asked.length).toBe(1);
+});
+
+test("a refusal is told as the problem that it is, also with a key", async () => {
+  const server = serverThat([problem(409, "turn_active"), new Response("<h1>Bad gateway", { status: 500 })]);
+  const api = makeApi(server, makeClock());
+  const refused = await api(SEND, MESSAGE, { key: "k" }).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(ServerError);
+  expect((refused as ServerError).problem.code).toBe("turn_active");
+  const broken = await api(SEND, MESSAGE).catch((error: unknown) => error);
+  expect((broken as ServerError).problem).toMatchObject({ status: 500, code: "" });
+});
+
+test("a server that says nothing is lost after a while", async () => {
+  const clock = makeClock();
+  const answer = makeApi(serverThat(["silence"]), clock)("GET /api/session", {}).catch((error: unknown) => error);
+  await clock.pass(31_000);
+  expect(await answer).toBeInstanceOf(Lost);
+});
+
+test("what stands in an address cannot change it", () => {
+  fc.assert(
+    fc.property(fc.string({ minLength: 1 }), fc.string(), (part, value) => {
+      fc.pre(part !== "." && part !== "..");
+      const found = new URL(addressOf("/api/x/{name}/y", { path: { name: part }, query: { q: value } }), "http://here");
+      expect(found.pathname.split("/").length).toBe(5);
+      expect(found.searchParams.get("q")).toBe(value);
+    }),
+  );
+});
+
+test("events are read the same, however the connection cuts them", () => {
+  const text =
+    ': \n\nevent: One\ndata: {"a": 1}\n\nevent: Two\r\ndata: x\r\ndata: y\r\n\r\ndata:bare\n\n: \n\nevent: Open\ndata: lost';
+  const all = [
+    { name: "One", data: '{"a": 1}' },
+    { name: "Two", data: "x\ny" },
+    { name: "message", data: "bare" },
+  ];
+  fc.assert(
+    fc.property(fc.array(fc.nat(text.length)), (cuts) => {
+      const places = [0, ...cuts.sort((a, b) => a - b), text.length];
+      const parse = makeParser();
+      expect(places.slice(1).flatMap((end, index) => parse(text.slice(places[index], end)))).toEqual(all);
+    }),
+  );
+});

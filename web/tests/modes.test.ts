@@ -1,0 +1,40 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { CallShape } from "../src/api/schema";
+import { callsToConfirm, modeToShow, readMode, writeMode } from "../src/features/modes/remembered";
+
+const MODES = ["agent", "supervised", "review", "plan", "ask", "docs"].map((name) => ({ name }));
+
+test("a mode that was remembered is read as it was written", () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...MODES), fc.nat(), ({ name }, now) => {
+      expect(readMode(writeMode(name, now), MODES)).toEqual({ mode: name, updatedAt: now });
+    }),
+  );
+});
+
+test("whatever else is stored there counts as nothing", () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.json(), fc.constant(null)), (stored) => {
+      const found = readMode(stored, MODES);
+      expect(found === null || MODES.some(({ name }) => name === found.mode)).toBe(true);
+    }),
+  );
+  expect(readMode(writeMode("gone", 1), MODES)).toBeNull();
+  expect(readMode('{"mode": "plan"}', MODES)).toEqual({ mode: "plan", updatedAt: 0 });
+});
+
+test("an open context's own mode wins, then what was chosen here, then the preference", () => {
+  const remembered = { mode: "plan", updatedAt: 1 };
+  expect(modeToShow({ mode: "ask" }, remembered, { default_mode: "review" })).toBe("ask");
+  expect(modeToShow(null, remembered, { default_mode: "review" })).toBe("plan");
+  expect(modeToShow(null, null, { default_mode: "review" })).toBe("review");
+  expect(modeToShow(null, null, null)).toBe("agent");
+});
+
+test("a switch is asked about only where it would start something dangerous", () => {
+  const call = (id: string, dangerous: string[]) => ({ id, dangerous }) as unknown as CallShape;
+  const found = callsToConfirm([call("a", []), call("b", ["deletes"]), call("c", [])]);
+  expect(found.map(({ id }) => id)).toEqual(["b"]);
+  expect(callsToConfirm([call("a", [])])).toEqual([]);
+});

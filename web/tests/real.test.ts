@@ -1,0 +1,130 @@
+import { afterEach, expect, test } from "vitest";
+import { systemAmbient } from "../src/ambient";
+import { makeStream } from "../src/api/events";
+import { type Api, makeApi } from "../src/api/http";
+import type { MessagePage } from "../src/api/schema";
+import type { Message } from "../src/api/types";
+import { run } from "../src/store/runner";
+import { pendingCalls, questions, showsBanner, tabs, visible } from "../src/store/selectors";
+import type { State } from "../src/store/state";
+import { type Store, createStore } from "../src/store/store";
+import { wants } from "../src/store/wants";
+import { makeHost } from "./served";
+
+const pieces = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}:${index} `);
+const SCRIPT = {
+  turn: [
+    {
+      deltas: pieces("first", 20),
+      delta_delay: 0.005,
+      calls: [{ tool: "execute", arguments: { command: "echo one > effects" } }],
+    },
+    { deltas: pieces("second", 400), delta_delay: 0.01 },
+  ],
+};
+
+const endings: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const each of endings.splice(0).reverse()) await each();
+});
+
+function until(store: Store, isSo: (state: State) => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (!isSo(store.getSnapshot())) return;
+      unsubscribe();
+      resolve();
+    };
+    const unsubscribe = store.subscribe(look);
+    look();
+  });
+}
+
+async function allMessages(api: Api, context_id: string): Promise<Message[]> {
+  const found: Message[] = [];
+  for (let before: string | null | undefined; before !== null;) {
+    const query = { limit: 3, ...(before === undefined ? {} : { before: Number(before) }) };
+    const page = (await api("GET /api/contexts/{context_id}/messages", { path: { context_id }, query })) as MessagePage;
+    found.unshift(...page.items);
+    before = page.next ?? null;
+  }
+  return found;
+}
+
+test(
+  "the store is right against the real server, also when that is killed and comes back",
+  { timeout: 60_000 },
+  async () => {
+    const host = await makeHost(SCRIPT);
+    endings.push(host.clear, () => host.end("SIGKILL"));
+    await host.start();
+    const server = { fetch, base: host.base, headers: host.headers };
+    const api = makeApi(server, systemAmbient);
+    const store = createStore(systemAmbient);
+    const runner = run(store, api, makeStream(server, systemAmbient), systemAmbient);
+    endings.push(() => runner.close());
+
+    const { context_id: id } = await api("POST /api/contexts", { body: { mode: "supervised" } });
+    runner.act({ kind: "activate", id });
+    const shape = (state: State) => state.contexts[id]?.shape.value;
+    const isRest = (state: State) =>
+      shape(state)?.current_state.type === "idle" &&
+      wants(state).length === 0 &&
+      Object.keys(state.outgoing).length === 0;
+    await until(store, (state) => state.connection.is === "up" && isRest(state));
+
+    const faults: string[] = [];
+    const longest = new Map<string, string>();
+    store.subscribe(() => {
+      const seen = visible(store.getSnapshot(), id);
+      const ids = [...seen.messages.map((each) => each.message_id), ...seen.writing.map((each) => each.id)];
+      if (new Set(ids).size !== ids.length) faults.push("twice");
+      for (const { id: written, text } of seen.writing) {
+        if (!text.startsWith(longest.get(written) ?? "")) faults.push("shrunk");
+        longest.set(written, text);
+      }
+    });
+
+    const say = (content: string) => runner.act({ kind: "send", id, body: { payloads: [{ type: "text", content }] } });
+    say("go");
+    expect(visible(store.getSnapshot(), id).sending.length).toBe(1);
+    await until(store, (state) => pendingCalls(state, id).length === 1);
+    const [call] = pendingCalls(store.getSnapshot(), id);
+    runner.act({
+      kind: "decide",
+      id,
+      body: { decisions: [{ id: call!.id, verdict: "approve", digest: call!.digest }] },
+    });
+
+    await until(store, (state) =>
+      visible(state, id).writing.some((each) => each.sequence > 3 && each.text.startsWith("second")),
+    );
+    await host.end("SIGKILL");
+    await until(store, showsBanner);
+    const cut = [...longest].find(([, text]) => text.startsWith("second"))!;
+    say("said while nobody listened");
+    await host.start();
+    await until(store, (state) => pendingCalls(state, id).length === 1 && wants(state).length === 0);
+    const kept = visible(store.getSnapshot(), id).messages.find((each) => each.message_id === cut[0]);
+    expect(kept?.type === "text" && kept.content.startsWith(cut[1]) && kept.ended).toBe("interrupted");
+
+    await host.end("SIGTERM");
+    await host.start();
+    await until(store, (state) => state.connection.is === "up" && wants(state).length === 0);
+    runner.act({ kind: "mode", id, mode: "ask" });
+    await until(store, (state) => isRest(state) && shape(state)?.mode === "ask");
+
+    const state = store.getSnapshot();
+    expect(shape(state)).toEqual(await api("GET /api/contexts/{context_id}", { path: { context_id: id } }));
+    const { open_contexts: open = [] } = await api("GET /api/session", {});
+    expect(tabs(state).map((tab) => [tab.id, tab.title])).toEqual(open.map((tab) => [tab.context_id, tab.title]));
+    expect(visible(state, id).messages).toEqual(await allMessages(api, id));
+    expect(visible(state, id)).toMatchObject({ sending: [], writing: [], waiting: [], hasOlder: false });
+    expect(questions(state, id)).toEqual([]);
+    const said = visible(state, id).messages.filter(
+      (each) => each.type === "text" && each.content === "said while nobody listened",
+    );
+    expect(said.length).toBe(1);
+    expect(faults).toEqual([]);
+  },
+);

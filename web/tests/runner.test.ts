@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import { visible } from "../src/store/selectors";
+import { makeClock } from "./clock";
+import { makeNetwork } from "./network";
+
+async function opened(length: number) {
+  const clock = makeClock();
+  const network = makeNetwork(clock);
+  for (const id of ["a", "b"]) {
+    network.model.create(id, length);
+    network.model.openTab(id, id === "a");
+  }
+  const runner = network.start();
+  await network.calm();
+  return { clock, network, runner };
+}
+
+test("ten thousand messages open with their last page, and older ones come when they are wanted", async () => {
+  const { network } = await opened(10_000);
+  expect(network.counts.requests).toBeLessThan(8);
+  const first = visible(network.store.getSnapshot(), "a");
+  expect([first.messages.length, first.hasOlder]).toEqual([8, true]);
+  network.store.dispatch({ type: "older", id: "a" });
+  await network.calm();
+  expect(visible(network.store.getSnapshot(), "a").messages.length).toBe(58);
+});
+
+test("two hundred pieces of an answer cost no pull of the context, and one of its text at a time", async () => {
+  const { network, clock } = await opened(10);
+  network.model.change("say", "a");
+  await network.calm();
+  const before = network.counts.requests;
+  for (let piece = 0; piece < 200; piece++) {
+    network.model.change("write", "a");
+    while (network.signals.length > 0) network.deliver(0);
+    await clock.settle();
+    expect(network.pending.every(({ address }) => address.includes("/content"))).toBe(true);
+    if (piece % 3 === 0) network.answer(0);
+    await clock.pass(30);
+  }
+  await network.calm();
+  expect(network.counts.requests - before).toBeLessThan(80);
+  expect(visible(network.store.getSnapshot(), "a").writing[0]?.sequence).toBe(200);
+});
+
+test("messages that nobody looks at are dropped after a minute, and come back when somebody does", async () => {
+  const { network, clock, runner } = await opened(60);
+  runner.act({ kind: "activate", id: "b" });
+  await network.calm();
+  const held = () => Object.keys(network.store.getSnapshot().contexts.a!.messages).length;
+  expect(held()).toBeGreaterThan(0);
+  await clock.pass(61_000);
+  expect(held()).toBe(0);
+  const before = network.counts.requests;
+  for (let turn = 0; turn < 5; turn++) network.model.change("touch", "a");
+  await network.calm();
+  expect(network.counts.requests - before).toBeLessThanOrEqual(5);
+  runner.act({ kind: "activate", id: "a" });
+  await network.calm();
+  expect(visible(network.store.getSnapshot(), "a").messages.length).toBe(8);
+});
+
+test("a message that is sent shows at once, and once, however often the connection breaks", async () => {
+  const { network, clock, runner } = await opened(3);
+  const seen: number[] = [];
+  const count = () => {
+    const { messages, sending } = visible(network.store.getSnapshot(), "a");
+    return messages.filter((each) => each.type === "text" && each.content === "mine").length + sending.length;
+  };
+  network.store.subscribe(() => seen.push(count()));
+  runner.act({ kind: "send", id: "a", body: { payloads: [{ type: "text", content: "mine" }] } });
+  for (let turn = 0; turn < 3; turn++) {
+    await clock.settle();
+    network.serve(turn);
+    network.fail(0);
+    await clock.pass(5_000);
+  }
+  await network.calm();
+  expect(new Set(seen)).toEqual(new Set([1]));
+  expect(visible(network.store.getSnapshot(), "a").sending).toEqual([]);
+});

@@ -1,0 +1,58 @@
+/** The real server as a process of its own: started, killed and started again on the same port with the same data. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const TOKEN = "a-token-for-tests-only";
+const PYTHON = process.env.PILOTHOUSE_PYTHON ?? resolve(import.meta.dirname, "../../.venv/bin/python");
+
+export async function makeHost(script: object) {
+  const folder = mkdtempSync(join(tmpdir(), "pilothouse-web-"));
+  const work = join(folder, "work");
+  mkdirSync(work);
+  writeFileSync(join(folder, "script.json"), JSON.stringify(script));
+  const port = await freePort();
+  const base = `http://127.0.0.1:${port}`;
+  const code = "import sys; from pilothouse.cli import main; sys.exit(main())";
+  const given = ["serve", "--no-open", "--port", String(port), "--root", work, "--data-dir", join(folder, "data")];
+  const env = {
+    ...process.env,
+    PILOTHOUSE_TOKEN: TOKEN,
+    PILOTHOUSE_MODEL: `scripted:${join(folder, "script.json")}`,
+    XDG_CONFIG_HOME: join(folder, "config"),
+  };
+  let child: ChildProcess | null = null;
+  return {
+    base,
+    headers: { authorization: `Bearer ${TOKEN}` },
+    async start() {
+      child = spawn(PYTHON, ["-c", code, ...given], { env, cwd: work, stdio: ["ignore", "pipe", "ignore"] });
+      const failed = once(child, "exit").then(() => Promise.reject(new Error(`${PYTHON} serves nothing`)));
+      await Promise.race([once(child.stdout!, "data"), failed]); // it prints its link when it listens
+      failed.catch(() => {});
+    },
+    async end(signal: "SIGKILL" | "SIGTERM") {
+      const ended = child?.exitCode === null ? once(child, "exit") : null;
+      child?.kill(signal);
+      await ended;
+      child = null;
+    },
+    clear: () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }),
+  };
+}
+
+/** One that no outgoing connection is given, so that it is free again when the server comes back. */
+async function freePort(): Promise<number> {
+  for (let port = 10_000 + ((process.pid * 7) % 20_000); ; port++) {
+    const tried = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      tried.once("error", () => resolve(false));
+      tried.listen(port, "127.0.0.1", () => resolve(true));
+    });
+    if (isFree) await new Promise((resolve) => tried.close(resolve));
+    if (isFree) return port;
+  }
+}

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import type { Code } from "../src/api/schema";
+import { say, sayState } from "../src/i18n/say";
+import en from "../src/i18n/words.en.json";
+import zh from "../src/i18n/words.zh.json";
+
+const places = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
+
+test("both languages have the same codes and states, with the same parameters", () => {
+  expect(Object.keys(zh.codes)).toEqual(Object.keys(en.codes));
+  expect(Object.keys(zh.states)).toEqual(Object.keys(en.states));
+  for (const code of Object.keys(en.codes) as Code[]) expect(places(zh.codes[code])).toEqual(places(en.codes[code]));
+});
+
+test("a reason is said with its parameters, and what is missing shows as its name", () => {
+  const params = { mode: "fast", allowed: "agent, ask" };
+  expect(say({ code: "unknown_mode", params }, "en")).toBe("There is no mode 'fast'. Allowed: agent, ask.");
+  expect(say({ code: "unknown_mode", params }, "zh")).toContain("'fast'");
+  expect(say({ code: "unknown_mode" }, "en")).toContain("(mode)");
+});
+
+test("a state is said in words, and idle says nothing", () => {
+  expect(sayState({ type: "idle" }, "en")).toBe("");
+  expect(sayState({ type: "tool_auto_loop", depth: 2, tools_executed: 1 }, "en")).toBe("Going on (round 2)");
+});
