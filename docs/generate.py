@@ -8,6 +8,7 @@ from typing import Any
 
 from typescript import typescript
 
+from pilothouse.domain.contexts import CONTINUABLE
 from pilothouse.domain.state_words import STATE_WORDS
 from pilothouse.domain.states import RESTING, WORKING, ProcessingUserMessage, name_of
 from pilothouse.domain.transitions import STEP_OF, TRANSITIONS, diagram
@@ -36,9 +37,13 @@ def states_page() -> str:
 
 
 def states_for_the_page() -> dict[str, list[str]]:
-    """Which states rest, and in which a message is taken at once."""
+    """Which states rest, in which a message is taken at once, and after which ends of a turn one can go on."""
     taking = [state for state, row in TRANSITIONS.items() if ProcessingUserMessage in row]
-    return {"resting": sorted(map(name_of, RESTING)), "taking_messages": sorted(map(name_of, taking))}
+    return {
+        "resting": sorted(map(name_of, RESTING)),
+        "taking_messages": sorted(map(name_of, taking)),
+        "continuable": sorted(CONTINUABLE),
+    }
 
 
 def words(language: int) -> dict[str, dict[str, str]]:

@@ -1,5 +1,15 @@
+import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
-  test: { include: ["tests/**/*.test.ts"], environment: "node" },
+  plugins: [react()],
+  build: {
+    outDir: "../src/pilothouse/server/page",
+    emptyOutDir: true,
+    target: "es2023",
+    assetsInlineLimit: 0, // the page's policy lets nothing in that is not a file of ours
+    reportCompressedSize: false,
+  },
+  worker: { format: "es" },
+  test: { include: ["tests/**/*.test.{ts,tsx}"], environment: "node" },
 });

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { addressOf, makeApi } from "../src/api/http";
-import { makeParser } from "../src/api/sse";
 import { Lost, ServerError } from "../src/api/types";
 import { makeClock } from "./clock";
 
@@ -65,23 +64,6 @@ test("what stands in an address cannot change it", () => {
       const found = new URL(addressOf("/api/x/{name}/y", { path: { name: part }, query: { q: value } }), "http://here");
       expect(found.pathname.split("/").length).toBe(5);
       expect(found.searchParams.get("q")).toBe(value);
-    }),
-  );
-});
-
-test("events are read the same, however the connection cuts them", () => {
-  const text =
-    ': \n\nevent: One\ndata: {"a": 1}\n\nevent: Two\r\ndata: x\r\ndata: y\r\n\r\ndata:bare\n\n: \n\nevent: Open\ndata: lost';
-  const all = [
-    { name: "One", data: '{"a": 1}' },
-    { name: "Two", data: "x\ny" },
-    { name: "message", data: "bare" },
-  ];
-  fc.assert(
-    fc.property(fc.array(fc.nat(text.length)), (cuts) => {
-      const places = [0, ...cuts.sort((a, b) => a - b), text.length];
-      const parse = makeParser();
-      expect(places.slice(1).flatMap((end, index) => parse(text.slice(places[index], end)))).toEqual(all);
     }),
   );
 });

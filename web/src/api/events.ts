@@ -1,8 +1,8 @@
 /** The page's one stream of signals: kept open, watched for silence, opened anew when the set of contexts changes. */
+import { createParser } from "eventsource-parser";
 import { type Ambient, pauseAfter } from "../ambient";
 import { type Server, isTemporary, problemOf } from "./http";
 import type { Problem } from "./schema";
-import { makeParser } from "./sse";
 import { ServerError, type Signal } from "./types";
 
 export interface Listener {
@@ -97,7 +97,9 @@ async function listen(
     const headers = { ...server.headers, accept: "text/event-stream" };
     const answer = await server.fetch(address, { headers, signal: controller.signal, credentials: "same-origin" });
     if (!answer.ok || answer.body === null) throw new ServerError(problemOf(answer.status, await answer.text()));
-    const parse = makeParser();
+    const { feed } = createParser({
+      onEvent: ({ event, data }) => listener.signal({ ...JSON.parse(data), event } as Signal),
+    });
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     for (let isUp = false; ;) {
       const { done, value } = await reader.read();
@@ -106,7 +108,7 @@ async function listen(
       onLife();
       if (!isUp) listener.up();
       isUp = true;
-      for (const event of parse(value)) listener.signal({ ...JSON.parse(event.data), event: event.name } as Signal);
+      feed(value);
     }
   } finally {
     cancel();

@@ -40,3 +40,9 @@ export class ServerError extends Error {
 
 /** There was no answer: nobody knows whether it was done. */
 export class Lost extends Error {}
+
+/** What went wrong, as something that can be told. */
+export function problemOfError(error: unknown): Problem {
+  if (error instanceof ServerError) return error.problem;
+  return { title: "", status: 0, code: error instanceof Lost ? "connection_lost" : "internal", detail: "" };
+}

@@ -21,7 +21,7 @@ export function sayState(state: State, language: Language): string {
 }
 
 /** A parameter that is missing shows as its name, never as an error. */
-function filled(template: string, params: Readonly<Record<string, unknown>>): string {
+export function filled(template: string, params: Readonly<Record<string, unknown>>): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
     if (!Object.hasOwn(params, name)) return `(${name})`;
     const value = params[name];

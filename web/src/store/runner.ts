@@ -2,8 +2,7 @@
 import { type Ambient, pauseAfter } from "../ambient";
 import type { OpenStream } from "../api/events";
 import { type Api, isTemporary } from "../api/http";
-import type { Problem } from "../api/schema";
-import { ServerError } from "../api/types";
+import { ServerError, problemOfError } from "../api/types";
 import { type Command, carryOut } from "./commands";
 import type { Answered, Pull } from "./events";
 import { PAGE } from "./state";
@@ -11,7 +10,6 @@ import type { Store } from "./store";
 import { followed, nextDue, wants } from "./wants";
 
 const PULLS_AT_ONCE = 6;
-const LOST: Problem = { title: "", status: 0, code: "connection_lost", detail: "" };
 
 export interface Runner {
   /** Gives the key under which it is found in `outgoing` until it is done. */
@@ -94,9 +92,7 @@ export function run(store: Store, api: Api, openStream: OpenStream, ambient: Amb
       store.dispatch({ type: "sent", key, command });
       carryOut(api, key, command).then(
         (answer) => isClosed || store.dispatch({ type: "acknowledged", key, asked, answer }),
-        (error: unknown) =>
-          isClosed ||
-          store.dispatch({ type: "refused", key, problem: error instanceof ServerError ? error.problem : LOST }),
+        (error: unknown) => isClosed || store.dispatch({ type: "refused", key, problem: problemOfError(error) }),
       );
       return key;
     },

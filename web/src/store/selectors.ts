@@ -100,3 +100,17 @@ export function showsBanner(state: State): boolean {
 }
 
 export { activeId };
+
+/** Whether the turn that ended can be gone on with, without a new message. */
+export function canContinue(state: State, id: string): boolean {
+  const shape = state.contexts[id]?.shape.value;
+  if (shape == null) return false;
+  const { type } = shape.current_state;
+  return type === "failed" || type === "waiting_for_recovery" || (type === "idle" && states.continuable.includes(shape.last_turn));
+}
+
+/** How many messages the branch has that is looked at. */
+export function lengthOf(state: State, id: string): number {
+  const shape = state.contexts[id]?.shape.value;
+  return shape == null ? 0 : (shape.branches[shape.active_branch]?.length ?? 0);
+}

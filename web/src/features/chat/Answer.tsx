@@ -1,0 +1,30 @@
+/** What the model said, and the calls that it asked for. */
+import { useLanguage } from "../../app/page";
+import { useWords } from "../../i18n/words";
+import { timeOf } from "../../ui/times";
+import { Calls } from "../approvals/Calls";
+import { CopyButton } from "./CopyButton";
+import { Markdown } from "./markdown/Markdown";
+import type { AnswerRow } from "./rows";
+import { WORDS } from "./words";
+
+export function Answer({ row, context }: { row: AnswerRow; context: string }) {
+  const t = useWords(WORDS);
+  const language = useLanguage();
+  const { message } = row;
+  const ended = message?.type === "text" ? message.ended : undefined;
+  return (
+    <article className="answer" aria-label={t("agent")}>
+      {row.text !== "" && <Markdown text={row.text} isStreaming={row.isWriting} />}
+      {ended !== undefined && ended !== "complete" && <p className="note warn small">{t(ended)}</p>}
+      {message?.type === "tool_request" && <Calls calls={message.calls} results={row.results} context={context} />}
+      {message?.type === "text" && (
+        <footer className="row-foot">
+          <CopyButton text={row.text} />
+          <time dateTime={message.timestamp}>{timeOf(message.timestamp, language)}</time>
+          {message.metadata?.model != null && <span>{message.metadata.model}</span>}
+        </footer>
+      )}
+    </article>
+  );
+}

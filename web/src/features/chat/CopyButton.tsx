@@ -1,0 +1,19 @@
+/** Copies a text, and says that it did. */
+import { useWords } from "../../i18n/words";
+import { announce } from "../../ui/Announcer";
+import { IconButton } from "../../ui/Button";
+import { useCopy } from "../../ui/useCopy";
+import { WORDS } from "./words";
+
+export function CopyButton({ text, label }: { text: string; label?: string }) {
+  const t = useWords(WORDS);
+  const { isCopied, copy } = useCopy();
+  return (
+    <IconButton
+      kind={["quiet", "small"]}
+      icon={isCopied ? "check" : "copy"}
+      label={isCopied ? t("copied") : (label ?? t("copy"))}
+      onClick={() => void copy(text).then(() => announce(t("copied")))}
+    />
+  );
+}

@@ -1,0 +1,34 @@
+/** Something that ended or held up a turn, in words, with the way on. */
+import type { ErrorMessage } from "../../api/schema";
+import { useLanguage, usePage, useSlice } from "../../app/page";
+import { say } from "../../i18n/say";
+import { useWords } from "../../i18n/words";
+import { canContinue, visible } from "../../store/selectors";
+import { Button } from "../../ui/Button";
+import { Icon } from "../../ui/icons";
+import { timeOf } from "../../ui/times";
+import { WORDS } from "./words";
+
+export function ErrorBubble({ message, context }: { message: ErrorMessage; context: string }) {
+  const t = useWords(WORDS);
+  const language = useLanguage();
+  const { act } = usePage();
+  const isLast = useSlice((state) => visible(state, context).messages.at(-1)?.message_id === message.message_id, [context, message.message_id]);
+  const mayContinue = useSlice((state) => canContinue(state, context), [context]);
+  return (
+    <article className="error-bubble" aria-label={t("error")}>
+      <Icon name="warning" />
+      <div className="error-words">
+        <p>{say(message.reason, language)}</p>
+        <p className="small soft">
+          <code>{message.reason.code}</code> · <time dateTime={message.timestamp}>{timeOf(message.timestamp, language)}</time>
+        </p>
+      </div>
+      {isLast && mayContinue && message.recoverable !== false && (
+        <Button icon="play" onClick={() => act({ kind: "steer", id: context, how: "continue" })}>
+          {t("continue")}
+        </Button>
+      )}
+    </article>
+  );
+}

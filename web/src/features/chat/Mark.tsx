@@ -1,0 +1,64 @@
+/** What happened beside the talk: switches of the mode, merges, summaries, things added for the model. */
+import type { Message } from "../../api/types";
+import { useLanguage } from "../../app/page";
+import { useWords, type Say } from "../../i18n/words";
+import { visibleName, visibleText } from "../../ui/names";
+import { timeOf } from "../../ui/times";
+import { useModeTitle } from "../modes/useModes";
+import { WORDS } from "./words";
+
+export function Mark({ message }: { message: Message }) {
+  const t = useWords(WORDS);
+  const language = useLanguage();
+  const modeTitle = useModeTitle();
+  const text = contentOf(message);
+  return (
+    <div className="mark">
+      <span className="mark-line">
+        {wordsOf(message, t, modeTitle)} · <time dateTime={message.timestamp}>{timeOf(message.timestamp, language)}</time>
+      </span>
+      {text !== "" && (
+        <details>
+          <summary>{t(message.type === "system_control" && message.kind === "summary" ? "showSummary" : "details")}</summary>
+          <pre>{visibleText(text)}</pre>
+        </details>
+      )}
+    </div>
+  );
+}
+
+function wordsOf(message: Message, t: Say<typeof WORDS>, modeTitle: (name: string) => string): string {
+  switch (message.type) {
+    case "system_control": {
+      const detail = message.detail ?? {};
+      const named = (name: string) => visibleName(String(detail[name] ?? ""));
+      if (message.kind === "mode_switch") {
+        const from = named("from");
+        return from === "" ? t("modeSet", { to: modeTitle(named("to")) }) : t("modeSwitch", { from: modeTitle(from), to: modeTitle(named("to")) });
+      }
+      if (message.kind === "branch_merge") return t("merged", { source: named("source") });
+      if (message.kind === "summary") return t("summary");
+      if (message.kind === "prompt_change") return t("promptChange");
+      return t("injection", { label: named("label") });
+    }
+    case "project_structure":
+      return t("overview");
+    case "mcp_resource":
+      return t("resource", { uri: visibleName(message.uri), server: visibleName(message.server) });
+    case "workflow_execution":
+      return t("workflow", { workflow: visibleName(message.workflow) });
+    case "processing":
+      return t("processing", { stage: visibleName(message.stage) });
+    case "tool_result":
+      return t("result", { tool: visibleName(message.tool) });
+    default:
+      return message.type;
+  }
+}
+
+function contentOf(message: Message): string {
+  if (message.type === "system_control") return message.kind === "mode_switch" ? "" : (message.content ?? "");
+  if (message.type === "project_structure" || message.type === "mcp_resource" || message.type === "tool_result") return message.content;
+  if (message.type === "workflow_execution") return message.result ?? "";
+  return "";
+}

@@ -1,0 +1,128 @@
+/** What is going on, from the state alone: in words, how far, which attempt, since when; and the ways to stop it. */
+import { useEffect, useState } from "react";
+import type { State } from "../../api/types";
+import { useLanguage, usePage, useSlice } from "../../app/page";
+import { say, sayState } from "../../i18n/say";
+import { type Say, useWords } from "../../i18n/words";
+import { canContinue, isBusy, isConnected } from "../../store/selectors";
+import { announce } from "../../ui/Announcer";
+import { Button } from "../../ui/Button";
+import { visibleText } from "../../ui/names";
+import "./state-line.css";
+
+const WORDS = {
+  attempt: ["attempt {retry} of {max}", "第 {retry} 次，共 {max} 次"],
+  inSeconds: ["in {n} s", "{n} 秒后"],
+  retryNow: ["Retry now", "立即重试"],
+  stop: ["Stop", "停止"],
+  pause: ["Pause", "暂停"],
+  resume: ["Resume", "恢复"],
+  continue: ["Continue", "继续"],
+  done: ["{done} of {total} done", "已完成 {done}/{total}"],
+  characters: ["{n} characters", "{n} 个字符"],
+  seconds: ["{n} s", "{n} 秒"],
+  lastKnown: ["No connection. Last known: {state}", "无连接。最后状态：{state}"],
+  calls: ["{n} {n|call|calls}", "{n} 个调用"],
+  questions: ["{n} {n|question|questions}", "{n} 个问题"],
+  messages: ["{n} messages", "{n} 条消息"],
+  ended: ["Ready", "就绪"],
+} as const;
+const SHOWN_AFTER = 3;
+
+export function StateLine({ id }: { id: string }) {
+  const t = useWords(WORDS);
+  const language = useLanguage();
+  const { act } = usePage();
+  const state = useSlice((all) => all.contexts[id]?.shape.value?.current_state ?? null, [id]);
+  const isWorking = useSlice((all) => isBusy(all, id), [id]);
+  const isOn = useSlice(isConnected);
+  const mayContinue = useSlice((all) => canContinue(all, id), [id]);
+  const now = useNow(isWorking);
+  const since = useSince(id, isWorking);
+  const words = state === null ? "" : visibleText(sayState(state, language));
+  useEffect(() => {
+    if (words !== "") announce(words);
+  }, [words]);
+  const steer = (how: "cancel" | "pause" | "resume" | "continue" | "retry") => act({ kind: "steer", id, how });
+  const detail = state === null ? [] : detailOf(state, t, now);
+  const elapsed = isWorking ? Math.floor((now - since) / 1000) : 0;
+  const shown = [...detail, ...(elapsed >= SHOWN_AFTER ? [t("seconds", { n: elapsed })] : [])].join(" · ");
+  const off = isOn ? null : t("lastKnown", { state: words });
+  return (
+    <div className={`state-line ${words === "" ? "is-quiet" : ""} ${isWorking ? "is-working" : ""}`} data-state={state?.type}>
+      {words !== "" && <span className="state-dot" aria-hidden="true" />}
+      <span className="state-words">{isOn || words === "" ? words : t("lastKnown", { state: words })}</span>
+      <span className="state-detail">{shown}</span>
+      {state !== null && "error_type" in state && <span className="state-detail">{say(state.error_type, language)}</span>}
+      <span className="state-buttons">
+        {state?.type === "transient_error" && (
+          <Button kind="small" whyNot={off} onClick={() => steer("retry")}>
+            {t("retryNow")}
+          </Button>
+        )}
+        {state?.type === "paused" && (
+          <Button kind="small" whyNot={off} icon="play" onClick={() => steer("resume")}>
+            {t("resume")}
+          </Button>
+        )}
+        {mayContinue && state?.type !== "idle" && (
+          <Button kind="small" whyNot={off} icon="play" onClick={() => steer("continue")}>
+            {t("continue")}
+          </Button>
+        )}
+        {isWorking && state?.type !== "cancelling" && (
+          <Button kind={["small", "quiet"]} whyNot={off} icon="pause" onClick={() => steer("pause")}>
+            {t("pause")}
+          </Button>
+        )}
+        {words !== "" && state?.type !== "cancelling" && state?.type !== "failed" && (
+          <Button kind="small" whyNot={off} icon="stop" onClick={() => steer("cancel")}>
+            {t("stop")}
+          </Button>
+        )}
+      </span>
+    </div>
+  );
+}
+
+/** How far it is, of the states that say so. */
+function detailOf(state: State, t: Say<typeof WORDS>, now: number): string[] {
+  switch (state.type) {
+    case "transient_error": {
+      const seconds = Math.max(0, Math.ceil((new Date(state.retry_at).getTime() - now) / 1000));
+      return [t("attempt", { retry: state.retry_count, max: state.max_retries }), ...(seconds > 0 ? [t("inSeconds", { n: seconds })] : [])];
+    }
+    case "executing_tool":
+      return state.total > 1 ? [t("done", { done: state.done, total: state.total })] : [];
+    case "streaming_llm_response":
+      return [t("characters", { n: state.chars_accumulated })];
+    case "awaiting_tool_approval":
+      return [t("calls", { n: state.total ?? state.pending_requests.length })];
+    case "awaiting_user_answer":
+      return [t("questions", { n: state.total ?? state.question_ids.length })];
+    case "compressing_messages":
+      return [t("messages", { n: state.messages_to_compress })];
+    default:
+      return [];
+  }
+}
+
+function useNow(isRunning: boolean): number {
+  const { ambient } = usePage();
+  const [now, setNow] = useState(ambient.now());
+  useEffect(() => {
+    if (!isRunning) return;
+    setNow(ambient.now());
+    const timer = setInterval(() => setNow(ambient.now()), 1000);
+    return () => clearInterval(timer);
+  }, [isRunning, ambient]);
+  return now;
+}
+
+/** When the turn was begun, as the server says; a clock that differs cannot make that lie in the future. */
+function useSince(id: string, isWorking: boolean): number {
+  const { ambient } = usePage();
+  const [since, setSince] = useState(ambient.now());
+  useEffect(() => setSince(ambient.now()), [id, isWorking, ambient]);
+  return since;
+}

@@ -1,0 +1,98 @@
+/** The mode: always in words, with what each means. A switch that would start something dangerous asks first. */
+import { useState } from "react";
+import type { CallShape } from "../../api/schema";
+import { keep, kept } from "../../app/looks";
+import { usePage, useSlice } from "../../app/page";
+import { ariaKeysOf, keysOf, useShortcut } from "../../app/shortcuts";
+import { useWords } from "../../i18n/words";
+import { isConnected, modeOf } from "../../store/selectors";
+import { Icon } from "../../ui/icons";
+import { Menu } from "../../ui/Menu";
+import { visibleName } from "../../ui/names";
+import { SwitchDialog } from "./SwitchDialog";
+import { MODE_KEY, callsToConfirm, modeToShow, readMode, writeMode } from "./remembered";
+import { useModes } from "./useModes";
+import "./modes.css";
+
+const WORDS = {
+  mode: ["Mode: {title}. {meaning}", "模式：{title}。{meaning}"],
+  hint: ["Mode ({keys} for the next)", "模式（{keys} 切换下一个）"],
+} as const;
+
+/** The mode that a new message would have: of the conversation, or of the one that is about to begin. */
+export function useMode(id: string | null): { mode: string; remember(mode: string): void } {
+  const { ambient } = usePage();
+  const modes = useModes();
+  const ofContext = useSlice((state) => (id === null ? null : modeOf(state, id)), [id]);
+  const preferred = useSlice((state) => state.session.value?.preferences?.default_mode ?? null);
+  const [chosen, setChosen] = useState<string | null>(null);
+  const remembered = chosen === null ? readMode(kept(MODE_KEY), modes) : { mode: chosen, updatedAt: 0 };
+  return {
+    mode: modeToShow(ofContext === null ? null : { mode: ofContext }, remembered, { default_mode: preferred }),
+    remember(mode) {
+      setChosen(mode);
+      keep(MODE_KEY, writeMode(mode, ambient.now()));
+    },
+  };
+}
+
+export function ModeSelector({ id }: { id: string | null }) {
+  const t = useWords(WORDS);
+  const { act, api } = usePage();
+  const modes = useModes();
+  const { mode, remember } = useMode(id);
+  const isOn = useSlice(isConnected);
+  const [asked, setAsked] = useState<{ mode: string; calls: readonly CallShape[] } | null>(null);
+  const present = modes.find((each) => each.name === mode);
+
+  const take = (name: string) => {
+    remember(name);
+    if (id !== null) act({ kind: "mode", id, mode: name });
+    setAsked(null);
+  };
+  const choose = async (name: string) => {
+    if (name === mode) return;
+    if (id === null) return take(name);
+    const given = { path: { context_id: id }, query: { mode: name } };
+    const found = await api("GET /api/contexts/{context_id}/mode/preview", given).catch(() => null);
+    const calls = callsToConfirm(found?.items ?? []);
+    if (calls.length > 0) setAsked({ mode: name, calls });
+    else take(name);
+  };
+  const next = () => {
+    const place = modes.findIndex((each) => each.name === mode);
+    const following = modes[(place + 1) % modes.length];
+    if (following !== undefined) void choose(following.name);
+  };
+  useShortcut("mode.next", isOn ? next : null);
+
+  if (present === undefined) return <span className="mode-button is-unknown">{visibleName(mode)}</span>;
+  return (
+    <>
+      <Menu
+        label={t("mode", { title: visibleName(present.title), meaning: visibleName(present.meaning) })}
+        title={t("hint", { keys: keysOf("mode.next") })}
+        shortcut={ariaKeysOf("mode.next")}
+        buttonClass="button small mode-button"
+        place="above"
+        button={
+          <>
+            <span aria-hidden="true">{present.icon}</span>
+            {visibleName(present.title)}
+            <Icon name="chevron" size={14} />
+          </>
+        }
+        entries={modes.map((each, index) => ({
+          key: each.name,
+          label: visibleName(each.title),
+          note: visibleName(each.meaning),
+          sign: each.icon,
+          isChosen: each.name === mode,
+          ...(index < 9 ? { shortcut: String(index + 1) } : {}),
+          onChoose: () => void choose(each.name),
+        }))}
+      />
+      {asked !== null && <SwitchDialog title={modes.find((each) => each.name === asked.mode)?.title ?? asked.mode} calls={asked.calls} onSwitch={() => take(asked.mode)} onClose={() => setAsked(null)} />}
+    </>
+  );
+}

@@ -1,0 +1,33 @@
+/** Puts the page together: one store, one runner, one root. */
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { systemAmbient } from "./ambient";
+import { makeStream } from "./api/events";
+import { makeApi, type Server } from "./api/http";
+import { App } from "./app/App";
+import { PageContext, languageOf } from "./app/page";
+import { run } from "./store/runner";
+import { createStore } from "./store/store";
+import "./ui/tokens.css";
+import "./ui/base.css";
+
+const store = createStore(systemAmbient);
+const server: Server = {
+  fetch: (address, request) => fetch(address, request),
+  get headers() {
+    return { "accept-language": languageOf(store.getSnapshot()) };
+  },
+};
+const api = makeApi(server, systemAmbient);
+const runner = run(store, api, makeStream(server, systemAmbient), systemAmbient);
+const page = { store, api, ambient: systemAmbient, act: runner.act };
+
+const root = document.getElementById("page");
+if (root === null) throw new Error("the document has no place for the page");
+createRoot(root).render(
+  <StrictMode>
+    <PageContext value={page}>
+      <App />
+    </PageContext>
+  </StrictMode>,
+);

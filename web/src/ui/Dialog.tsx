@@ -1,0 +1,49 @@
+/** A dialog: the browser's own, which keeps the focus inside, closes with Esc and gives the focus back. */
+import { type ReactNode, useEffect, useId, useRef } from "react";
+import { useWords } from "../i18n/words";
+import { IconButton } from "./Button";
+import "./dialog.css";
+
+const WORDS = { close: ["Close", "关闭"] } as const;
+
+interface Given {
+  title: string;
+  onClose(): void;
+  children: ReactNode;
+  /** Buttons at its foot: they never scroll away. */
+  foot?: ReactNode;
+  isWide?: boolean;
+}
+
+export function Dialog({ title, onClose, children, foot, isWide = false }: Given) {
+  const t = useWords(WORDS);
+  const element = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const dialog = element.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      className={isWide ? "dialog wide" : "dialog"}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onKeyDown={(event) => event.key === "Escape" && event.stopPropagation()}
+      onMouseDown={(event) => event.target === element.current && onClose()}
+    >
+      <div className="dialog-frame">
+        <header className="dialog-head">
+          <h2 id={id}>{title}</h2>
+          <IconButton icon="close" label={t("close")} onClick={onClose} />
+        </header>
+        <div className="dialog-body">{children}</div>
+        {foot !== undefined && <footer className="dialog-foot">{foot}</footer>}
+      </div>
+    </dialog>
+  );
+}

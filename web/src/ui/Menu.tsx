@@ -1,0 +1,134 @@
+/** A button that opens a menu. Arrows, Home, End and first letters go through it; Esc closes it and goes back. */
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
+import "./menu.css";
+
+export interface MenuEntry {
+  readonly key: string;
+  readonly label: string;
+  readonly note?: string;
+  readonly sign?: ReactNode;
+  readonly isDangerous?: boolean;
+  /** For one of several choices: whether it is the present one. */
+  readonly isChosen?: boolean;
+  readonly shortcut?: string;
+  onChoose(): void;
+}
+
+interface Given {
+  label: string;
+  button: ReactNode;
+  buttonClass?: string;
+  entries: readonly MenuEntry[];
+  /** Where it opens, seen from the button. */
+  place?: "above" | "below" | "below-end";
+  title?: string;
+  shortcut?: string;
+}
+
+export function Menu({ label, button, buttonClass = "button quiet icon", entries, place = "below", title, shortcut }: Given) {
+  const [isOpen, setOpen] = useState(false);
+  const frame = useRef<HTMLDivElement>(null);
+  const opener = useRef<HTMLButtonElement>(null);
+  const id = useId();
+
+  useEffect(() => {
+    if (!isOpen) return;
+    const items = itemsOf(frame.current);
+    (items.find((item) => item.getAttribute("aria-checked") === "true") ?? items[0])?.focus();
+    const leave = (event: Event) => {
+      if (event.target instanceof Node && !frame.current?.contains(event.target)) setOpen(false);
+    };
+    document.addEventListener("pointerdown", leave);
+    document.addEventListener("focusin", leave);
+    return () => {
+      document.removeEventListener("pointerdown", leave);
+      document.removeEventListener("focusin", leave);
+    };
+  }, [isOpen]);
+
+  const close = () => {
+    setOpen(false);
+    opener.current?.focus();
+  };
+
+  function onKeyDown(event: KeyboardEvent): void {
+    if (event.nativeEvent.isComposing || !isOpen) return;
+    if (event.key === "Escape" || event.key === "Tab") {
+      if (event.key === "Escape") event.stopPropagation();
+      event.preventDefault();
+      return close();
+    }
+    const items = itemsOf(frame.current);
+    const next = nextIndex(event.key, items, items.findIndex((item) => item === document.activeElement));
+    if (next === null) return;
+    event.preventDefault();
+    event.stopPropagation();
+    items[next]?.focus();
+  }
+
+  return (
+    <div className="menu" ref={frame} onKeyDown={onKeyDown}>
+      <button
+        ref={opener}
+        type="button"
+        className={buttonClass}
+        aria-label={label}
+        title={title ?? label}
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? id : undefined}
+        aria-keyshortcuts={shortcut}
+        onClick={() => setOpen(!isOpen)}
+        onKeyDown={(event) => {
+          if (isOpen || (event.key !== "ArrowDown" && event.key !== "ArrowUp")) return;
+          event.preventDefault();
+          setOpen(true);
+        }}
+      >
+        {button}
+      </button>
+      {isOpen && (
+        <div className={`menu-list ${place}`} role="menu" id={id} aria-label={label}>
+          {entries.map((entry) => (
+            <button
+              key={entry.key}
+              type="button"
+              tabIndex={-1}
+              role={entry.isChosen === undefined ? "menuitem" : "menuitemradio"}
+              aria-checked={entry.isChosen}
+              className={entry.isDangerous === true ? "menu-item danger" : "menu-item"}
+              onClick={() => {
+                close();
+                entry.onChoose();
+              }}
+            >
+              {entry.sign !== undefined && <span className="menu-sign">{entry.sign}</span>}
+              <span className="menu-words">
+                <span className="menu-label">{entry.label}</span>
+                {entry.note !== undefined && <span className="menu-note">{entry.note}</span>}
+              </span>
+              {entry.shortcut !== undefined && <kbd className="kbd">{entry.shortcut}</kbd>}
+            </button>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function itemsOf(frame: HTMLElement | null): HTMLElement[] {
+  return [...(frame?.querySelectorAll<HTMLElement>('[role^="menuitem"]') ?? [])];
+}
+
+/** Which item a key leads to; null for a key that leads nowhere. */
+function nextIndex(key: string, items: readonly HTMLElement[], present: number): number | null {
+  const count = items.length;
+  if (key === "ArrowDown") return (present + 1) % count;
+  if (key === "ArrowUp") return (present - 1 + count) % count;
+  if (key === "Home") return 0;
+  if (key === "End") return count - 1;
+  if (/^[1-9]$/.test(key) && Number(key) <= count) return Number(key) - 1;
+  if (key.length !== 1 || key === " ") return null;
+  const order = items.map((_, index) => (present + 1 + index) % count);
+  return order.find((index) => items[index]?.textContent?.toLowerCase().startsWith(key.toLowerCase())) ?? null;
+}

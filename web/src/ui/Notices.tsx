@@ -1,0 +1,60 @@
+/** Short notices at the edge of the page: what was refused, what was undone. Each stays until it is read. */
+import { useEffect, useState } from "react";
+import { useWords } from "../i18n/words";
+import { announce } from "./Announcer";
+import { IconButton } from "./Button";
+import { Icon } from "./icons";
+import "./notices.css";
+
+const WORDS = { dismiss: ["Dismiss", "关闭提示"], notices: ["Notices", "通知"] } as const;
+const SHOWN_FOR = 8_000;
+const AT_ONCE = 4;
+
+interface Notice {
+  readonly id: number;
+  readonly text: string;
+  readonly isBad: boolean;
+}
+
+let show: (text: string, isBad: boolean) => void = () => {};
+
+/** Shows a notice. A bad one stays until it is dismissed. */
+export function notify(text: string, isBad = false): void {
+  show(text, isBad);
+  announce(text);
+}
+
+export function Notices() {
+  const t = useWords(WORDS);
+  const [notices, setNotices] = useState<readonly Notice[]>([]);
+  useEffect(() => {
+    let count = 0;
+    const timers = new Set<ReturnType<typeof setTimeout>>();
+    show = (text, isBad) => {
+      const id = ++count;
+      setNotices((old) => [...old.filter((each) => each.text !== text), { id, text, isBad }].slice(-AT_ONCE));
+      if (!isBad) timers.add(setTimeout(() => setNotices((old) => old.filter((each) => each.id !== id)), SHOWN_FOR));
+    };
+    return () => {
+      show = () => {};
+      for (const timer of timers) clearTimeout(timer);
+    };
+  }, []);
+  if (notices.length === 0) return null;
+  return (
+    <section className="notices" aria-label={t("notices")}>
+      {notices.map((notice) => (
+        <div key={notice.id} className={notice.isBad ? "notice bad" : "notice"}>
+          {notice.isBad && <Icon name="warning" />}
+          <span>{notice.text}</span>
+          <IconButton
+            kind={["quiet", "small"]}
+            icon="close"
+            label={t("dismiss")}
+            onClick={() => setNotices((old) => old.filter((each) => each.id !== notice.id))}
+          />
+        </div>
+      ))}
+    </section>
+  );
+}

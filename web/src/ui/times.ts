@@ -1,0 +1,29 @@
+/** Times as people read them, in their language and place. */
+import type { Language } from "../i18n/say";
+
+const LOCALES = { en: undefined, zh: "zh-CN" } as const;
+
+/** The time of day; with the date where that is not today. */
+export function timeOf(timestamp: string, language: Language, now = new Date()): string {
+  const date = new Date(timestamp);
+  if (Number.isNaN(date.getTime())) return "";
+  const isToday = date.toDateString() === now.toDateString();
+  const day = isToday ? {} : ({ month: "short", day: "numeric", ...(date.getFullYear() === now.getFullYear() ? {} : { year: "numeric" }) } as const);
+  return new Intl.DateTimeFormat(LOCALES[language], { ...day, hour: "2-digit", minute: "2-digit" }).format(date);
+}
+
+const STEPS = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+] as const;
+
+/** How long ago, roughly. */
+export function ago(timestamp: string, language: Language, now = Date.now()): string {
+  const seconds = (now - new Date(timestamp).getTime()) / 1000;
+  if (Number.isNaN(seconds)) return "";
+  const format = new Intl.RelativeTimeFormat(LOCALES[language] ?? "en", { numeric: "auto", style: "narrow" });
+  if (seconds > 7 * 86_400) return timeOf(timestamp, language).replace(/,? ?\d\d:\d\d.*$/, "");
+  const [unit, size] = STEPS.find(([, each]) => seconds >= each) ?? ["minute", 60];
+  return seconds < 60 ? format.format(0, "minute") : format.format(-Math.floor(seconds / size), unit);
+}
