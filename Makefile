@@ -3,27 +3,29 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PEERS := tests/tools/mcp/peers/node_modules
-PAGE := web/node_modules
+NODE := web/node_modules
+PAGE := src/pilothouse/server/page
+PAGE_SOURCES := $(shell find web/src web/public web/index.html web/package-lock.json web/tsconfig.json web/vite.config.ts -type f 2>/dev/null)
 AS_ROOT := $(shell test "$$(id -u)" = 0 || command -v sudo)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help install run chat test test-long check page bench docs lock clean tesseract
+.PHONY: help install run chat test test-long check page wheel bench docs lock clean tesseract
 
 help: ## show this
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: $(VENV)/.run ## make .venv with the command .venv/bin/pilothouse
 
-run: install ## the server with its page; prints a link; needs no key
+run: install $(PAGE)/index.html ## the server with its page; prints a link; needs no key
 	@$(BIN)/pilothouse serve
 
 chat: install ## a conversation in the terminal; needs no key
 	@$(BIN)/pilothouse
 
-test: check page $(PEERS)/.done tesseract ## lint, types and all tests, the long ones as a sample; about nine minutes
+test: check page $(PAGE)/index.html $(PEERS)/.done tesseract ## lint, types and all tests, the long ones as a sample; about nine minutes
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-test-long: $(VENV)/.dev $(PEERS)/.done tesseract ## the same with the full counts of kills, faults and generated cases
+test-long: $(VENV)/.dev $(PAGE)/index.html $(PEERS)/.done tesseract ## the same with the full counts of kills, faults and generated cases
 	PILOTHOUSE_LONG=1 $(MAKE) page
 	PILOTHOUSE_LONG=1 $(BIN)/python -m pytest -n 2 --dist worksteal -rP
 
@@ -32,8 +34,11 @@ check: $(VENV)/.dev ## lint and types only
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-page: install $(PAGE)/.done ## types and tests of the page only
+page: install $(NODE)/.done ## types and tests of the page only
 	PILOTHOUSE_PYTHON=$(CURDIR)/$(BIN)/python npm --prefix web run --silent check
+
+wheel: install $(PAGE)/index.html ## dist/*.whl, the page in it
+	$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
 
 bench: $(VENV)/.dev .bench-venv/.done ## the figures of the README, beside a floor and a peer measured in the same run
 	$(BIN)/python -m benchmarks
@@ -50,7 +55,7 @@ lock: $(VENV)/.dev ## pin and hash the requirements anew
 	done
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) $(PEERS) $(PAGE) .bench-venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(NODE) $(PAGE) dist .bench-venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(VENV)/.run: requirements/run.txt pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -67,8 +72,13 @@ $(PEERS)/.done: $(dir $(PEERS))package-lock.json
 	npm ci --ignore-scripts --no-audit --no-fund --silent --prefix $(dir $(PEERS))
 	@touch $@
 
-$(PAGE)/.done: web/package-lock.json
+$(NODE)/.done: web/package-lock.json
+	@command -v npm >/dev/null || { echo "The page is built with Node.js 20.19 or newer: install it (nodejs.org, or your system's packages)." >&2; exit 1; }
 	npm ci --ignore-scripts --no-audit --no-fund --silent --prefix web
+	@touch $@
+
+$(PAGE)/index.html: $(NODE)/.done $(PAGE_SOURCES)
+	npm --prefix web run --silent build
 	@touch $@
 
 # The program that reads text in images, for the tests that show some.

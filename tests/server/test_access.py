@@ -112,7 +112,7 @@ class House:
         query = route.signature.query
         fields = msgspec.structs.fields(query) if query is not None else ()
         needed = "&".join(f"{field.name}={PARAMETERS[field.name]}" for field in fields if field.required)
-        names = {"tools": "look", "servers": "docs", "assets": "page.css"}
+        names = {"tools": "look", "servers": "docs", "assets": "docs.css"}
         named = {"name": next((name for part, name in names.items() if f"/{part}/{{name}}" in route.path), "")}
         about = {"call_id": self.printed} if route.path.endswith("/output") else {}
         return route.path.format_map({**self.ids, **named, **about, **ids}) + (f"?{needed}" if needed else "")
@@ -182,6 +182,8 @@ async def house(folder: Path, **options: Any) -> AsyncIterator[House]:
     (workspace / ".pilothouse").mkdir(parents=True)
     (workspace / ".pilothouse" / "config.toml").write_text('[directories]\ndeploy = "plan"\n')
     (workspace / "notes.txt").write_text("before")
+    (folder / "page").mkdir()
+    (folder / "page/index.html").write_text("<!doctype html><title>Pilothouse</title>")
     own = configuration(folder)
     world = World(
         workspace,
@@ -198,7 +200,7 @@ async def house(folder: Path, **options: Any) -> AsyncIterator[House]:
     )
     async with (
         world.runtime,
-        Served(world.runtime, [workspace]) as served,
+        Served(world.runtime, [workspace], page=folder / "page") as served,
         aiohttp.ClientSession(served.url, cookie_jar=aiohttp.DummyCookieJar()) as http,
     ):
         made = House(folder, world, served, http)

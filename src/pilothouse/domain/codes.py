@@ -90,6 +90,7 @@ class Code(StrEnum):
     USER_EXISTS = "user_exists"
     UNKNOWN_USER = "unknown_user"
     UPLOAD_NAME = "upload_name"
+    PAGE_NOT_BUILT = "page_not_built"
     # not now
     STALE_SESSION = "stale_session"
     TOO_MANY_TABS = "too_many_tabs"

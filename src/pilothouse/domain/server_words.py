@@ -114,6 +114,11 @@ SERVER_WORDS: Mapping[Code, tuple[str, str]] = {
         "{name!r} is no name for a file: give one of 1 to 200 characters.",
         "{name!r} 不能作为文件名：请给出 1 到 200 个字符的名称。",
     ),
+    Code.PAGE_NOT_BUILT: (
+        "The page was not built yet. Stop the server and start it with 'make run', which builds it first. "
+        "The API works without it: /api/docs.",
+        "页面尚未构建。请停止服务器并用 “make run” 启动，它会先构建页面。API 不受影响：/api/docs。",
+    ),
     Code.STALE_SESSION: (
         "The session has changed meanwhile (version {found}, not {expected}): read it again.",
         "会话状态已被更改（版本 {found}，而不是 {expected}）：请重新读取。",

@@ -8,6 +8,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import uvicorn
 
@@ -18,7 +19,7 @@ from pilothouse.server.access import Access, is_loopback
 from pilothouse.server.app import App
 from pilothouse.server.protocol import BoundedProtocol
 from pilothouse.server.routes import ROUTES
-from pilothouse.server.serving import Serving
+from pilothouse.server.serving import PAGE, Serving
 from pilothouse.server.tokens import LENGTH_AT_LEAST, Tokens
 from pilothouse.session.manager import Sessions
 
@@ -70,6 +71,7 @@ def make_serving(
     mode: str | None = None,
     is_demo: bool = False,
     completions_mode: str = "review",
+    page: Path = PAGE,
 ) -> Serving:
     return Serving(
         runtime=runtime,
@@ -78,6 +80,7 @@ def make_serving(
         mode=mode,
         is_demo=is_demo,
         completions_mode=completions_mode,
+        page=page,
     )
 
 

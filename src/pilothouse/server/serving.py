@@ -16,12 +16,14 @@ from pilothouse.server.tokens import LOCAL
 from pilothouse.session.manager import Sessions
 
 STREAMS_AT_MOST = 1000
+PAGE = Path(__file__).parent / "page"
 
 
 @dataclass(frozen=True)
 class Serving:
     """`mode` is that of new contexts, where nothing stricter is preferred. `completions_mode` is the
-    mode of clients that cannot be asked. `stopping` is set when the server begins to end."""
+    mode of clients that cannot be asked. `page` is the folder of the built page. `stopping` is set when the server
+    begins to end."""
 
     runtime: Runtime
     sessions: Sessions
@@ -29,6 +31,7 @@ class Serving:
     mode: str | None = None
     is_demo: bool = False
     completions_mode: str = "review"
+    page: Path = PAGE
     heartbeat: float = 15.0
     streams_at_most: int = STREAMS_AT_MOST
     counts: Counts = field(default_factory=Counts)
