@@ -1,9 +1,12 @@
 /** The frame of the page: conversations at the side, tabs above, the conversation with what needs a hand, the box. */
 import { useState } from "react";
+import { Dock } from "../features/approvals/Dock";
 import { Composer } from "../features/chat/Composer";
+import { Queue } from "../features/chat/Queue";
 import { StateLine } from "../features/chat/StateLine";
 import { Transcript } from "../features/chat/Transcript";
 import { Banner } from "../features/connection/Banner";
+import { Questions } from "../features/questions/Questions";
 import { Sidebar } from "../features/sessions/Sidebar";
 import { Tabs } from "../features/sessions/Tabs";
 import { Welcome } from "../features/sessions/Welcome";
@@ -13,6 +16,7 @@ import { lengthOf, visible } from "../store/selectors";
 import type { State } from "../store/state";
 import { useLooks } from "./looks";
 import { useActiveId, usePage, useSlice } from "./page";
+import { Refusals } from "./Refusals";
 import { useShortcut } from "./shortcuts";
 import "./app.css";
 
@@ -39,10 +43,14 @@ export function App() {
         <Banner />
         {isEmpty ? <Welcome id={active} /> : <Transcript key={active} id={active ?? ""} />}
         <div className="app-foot">
+          {active !== null && <Questions id={active} />}
+          {active !== null && <Dock id={active} />}
           {active !== null && <StateLine id={active} />}
+          {active !== null && <Queue id={active} />}
           <Composer id={active} />
         </div>
       </main>
+      <Refusals />
       <Notices />
       <Announcer />
     </div>

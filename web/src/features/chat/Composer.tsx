@@ -5,7 +5,10 @@ import { isComposing, useShortcut } from "../../app/shortcuts";
 import { useWords } from "../../i18n/words";
 import { canSend, isConnected } from "../../store/selectors";
 import { IconButton } from "../../ui/Button";
+import { ElevationChip } from "../modes/ElevationChip";
 import { ModeSelector, useMode } from "../modes/ModeSelector";
+import { ModelMenu } from "../sessions/ModelMenu";
+import { TokenChip } from "../window/TokenChip";
 import { drafts } from "./drafts";
 import "./composer.css";
 
@@ -61,6 +64,9 @@ export function Composer({ id }: { id: string | null }) {
       />
       <div className="composer-foot">
         <ModeSelector id={id} />
+        {id !== null && <ElevationChip id={id} />}
+        <ModelMenu id={id} />
+        {id !== null && <TokenChip id={id} />}
         <IconButton kind="primary" icon="send" extraClass="composer-send" label={t(how === "later" ? "queue" : "send")} whyNot={whyNot} onClick={() => void send()} />
       </div>
     </form>

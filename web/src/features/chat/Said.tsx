@@ -6,6 +6,7 @@ import { useWords } from "../../i18n/words";
 import type { Outgoing } from "../../store/state";
 import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/icons";
+import { sayProblem } from "../../ui/ProblemNote";
 import { visibleName, visibleText } from "../../ui/names";
 import { timeOf } from "../../ui/times";
 import { CopyButton } from "./CopyButton";
@@ -77,7 +78,7 @@ export function Sending({ outgoing }: { outgoing: Outgoing }) {
         <div className="note bad">
           <Icon name="warning" />
           <span>
-            {t("notSent")}. {problem.detail || say({ code: problem.code as never, params: problem.params ?? {} }, language)}
+            {t("notSent")}. {sayProblem(problem, language)}
           </span>
           <Button kind="small" onClick={() => (dismiss(), act(command))}>
             {t("sendAgain")}

@@ -6,6 +6,7 @@ import { Button, IconButton } from "../../ui/Button";
 import { Icon } from "../../ui/icons";
 import { visibleName } from "../../ui/names";
 import { ago } from "../../ui/times";
+import { SidebarFoot } from "./SidebarFoot";
 import "./sidebar.css";
 
 const WORDS = {
@@ -54,6 +55,7 @@ export function Sidebar({ onToggle, onChosen }: { onToggle(): void; onChosen(): 
         ))}
       </ul>
       {found?.length === 0 && <p className="soft small sidebar-none">{t("none")}</p>}
+      <SidebarFoot />
     </nav>
   );
 }

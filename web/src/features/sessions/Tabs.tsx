@@ -4,6 +4,7 @@ import { useWords } from "../../i18n/words";
 import { activeId, tabs } from "../../store/selectors";
 import { IconButton } from "../../ui/Button";
 import { visibleName } from "../../ui/names";
+import { ConversationMenu } from "./ConversationMenu";
 import "./tabs.css";
 
 const WORDS = {
@@ -42,6 +43,7 @@ export function Tabs({ onToggle }: { onToggle(): void }) {
           );
         })}
       </ul>
+      {active !== null && <ConversationMenu id={active} />}
     </header>
   );
 }

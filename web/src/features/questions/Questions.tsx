@@ -1,0 +1,4 @@
+/** The questions that the agent has asked, as a form. */
+export function Questions({}: { id: string }) {
+  return null;
+}

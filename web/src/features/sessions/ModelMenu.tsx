@@ -1,0 +1,4 @@
+/** Which model answers, and as which persona. */
+export function ModelMenu({}: { id: string | null }) {
+  return null;
+}
