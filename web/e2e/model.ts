@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { PYTHON } from "../tests/served";
 
+const IN_VAIN = 15_000;
+
 export interface Call {
   readonly tool: string;
   readonly arguments: object;
@@ -31,6 +33,7 @@ type Told = { url?: string; request?: ModelRequest; held?: true; fault?: string 
 
 export async function makeModel() {
   const child = spawn(PYTHON, [join(import.meta.dirname, "provider.py")], { stdio: ["pipe", "pipe", "inherit"] });
+  await once(child, "spawn");
   const requests: ModelRequest[] = [];
   const faults: string[] = [];
   let isHeld = false;
@@ -46,9 +49,11 @@ export async function makeModel() {
   });
   const tell = (what: object) => child.stdin.write(`${JSON.stringify(what)}\n`);
   const until = (isSo: () => boolean): Promise<void> =>
-    new Promise((resolve) => {
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error("the model waited in vain")), IN_VAIN);
       const look = () => {
         if (!isSo()) return;
+        clearTimeout(timer);
         listeners = listeners.filter((each) => each !== look);
         resolve();
       };

@@ -19,8 +19,14 @@ export const NAMES = {
 } as const;
 
 export type Name = keyof typeof NAMES;
-export const MODES = ["Agent", "Supervised", "Review", "Plan", "Ask"] as const;
-export type ModeTitle = (typeof MODES)[number];
+export const MODES = {
+  agent: ["Agent", "代理"],
+  supervised: ["Supervised", "监督"],
+  review: ["Review", "审阅"],
+  plan: ["Plan", "计划"],
+  ask: ["Ask", "问答"],
+} as const;
+export type Mode = keyof typeof MODES;
 
 export class Screen {
   constructor(
@@ -66,13 +72,22 @@ export class Screen {
     await this.box.press("Enter");
   }
 
-  async choose(title: ModeTitle): Promise<void> {
-    await this.mode.click();
-    await this.page.getByRole("menuitemradio", { name: title }).click();
+  /** An entry of the open menu of modes. */
+  entry(mode: Mode): Locator {
+    return this.page.getByRole("menuitemradio").filter({ has: this.page.getByText(this.title(mode), { exact: true }) });
   }
 
-  async isMode(title: string): Promise<void> {
-    await expect.poll(() => this.mode.textContent()).toContain(title);
+  title(mode: Mode): string {
+    return MODES[mode][this.language === "zh" ? 1 : 0];
+  }
+
+  async choose(mode: Mode): Promise<void> {
+    await this.mode.click();
+    await this.entry(mode).click();
+  }
+
+  async isMode(mode: Mode): Promise<void> {
+    await expect.poll(() => this.mode.textContent()).toContain(this.title(mode));
   }
 
   /** The turn is over: nothing is going on, and nothing waits. */
