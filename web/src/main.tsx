@@ -5,6 +5,7 @@ import { systemAmbient } from "./ambient";
 import { makeStream } from "./api/events";
 import { makeApi, type Server } from "./api/http";
 import { App } from "./app/App";
+import { browserFrames, paced } from "./app/pace";
 import { PageContext, languageOf } from "./app/page";
 import { run } from "./store/runner";
 import { createStore } from "./store/store";
@@ -20,7 +21,10 @@ const server: Server = {
 };
 const api = makeApi(server, systemAmbient);
 const runner = run(store, api, makeStream(server, systemAmbient), systemAmbient);
-const page = { store, api, ambient: systemAmbient, act: runner.act };
+// Whoever comes back, or has a network again, waits for no clock.
+for (const event of ["online", "pageshow"]) window.addEventListener(event, runner.wake);
+document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && runner.wake());
+const page = { store: paced(store, browserFrames), api, ambient: systemAmbient, act: runner.act };
 
 const root = document.getElementById("page");
 if (root === null) throw new Error("the document has no place for the page");

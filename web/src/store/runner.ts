@@ -14,6 +14,8 @@ const PULLS_AT_ONCE = 6;
 export interface Runner {
   /** Gives the key under which it is found in `outgoing` until it is done. */
   act(command: Command): string;
+  /** Tries again at once whatever waits to be tried again. */
+  wake(): void;
   close(): void;
 }
 
@@ -26,8 +28,7 @@ export function run(store: Store, api: Api, openStream: OpenStream, ambient: Amb
   const stream = openStream({
     signal: (signal) => store.dispatch({ type: "signal", signal }),
     up() {
-      for (const { cancel } of failing.values()) cancel?.();
-      failing.clear();
+      forgive();
       store.dispatch({ type: "up" });
     },
     down: () => store.dispatch({ type: "down" }),
@@ -57,6 +58,11 @@ export function run(store: Store, api: Api, openStream: OpenStream, ambient: Amb
         store.dispatch({ type: "failed", pull: wanted, asked, problem: error.problem });
       }
     }
+  }
+
+  function forgive(): void {
+    for (const { cancel } of failing.values()) cancel?.();
+    failing.clear();
   }
 
   function putOff(name: string): void {
@@ -95,6 +101,11 @@ export function run(store: Store, api: Api, openStream: OpenStream, ambient: Amb
         (error: unknown) => isClosed || store.dispatch({ type: "refused", key, problem: problemOfError(error) }),
       );
       return key;
+    },
+    wake() {
+      forgive();
+      stream.wake();
+      look();
     },
     close() {
       isClosed = true;

@@ -53,6 +53,7 @@ export class Scroller<T extends { readonly id: string }> {
       up: () => element.scrollTop > 0 && this.unpin(),
       open: () => this.unpin(),
       down: () => this.left <= NEAR_END && this.toEnd(),
+      start: () => this.show(this.heights.rowAt(0)?.id ?? "", this.lead),
       end: () => this.toEnd(),
     });
     return () => {
