@@ -141,7 +141,17 @@ def test_the_commands_of_the_runtime_are_these_and_no_others() -> None:
         ),
         *("contexts", "continue_turn", "create_branch", "create_context", "decide", "delegate", "delete_branch"),
         *("delete_context", "delete_queued", "drive", "edit_message", "edit_queued", "elevate", "elevation"),
-        *("end_elevation", "explain_call", "export_context", "find", "forget", "fork", "give_rule", "import_context"),
+        *(
+            "end_elevation",
+            "explain_call",
+            "export_context",
+            "export_markdown",
+            "find",
+            "forget",
+            "fork",
+            "give_rule",
+            "import_context",
+        ),
         *(
             "in_memory",
             "keep",

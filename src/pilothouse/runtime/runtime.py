@@ -42,6 +42,7 @@ class Runtime(Contexts):
     add_file = uploads.add_file
     set_title = titles.set_title
     export_context = transfer.export_context
+    export_markdown = transfer.export_markdown
     import_context = importing.import_context
 
     send = messages.send

@@ -95,6 +95,8 @@ export type ErrorTold = { readonly context_id?: string | null; readonly version?
 
 export type ExecutingTool = { readonly type: "executing_tool"; readonly tool_name: string; readonly attempt?: number; readonly running: number; readonly done: number; readonly total: number };
 
+export type ExportQuery = { readonly format?: "markdown" | "pilothouse"; readonly branch?: string | null };
+
 export type Failed = { readonly type: "failed"; readonly error_message: Reason; readonly failed_at: string };
 
 export type FileReference = { readonly type: "file_reference"; readonly path: string; readonly range?: LineRange | null; readonly content?: string | null; readonly resolved_at?: string | null; readonly error?: Reason | null; readonly message_id: string; readonly timestamp: string; readonly role: "assistant" | "system" | "tool" | "user"; readonly metadata?: Metadata };
@@ -382,7 +384,7 @@ export interface Routes {
   "POST /api/contexts": { path: Record<string, never>; query: Record<string, never>; body: NewContext; answer: ContextShape; };
   "GET /api/contexts": { path: Record<string, never>; query: { readonly limit?: number; readonly cursor?: string; readonly archived?: boolean; readonly parent?: string }; answer: PageContextSummary; };
   "GET /api/contexts/{context_id}/audit": { path: { readonly context_id: string }; query: { readonly limit?: number; readonly cursor?: string }; answer: PageAuditEntry; };
-  "GET /api/contexts/{context_id}/export": { path: { readonly context_id: string }; query: Record<string, never>; answer: string; };
+  "GET /api/contexts/{context_id}/export": { path: { readonly context_id: string }; query: { readonly format?: "markdown" | "pilothouse"; readonly branch?: string }; answer: string; };
   "POST /api/contexts/import": { path: Record<string, never>; query: { readonly context_id?: string; readonly workspace?: string; readonly grants?: boolean }; body: string; answer: Imported; };
   "POST /api/contexts/{context_id}/files": { path: { readonly context_id: string }; query: { readonly name: string }; body: string; answer: Upload; };
   "GET /api/contexts/{context_id}/files": { path: { readonly context_id: string }; query: { readonly query?: string; readonly limit?: number }; answer: FoundFiles; };
