@@ -1,6 +1,7 @@
 /** A button that opens a menu. Arrows, Home, End and first letters go through it; Esc closes it and goes back. */
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
-import { type Place, putBeside } from "./beside";
+import { type KeyboardEvent, type ReactNode, useEffect, useId } from "react";
+import type { Place } from "./beside";
+import { useBeside } from "./useBeside";
 import "./menu.css";
 
 export interface MenuEntry {
@@ -31,36 +32,14 @@ interface Given {
 }
 
 export function Menu({ label, button, buttonClass = "button quiet icon", entries, place = "below", title, shortcut, head }: Given) {
-  const [isOpen, setOpen] = useState(false);
-  const frame = useRef<HTMLDivElement>(null);
-  const opener = useRef<HTMLButtonElement>(null);
-  const list = useRef<HTMLDivElement>(null);
+  const { isOpen, setOpen, close, frame, opener, opened } = useBeside(place);
   const id = useId();
 
-  useLayoutEffect(() => {
-    if (isOpen && opener.current !== null && list.current !== null) putBeside(opener.current, list.current, place);
-  }, [isOpen, place]);
   useEffect(() => {
     if (!isOpen) return;
     const items = itemsOf(frame.current);
     (items.find((item) => item.getAttribute("aria-checked") === "true") ?? items[0])?.focus();
-    const leave = (event: Event) => {
-      if (event.target instanceof Node && !frame.current?.contains(event.target)) setOpen(false);
-    };
-    document.addEventListener("pointerdown", leave);
-    document.addEventListener("focusin", leave);
-    document.addEventListener("scroll", leave, true);
-    return () => {
-      document.removeEventListener("pointerdown", leave);
-      document.removeEventListener("focusin", leave);
-      document.removeEventListener("scroll", leave, true);
-    };
-  }, [isOpen]);
-
-  const close = () => {
-    setOpen(false);
-    opener.current?.focus();
-  };
+  }, [isOpen, frame]);
 
   function onKeyDown(event: KeyboardEvent): void {
     if (event.nativeEvent.isComposing || !isOpen) return;
@@ -99,7 +78,7 @@ export function Menu({ label, button, buttonClass = "button quiet icon", entries
         {button}
       </button>
       {isOpen && (
-        <div className="menu-list beside" popover="manual" ref={list} role="menu" id={id} aria-label={label}>
+        <div className="menu-list beside" popover="manual" ref={opened} role="menu" id={id} aria-label={label}>
           {head !== undefined && <div className="menu-head">{head}</div>}
           {entries.map((entry) => [
             entry.group !== undefined && (
