@@ -15,12 +15,11 @@ import { Notices } from "../ui/Notices";
 import { lengthOf, visible } from "../store/selectors";
 import type { State } from "../store/state";
 import { useLooks } from "./looks";
+import { NARROW, useMedia } from "./media";
 import { useActiveId, usePage, useSlice } from "./page";
 import { Refusals } from "./Refusals";
 import { useShortcut } from "./shortcuts";
 import "./app.css";
-
-const NARROW = "(max-width: 640px)";
 
 export function App() {
   useLooks();
@@ -28,17 +27,18 @@ export function App() {
   const active = useActiveId();
   const isEmpty = useSlice((state) => active === null || isNew(state, active), [active]);
   const isCollapsed = useSlice((state) => state.session.value?.ui_state?.sidebar_collapsed ?? false);
+  const isNarrow = useMedia(NARROW);
   const [isDrawerOpen, setDrawerOpen] = useState(false);
   const toggle = () => {
-    if (matchMedia(NARROW).matches) setDrawerOpen(!isDrawerOpen);
+    if (isNarrow) setDrawerOpen(!isDrawerOpen);
     else act({ kind: "uiState", body: { sidebar_collapsed: !isCollapsed } });
   };
   useShortcut("sidebar.toggle", toggle);
   return (
     <div className={`app ${isCollapsed ? "is-collapsed" : ""} ${isDrawerOpen ? "is-drawer-open" : ""}`}>
-      <Sidebar onToggle={toggle} onChosen={() => setDrawerOpen(false)} />
+      <Sidebar isDrawerOpen={isNarrow ? isDrawerOpen : null} onToggle={toggle} onChosen={() => setDrawerOpen(false)} />
       <div className="app-shade" onClick={() => setDrawerOpen(false)} />
-      <main className="app-main">
+      <main className="app-main" inert={isNarrow && isDrawerOpen}>
         <Tabs onToggle={toggle} />
         <Banner />
         {isEmpty ? <Welcome id={active} /> : <Transcript key={active} id={active ?? ""} />}
