@@ -27,7 +27,7 @@ export function TabSwitcher({ at, title, onBegin }: { at: TabsAtHand; title: str
           <>
             <span className="tab-words">{title}</span>
             <Sign doing={needsHand ? "waiting" : null} />
-            <span className="tab-count">{at.open.length}</span>
+            <span className="tab-count" aria-hidden="true">{at.open.length}</span>
             <Icon name="chevron" size={14} />
           </>
         }
