@@ -30,7 +30,7 @@ export function CallDetails({ call, result, context, workspace }: Given) {
   return (
     <div className="call-details">
       {reason !== null && <p className="note small">{visibleText(say(reason, language))}</p>}
-      <CallView call={call} workspace={workspace} isPast />
+      <CallView call={call} workspace={workspace} isPast={call.status !== "pending"} />
       {call.tool === "delegate" && <SubAgents call={call} context={context} />}
       {call.output != null && result === null && <LiveOutput text={call.output} />}
       {content !== null && reason === null && (

@@ -9,6 +9,7 @@ import { Icon } from "../../ui/icons";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { Card } from "./Card";
 import { Group } from "./Group";
+import { countsOf, parseDiff } from "./diff";
 import type { Decision } from "./keys";
 import type { Asked } from "./Panel";
 import { essenceOf, statusWords, titleOf } from "./tools";
@@ -70,7 +71,7 @@ function DockOf({ id }: { id: string }) {
   const below = useSlice((state) => state.contexts[id]?.shape.value?.waiting_below ?? [], [id]);
   const isEmpty = [dock.waiting, dock.answered, below].every((each) => each.length === 0);
   return (
-    <section className="dock" ref={element} aria-label={t("dock")} hidden={isEmpty}>
+    <section className={calls.some(hasTwoSides) ? "dock is-wide" : "dock"} ref={element} aria-label={t("dock")} hidden={isEmpty}>
       <Answered {...dock} />
       <ProblemNote problem={dock.problem} />
       {dock.waiting.length === 1 && dock.waiting[0] !== undefined && <Card dock={deciding} one={dock.waiting[0]} />}
@@ -78,6 +79,12 @@ function DockOf({ id }: { id: string }) {
       <Below ids={below} />
     </section>
   );
+}
+
+/** Its change may be shown in two columns. The dock is as wide from the beginning, so that opening it moves nothing. */
+function hasTwoSides({ preview }: CallShape): boolean {
+  const { added, removed } = countsOf((preview == null ? null : parseDiff(preview)) ?? []);
+  return added > 0 && removed > 0;
 }
 
 function Answered({ answered, workspace }: DockState) {
