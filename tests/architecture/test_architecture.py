@@ -112,6 +112,7 @@ def test_the_commands_of_the_runtime_are_these_and_no_others() -> None:
             "decline",
             "note_own_command",
             "distrust_folder",
+            "find_files",
             "folder_trust",
             "has_sandbox",
             "open_folder",

@@ -9,6 +9,7 @@ from pilothouse.runtime import (
     catalogue,
     compressions,
     delegation,
+    finding,
     folders,
     importing,
     looking_ahead,
@@ -110,6 +111,7 @@ class Runtime(Contexts):
     undo = folders.undo
     note_own_command = folders.note_own_command
     call_output = folders.call_output
+    find_files = finding.find_files
 
     known_tools = toolbox.known_tools
     tools_off = toolbox.tools_off

@@ -84,6 +84,8 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", f"{_C}/files", contexts.upload, "Put a file into the workspace",
           status=201, errors=(404, 409), takes=BYTES, limit=UPLOAD_AT_MOST,
           example={"path": "uploads/notes.txt", "size": 12}),
+    Route("GET", f"{_C}/files", folders.files, "Files and folders of the workspace whose path fits, best first",
+          errors=(404,), example=examples.FILES),
     Route("GET", f"{_C}/trust", folders.trust, "What the folder's own configuration is, and whether it counts",
           errors=(404,), example=examples.TRUST),
     Route("PUT", f"{_C}/trust", folders.give_trust, "Let it count as it was shown",

@@ -101,7 +101,13 @@ export type FileReference = { readonly type: "file_reference"; readonly path: st
 
 export type FileReferencePayload = { readonly type: "file_reference"; readonly path: string; readonly range?: LineRange | null; readonly display_text?: string | null };
 
+export type FilesQuery = { readonly query?: string; readonly limit?: number };
+
 export type FolderTrust = { readonly folder: string; readonly status: "changed" | "new" | "none" | "trusted"; readonly digest: string; readonly files?: { readonly [name: string]: string }; readonly programs?: { readonly [name: string]: string }; readonly trusted_at?: string | null };
+
+export type FoundFile = { readonly path: string; readonly is_folder: boolean };
+
+export type FoundFiles = { readonly items: readonly (FoundFile)[]; readonly is_cut: boolean };
 
 export type GeneratingSummary = { readonly type: "generating_summary" };
 
@@ -379,6 +385,7 @@ export interface Routes {
   "GET /api/contexts/{context_id}/export": { path: { readonly context_id: string }; query: Record<string, never>; answer: string; };
   "POST /api/contexts/import": { path: Record<string, never>; query: { readonly context_id?: string; readonly workspace?: string; readonly grants?: boolean }; body: string; answer: Imported; };
   "POST /api/contexts/{context_id}/files": { path: { readonly context_id: string }; query: { readonly name: string }; body: string; answer: Upload; };
+  "GET /api/contexts/{context_id}/files": { path: { readonly context_id: string }; query: { readonly query?: string; readonly limit?: number }; answer: FoundFiles; };
   "GET /api/contexts/{context_id}/trust": { path: { readonly context_id: string }; query: Record<string, never>; answer: FolderTrust; };
   "PUT /api/contexts/{context_id}/trust": { path: { readonly context_id: string }; query: Record<string, never>; body: Trusted; answer: FolderTrust; };
   "DELETE /api/contexts/{context_id}/trust": { path: { readonly context_id: string }; query: Record<string, never>; answer: FolderTrust; };
