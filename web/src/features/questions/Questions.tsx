@@ -24,7 +24,7 @@ export function Questions({ id }: { id: string }) {
   useEffect(() => {
     const over = seen.current.filter((each) => !asked.includes(each));
     for (const each of over) answers.forget(each);
-    if (over.some((each) => !mine.current.has(each))) announce(t("gone"));
+    if (over.some((each) => !mine.current.has(each))) announce(t("gone"), true);
     seen.current = asked;
   }, [asked.join(" ")]);
   useEffect(() => {
