@@ -4,6 +4,7 @@ import { createRoot } from "react-dom/client";
 import { systemAmbient } from "./ambient";
 import { makeStream } from "./api/events";
 import { makeApi, type Server } from "./api/http";
+import { makeSendFile } from "./api/upload";
 import { App } from "./app/App";
 import { PageContext, languageOf } from "./app/page";
 import { run } from "./store/runner";
@@ -20,7 +21,7 @@ const server: Server = {
 };
 const api = makeApi(server, systemAmbient);
 const runner = run(store, api, makeStream(server, systemAmbient), systemAmbient);
-const page = { store, api, ambient: systemAmbient, act: runner.act };
+const page = { store, api, sendFile: makeSendFile(server), ambient: systemAmbient, act: runner.act };
 
 const root = document.getElementById("page");
 if (root === null) throw new Error("the document has no place for the page");
