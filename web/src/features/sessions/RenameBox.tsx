@@ -1,15 +1,24 @@
-/** A title that is being changed. Enter keeps it, Esc does not; going elsewhere keeps it too. */
+/** A title that is being changed. Enter keeps it, Esc does not. Among others, going elsewhere keeps it too. */
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { useDoing, usePage } from "../../app/page";
 import { isComposing } from "../../app/shortcuts";
 import { useWords } from "../../i18n/words";
+import { Button } from "../../ui/Button";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { listChanged } from "./useConversations";
 
-const WORDS = { title: ["Title of the conversation", "对话标题"] } as const;
+const WORDS = { title: ["Title of the conversation", "对话标题"], save: ["Save", "保存"] } as const;
 const AT_MOST = 200;
 
-export function RenameBox({ id, title, onDone }: { id: string; title: string; onDone(): void }) {
+interface Given {
+  id: string;
+  title: string;
+  /** It stands alone in a dialog: there is a button then. */
+  isAlone?: boolean;
+  onDone(): void;
+}
+
+export function RenameBox({ id, title, isAlone = false, onDone }: Given) {
   const t = useWords(WORDS);
   const { api } = usePage();
   const doing = useDoing();
@@ -45,9 +54,14 @@ export function RenameBox({ id, title, onDone }: { id: string; title: string; on
         aria-label={t("title")}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
-        onBlur={() => void save()}
+        onBlur={() => isAlone || void save()}
         autoFocus
       />
+      {isAlone && (
+        <Button kind="primary" disabled={doing.isBusy} onClick={() => void save()}>
+          {t("save")}
+        </Button>
+      )}
       <ProblemNote problem={doing.problem} />
     </div>
   );
