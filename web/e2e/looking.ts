@@ -33,7 +33,7 @@ export async function latinWords(page: Page, allowed: readonly string[]): Promis
     return found;
   });
   const isAllowed = (word: string) => allowed.some((each) => each.toLowerCase() === word.toLowerCase());
-  return [...new Set(texts.filter((text) => (text.match(/[A-Za-z][A-Za-z'.]+/g) ?? []).some((word) => !isAllowed(word))))];
+  return [...new Set(texts.filter((text) => (text.match(/[A-Za-z][A-Za-z']+/g) ?? []).some((word) => !isAllowed(word))))];
 }
 
 /** Nothing is wider than the screen. */
