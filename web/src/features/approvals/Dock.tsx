@@ -1,5 +1,5 @@
 /** The calls that wait for a decision, always on screen above the box. */
-import { useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { CallShape } from "../../api/schema";
 import { useLanguage, usePage, useSlice } from "../../app/page";
 import { useWords } from "../../i18n/words";
@@ -106,11 +106,15 @@ function Below({ ids }: { ids: readonly string[] }) {
   const t = useWords(WORDS);
   const { act } = usePage();
   const [first] = ids;
+  const words = t("subWaits", { n: ids.length });
+  useEffect(() => {
+    if (first !== undefined) announce(words, true);
+  }, [first, words]);
   if (first === undefined) return null;
   return (
     <p className="dock-below">
       <Icon name="split" />
-      <span>{t("subWaits", { n: ids.length })}</span>
+      <span>{words}</span>
       <Button kind={["primary", "small"]} onClick={() => act({ kind: "activate", id: first })}>
         {t("goThere")}
       </Button>

@@ -10,7 +10,7 @@ import { titleOf } from "../approvals/tools";
 
 const WORDS = {
   title: ["Switch to {mode}?", "切换到{mode}？"],
-  what: ["{n|This call waits and would|These {n} calls wait and would} start at once:", "以下 {n} 个等待中的调用会立即开始："],
+  what: ["{n|This call waits|These calls wait} and would start at once:", "以下 {n} 个等待中的调用会立即开始："],
   switch: ["Switch and start", "切换并开始"],
   stay: ["Stay", "保持不变"],
 } as const;
