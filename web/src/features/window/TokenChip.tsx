@@ -41,7 +41,12 @@ export function TokenChip({ id }: { id: string }) {
       label={t("label", { percent: full, tokens, budget })}
       buttonClass={`button quiet small token-chip is-${urgency(full)}`}
       place="above"
-      button={`${about}${full} % · ${tokens}/${budget}`}
+      button={
+        <>
+          {about}
+          {full} %<span className="token-more"> · {tokens}/{budget}</span>
+        </>
+      }
     >
       <dl className="token-rows">
         {rows.map(([name, value]) => (
