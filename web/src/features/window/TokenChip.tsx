@@ -27,7 +27,7 @@ export function TokenChip({ id }: { id: string }) {
   const { own, total, window } = found;
   const full = percent(window.tokens, window.budget);
   const about = window.is_estimate ? "≈ " : "";
-  const shown = `${about}${full} % · ${compact(window.tokens)}/${compact(window.budget)}`;
+  const [tokens, budget] = [compact(window.tokens), compact(window.budget)];
   const rows: [string, string][] = [
     [t("window"), `${about}${window.tokens.toLocaleString()} / ${window.budget.toLocaleString()}`],
     [t("in"), (own.input_tokens ?? 0).toLocaleString()],
@@ -38,10 +38,15 @@ export function TokenChip({ id }: { id: string }) {
   if (total.cost != null) rows.push([t("cost"), `≈ ${money(total.cost)}`]);
   return (
     <Popover
-      label={t("label", { shown })}
+      label={t("label", { shown: `${about}${full} % · ${tokens}/${budget}` })}
       buttonClass={`button quiet small token-chip is-${urgency(full)}`}
       place="above"
-      button={shown}
+      button={
+        <>
+          {about}
+          {full} %<span className="token-more"> · {tokens}/{budget}</span>
+        </>
+      }
     >
       <dl className="token-rows">
         {rows.map(([name, value]) => (
