@@ -1,6 +1,8 @@
 /** A page as a person sees it: by roles and names, in the language that they read. */
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
+import { WORDS as CALLS } from "../src/features/approvals/words";
+import { type Params, sayWord } from "../src/i18n/words";
 
 /** The names by which stories find things, in both languages. */
 export const NAMES = {
@@ -32,6 +34,7 @@ export class Screen {
   constructor(
     readonly page: Page,
     readonly language: "en" | "zh",
+    readonly isTouch: boolean,
   ) {}
 
   name(name: Name): string {
@@ -58,6 +61,22 @@ export class Screen {
     return this.transcript.getByRole("article", { name: this.name("agent"), exact: true });
   }
 
+  /** What waits for a decision, above the box. */
+  get dock(): Locator {
+    return this.page.getByRole("region", { name: sayWord(CALLS.dock, this.language) });
+  }
+
+  /** A button about a call: its words, perhaps with its key behind them. */
+  decision(name: keyof typeof CALLS, params: Params = {}, within: Locator = this.dock): Locator {
+    const words = sayWord(CALLS[name], this.language, params).replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    return within.getByRole("button", { name: new RegExp(`^${words}( \\S+)?$`) });
+  }
+
+  /** The line of a call in the conversation. */
+  call(text: string | RegExp): Locator {
+    return this.transcript.getByRole("listitem").filter({ hasText: text });
+  }
+
   /** The line that says what is going on. */
   get state(): Locator {
     return this.page.locator(".state-line");
@@ -69,7 +88,8 @@ export class Screen {
 
   async say(text: string): Promise<void> {
     await this.box.fill(text);
-    await this.box.press("Enter");
+    if (this.isTouch) await this.button("send").tap();
+    else await this.box.press("Enter");
   }
 
   /** An entry of the open menu of modes. */
@@ -93,6 +113,19 @@ export class Screen {
   /** The turn is over: nothing is going on, and nothing waits. */
   async rests(): Promise<void> {
     await this.page.locator('.state-line[data-state="idle"]').waitFor();
+  }
+
+  async isFocused(locator: Locator): Promise<void> {
+    await expect.poll(() => locator.evaluate((element) => element === document.activeElement)).toBe(true);
+  }
+
+  /** Goes on with the Tab key until something has the focus. */
+  async untilTabOn(locator: Locator, times = 40): Promise<void> {
+    for (let time = 0; time < times; time++) {
+      if (await locator.evaluate((element) => element === document.activeElement)) return;
+      await this.page.keyboard.press("Tab");
+    }
+    throw new Error("the Tab key does not lead there");
   }
 
   async reads(text: string | RegExp): Promise<void> {

@@ -4,6 +4,7 @@ import { createRoot } from "react-dom/client";
 import { systemAmbient } from "./ambient";
 import { makeStream } from "./api/events";
 import { makeApi, type Server } from "./api/http";
+import { makeSendFile } from "./api/upload";
 import { App } from "./app/App";
 import { browserFrames, paced } from "./app/pace";
 import { PageContext, languageOf } from "./app/page";
@@ -24,7 +25,7 @@ const runner = run(store, api, makeStream(server, systemAmbient), systemAmbient)
 // Whoever comes back, or has a network again, waits for no clock.
 for (const event of ["online", "pageshow"]) window.addEventListener(event, runner.wake);
 document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && runner.wake());
-const page = { store: paced(store, browserFrames), api, ambient: systemAmbient, act: runner.act };
+const page = { store: paced(store, browserFrames), api, sendFile: makeSendFile(server), ambient: systemAmbient, act: runner.act };
 
 const root = document.getElementById("page");
 if (root === null) throw new Error("the document has no place for the page");

@@ -9,6 +9,7 @@ from pilothouse.runtime import (
     catalogue,
     compressions,
     delegation,
+    finding,
     folders,
     importing,
     looking_ahead,
@@ -17,6 +18,7 @@ from pilothouse.runtime import (
     modes,
     queue,
     rules,
+    setup,
     titles,
     toolbox,
     transfer,
@@ -41,6 +43,7 @@ class Runtime(Contexts):
     add_file = uploads.add_file
     set_title = titles.set_title
     export_context = transfer.export_context
+    export_markdown = transfer.export_markdown
     import_context = importing.import_context
 
     send = messages.send
@@ -110,6 +113,7 @@ class Runtime(Contexts):
     undo = folders.undo
     note_own_command = folders.note_own_command
     call_output = folders.call_output
+    find_files = finding.find_files
 
     known_tools = toolbox.known_tools
     tools_off = toolbox.tools_off
@@ -119,6 +123,11 @@ class Runtime(Contexts):
     server_resources = toolbox.server_resources
     server_prompt = toolbox.server_prompt
     add_resource = toolbox.add_resource
+
+    try_setup = setup.try_setup
+    set_up = setup.set_up
+    forget_setup = setup.forget_setup
+    setup = setup.setup
 
     @property
     def has_sandbox(self) -> bool:

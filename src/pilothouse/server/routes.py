@@ -15,6 +15,7 @@ from pilothouse.server import (
     rules,
     servers,
     sessions,
+    setup,
     signals,
     steering,
     things,
@@ -44,7 +45,7 @@ from pilothouse.server.examples import (
     TOOL,
     WHY,
 )
-from pilothouse.server.routing import BYTES, EVENTS, HTML, LINES, TEXT, Route
+from pilothouse.server.routing import BYTES, EVENTS, HTML, LINES, MARKDOWN, TEXT, Route
 
 MEGABYTE = 1024 * 1024
 UPLOAD_AT_MOST = 20 * MEGABYTE
@@ -77,13 +78,15 @@ ROUTES: tuple[Route, ...] = (
     Route("DELETE", _C, contexts.delete, "Delete a context with its sub-agents", status=204, errors=(404, 409)),
     Route("GET", f"{_C}/audit", contexts.audit, "What was decided, by whom and why; mode history",
           errors=(404,), example=examples.page(AUDIT)),
-    Route("GET", f"{_C}/export", contexts.export, "One file with everything",
-          errors=(404, 409), gives=LINES, example='{"type":"pilothouse_context","format":2}\n'),
+    Route("GET", f"{_C}/export", contexts.export, "One file with everything, or a branch as Markdown",
+          errors=(404, 409), gives=LINES, or_gives=MARKDOWN, example='{"type":"pilothouse_context","format":2}\n'),
     Route("POST", "/api/contexts/import", contexts.import_file, "Take over such a file",
           status=201, errors=(409,), takes=LINES, limit=IMPORT_AT_MOST, example={"context_id": CONTEXT_ID}),
     Route("POST", f"{_C}/files", contexts.upload, "Put a file into the workspace",
           status=201, errors=(404, 409), takes=BYTES, limit=UPLOAD_AT_MOST,
           example={"path": "uploads/notes.txt", "size": 12}),
+    Route("GET", f"{_C}/files", folders.files, "Files and folders of the workspace whose path fits, best first",
+          errors=(404,), example=examples.FILES),
     Route("GET", f"{_C}/trust", folders.trust, "What the folder's own configuration is, and whether it counts",
           errors=(404,), example=examples.TRUST),
     Route("PUT", f"{_C}/trust", folders.give_trust, "Let it count as it was shown",
@@ -198,6 +201,16 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/api/tools", things.tools, "Tools", example=examples.page(TOOL)),
     Route("PATCH", "/api/tools/{name}", things.switch_tool, "Switch a tool on or off, in all of the user's contexts",
           errors=(404, 409), example=TOOL, body_example={"enabled": False}),
+    # the provider and the model
+    Route("GET", "/api/setup", setup.read, "Which provider and model are used, and whether that can be changed here",
+          example=examples.SETUP),
+    Route("POST", "/api/setup/test", setup.trial, "Try a provider: which models it lists; with a model, a word of it",
+          errors=(409,), example=examples.TRIAL, body_example={"base_url": "http://127.0.0.1:9/v1"}),
+    Route("PUT", "/api/setup", setup.replace, "Use another provider and model from the next request on",
+          errors=(409, 503), example=examples.SETUP,
+          body_example={"base_url": "http://127.0.0.1:9/v1", "key": "sk-example", "model": "gpt-4.1-mini"}),
+    Route("DELETE", "/api/setup", setup.forget, "Back to what the environment and the files say",
+          errors=(409, 503), example=examples.SETUP),
     # servers of tools (MCP)
     Route("GET", "/api/mcp/servers", servers.read, "Servers of tools, and how they are",
           example=examples.page(examples.SERVER)),

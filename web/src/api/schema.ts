@@ -37,7 +37,7 @@ export type Choice = { readonly index?: number; readonly message: { readonly [na
 
 export type ClientMetadata = { readonly display_text?: string | null; readonly trace_id?: string | null; readonly extra?: { readonly [name: string]: unknown } };
 
-export type Code = "ambiguous_decision" | "ancestor_denied" | "ancestor_waits" | "approved" | "arguments_edited" | "audit_broken" | "bad_line_range" | "body_too_large" | "body_too_slow" | "branch_exists" | "branch_in_use" | "call_decided" | "cancelled" | "cannot_listen" | "command_usage" | "context_damaged" | "context_exists" | "delegation_too_deep" | "digest_changed" | "directory_denied" | "directory_waits" | "document_damaged" | "edit_without_arguments" | "elevated" | "elevation_calls" | "elevation_end" | "elevation_minutes" | "elevation_offered" | "elevation_runs" | "elevation_without_turn" | "empty_answer" | "empty_message" | "file_changed" | "file_changed_since_read" | "file_missing" | "file_not_text" | "file_too_large" | "file_unreadable" | "foreign_host" | "foreign_origin" | "format_too_new" | "image_address" | "image_base64" | "image_elsewhere" | "image_kind" | "image_source" | "image_too_large" | "image_unseen" | "internal" | "interrupted" | "interrupted_call" | "invalid_answers" | "invalid_arguments" | "invalid_config" | "invalid_cursor" | "invalid_export" | "invalid_id" | "invalid_name" | "invalid_notebook" | "invalid_number" | "invalid_path" | "invalid_pattern" | "invalid_payload" | "invalid_request" | "invalid_tool" | "invalid_workspace" | "journal_gap" | "key_reused" | "limit_cost" | "limit_repeated_call" | "limit_rounds" | "limit_tokens" | "limit_turn_time" | "may_have_run" | "merge_ids" | "merge_into_itself" | "merge_not_on_source" | "message_damaged" | "message_incomplete" | "metadata_rebuilt" | "method_not_allowed" | "missing_key" | "mode_denied" | "mode_runs" | "mode_waits" | "model_auth" | "model_connect" | "model_cut" | "model_endless" | "model_garbled" | "model_overloaded" | "model_rate_limited" | "model_refused" | "model_timeout" | "model_too_long" | "no_elevation" | "no_output" | "no_question" | "no_such_path" | "nobody_here" | "not_a_directory" | "not_a_file" | "not_compressed" | "not_continuable" | "not_done" | "not_elevatable" | "not_http" | "not_json" | "not_pausable" | "not_paused" | "not_run" | "not_text" | "nothing_to_cancel" | "nothing_to_compress" | "nothing_to_resume" | "nothing_to_retry" | "nothing_to_undo" | "ocr_empty" | "ocr_failed" | "ocr_missing" | "ocr_timed_out" | "only_local" | "only_local_user" | "original_gone" | "outside_roots" | "outside_workspace" | "page_not_built" | "persona_denied" | "plan_denied" | "policy_depth" | "policy_tools" | "policy_waits" | "processor_failed" | "protected_path" | "query_too_large" | "question" | "queue_full" | "reach_changed" | "rejected" | "rejected_by_switch" | "results_cut" | "round_denied" | "rule_allows" | "rule_asks" | "rule_denies" | "rule_folder" | "rule_in_file" | "rule_may_apply" | "rule_minutes" | "rule_not_offered" | "rule_with_edit" | "rule_without_tool" | "rule_words" | "rules_damaged" | "runs_code" | "runtime_closed" | "script_exhausted" | "script_invalid" | "server_stopping" | "session_damaged" | "settings_wait" | "stale_fence" | "stale_session" | "stale_version" | "store_locked" | "store_read_only" | "store_refused" | "subagent_ended" | "tail_cut" | "text_not_found" | "text_not_unique" | "text_too_large" | "thread_taken" | "token_needed" | "tokens_damaged" | "too_many_attempts" | "too_many_decisions" | "too_many_pins" | "too_many_rules" | "too_many_streams" | "too_many_tabs" | "tool_changed" | "tool_disabled" | "tool_failed" | "tool_needs" | "tool_timed_out" | "tool_twice" | "trust_changed" | "turn_active" | "unauthorized" | "undo_asks" | "undo_incomplete" | "undo_refused" | "unknown_branch" | "unknown_call" | "unknown_cell" | "unknown_context" | "unknown_message" | "unknown_mode" | "unknown_model" | "unknown_persona" | "unknown_queued" | "unknown_rule" | "unknown_server" | "unknown_tool" | "unknown_user" | "unsupported_payload" | "unsupported_type" | "upload_name" | "user_exists" | "weak_token" | "why_approved" | "why_deny" | "why_ended" | "why_rejected" | "why_run" | "why_started" | "why_wait" | "window_full";
+export type Code = "ambiguous_decision" | "ancestor_denied" | "ancestor_waits" | "approved" | "arguments_edited" | "audit_broken" | "bad_line_range" | "body_too_large" | "body_too_slow" | "branch_exists" | "branch_in_use" | "call_decided" | "cancelled" | "cannot_listen" | "command_usage" | "context_damaged" | "context_exists" | "delegation_too_deep" | "digest_changed" | "directory_denied" | "directory_waits" | "document_damaged" | "edit_without_arguments" | "elevated" | "elevation_calls" | "elevation_end" | "elevation_minutes" | "elevation_offered" | "elevation_runs" | "elevation_without_turn" | "empty_answer" | "empty_message" | "file_changed" | "file_changed_since_read" | "file_missing" | "file_not_text" | "file_too_large" | "file_unreadable" | "foreign_host" | "foreign_origin" | "format_too_new" | "image_address" | "image_base64" | "image_elsewhere" | "image_kind" | "image_source" | "image_too_large" | "image_unseen" | "internal" | "interrupted" | "interrupted_call" | "invalid_address" | "invalid_answers" | "invalid_arguments" | "invalid_config" | "invalid_cursor" | "invalid_export" | "invalid_id" | "invalid_name" | "invalid_notebook" | "invalid_number" | "invalid_path" | "invalid_pattern" | "invalid_payload" | "invalid_request" | "invalid_tool" | "invalid_workspace" | "journal_gap" | "key_reused" | "limit_cost" | "limit_repeated_call" | "limit_rounds" | "limit_tokens" | "limit_turn_time" | "may_have_run" | "merge_ids" | "merge_into_itself" | "merge_not_on_source" | "message_damaged" | "message_incomplete" | "metadata_rebuilt" | "method_not_allowed" | "missing_key" | "mode_denied" | "mode_runs" | "mode_waits" | "model_auth" | "model_connect" | "model_cut" | "model_endless" | "model_garbled" | "model_overloaded" | "model_rate_limited" | "model_refused" | "model_timeout" | "model_too_long" | "no_elevation" | "no_output" | "no_question" | "no_such_path" | "nobody_here" | "not_a_directory" | "not_a_file" | "not_compressed" | "not_continuable" | "not_done" | "not_elevatable" | "not_http" | "not_json" | "not_pausable" | "not_paused" | "not_run" | "not_text" | "nothing_to_cancel" | "nothing_to_compress" | "nothing_to_resume" | "nothing_to_retry" | "nothing_to_undo" | "ocr_empty" | "ocr_failed" | "ocr_missing" | "ocr_timed_out" | "only_local" | "only_local_user" | "original_gone" | "outside_roots" | "outside_workspace" | "page_not_built" | "persona_denied" | "plan_denied" | "policy_depth" | "policy_tools" | "policy_waits" | "processor_failed" | "protected_path" | "query_too_large" | "question" | "queue_full" | "reach_changed" | "rejected" | "rejected_by_switch" | "results_cut" | "round_denied" | "rule_allows" | "rule_asks" | "rule_denies" | "rule_folder" | "rule_in_file" | "rule_may_apply" | "rule_minutes" | "rule_not_offered" | "rule_with_edit" | "rule_without_tool" | "rule_words" | "rules_damaged" | "runs_code" | "runtime_closed" | "script_exhausted" | "script_invalid" | "server_stopping" | "session_damaged" | "settings_wait" | "setup_fixed" | "stale_fence" | "stale_session" | "stale_version" | "store_locked" | "store_read_only" | "store_refused" | "subagent_ended" | "tail_cut" | "text_not_found" | "text_not_unique" | "text_too_large" | "thread_taken" | "token_needed" | "tokens_damaged" | "too_many_attempts" | "too_many_decisions" | "too_many_pins" | "too_many_rules" | "too_many_streams" | "too_many_tabs" | "tool_changed" | "tool_disabled" | "tool_failed" | "tool_needs" | "tool_timed_out" | "tool_twice" | "trust_changed" | "turn_active" | "unauthorized" | "undo_asks" | "undo_incomplete" | "undo_refused" | "unknown_branch" | "unknown_call" | "unknown_cell" | "unknown_context" | "unknown_message" | "unknown_mode" | "unknown_model" | "unknown_persona" | "unknown_queued" | "unknown_rule" | "unknown_server" | "unknown_tool" | "unknown_user" | "unsupported_payload" | "unsupported_type" | "upload_name" | "user_exists" | "weak_token" | "why_approved" | "why_deny" | "why_ended" | "why_rejected" | "why_run" | "why_started" | "why_wait" | "window_full";
 
 export type CollectingToolResults = { readonly type: "collecting_tool_results" };
 
@@ -95,13 +95,21 @@ export type ErrorTold = { readonly context_id?: string | null; readonly version?
 
 export type ExecutingTool = { readonly type: "executing_tool"; readonly tool_name: string; readonly attempt?: number; readonly running: number; readonly done: number; readonly total: number };
 
+export type ExportQuery = { readonly format?: "markdown" | "pilothouse"; readonly branch?: string | null };
+
 export type Failed = { readonly type: "failed"; readonly error_message: Reason; readonly failed_at: string };
 
 export type FileReference = { readonly type: "file_reference"; readonly path: string; readonly range?: LineRange | null; readonly content?: string | null; readonly resolved_at?: string | null; readonly error?: Reason | null; readonly message_id: string; readonly timestamp: string; readonly role: "assistant" | "system" | "tool" | "user"; readonly metadata?: Metadata };
 
 export type FileReferencePayload = { readonly type: "file_reference"; readonly path: string; readonly range?: LineRange | null; readonly display_text?: string | null };
 
+export type FilesQuery = { readonly query?: string; readonly limit?: number };
+
 export type FolderTrust = { readonly folder: string; readonly status: "changed" | "new" | "none" | "trusted"; readonly digest: string; readonly files?: { readonly [name: string]: string }; readonly programs?: { readonly [name: string]: string }; readonly trusted_at?: string | null };
+
+export type FoundFile = { readonly path: string; readonly is_folder: boolean };
+
+export type FoundFiles = { readonly items: readonly (FoundFile)[]; readonly is_cut: boolean };
 
 export type GeneratingSummary = { readonly type: "generating_summary" };
 
@@ -172,6 +180,8 @@ export type NewMessage = { readonly data_context?: DataContext | null; readonly 
 export type NewResource = { readonly server: string; readonly uri: string };
 
 export type NewRule = { readonly effect: "allow" | "ask" | "deny"; readonly scope: Scope; readonly context_id?: string | null; readonly minutes?: number | null };
+
+export type NewSetup = { readonly provider?: "openai"; readonly base_url?: string | null; readonly key?: string | null; readonly model: string };
 
 export type OneDecision = { readonly id: string; readonly verdict: "approve" | "reject"; readonly digest?: string | null; readonly arguments?: { readonly [name: string]: unknown } | null; readonly reason?: string | null; readonly always?: "exact" | "exact_for_good" | "folder" | "folder_for_good" | "tool" | "tool_for_good" | "words" | "words_for_good" | null };
 
@@ -283,6 +293,10 @@ export type Session = { readonly user_id: string; readonly active_context_id?: s
 
 export type SessionChanged = { readonly event: "SessionChanged"; readonly user_id: string; readonly version: number };
 
+export type Setup = { readonly provider: string; readonly model: string; readonly is_demo: boolean; readonly base_url?: string | null; readonly key_hint?: string | null; readonly key_from?: "environment" | "stored" | null; readonly can_change?: boolean; readonly reason?: Reason | null };
+
+export type SetupTrial = { readonly ok: boolean; readonly models?: readonly (string)[]; readonly reason?: Reason | null };
+
 export type StateChanged = { readonly event: "StateChanged"; readonly context_id: string; readonly version: number; readonly state: Idle | AwaitingToolApproval | AwaitingUserAnswer | Paused | WaitingForRecovery | Failed | Initializing | ProcessingUserMessage | ResolvingFileReferences | EnhancingSystemPrompt | OptimizingContext | PreparingLLMRequest | ConnectingToLLM | AwaitingLLMFirstChunk | StreamingLLMResponse | ProcessingLLMResponse | TransientError | ParsingToolCalls | ExecutingTool | CollectingToolResults | ProcessingToolResults | ToolAutoLoop | SwitchingBranch | MergingBranches | SavingContext | SavingMessage | LoadingMessages | CompressingMessages | GeneratingSummary | Cancelling };
 
 export type StreamQuery = { readonly contexts?: string };
@@ -347,6 +361,8 @@ export type UsageShape = { readonly own: Usage; readonly total: Usage; readonly 
 
 export type WaitingForRecovery = { readonly type: "waiting_for_recovery"; readonly reason: Reason };
 
+export type WantedSetup = { readonly provider?: "openai"; readonly base_url?: string | null; readonly key?: string | null; readonly model?: string | null };
+
 export type WholeSession = { readonly version: number; readonly active_context_id?: string | null; readonly open_contexts?: readonly (TabInput)[]; readonly ui_state?: UIState; readonly preferences?: Preferences; readonly user_id?: string | null; readonly last_updated?: string; readonly warning?: Reason | null };
 
 export type WhyStep = { readonly at: string; readonly by: string; readonly what: string; readonly why?: string | null };
@@ -376,9 +392,10 @@ export interface Routes {
   "POST /api/contexts": { path: Record<string, never>; query: Record<string, never>; body: NewContext; answer: ContextShape; };
   "GET /api/contexts": { path: Record<string, never>; query: { readonly limit?: number; readonly cursor?: string; readonly archived?: boolean; readonly parent?: string }; answer: PageContextSummary; };
   "GET /api/contexts/{context_id}/audit": { path: { readonly context_id: string }; query: { readonly limit?: number; readonly cursor?: string }; answer: PageAuditEntry; };
-  "GET /api/contexts/{context_id}/export": { path: { readonly context_id: string }; query: Record<string, never>; answer: string; };
+  "GET /api/contexts/{context_id}/export": { path: { readonly context_id: string }; query: { readonly format?: "markdown" | "pilothouse"; readonly branch?: string }; answer: string; };
   "POST /api/contexts/import": { path: Record<string, never>; query: { readonly context_id?: string; readonly workspace?: string; readonly grants?: boolean }; body: string; answer: Imported; };
   "POST /api/contexts/{context_id}/files": { path: { readonly context_id: string }; query: { readonly name: string }; body: string; answer: Upload; };
+  "GET /api/contexts/{context_id}/files": { path: { readonly context_id: string }; query: { readonly query?: string; readonly limit?: number }; answer: FoundFiles; };
   "GET /api/contexts/{context_id}/trust": { path: { readonly context_id: string }; query: Record<string, never>; answer: FolderTrust; };
   "PUT /api/contexts/{context_id}/trust": { path: { readonly context_id: string }; query: Record<string, never>; body: Trusted; answer: FolderTrust; };
   "DELETE /api/contexts/{context_id}/trust": { path: { readonly context_id: string }; query: Record<string, never>; answer: FolderTrust; };
@@ -435,6 +452,10 @@ export interface Routes {
   "GET /api/models": { path: Record<string, never>; query: Record<string, never>; answer: PageModelShape; };
   "GET /api/tools": { path: Record<string, never>; query: Record<string, never>; answer: PageToolShape; };
   "PATCH /api/tools/{name}": { path: { readonly name: string }; query: Record<string, never>; body: ToolSwitch; answer: ToolShape; };
+  "GET /api/setup": { path: Record<string, never>; query: Record<string, never>; answer: Setup; };
+  "PUT /api/setup": { path: Record<string, never>; query: Record<string, never>; body: NewSetup; answer: Setup; };
+  "DELETE /api/setup": { path: Record<string, never>; query: Record<string, never>; answer: Setup; };
+  "POST /api/setup/test": { path: Record<string, never>; query: Record<string, never>; body: WantedSetup; answer: SetupTrial; };
   "GET /api/mcp/servers": { path: Record<string, never>; query: Record<string, never>; answer: PageServerShape; };
   "POST /api/mcp/servers/{name}/reconnect": { path: { readonly name: string }; query: Record<string, never>; answer: PageServerShape; };
   "GET /api/mcp/servers/{name}/resources": { path: { readonly name: string }; query: Record<string, never>; answer: PageResourceShape; };

@@ -1,5 +1,7 @@
 /** What a person can ask for, as data, and the request that each becomes. */
 import type { Api } from "../api/http";
+import { ServerError } from "../api/types";
+import { inOrder } from "./order";
 import type {
   AnswersBody,
   Decide,
@@ -18,7 +20,11 @@ export type Command =
   | { readonly kind: "branch"; readonly id: string; readonly branch: string }
   | { readonly kind: "steer"; readonly id: string; readonly how: "cancel" | "pause" | "resume" | "continue" | "retry" }
   | { readonly kind: "activate"; readonly id: string }
+  /** No conversation: one that has not begun. */
+  | { readonly kind: "begin" }
   | { readonly kind: "close"; readonly id: string }
+  /** The tabs in this order. */
+  | { readonly kind: "order"; readonly ids: readonly string[] }
   | { readonly kind: "preferences"; readonly body: PreferencesChange }
   | { readonly kind: "uiState"; readonly body: UIStateChange };
 
@@ -64,6 +70,13 @@ export async function carryOut(api: Api, key: string, command: Command): Promise
       return DONE;
     case "activate":
       return session(await api("PUT /api/session/active-context", { body: { context_id: command.id } }, again));
+    case "begin":
+      return session(await api("PUT /api/session/active-context", { body: { context_id: null } }, again));
+    case "order":
+      return session(await reorder(api, command.ids).catch((error: unknown) => {
+        if (error instanceof ServerError && error.problem.code === "stale_session") return reorder(api, command.ids);
+        throw error;
+      }));
     case "close":
       return session(await api("DELETE /api/session/open-contexts/{tab_id}", { path: { tab_id: command.id } }, again));
     case "preferences":
@@ -75,4 +88,12 @@ export async function carryOut(api: Api, key: string, command: Command): Promise
 
 function session(found: Session): Answer {
   return { kind: "session", session: found };
+}
+
+/** Made from the present session, so that nothing else of it is undone. The server goes by the numbers. */
+async function reorder(api: Api, ids: readonly string[]): Promise<Session> {
+  const { version = 0, ...present } = await api("GET /api/session", {});
+  const tabs = inOrder(present.open_contexts ?? [], ids, (tab) => tab.context_id);
+  const numbered = tabs.map((tab, order) => ({ ...tab, order }));
+  return api("PUT /api/session", { body: { ...present, version, open_contexts: numbered } });
 }

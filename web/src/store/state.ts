@@ -141,6 +141,7 @@ export function activeId(state: State): string | null {
   let found = state.session.value?.active_context_id ?? null;
   for (const { command, problem } of Object.values(state.outgoing)) {
     if (command.kind === "activate" && problem === null) found = command.id;
+    if (command.kind === "begin" && problem === null) found = null;
   }
   return found;
 }

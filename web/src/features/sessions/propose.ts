@@ -1,0 +1,6 @@
+/** Puts a text into the box, without sending it. */
+import { drafts } from "../chat/drafts";
+
+export function propose(id: string | null, text: string): void {
+  drafts.write(id, { text });
+}
