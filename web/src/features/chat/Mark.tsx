@@ -39,7 +39,7 @@ function wordsOf(message: Message, t: Say<typeof WORDS>, modeTitle: (name: strin
       if (message.kind === "branch_merge") return t("merged", { source: named("source") });
       if (message.kind === "summary") return t("summary");
       if (message.kind === "prompt_change") return t("promptChange");
-      return t("injection", { label: named("label") });
+      return detail.about === "workspace_overview" ? t("overview") : t("injection", { label: named("label") });
     }
     case "project_structure":
       return t("overview");

@@ -24,7 +24,7 @@ export const WORDS = {
   summary: ["The history up to here was compressed", "此前的历史已压缩"],
   showSummary: ["Show the summary", "显示摘要"],
   injection: ["Added for the model: {label}", "为模型添加：{label}"],
-  overview: ["Overview of the folder", "文件夹概览"],
+  overview: ["The model was given an overview of the folder", "已向模型提供文件夹概览"],
   resource: ["Resource {uri} of {server}", "{server} 的资源 {uri}"],
   workflow: ["Workflow {workflow}", "工作流 {workflow}"],
   processing: ["Processing: {stage}", "处理中：{stage}"],
