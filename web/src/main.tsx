@@ -5,6 +5,7 @@ import { systemAmbient } from "./ambient";
 import { makeStream } from "./api/events";
 import { makeApi, type Server } from "./api/http";
 import { App } from "./app/App";
+import { tellOutcome } from "./features/modes/outcome";
 import { PageContext, languageOf } from "./app/page";
 import { run } from "./store/runner";
 import { createStore } from "./store/store";
@@ -19,7 +20,9 @@ const server: Server = {
   },
 };
 const api = makeApi(server, systemAmbient);
-const runner = run(store, api, makeStream(server, systemAmbient), systemAmbient);
+const runner = run(store, api, makeStream(server, systemAmbient), systemAmbient, (answer) =>
+  tellOutcome(answer, languageOf(store.getSnapshot())),
+);
 const page = { store, api, ambient: systemAmbient, act: runner.act };
 
 const root = document.getElementById("page");

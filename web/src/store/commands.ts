@@ -3,6 +3,7 @@ import type { Api } from "../api/http";
 import type {
   AnswersBody,
   Decide,
+  ModeSwitch,
   NewMessage,
   PreferencesChange,
   SentShape,
@@ -25,6 +26,7 @@ export type Command =
 export type Answer =
   | { readonly kind: "sent"; readonly sent: SentShape }
   | { readonly kind: "session"; readonly session: Session }
+  | { readonly kind: "switched"; readonly outcome: ModeSwitch }
   | { readonly kind: "done" };
 
 const DONE: Answer = { kind: "done" };
@@ -51,8 +53,7 @@ export async function carryOut(api: Api, key: string, command: Command): Promise
       return DONE;
     case "mode": {
       const given = { path: { context_id: command.id }, body: { mode: command.mode } };
-      await api("PUT /api/contexts/{context_id}/mode", given, again);
-      return DONE;
+      return { kind: "switched", outcome: await api("PUT /api/contexts/{context_id}/mode", given, again) };
     }
     case "branch": {
       const given = { path: { context_id: command.id }, body: { branch: command.branch } };
