@@ -14,6 +14,7 @@ import { Announcer } from "../ui/Announcer";
 import { Notices } from "../ui/Notices";
 import { lengthOf, visible } from "../store/selectors";
 import type { State } from "../store/state";
+import { useAddress } from "./address";
 import { useLooks } from "./looks";
 import { useActiveId, usePage, useSlice } from "./page";
 import { Refusals } from "./Refusals";
@@ -24,6 +25,7 @@ const NARROW = "(max-width: 640px)";
 
 export function App() {
   useLooks();
+  useAddress();
   const { act } = usePage();
   const active = useActiveId();
   const isEmpty = useSlice((state) => active === null || isNew(state, active), [active]);

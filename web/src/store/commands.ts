@@ -18,7 +18,7 @@ export type Command =
   | { readonly kind: "mode"; readonly id: string; readonly mode: string }
   | { readonly kind: "branch"; readonly id: string; readonly branch: string }
   | { readonly kind: "steer"; readonly id: string; readonly how: "cancel" | "pause" | "resume" | "continue" | "retry" }
-  | { readonly kind: "activate"; readonly id: string }
+  | { readonly kind: "activate"; readonly id: string | null }
   | { readonly kind: "close"; readonly id: string }
   | { readonly kind: "preferences"; readonly body: PreferencesChange }
   | { readonly kind: "uiState"; readonly body: UIStateChange };

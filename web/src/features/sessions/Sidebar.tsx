@@ -20,7 +20,7 @@ const WORDS = {
 export function Sidebar({ onToggle, onChosen }: { onToggle(): void; onChosen(): void }) {
   const t = useWords(WORDS);
   const language = useLanguage();
-  const { act, api } = usePage();
+  const { act } = usePage();
   const active = useSlice(activeId);
   const since = useSlice((state) => `${state.connection.is} ${state.session.value?.version} ${JSON.stringify(tabs(state))}`);
   const found = useAsked("GET /api/contexts", { query: { limit: 50 } }, since).value?.items;
@@ -35,7 +35,7 @@ export function Sidebar({ onToggle, onChosen }: { onToggle(): void; onChosen(): 
       <Button
         icon="add"
         extraClass="sidebar-new"
-        onClick={() => void api("PUT /api/session/active-context", { body: { context_id: null } }).then(onChosen)}
+        onClick={() => (act({ kind: "activate", id: null }), onChosen())}
       >
         {t("new")}
       </Button>
