@@ -406,7 +406,7 @@ def try_by_chance(operation: Any, mode: GenerationMode, count: int, backdrop: Ba
 def examples(operation: Any, scene: dict[str, Any], backdrop: Backdrop) -> Iterator[Any]:
     """The example of the document, about what is there."""
     path = {name: path_value(name, operation, scene) for name in PLACES if f"{{{name}}}" in operation.path}
-    query = {"name": "notes.txt"} if operation.path.endswith("/files") else {}
+    query = {"name": "notes.txt"} if operation.label.startswith("POST") and operation.path.endswith("/files") else {}
     query = {"mode": "agent"} if operation.path.endswith("/preview") else query
     content = operation.definition.raw.get("requestBody", {}).get("content", {})
     if not content:

@@ -20,6 +20,7 @@ from pilothouse.runtime.recovery import recover
 from pilothouse.runtime.rulebook import Rulebook
 from pilothouse.runtime.steps import STEPS
 from pilothouse.runtime.turn import Turn
+from pilothouse.tools.finding import Finder
 
 _ANCESTORS_AT_MOST = 16
 
@@ -30,6 +31,7 @@ class Contexts(ABC):
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
         self.rulebook = Rulebook(parts)
+        self.finder = Finder(parts.ambient.monotonic)
         self._live: dict[ContextId, Live] = {}
         self._opening: dict[ContextId, asyncio.Task[Live]] = {}
         self._wanted: Counter[ContextId] = Counter()

@@ -9,6 +9,7 @@ from pilothouse.runtime import (
     catalogue,
     compressions,
     delegation,
+    finding,
     folders,
     importing,
     looking_ahead,
@@ -41,6 +42,7 @@ class Runtime(Contexts):
     add_file = uploads.add_file
     set_title = titles.set_title
     export_context = transfer.export_context
+    export_markdown = transfer.export_markdown
     import_context = importing.import_context
 
     send = messages.send
@@ -110,6 +112,7 @@ class Runtime(Contexts):
     undo = folders.undo
     note_own_command = folders.note_own_command
     call_output = folders.call_output
+    find_files = finding.find_files
 
     known_tools = toolbox.known_tools
     tools_off = toolbox.tools_off

@@ -1,4 +1,4 @@
-"""Export: a context as one file of JSON lines, with everything. `importing` reads it back."""
+"""Export: a context as one file of JSON lines, with everything, which `importing` reads back; a branch as Markdown."""
 
 import hashlib
 from collections.abc import AsyncIterator
@@ -8,15 +8,19 @@ import msgspec
 from pilothouse.domain.audit import AuditEntry
 from pilothouse.domain.branches import Branch
 from pilothouse.domain.calls import CallRecord
-from pilothouse.domain.codes import Code
+from pilothouse.domain.codes import Code, Language
 from pilothouse.domain.contexts import FORMAT, ContextCore, SentKey
 from pilothouse.domain.errors import Conflict
-from pilothouse.domain.messages import ErrorMessage, Message
+from pilothouse.domain.markdown import Teller
+from pilothouse.domain.messages import ErrorMessage, Message, ToolRequest
 from pilothouse.domain.states import WaitingForRecovery, name_of
 from pilothouse.domain.values import MessageId, Value
+from pilothouse.runtime.calls import records_of
 from pilothouse.runtime.contexts import Contexts
+from pilothouse.runtime.messages import read_ids
 
 _AT_ONCE = 500
+_TOLD_AT_ONCE = 50
 
 
 class _Line(Value, tag_field="type"):
@@ -84,6 +88,23 @@ async def export_context(contexts: Contexts, context_id: str) -> AsyncIterator[b
             if not _is_gap(message):
                 yield _written(MessageLine(message), digest)
     yield msgspec.json.encode(End(digest.hexdigest())) + b"\n"
+
+
+async def export_markdown(
+    contexts: Contexts, context_id: str, *, branch: str | None = None, language: Language = "en"
+) -> AsyncIterator[bytes]:
+    """A branch for people to read, as it is now, piece by piece. Raises: NotFound, StoreError."""
+    live = await contexts.find(context_id)
+    name = branch or live.core.active_branch
+    length = live.branches[name].length if name in live.branches else 0
+    ids = await read_ids(contexts, context_id, name, limit=length)
+    teller = Teller(language)
+    yield teller.head(live.core.title, name).encode()
+    for start in range(0, len(ids), _TOLD_AT_ONCE):
+        messages = await contexts.parts.store.messages(live.id, ids[start : start + _TOLD_AT_ONCE])
+        asked = [call.id for message in messages if isinstance(message, ToolRequest) for call in message.calls]
+        records = await records_of(contexts, context_id, asked) if asked else {}
+        yield "".join(teller.message(message, records) for message in messages).encode()
 
 
 def _written(line: Line, digest: "hashlib._Hash") -> bytes:

@@ -1,10 +1,13 @@
 """Contexts: made, listed, looked at, changed, deleted; what they used, what was decided in them, and as one file."""
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import Annotated
+from typing import Annotated, Literal
+from urllib.parse import quote
 
 from msgspec import UNSET, Meta, UnsetType
+from starlette.responses import Response, StreamingResponse
 
 from pilothouse.domain.audit import AuditEntry
 from pilothouse.domain.codes import Code
@@ -15,10 +18,14 @@ from pilothouse.domain.shapes import ContextShape, Page
 from pilothouse.domain.values import Value
 from pilothouse.runtime.importing import Imported
 from pilothouse.runtime.uploads import Upload
-from pilothouse.server.inputs import Cursor, Id, Limit, ModeName, PageQuery
+from pilothouse.server.inputs import BranchName, Cursor, Id, Limit, ModeName, PageQuery
+from pilothouse.server.routing import LINES, MARKDOWN
 from pilothouse.server.serving import Call
 from pilothouse.server.views import context_shape
 
+# What means something in a path, to a shell, or is not to be seen.
+_UNSAFE = re.compile(r"[^\w ().,+-]+")
+_NOT_PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
 Title = Annotated[str, Meta(min_length=1, max_length=200)]
 Name = Annotated[str, Meta(min_length=1, max_length=100)]
 Folder = Annotated[str, Meta(min_length=1, max_length=4096)]
@@ -47,6 +54,13 @@ class ListQuery(Value):
     cursor: Cursor | None = None
     archived: bool = False
     parent: Id | None = None
+
+
+class ExportQuery(Value):
+    """`pilothouse` can be imported again. `branch` is of Markdown: without it, the active one."""
+
+    format: Literal["pilothouse", "markdown"] = "pilothouse"
+    branch: BranchName | None = None
 
 
 class ImportQuery(Value):
@@ -121,16 +135,30 @@ def _position(cursor: str | None) -> int:
     return int(cursor)
 
 
-async def export(call: Call, context_id: str) -> AsyncIterator[bytes]:
-    lines = call.runtime.export_context(context_id)
-    first = await anext(lines)  # what is wrong is told before the answer begins
+async def export(call: Call, context_id: str, query: ExportQuery) -> Response:
+    if query.format == "markdown":
+        kind, ending = f"{MARKDOWN}; charset=utf-8", "md"
+        pieces = call.runtime.export_markdown(context_id, branch=query.branch, language=call.language)
+    else:
+        kind, ending = LINES, "jsonl"
+        pieces = call.runtime.export_context(context_id)
+    first = await anext(pieces)  # what is wrong is told before the answer begins
 
-    async def pieces() -> AsyncIterator[bytes]:
+    async def all_pieces() -> AsyncIterator[bytes]:
         yield first
-        async for line in lines:
-            yield line
+        async for piece in pieces:
+            yield piece
 
-    return pieces()
+    title = (await call.runtime.context(context_id)).core.title
+    headers = {"content-disposition": _attachment(title or context_id, ending)}
+    return StreamingResponse(all_pieces(), media_type=kind, headers=headers)
+
+
+def _attachment(title: str, ending: str) -> str:
+    """A name that is safe on any system, in letters that every client reads, and as it is for those that read it."""
+    name = _UNSAFE.sub("-", title)[:80].strip(" .-") or "conversation"
+    plain = _NOT_PLAIN.sub("-", name).strip("-") or "conversation"
+    return f"attachment; filename=\"{plain}.{ending}\"; filename*=UTF-8''{quote(name, safe='')}.{ending}"
 
 
 async def import_file(call: Call, query: ImportQuery, body: bytes) -> Imported:

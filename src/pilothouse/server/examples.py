@@ -208,6 +208,7 @@ PERSONA: dict[str, Any] = {
     "origin": "user",
     "hidden": False,
 }
+FILES: dict[str, Any] = {"items": [{"path": "docs/hello.md", "is_folder": False}], "is_cut": False}
 TRUST: dict[str, Any] = {
     "folder": "/home/ann/project",
     "status": "new",

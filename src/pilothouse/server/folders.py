@@ -1,4 +1,4 @@
-"""A context's folder: trust in what it brings, undoing what the agent changed, whole outputs.
+"""A context's folder: trust in what it brings, its files by name, undoing what the agent changed, whole outputs.
 
 Trust and servers are the machine's, not a user's: only its own user decides about them.
 """
@@ -10,6 +10,8 @@ from starlette.responses import FileResponse, Response
 
 from pilothouse.domain.trust import FolderTrust
 from pilothouse.domain.values import Value
+from pilothouse.runtime.finding import FoundFiles
+from pilothouse.server.inputs import Limit
 from pilothouse.server.serving import Call
 
 
@@ -17,6 +19,13 @@ class Trusted(Value):
     """`digest` names what was shown."""
 
     digest: Annotated[str, Meta(max_length=64)]
+
+
+class FilesQuery(Value):
+    """`query` are some letters of the path, in their order. Without them, the nearest to the root."""
+
+    query: Annotated[str, Meta(max_length=200)] = ""
+    limit: Limit = 20
 
 
 class UndoneShape(Value, omit_defaults=False):
@@ -41,6 +50,10 @@ async def take_trust(call: Call, context_id: str) -> FolderTrust:
     await call.own(context_id)
     call.check_is_local()
     return await call.runtime.distrust_folder(context_id, by=call.user)
+
+
+async def files(call: Call, context_id: str, query: FilesQuery) -> FoundFiles:
+    return await call.runtime.find_files(context_id, query.query, query.limit)
 
 
 async def undo(call: Call, context_id: str) -> UndoneShape:

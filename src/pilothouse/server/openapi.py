@@ -142,6 +142,8 @@ def _responses(route: Route, known: dict[str, Any]) -> dict[str, Any]:
         content[JSON] = {"schema": {"type": "object"}, "example": route.example}
     elif route.gives != JSON:
         content[route.gives] = {"schema": {"type": "string"}, "example": route.example}
+    if route.or_gives is not None:
+        content[route.or_gives] = {"schema": {"type": "string"}}
     if route.gives == JSON and EVENTS in _streams(route):
         content[EVENTS] = {"schema": {"type": "string"}}
     good: dict[str, Any] = {"description": "Done"}

@@ -44,7 +44,7 @@ from pilothouse.server.examples import (
     TOOL,
     WHY,
 )
-from pilothouse.server.routing import BYTES, EVENTS, HTML, LINES, TEXT, Route
+from pilothouse.server.routing import BYTES, EVENTS, HTML, LINES, MARKDOWN, TEXT, Route
 
 MEGABYTE = 1024 * 1024
 UPLOAD_AT_MOST = 20 * MEGABYTE
@@ -77,13 +77,15 @@ ROUTES: tuple[Route, ...] = (
     Route("DELETE", _C, contexts.delete, "Delete a context with its sub-agents", status=204, errors=(404, 409)),
     Route("GET", f"{_C}/audit", contexts.audit, "What was decided, by whom and why; mode history",
           errors=(404,), example=examples.page(AUDIT)),
-    Route("GET", f"{_C}/export", contexts.export, "One file with everything",
-          errors=(404, 409), gives=LINES, example='{"type":"pilothouse_context","format":2}\n'),
+    Route("GET", f"{_C}/export", contexts.export, "One file with everything, or a branch as Markdown",
+          errors=(404, 409), gives=LINES, or_gives=MARKDOWN, example='{"type":"pilothouse_context","format":2}\n'),
     Route("POST", "/api/contexts/import", contexts.import_file, "Take over such a file",
           status=201, errors=(409,), takes=LINES, limit=IMPORT_AT_MOST, example={"context_id": CONTEXT_ID}),
     Route("POST", f"{_C}/files", contexts.upload, "Put a file into the workspace",
           status=201, errors=(404, 409), takes=BYTES, limit=UPLOAD_AT_MOST,
           example={"path": "uploads/notes.txt", "size": 12}),
+    Route("GET", f"{_C}/files", folders.files, "Files and folders of the workspace whose path fits, best first",
+          errors=(404,), example=examples.FILES),
     Route("GET", f"{_C}/trust", folders.trust, "What the folder's own configuration is, and whether it counts",
           errors=(404,), example=examples.TRUST),
     Route("PUT", f"{_C}/trust", folders.give_trust, "Let it count as it was shown",

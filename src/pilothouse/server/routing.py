@@ -12,6 +12,7 @@ JSON = "application/json"
 EVENTS = "text/event-stream"
 BYTES = "application/octet-stream"
 LINES = "application/x-ndjson"
+MARKDOWN = "text/markdown"
 TEXT = "text/plain"
 HTML = "text/html"
 _SEGMENT_AT_MOST = 1000
@@ -27,7 +28,8 @@ class Signature(NamedTuple):
 
 
 class Route:
-    """One row. `example` is an answer, `body_example` what is sent; `errors` are the statuses that are its own."""
+    """One row. `example` is an answer, `body_example` what is sent; `errors` are the statuses that are its own. `gives`
+    is the type of the answer, `or_gives` another one that can be asked for."""
 
     def __init__(
         self,
@@ -42,6 +44,7 @@ class Route:
         body_example: Any = None,
         takes: str = JSON,
         gives: str = JSON,
+        or_gives: str | None = None,
         limit: int | None = None,
     ) -> None:
         self.method = method
@@ -54,6 +57,7 @@ class Route:
         self.body_example = body_example
         self.takes = takes
         self.gives = gives
+        self.or_gives = or_gives
         self.limit = limit
         self.segments = tuple(path.split("/")[1:])
 

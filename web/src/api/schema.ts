@@ -95,13 +95,21 @@ export type ErrorTold = { readonly context_id?: string | null; readonly version?
 
 export type ExecutingTool = { readonly type: "executing_tool"; readonly tool_name: string; readonly attempt?: number; readonly running: number; readonly done: number; readonly total: number };
 
+export type ExportQuery = { readonly format?: "markdown" | "pilothouse"; readonly branch?: string | null };
+
 export type Failed = { readonly type: "failed"; readonly error_message: Reason; readonly failed_at: string };
 
 export type FileReference = { readonly type: "file_reference"; readonly path: string; readonly range?: LineRange | null; readonly content?: string | null; readonly resolved_at?: string | null; readonly error?: Reason | null; readonly message_id: string; readonly timestamp: string; readonly role: "assistant" | "system" | "tool" | "user"; readonly metadata?: Metadata };
 
 export type FileReferencePayload = { readonly type: "file_reference"; readonly path: string; readonly range?: LineRange | null; readonly display_text?: string | null };
 
+export type FilesQuery = { readonly query?: string; readonly limit?: number };
+
 export type FolderTrust = { readonly folder: string; readonly status: "changed" | "new" | "none" | "trusted"; readonly digest: string; readonly files?: { readonly [name: string]: string }; readonly programs?: { readonly [name: string]: string }; readonly trusted_at?: string | null };
+
+export type FoundFile = { readonly path: string; readonly is_folder: boolean };
+
+export type FoundFiles = { readonly items: readonly (FoundFile)[]; readonly is_cut: boolean };
 
 export type GeneratingSummary = { readonly type: "generating_summary" };
 
@@ -376,9 +384,10 @@ export interface Routes {
   "POST /api/contexts": { path: Record<string, never>; query: Record<string, never>; body: NewContext; answer: ContextShape; };
   "GET /api/contexts": { path: Record<string, never>; query: { readonly limit?: number; readonly cursor?: string; readonly archived?: boolean; readonly parent?: string }; answer: PageContextSummary; };
   "GET /api/contexts/{context_id}/audit": { path: { readonly context_id: string }; query: { readonly limit?: number; readonly cursor?: string }; answer: PageAuditEntry; };
-  "GET /api/contexts/{context_id}/export": { path: { readonly context_id: string }; query: Record<string, never>; answer: string; };
+  "GET /api/contexts/{context_id}/export": { path: { readonly context_id: string }; query: { readonly format?: "markdown" | "pilothouse"; readonly branch?: string }; answer: string; };
   "POST /api/contexts/import": { path: Record<string, never>; query: { readonly context_id?: string; readonly workspace?: string; readonly grants?: boolean }; body: string; answer: Imported; };
   "POST /api/contexts/{context_id}/files": { path: { readonly context_id: string }; query: { readonly name: string }; body: string; answer: Upload; };
+  "GET /api/contexts/{context_id}/files": { path: { readonly context_id: string }; query: { readonly query?: string; readonly limit?: number }; answer: FoundFiles; };
   "GET /api/contexts/{context_id}/trust": { path: { readonly context_id: string }; query: Record<string, never>; answer: FolderTrust; };
   "PUT /api/contexts/{context_id}/trust": { path: { readonly context_id: string }; query: Record<string, never>; body: Trusted; answer: FolderTrust; };
   "DELETE /api/contexts/{context_id}/trust": { path: { readonly context_id: string }; query: Record<string, never>; answer: FolderTrust; };

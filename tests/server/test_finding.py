@@ -1,0 +1,163 @@
+"""Files by some letters of their path, over the HTTP API: which come first, which never come, and that who looks
+holds up nobody."""
+
+import asyncio
+import os
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from pilothouse.client import Client
+from pilothouse.client.connection import ServerError
+from pilothouse.testing.served import Served
+from pilothouse.testing.world import World
+from pilothouse.tools import finding
+
+LATER = 60.0
+
+
+class Place:
+    """A context, and what is found in its workspace."""
+
+    def __init__(self, world: World, client: Client, context_id: str) -> None:
+        self.world, self.client, self.context_id = world, client, context_id
+
+    async def answer(self, query: str = "", limit: int = 20) -> Any:
+        path = f"/api/contexts/{self.context_id}/files?query={quote(query)}&limit={limit}"
+        return await self.client.call("GET", path)
+
+    async def paths(self, query: str = "", limit: int = 20) -> list[str]:
+        return [each["path"] for each in (await self.answer(query, limit))["items"]]
+
+
+@asynccontextmanager
+async def placed(folder: Path, **parts: Any) -> AsyncIterator[Place]:
+    world = World(folder, **parts)
+    async with world.runtime, Served(world.runtime, [folder]) as served, served.client() as client:
+        yield Place(world, client, await world.start())
+
+
+def plant(root: Path, *paths: str) -> None:
+    for name in paths:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).touch()
+
+
+async def test_better_matches_come_first_whatever_their_case(tmp_path: Path) -> None:
+    plant(tmp_path, "src/Main.py", "src/domain.py", "main/other.txt", "m/a/i/n.md", "unlike.txt", "src/maintain.py")
+    async with placed(tmp_path) as here:
+        found = await here.paths("MAIN")
+        assert found == ["main", "src/Main.py", "src/maintain.py", "src/domain.py", "main/other.txt", "m/a/i/n.md"]
+        assert await here.paths("src/ma") == ["src/Main.py", "src/maintain.py", "src/domain.py"]
+        assert await here.paths("smpy") == ["src/Main.py", "src/domain.py", "src/maintain.py"]
+        assert await here.paths("main", limit=2) == found[:2]
+        assert await here.paths("nothing like it") == []
+
+
+async def test_folders_are_told_from_files_and_without_a_query_the_nearest_come(tmp_path: Path) -> None:
+    plant(tmp_path, "a/b/deep.txt", "top.txt")
+    async with placed(tmp_path) as here:
+        answer = await here.answer()
+        assert answer == {
+            "items": [
+                {"path": "a", "is_folder": True},
+                {"path": "top.txt", "is_folder": False},
+                {"path": "a/b", "is_folder": True},
+                {"path": "a/b/deep.txt", "is_folder": False},
+            ],
+            "is_cut": False,
+        }
+        assert await here.paths("a/") == ["a", "a/b", "a/b/deep.txt"]
+
+
+async def test_what_is_ignored_protected_or_nobodys_own_is_never_found(tmp_path: Path) -> None:
+    plant(tmp_path, "kept.txt", "secret/key.txt", "build/out.txt", "node_modules/m/kept.txt", ".git/kept.txt")
+    (tmp_path / ".gitignore").write_text("build/\n*.log\n")
+    plant(tmp_path, "kept.log")
+    async with placed(tmp_path, private=[tmp_path / "secret"]) as here:
+        assert sorted(await here.paths("e", limit=200)) == [".gitignore", "kept.txt"]
+
+
+async def test_links_lead_nowhere_outside_and_odd_names_break_nothing(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    plant(root, "own/file.txt", "nämé 文件.txt")
+    plant(tmp_path, "outside/hidden.txt")
+    (root / "out").symlink_to(tmp_path / "outside")
+    (root / "file-out").symlink_to(tmp_path / "outside/hidden.txt")
+    (root / "gone").symlink_to(root / "nothing")
+    (root / "in").symlink_to(root / "own")
+    (root / "round").symlink_to(root)
+    os.mkfifo(root / "pipe")
+    with open(os.path.join(os.fsencode(root), b"bad-\xff.txt"), "w"):
+        pass
+    async with placed(root) as here:
+        answer = await here.answer(limit=200)
+        found = {each["path"]: each["is_folder"] for each in answer["items"]}
+        assert found == {"own": True, "own/file.txt": False, "nämé 文件.txt": False, "in": True, "round": True}
+        assert await here.paths("文件") == ["nämé 文件.txt"]
+
+
+@pytest.mark.parametrize("query", ["[", "^", "]-", "\\", "(a+)+$", "a" * 200, ".*", "\n", "İ", "\U0001f600"])
+async def test_a_query_is_letters_and_nothing_else(tmp_path: Path, query: str) -> None:
+    plant(tmp_path, "a" * 100, "plain.txt", f"x{query[:20]}.txt".replace("/", ""))
+    async with placed(tmp_path) as here:
+        found = await here.paths(query)
+        assert (f"x{query}.txt" in found) == (len(query) <= 20)
+
+
+async def test_a_new_file_is_found_soon_and_many_who_ask_at_once_look_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked, look = [], finding.list_workspace
+    monkeypatch.setattr(finding, "list_workspace", lambda *given: looked.append(1) or look(*given))
+    plant(tmp_path, "one.txt")
+    async with placed(tmp_path) as here:
+        assert await asyncio.gather(*[here.paths("one") for _ in range(10)]) == [["one.txt"]] * 10
+        assert len(looked) == 1
+        plant(tmp_path, "one-more.txt")
+        here.world.ambient.advance(LATER)
+        assert await here.paths("one") == ["one.txt", "one-more.txt"]
+
+
+async def test_others_are_answered_while_one_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, gate, look = threading.Event(), threading.Event(), finding.list_workspace
+
+    def held(*given: Any) -> Any:
+        begun.set()
+        gate.wait()
+        return look(*given)
+
+    monkeypatch.setattr(finding, "list_workspace", held)
+    plant(tmp_path, "one.txt")
+    async with placed(tmp_path) as here:
+        asked = asyncio.create_task(here.paths("one"))
+        await asyncio.to_thread(begun.wait)
+        assert (await here.client.call("GET", "/api/health"))["status"] == "ok"
+        assert not asked.done()
+        gate.set()
+        assert await asked == ["one.txt"]
+
+
+async def test_what_takes_too_long_is_cut_and_said_to_be(tmp_path: Path) -> None:
+    for number in range(50):
+        plant(tmp_path, f"{number}/file.txt")
+    async with placed(tmp_path) as here:
+        clock, here.world.runtime.finder._clock = iter(range(10_000)), lambda: float(next(clock))
+        answer = await here.answer(limit=200)
+        assert answer["is_cut"]
+        assert len(answer["items"]) < 100
+
+
+async def test_a_workspace_that_is_gone_is_said_to_be(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    async with placed(root) as here:
+        root.rmdir()
+        with pytest.raises(ServerError) as caught:
+            await here.answer()
+        assert (caught.value.problem.status, caught.value.problem.code) == (422, "invalid_workspace")

@@ -1,0 +1,203 @@
+"""A conversation as Markdown, over the HTTP API: what is told, that nothing inside breaks out, and under which name."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import aiohttp
+import pytest
+
+from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.runtime import transfer
+from pilothouse.testing.served import TOKEN, Served
+from pilothouse.testing.world import World
+
+BEARER = {"authorization": f"Bearer {TOKEN}"}
+FENCED = "before\n```\n# inside\n````\n## Also inside\n`````\nafter"
+LOOKS = Answer(text="I look.", calls=(ScriptedCall(tool="look", arguments={"text": FENCED}),))
+CHANGES = Answer(text="I change.", calls=(ScriptedCall(tool="change", arguments={"text": "x"}),))
+
+
+@asynccontextmanager
+async def opened(world: World) -> AsyncIterator[aiohttp.ClientSession]:
+    async with (
+        world.runtime,
+        Served(world.runtime, [world.workspace]) as served,
+        aiohttp.ClientSession(served.url, headers=BEARER) as http,
+    ):
+        yield http
+
+
+async def exported(http: aiohttp.ClientSession, context_id: str, more: str = "", **headers: str) -> str:
+    path = f"/api/contexts/{context_id}/export?format=markdown{more}"
+    async with http.get(path, headers={name.replace("_", "-"): value for name, value in headers.items()}) as answer:
+        assert (answer.status, answer.headers["content-type"]) == (200, "text/markdown; charset=utf-8")
+        return await answer.text()
+
+
+def headings(text: str) -> list[str]:
+    """Those outside of every fence, by the rules of CommonMark."""
+    found, fence = [], ""
+    for line in text.splitlines():
+        ticks = re.match(r" {0,3}(`{3,}|~{3,})(.*)", line)
+        if fence:
+            if ticks and ticks[1][0] == fence[0] and len(ticks[1]) >= len(fence) and not ticks[2].strip():
+                fence = ""
+        elif ticks and not (ticks[1][0] == "`" and "`" in ticks[2]):
+            fence = ticks[1]
+        elif line.startswith("#"):
+            found.append(line)
+    assert not fence, "a fence is left open"
+    return found
+
+
+def who(text: str) -> list[str]:
+    return [line.split(" · ")[0].split(" (")[0] for line in headings(text)[1:]]
+
+
+async def test_each_message_has_who_and_when_and_calls_have_what_became_of_them(tmp_path: Path) -> None:
+    world = World(tmp_path, LOOKS, Answer(text="Seen."), CHANGES, Answer(text="Well then."))
+    async with opened(world) as http:
+        context_id = await world.start("supervised")
+        await world.runtime.set_title(context_id, "A *look* at `things`")
+        await world.turn(context_id, "Please look.")
+        await world.runtime.approve_all(context_id)
+        await world.runtime.rested(context_id)
+        await world.turn(context_id, "Please change.")
+        await world.runtime.reject_all(context_id, reason="Not now.")
+        await world.runtime.rested(context_id)
+        text = await exported(http, context_id)
+    assert headings(text)[0] == r"# A \*look\* at \`things\`"
+    assert who(text) == [f"## {each}" for each in ("User", "Assistant", "Tool", "Assistant") * 2]
+    assert re.search(r"^## User · \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$", text, re.MULTILINE)
+    assert "**Call: Look (`look`)** · done, by local" in text
+    assert "**Call: Change (`change`)** · rejected, by local" in text
+    assert "**Result: Look (`look`)** · done" in text
+    assert "Not now." in text
+    places = [text.index(each) for each in ("Please look.", "I look.", "Seen.", "Please change.", "Well then.")]
+    assert places == sorted(places)
+
+
+async def test_nothing_inside_breaks_out_of_its_fence_and_no_message_swallows_the_next(tmp_path: Path) -> None:
+    left_open = (
+        "```python\nprint(1)",
+        "~~~~\n```\n~~~",
+        "- a list\n  ```\n  code",
+        "```\na\n```\n````md\n```\n",
+        "a ``` b",
+    )
+    world = World(tmp_path, LOOKS, Answer(text=FENCED), *[Answer(text=each) for each in left_open])
+    async with opened(world) as http:
+        context_id = await world.start("agent")
+        await world.turn(context_id, FENCED)
+        for each in left_open:
+            await world.turn(context_id, each)
+        text = await exported(http, context_id)
+    expected = ["User", "Assistant", "Tool", "Assistant", *["User", "Assistant"] * len(left_open)]
+    found = [each for each in who(text) if each.startswith("## ") and each != "## Also inside"]
+    assert found == [f"## {each}" for each in expected]
+
+
+async def test_it_is_told_in_the_readers_language(tmp_path: Path) -> None:
+    world = World(tmp_path, LOOKS, Answer(text="好。"))
+    async with opened(world) as http:
+        context_id = await world.start("agent")
+        await world.turn(context_id, "看一下")
+        text = await exported(http, context_id, accept_language="zh-CN")
+    assert who(text) == ["## 用户", "## 助手", "## 工具", "## 助手"]
+    assert "**调用: Look (`look`)** · 已完成" in text
+
+
+async def test_another_branch_can_be_asked_for_and_one_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    world = World(tmp_path, Answer(text="One."), Answer(text="Two."))
+    async with opened(world) as http:
+        context_id = await world.start("agent")
+        await world.turn(context_id, "first")
+        await world.runtime.create_branch(context_id, "idea")
+        await world.turn(context_id, "second")
+        assert "Two." in await exported(http, context_id)
+        other = await exported(http, context_id, "&branch=idea")
+        assert "One." in other
+        assert "Two." not in other
+        async with http.get(f"/api/contexts/{context_id}/export?format=markdown&branch=none") as answer:
+            assert (answer.status, (await answer.json())["code"]) == (404, "unknown_branch")
+
+
+async def test_notes_errors_files_and_images_are_told_too(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("what stands there")
+    world = World(tmp_path, Answer(text="Read."))
+    async with opened(world) as http:
+        context_id = await world.start("agent")
+        await world.runtime.switch_mode(context_id, "plan")
+        payloads: list[Any] = [
+            {"type": "text", "content": "see"},
+            {"type": "file_reference", "path": "notes.txt", "range": {"start_line": 1, "end_line": 1}},
+            {"type": "file_reference", "path": "missing.txt"},
+            {"type": "image", "url": "http://127.0.0.1/a.png"},
+        ]
+        async with http.post(f"/api/contexts/{context_id}/messages", json={"payloads": payloads}) as answer:
+            assert answer.status == 202
+        await world.runtime.rested(context_id)
+        await world.runtime.add_overview(context_id)
+        await world.turn(context_id, "once more, but the script is over")
+        text = await exported(http, context_id)
+    for told in (
+        "**Mode**: `agent` → `plan`",
+        "**File:** `notes.txt` 1–1",
+        "```\nwhat stands there\n```",
+        "**File:** `missing.txt`",
+        "**Image:** `http://127.0.0.1/a.png`",
+        "**Told to the model**",
+        "**Error:** ",
+    ):
+        assert told in text, told
+
+
+@pytest.mark.parametrize(
+    ("title", "plain", "named"),
+    [
+        ("Say hello", "Say-hello", "Say hello"),
+        ('../../etc/pass"wd\\;x', "etc-pass-wd-x", "etc-pass-wd-x"),
+        ("你好 世界", "conversation", "你好 世界"),
+        ("...", "conversation", "conversation"),
+        ("x" * 200, "x" * 80, "x" * 80),
+    ],
+)
+async def test_the_file_has_the_name_of_the_conversation_made_safe(
+    tmp_path: Path, title: str, plain: str, named: str
+) -> None:
+    world = World(tmp_path)
+    async with opened(world) as http:
+        context_id = await world.start("agent")
+        await world.runtime.set_title(context_id, title)
+        for query, ending in (("?format=markdown", "md"), ("", "jsonl")):
+            async with http.get(f"/api/contexts/{context_id}/export{query}") as answer:
+                said = answer.headers["content-disposition"]
+                found = re.fullmatch(r'attachment; filename="([^"]*)"; filename\*=UTF-8\'\'(\S*)', said)
+                assert found is not None, said
+                assert (found[1], unquote(found[2])) == (f"{plain}.{ending}", f"{named}.{ending}")
+
+
+async def test_a_long_conversation_comes_in_pieces_that_make_the_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transfer, "_TOLD_AT_ONCE", 2)
+    world = World(tmp_path, *[Answer(text=f"Answer {number}.") for number in range(10)])
+    async with world.runtime:
+        context_id = await world.start("agent")
+        for number in range(10):
+            await world.turn(context_id, f"Question {number}.")
+        pieces = [piece async for piece in world.runtime.export_markdown(context_id)]
+        assert len(pieces) == 11
+        text = b"".join(pieces).decode()
+        found = re.findall(r"^(?:Question|Answer) \d", text, re.MULTILINE)
+        assert found == [each for number in range(10) for each in (f"Question {number}", f"Answer {number}")]
+        assert await asyncio.gather(*[_whole(world, context_id) for _ in range(3)]) == [text] * 3
+
+
+async def _whole(world: World, context_id: str) -> str:
+    return b"".join([piece async for piece in world.runtime.export_markdown(context_id)]).decode()
