@@ -1,4 +1,112 @@
 /** The calls that wait for a decision, always on screen above the box. */
-export function Dock({}: { id: string }) {
-  return null;
+import { useRef, useState } from "react";
+import type { CallShape } from "../../api/schema";
+import { useLanguage, usePage, useSlice } from "../../app/page";
+import { useWords } from "../../i18n/words";
+import { announce } from "../../ui/Announcer";
+import { Button } from "../../ui/Button";
+import { Icon } from "../../ui/icons";
+import { ProblemNote } from "../../ui/ProblemNote";
+import { Card } from "./Card";
+import { Group } from "./Group";
+import type { Decision } from "./keys";
+import type { Asked } from "./Panel";
+import { essenceOf, statusWords, titleOf } from "./tools";
+import { type DockState, useDock } from "./useDock";
+import { focusCard, useDockFocus } from "./useDockFocus";
+import { useDockKeys } from "./useDockKeys";
+import { useTitleBadge } from "./useTitleBadge";
+import { unseenDangers } from "./waiting";
+import { WORDS } from "./words";
+import "./dock.css";
+import "./group.css";
+
+/** What the cards of the dock are given. */
+export interface Deciding extends DockState {
+  readonly asked: Asked | null;
+  ask(asked: Asked | null): void;
+  isOpen(call: string): boolean;
+  toggle(call: string): void;
+}
+
+export function Dock({ id }: { id: string }) {
+  useTitleBadge();
+  return <DockOf key={id} id={id} />;
+}
+
+function DockOf({ id }: { id: string }) {
+  const t = useWords(WORDS);
+  const dock = useDock(id);
+  const element = useRef<HTMLElement>(null);
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const times = useDockFocus(dock, element);
+  const calls = dock.waiting.filter(({ sent }) => sent === null).map(({ call }) => call);
+  const isStill = (one: Asked) => one.calls.every((each) => calls.some((call) => call.id === each.id && call.digest === each.digest));
+  const deciding: Deciding = {
+    ...dock,
+    asked: asked !== null && isStill(asked) ? asked : null,
+    ask(next) {
+      setAsked(next);
+      if (next === null) focusCard(asked?.calls[0]?.id ?? null);
+    },
+    isOpen: (call) => opened.has(call),
+    toggle: (call) => setOpened((old) => new Set(old.has(call) ? [...old].filter((each) => each !== call) : [...old, call])),
+  };
+
+  const onDecision = (decision: Decision, call: CallShape) => {
+    if (decision === "look") return focusCard(call.id);
+    if (dock.off !== null) return announce(dock.off, true);
+    const each = (verdict: "approve" | "reject", of: readonly CallShape[]) => dock.decide(of.map(({ id: name, digest }) => ({ id: name, verdict, digest })));
+    const dangers = unseenDangers(calls, deciding.isOpen);
+    if (decision === "approve" || decision === "reject") each(decision, [call]);
+    else if (decision === "rejectAll") each("reject", calls);
+    else if (decision === "approveAll" && dangers.length > 0) announce(t("lookFirst", { n: dangers.length }), true);
+    else if (decision === "approveAll" && (calls.length > 1 || (call.dangerous ?? []).length === 0)) each("approve", calls);
+    else if (decision === "always" || decision === "reason") setAsked({ kind: decision, calls: [call] });
+  };
+  useDockKeys({ element, times, calls: deciding.asked === null ? calls : [], onDecision });
+
+  const below = useSlice((state) => state.contexts[id]?.shape.value?.waiting_below ?? [], [id]);
+  const isEmpty = [dock.waiting, dock.answered, below].every((each) => each.length === 0);
+  return (
+    <section className="dock" ref={element} aria-label={t("dock")} hidden={isEmpty}>
+      <Answered {...dock} />
+      <ProblemNote problem={dock.problem} />
+      {dock.waiting.length === 1 && dock.waiting[0] !== undefined && <Card dock={deciding} one={dock.waiting[0]} />}
+      {dock.waiting.length > 1 && <Group dock={deciding} />}
+      <Below ids={below} />
+    </section>
+  );
+}
+
+function Answered({ answered, workspace }: DockState) {
+  const t = useWords(WORDS);
+  const language = useLanguage();
+  return answered.map((call) => (
+    <p key={call.id} className="dock-answered">
+      <Icon name="check" />
+      <span className="dock-essence">
+        {t("answered")}: <strong>{titleOf(call, language)}</strong> <code>{essenceOf(call, workspace)}</code>
+      </span>
+      {call.status !== "pending" && <span className="soft">{statusWords(call.status, language)}</span>}
+    </p>
+  ));
+}
+
+/** A sub-agent waits in a conversation of its own: the way there. */
+function Below({ ids }: { ids: readonly string[] }) {
+  const t = useWords(WORDS);
+  const { act } = usePage();
+  const [first] = ids;
+  if (first === undefined) return null;
+  return (
+    <p className="dock-below">
+      <Icon name="split" />
+      <span>{t("subWaits", { n: ids.length })}</span>
+      <Button kind={["primary", "small"]} onClick={() => act({ kind: "activate", id: first })}>
+        {t("goThere")}
+      </Button>
+    </p>
+  );
 }

@@ -1,0 +1,69 @@
+/** The buttons of one call. They never scroll away, and for a dangerous call none of them is the obvious one. */
+import type { CallShape } from "../../api/schema";
+import { useWords } from "../../i18n/words";
+import { Button } from "../../ui/Button";
+import type { Deciding } from "./Dock";
+import type { Asked } from "./Panel";
+import { isDangerous } from "./tools";
+import { isOffer, type Waiting } from "./waiting";
+import { WORDS } from "./words";
+
+export function Actions({ dock, one: { call, sent } }: { dock: Deciding; one: Waiting }) {
+  const t = useWords(WORDS);
+  if (sent !== null) return <Submitting sent={sent} />;
+  return (
+    <div className="actions">
+      <Button kind={isDangerous(call) ? [] : "primary"} whyNot={dock.off} aria-keyshortcuts={isDangerous(call) ? "1" : "Enter 1"} onClick={() => decideOne(dock, call, "approve")}>
+        {t(isOffer(call) ? "approveOffer" : "approve")}
+        <kbd className="kbd">{isDangerous(call) ? "1" : "↵"}</kbd>
+      </Button>
+      <Button kind="danger" whyNot={dock.off} title={t("rejectMeans")} aria-keyshortcuts="Escape 3" onClick={() => decideOne(dock, call, "reject")}>
+        {t("reject")}
+        <kbd className="kbd">esc</kbd>
+      </Button>
+      <More dock={dock} call={call} />
+    </div>
+  );
+}
+
+/** What needs another step. */
+export function More({ dock, call }: { dock: Deciding; call: CallShape }) {
+  const t = useWords(WORDS);
+  const ask = (kind: Asked["kind"]) => () => dock.ask({ kind, calls: [call] });
+  return (
+    <>
+      <Button kind="quiet" whyNot={dock.off} title={t("tellMeans")} aria-keyshortcuts="4 R" onClick={ask("reason")}>
+        {t("tell")}
+        <kbd className="kbd">R</kbd>
+      </Button>
+      {(call.rule_offers ?? []).length > 0 && (
+        <Button kind="quiet" whyNot={dock.off} title={t("alwaysMeans")} aria-keyshortcuts="2" onClick={ask("always")}>
+          {t("always")}
+          <kbd className="kbd">2</kbd>
+        </Button>
+      )}
+      {isOffer(call) && (
+        <Button kind="quiet" whyNot={dock.off} title={t("elevateMeans")} onClick={ask("elevate")}>
+          {t("elevate")}
+        </Button>
+      )}
+      <Button kind="quiet" whyNot={dock.off} title={t("editMeans")} onClick={ask("edit")}>
+        {t("edit")}
+      </Button>
+    </>
+  );
+}
+
+export function Submitting({ sent }: { sent: "approve" | "reject" }) {
+  const t = useWords(WORDS);
+  return (
+    <p className="submitting">
+      <span className="state-dot" aria-hidden="true" />
+      {t(sent === "approve" ? "approving" : "rejecting")}
+    </p>
+  );
+}
+
+export function decideOne(dock: Deciding, call: CallShape, verdict: "approve" | "reject"): void {
+  dock.decide([{ id: call.id, digest: call.digest, verdict }]);
+}

@@ -1,0 +1,119 @@
+/** A change of a file, with signs before its lines: in one column, or on wide pages in two. */
+import { useMemo } from "react";
+import { useWords } from "../../i18n/words";
+import { announce } from "../../ui/Announcer";
+import { IconButton } from "../../ui/Button";
+import { visibleText } from "../../ui/names";
+import { useCopy } from "../../ui/useCopy";
+import { type DiffLine, countsOf, parseDiff, sidesOf } from "./diff";
+import { Lines } from "./Lines";
+import { useMedia } from "./useMedia";
+import { WORDS } from "./words";
+import "./diff.css";
+
+const WIDE = "(min-width: 1100px)";
+const SIGNS = { add: "+", remove: "−", same: " ", file: "", hunk: "", note: "" } as const;
+
+export function DiffView({ text, path }: { text: string; path: string }) {
+  const t = useWords(WORDS);
+  const lines = useMemo(() => (parseDiff(text) ?? []).filter(({ kind }) => kind !== "file"), [text]);
+  const { added, removed } = countsOf(lines);
+  const isWide = useMedia(WIDE);
+  const isSplit = isWide && added > 0 && removed > 0; // a new file has nothing to stand beside it
+  const { isCopied, copy } = useCopy();
+  if (lines.length === 0) return <p className="soft small">{t("noChange")}</p>;
+  return (
+    <section className="diff" aria-label={t("change")}>
+      <header className="diff-head">
+        <code className="diff-path">{path}</code>
+        <span className="diff-added" title={t("added", { n: added })} aria-label={t("added", { n: added })}>
+          +{added}
+        </span>
+        <span className="diff-removed" title={t("removed", { n: removed })} aria-label={t("removed", { n: removed })}>
+          −{removed}
+        </span>
+        <IconButton
+          kind={["quiet", "small"]}
+          icon={isCopied ? "check" : "copy"}
+          label={isCopied ? t("copied") : t("copyAll")}
+          onClick={() => void copy(text).then(() => announce(t("copied")))}
+        />
+      </header>
+      {isSplit ? <Split lines={lines} label={t("change")} /> : <Unified lines={lines} label={t("change")} />}
+    </section>
+  );
+}
+
+function Unified({ lines, label }: { lines: readonly DiffLine[]; label: string }) {
+  return (
+    <Lines
+      count={lines.length}
+      label={label}
+      extraClass="diff-lines"
+      drawLine={(index) => {
+        const line = lines[index];
+        if (line === undefined) return null;
+        return (
+          <div className={`diff-line is-${line.kind}`}>
+            <span className="diff-number" aria-hidden="true">
+              {line.old}
+            </span>
+            <span className="diff-number" aria-hidden="true">
+              {line.new}
+            </span>
+            <Content line={line} />
+          </div>
+        );
+      }}
+    />
+  );
+}
+
+function Split({ lines, label }: { lines: readonly DiffLine[]; label: string }) {
+  const rows = useMemo(() => sidesOf(lines), [lines]);
+  return (
+    <Lines
+      count={rows.length}
+      label={label}
+      extraClass="diff-lines"
+      drawLine={(index) => {
+        const row = rows[index];
+        if (row === undefined) return null;
+        if ("both" in row) {
+          return (
+            <div className={`diff-line is-${row.both.kind}`}>
+              <Content line={row.both} />
+            </div>
+          );
+        }
+        return (
+          <div className="diff-sides">
+            <Side line={row.left} number={row.left?.old ?? null} />
+            <Side line={row.right} number={row.right?.new ?? null} />
+          </div>
+        );
+      }}
+    />
+  );
+}
+
+function Side({ line, number }: { line: DiffLine | null; number: number | null }) {
+  if (line === null) return <div className="diff-line is-nothing" />;
+  return (
+    <div className={`diff-line is-${line.kind}`}>
+      <span className="diff-number" aria-hidden="true">
+        {number}
+      </span>
+      <Content line={line} />
+    </div>
+  );
+}
+
+function Content({ line }: { line: DiffLine }) {
+  return (
+    <>
+      <span className="diff-sign">{SIGNS[line.kind]}</span>
+      <span className="diff-text">{visibleText(line.text)}</span>
+    </>
+  );
+}

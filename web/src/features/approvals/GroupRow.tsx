@@ -1,0 +1,86 @@
+/** One of several calls that wait. */
+import { useId } from "react";
+import { useLanguage } from "../../app/page";
+import { useWords } from "../../i18n/words";
+import { Button, IconButton } from "../../ui/Button";
+import { Icon } from "../../ui/icons";
+import { visibleName } from "../../ui/names";
+import { More, Submitting, decideOne } from "./Actions";
+import { CallView } from "./CallView";
+import { countsOf, parseDiff } from "./diff";
+import type { Deciding } from "./Dock";
+import { jumpToCall } from "./jump";
+import { essenceOf, isDangerous, risksOf, titleOf } from "./tools";
+import { isOffer, type Waiting } from "./waiting";
+import { WORDS } from "./words";
+
+interface Given {
+  dock: Deciding;
+  one: Waiting;
+  isTicked: boolean;
+  onTick(): void;
+}
+
+export function GroupRow({ dock, one: { call, sent }, isTicked, onTick }: Given) {
+  const t = useWords(WORDS);
+  const language = useLanguage();
+  const id = useId();
+  const isOpen = dock.isOpen(call.id);
+  const title = titleOf(call, language);
+  const essence = essenceOf(call, dock.workspace);
+  const diff = call.preview == null ? null : parseDiff(call.preview);
+  const counts = diff === null ? null : countsOf(diff);
+  return (
+    <li className="row" role="group" aria-labelledby={id} tabIndex={-1} data-call={call.id} aria-busy={sent !== null}>
+      <div className="row-head">
+        <label className="tick">
+          <input type="checkbox" checked={isTicked} disabled={sent !== null} aria-label={t("choose", { what: `${title} ${essence}` })} onChange={onTick} />
+        </label>
+        <button type="button" className="row-open" aria-expanded={isOpen} title={t("open", { what: title })} onClick={() => dock.toggle(call.id)}>
+          <span className="row-chevron">
+            <Icon name="chevron" size={16} />
+          </span>
+          <span className="row-title" id={id}>
+            {title}
+          </span>
+          <code className="row-essence">{essence}</code>
+          {counts !== null && (
+            <span className="row-counts">
+              +{counts.added} −{counts.removed}
+            </span>
+          )}
+        </button>
+        {sent !== null ? (
+          <Submitting sent={sent} />
+        ) : (
+          <span className="row-buttons">
+            <Button kind="small" whyNot={dock.off} onClick={() => decideOne(dock, call, "approve")}>
+              {t(isOffer(call) ? "approveOffer" : "approve")}
+            </Button>
+            <Button kind={["small", "danger"]} whyNot={dock.off} onClick={() => decideOne(dock, call, "reject")}>
+              {t("reject")}
+            </Button>
+          </span>
+        )}
+      </div>
+      {isDangerous(call) && !isOpen && (
+        <p className="risk row-risk">
+          <Icon name="warning" size={16} />
+          <span>{risksOf(call, language).join(" ")}</span>
+        </p>
+      )}
+      {isOpen && (
+        <div className="row-body">
+          <CallView call={call} workspace={dock.workspace} />
+          {sent === null && (
+            <div className="actions">
+              <More dock={dock} call={call} />
+              <code className="tool-id">{visibleName(call.tool)}</code>
+              <IconButton kind={["quiet", "small"]} icon="down" extraClass="jump" label={t("jump")} onClick={() => jumpToCall(call.id)} />
+            </div>
+          )}
+        </div>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,52 @@
+/** What a decision still needs: a reason, a rule, other arguments, an end. It takes the place of the buttons. */
+import type { ReactNode } from "react";
+import type { CallShape } from "../../api/schema";
+import { AlwaysPanel } from "./AlwaysPanel";
+import type { Deciding } from "./Dock";
+import { EditPanel } from "./EditPanel";
+import { ElevatePanel } from "./ElevatePanel";
+import { ReasonPanel } from "./ReasonPanel";
+
+/** Which of them is open, and for which calls. */
+export interface Asked {
+  readonly kind: "reason" | "always" | "edit" | "elevate";
+  readonly calls: readonly CallShape[];
+}
+
+export function Panel({ dock, asked }: { dock: Deciding; asked: Asked }) {
+  const [call] = asked.calls;
+  if (call === undefined) return null;
+  switch (asked.kind) {
+    case "reason":
+      return <ReasonPanel dock={dock} calls={asked.calls} />;
+    case "always":
+      return <AlwaysPanel dock={dock} call={call} />;
+    case "edit":
+      return <EditPanel dock={dock} call={call} />;
+    case "elevate":
+      return <ElevatePanel dock={dock} />;
+  }
+}
+
+/** Esc goes back to the card, and decides nothing. */
+export function PanelFrame({ label, onBack, onSubmit, children }: { label: string; onBack(): void; onSubmit(): void; children: ReactNode }) {
+  return (
+    <form
+      className="panel"
+      data-panel=""
+      aria-label={label}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape" || event.nativeEvent.isComposing) return;
+        event.preventDefault();
+        event.stopPropagation();
+        onBack();
+      }}
+    >
+      {children}
+    </form>
+  );
+}

@@ -1,0 +1,62 @@
+/** A text that may be long: its beginning, then all of it in a box that scrolls. All of it can always be reached. */
+import { useMemo, useState } from "react";
+import { useLanguage } from "../../app/page";
+import { useWords } from "../../i18n/words";
+import { announce } from "../../ui/Announcer";
+import { Button, IconButton } from "../../ui/Button";
+import { visibleText } from "../../ui/names";
+import { useCopy } from "../../ui/useCopy";
+import { Lines } from "./Lines";
+import { piecesOf, previewOf, sizeOf } from "./texts";
+import { WORDS } from "./words";
+
+interface Given {
+  text: string;
+  /** What it is, for who cannot see where it stands. */
+  label: string;
+  isCommand?: boolean;
+}
+
+export function TextValue({ text, label, isCommand = false }: Given) {
+  const t = useWords(WORDS);
+  const language = useLanguage();
+  const [isWhole, setWhole] = useState(false);
+  const preview = useMemo(() => previewOf(text), [text]);
+  const { isCopied, copy } = useCopy();
+  return (
+    <div className={isCommand ? "text-value is-command" : "text-value"}>
+      {isWhole ? <WholeText text={text} label={label} /> : <pre className="text-head">{visibleText(preview.head)}</pre>}
+      <div className="text-foot">
+        {preview.rest !== "" && (
+          <Button kind={["quiet", "small"]} aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+            {isWhole ? t("showLess") : t("showAll", { n: preview.lines.toLocaleString(language), size: sizeOf(preview.bytes) })}
+          </Button>
+        )}
+        <IconButton
+          kind={["quiet", "small"]}
+          icon={isCopied ? "check" : "copy"}
+          label={isCopied ? t("copied") : t("copyAll")}
+          onClick={() => void copy(text).then(() => announce(t("copied")))}
+        />
+      </div>
+    </div>
+  );
+}
+
+function WholeText({ text, label }: { text: string; label: string }) {
+  const pieces = useMemo(() => piecesOf(text), [text]);
+  return (
+    <Lines
+      count={pieces.length}
+      label={label}
+      drawLine={(index) => (
+        <div className="line">
+          <span className="line-number" aria-hidden="true">
+            {pieces[index]?.line}
+          </span>
+          <span className="line-text">{visibleText(pieces[index]?.text ?? "")}</span>
+        </div>
+      )}
+    />
+  );
+}

@@ -1,0 +1,40 @@
+/** Where in the document a key was pressed, and where the focus is. */
+import type { Focus, Place } from "./keys";
+
+const FIELDS = "input:not([type='checkbox']), textarea, select, [contenteditable]";
+const CONTROLS = "button, a, summary, input[type='checkbox']";
+
+export function boxForMessages(): HTMLTextAreaElement | null {
+  return document.querySelector<HTMLTextAreaElement>(".composer textarea");
+}
+
+export function placeOf(target: EventTarget | null, dock: HTMLElement | null): Place {
+  if (document.querySelector("dialog[open]") !== null) return "elsewhere";
+  if (!(target instanceof Element) || target === document.body || target === document.documentElement) return "body";
+  if (target.closest("[role='menu'], [data-panel]") !== null) return "elsewhere";
+  if (dock?.contains(target) === true) {
+    if (target.closest(CONTROLS) !== null) return "control";
+    return target.closest(FIELDS) === null ? "card" : "elsewhere";
+  }
+  return target === boxForMessages() && isEmpty(target) ? "composer" : "elsewhere";
+}
+
+export function focusNow(dock: HTMLElement | null, sinceKey: number): Focus {
+  const at = document.activeElement;
+  return {
+    isInDock: at !== null && dock?.contains(at) === true,
+    isBehindDialog: document.querySelector("dialog[open]") !== null,
+    on: at === null || at.closest(`${FIELDS}, [role='menu']`) === null ? "nothing" : at === boxForMessages() && isEmpty(at) ? "box" : "field",
+    sinceKey,
+  };
+}
+
+/** Whether a key writes something. One with Ctrl or Cmd does not, nor do these by themselves. */
+export function isTyping({ target, ctrlKey, metaKey, key }: KeyboardEvent): boolean {
+  if (ctrlKey || metaKey || /^(Control|Meta|Shift|Alt)$/.test(key)) return false;
+  return target instanceof Element && target.closest(FIELDS) !== null;
+}
+
+function isEmpty(target: Element): boolean {
+  return target instanceof HTMLTextAreaElement && target.value.trim() === "";
+}

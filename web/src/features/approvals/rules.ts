@@ -1,0 +1,105 @@
+/** Rules in words: exactly what they let through, for how long, and where they come from. */
+import type { Rule, RuleOffer } from "../../api/schema";
+import type { Language } from "../../i18n/say";
+import { sayWord } from "../../i18n/words";
+import { visibleName, visibleText } from "../../ui/names";
+import { ago, timeOf } from "../../ui/times";
+
+const EFFECTS = {
+  allow: ["Allow without asking", "无需询问即允许"],
+  ask: ["Always ask about", "总是询问"],
+  deny: ["Never allow", "从不允许"],
+} as const;
+const WHAT = {
+  all: ["every tool", "所有工具"],
+  tool: ["every call of {tool}", "{tool} 的所有调用"],
+  exact: ["{tool} with exactly these arguments: {arguments}", "{tool}，且参数完全相同：{arguments}"],
+  exactHidden: ["{tool} with exactly the same arguments", "{tool}，且参数完全相同"],
+  words: ["{tool}: a single command that begins with “{words}”", "{tool}：以“{words}”开头的单条命令"],
+  anyWords: ["{tool}: a command line with “{words}” in it", "{tool}：含有“{words}”的命令行"],
+  folder: ["{tool}, only within {folder}", "{tool}，仅限 {folder} 内"],
+  reaching: ["{tool}, where it reaches into {folder}", "{tool}，且涉及 {folder}"],
+} as const;
+const TERMS = {
+  here: ["in this conversation and its sub-agents", "在此对话及其子代理中"],
+  there: ["in one conversation and its sub-agents", "在某个对话及其子代理中"],
+  good: ["for good", "长期有效"],
+  until: ["until {time}", "直到 {time}"],
+  workspace: ["in the workspace {workspace}", "在工作区 {workspace} 中"],
+  everywhere: ["in every workspace", "在所有工作区中"],
+} as const;
+const ORIGINS = {
+  file: ["From the file {file}", "来自文件 {file}"],
+  call: ["Given by {by} {ago}, when a call was approved", "由 {by} 于{ago}批准调用时给出"],
+  hand: ["Given by {by} {ago}", "由 {by} 于{ago}给出"],
+  plain: ["Given by {by}", "由 {by} 给出"],
+} as const;
+
+/** What the rule is about. `isShown`: the call stands beside it, so its arguments need not be said again. */
+export function scopeWords(rule: Pick<Rule, "effect" | "scope">, language: Language, isShown = false): string {
+  const { scope, effect } = rule;
+  const tool = scope.tool ?? "*";
+  const named = { tool: tool === "*" ? sayWord(WHAT.all, language) : visibleName(tool) };
+  const isAllowing = effect === "allow";
+  const parts: string[] = [];
+  if (scope.fingerprint != null) {
+    const isTold = scope.arguments != null && !isShown;
+    parts.push(isTold ? sayWord(WHAT.exact, language, { ...named, arguments: cut(scope.arguments ?? "") }) : sayWord(WHAT.exactHidden, language, named));
+  }
+  if ((scope.words ?? []).length > 0) {
+    const words = (scope.words ?? []).map((word) => visibleText(quoted(word))).join(" ");
+    parts.push(sayWord(isAllowing ? WHAT.words : WHAT.anyWords, language, { ...named, words }));
+  }
+  if (scope.folder != null) {
+    const folder = `${visibleText(scope.folder).replace(/\/+$/, "")}/`;
+    parts.push(sayWord(isAllowing ? WHAT.folder : WHAT.reaching, language, { ...named, folder }));
+  }
+  if (parts.length === 0) parts.push(tool === "*" ? named.tool : sayWord(WHAT.tool, language, named));
+  return parts.join("; ");
+}
+
+/** The server keeps the beginning of long arguments. */
+function cut(text: string): string {
+  return visibleText(text) + (text.length >= 200 ? "…" : "");
+}
+
+/** A word with blanks or signs in it is one word all the same. */
+function quoted(word: string): string {
+  return /^[\p{L}\p{N}_./:=@%+,-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** Where and how long it holds. `context` is the conversation that is looked at. */
+export function termWords(rule: Pick<Rule, "lifetime" | "scope">, language: Language, context: string | null): string {
+  const { context: only, until } = rule.lifetime ?? {};
+  const parts: string[] = [];
+  if (only != null) parts.push(sayWord(only === context ? TERMS.here : TERMS.there, language));
+  else if (until == null) parts.push(sayWord(TERMS.good, language));
+  if (until != null) parts.push(sayWord(TERMS.until, language, { time: timeOf(until, language) }));
+  const { workspace } = rule.scope;
+  if (only == null || workspace != null) {
+    parts.push(workspace == null ? sayWord(TERMS.everywhere, language) : sayWord(TERMS.workspace, language, { workspace: visibleText(workspace) }));
+  }
+  return parts.join(language === "zh" ? "，" : ", ");
+}
+
+/** The whole rule as a sentence. */
+export function ruleWords(rule: Pick<Rule, "effect" | "scope" | "lifetime">, language: Language, context: string | null): string {
+  const join = language === "zh" ? "，" : ", ";
+  return `${effectWords(rule.effect, language)}${language === "zh" ? "：" : ": "}${scopeWords(rule, language)}${join}${termWords(rule, language, context)}`;
+}
+
+export function effectWords(effect: Rule["effect"], language: Language): string {
+  return sayWord(EFFECTS[effect], language);
+}
+
+export function originWords({ origin }: Pick<Rule, "origin">, language: Language, now: number): string {
+  if (origin.file != null) return sayWord(ORIGINS.file, language, { file: visibleText(origin.file) });
+  const by = visibleName(origin.by);
+  if (origin.at == null || origin.at === "") return sayWord(ORIGINS.plain, language, { by });
+  return sayWord(origin.call == null ? ORIGINS.hand : ORIGINS.call, language, { by, ago: ago(origin.at, language, now) });
+}
+
+/** The ladder in its two parts, each narrowest first, as the server gave it. */
+export function laddersOf(offers: readonly RuleOffer[]): { readonly here: readonly RuleOffer[]; readonly forGood: readonly RuleOffer[] } {
+  return { here: offers.filter(({ rule }) => rule.lifetime?.context != null), forGood: offers.filter(({ rule }) => rule.lifetime?.context == null) };
+}

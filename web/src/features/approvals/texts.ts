@@ -1,0 +1,70 @@
+/** Long texts: what is shown of them first, and the pieces of which only those on screen are drawn. */
+export const PREVIEW_LINES = 12;
+export const PREVIEW_LETTERS = 2_000;
+/** More lines than this are drawn only where they are seen. */
+export const WINDOWED = 2_000;
+const LONGEST_PIECE = 2_000;
+
+export interface Preview {
+  /** `head + rest` is the whole text. */
+  readonly head: string;
+  readonly rest: string;
+  readonly lines: number;
+  readonly bytes: number;
+}
+
+export function previewOf(text: string): Preview {
+  const end = Math.min(endOfLines(text, PREVIEW_LINES), cutAt(text, PREVIEW_LETTERS));
+  return { head: text.slice(0, end), rest: text.slice(end), lines: linesIn(text), bytes: new TextEncoder().encode(text).length };
+}
+
+/** Where so many lines end, without the line end behind them; the end of the text where there are not more. */
+function endOfLines(text: string, count: number): number {
+  let end = -1;
+  for (let line = 0; line < count; line++) {
+    end = text.indexOf("\n", end + 1);
+    if (end === -1) return text.length;
+  }
+  return end === text.length - 1 ? text.length : end;
+}
+
+/** At most so many, and never in the middle of a character. */
+function cutAt(text: string, most: number): number {
+  if (text.length <= most) return text.length;
+  const last = text.charCodeAt(most - 1);
+  return last >= 0xd800 && last < 0xdc00 ? most - 1 : most;
+}
+
+/** As a person counts: a line end at the very end begins no line. */
+export function linesIn(text: string): number {
+  if (text === "") return 0;
+  return text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
+}
+
+export interface Piece {
+  readonly text: string;
+  /** The number of its line; null for a piece that goes on with one. */
+  readonly line: number | null;
+}
+
+/** The lines of a text; one that is too long for a screen in several pieces. */
+export function piecesOf(text: string): readonly Piece[] {
+  const lines = text.split("\n");
+  if (lines.length > 1 && lines.at(-1) === "") lines.pop();
+  return lines.flatMap((line, index) => {
+    const pieces: Piece[] = [];
+    for (let start = 0; start === 0 || start < line.length; ) {
+      const end = start + cutAt(line.slice(start, start + LONGEST_PIECE + 1), LONGEST_PIECE);
+      pieces.push({ text: line.slice(start, end), line: start === 0 ? index + 1 : null });
+      start = Math.max(end, start + 1);
+    }
+    return pieces;
+  });
+}
+
+/** "118 kB", as files are measured. */
+export function sizeOf(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`;
+  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(bytes < 10_000 ? 1 : 0)} kB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

@@ -1,0 +1,132 @@
+/** Calls in words: what a tool does, what a call is about, what is risky in it, what became of it. */
+import type { CallShape } from "../../api/schema";
+import type { Language } from "../../i18n/say";
+import { type Words, sayWord } from "../../i18n/words";
+import { toolName, visibleText } from "../../ui/names";
+import { parseDiff } from "./diff";
+
+const TITLES: Words = {
+  execute: ["Run a command", "运行命令"],
+  write_file: ["Write a file", "写入文件"],
+  edit_file: ["Edit a file", "编辑文件"],
+  notebook_edit: ["Edit a notebook", "编辑笔记本"],
+  read_file: ["Read a file", "读取文件"],
+  list_directory: ["List a folder", "列出文件夹"],
+  glob: ["Find files", "查找文件"],
+  grep: ["Search in files", "搜索文件内容"],
+  undo: ["Undo the last change", "撤销上次更改"],
+  delegate: ["Send a sub-agent", "派出子代理"],
+  ask_user: ["Ask you", "向你提问"],
+};
+
+/** What a tool does, for a person; those that are not ours under their own name. */
+export function titleOf(call: Pick<CallShape, "tool" | "display_name">, language: Language): string {
+  const title = Object.hasOwn(TITLES, call.tool) ? TITLES[call.tool] : undefined;
+  return title === undefined ? toolName(call) : sayWord(title, language);
+}
+
+/** The arguments that say the most, first. */
+const ESSENCE = ["command", "path", "file_path", "pattern", "task", "url", "query", "name"];
+const PATHS = new Set(["path", "file_path", "cwd"]);
+const AT_MOST = 200;
+
+/** What a call is about, on one line: a path within the workspace, a command, a pattern. */
+export function essenceOf(call: Pick<CallShape, "arguments">, workspace: string | null): string {
+  const given = argumentsOf(call);
+  const texts = Object.entries(given).filter((each): each is [string, string] => typeof each[1] === "string" && each[1] !== "");
+  const name = ESSENCE.find((each) => texts.some(([key]) => key === each)) ?? texts[0]?.[0];
+  const value = texts.find(([key]) => key === name)?.[1];
+  if (name === undefined || value === undefined) return "";
+  return oneLine(PATHS.has(name) ? withinWorkspace(value, workspace) : value);
+}
+
+/** On one line, with long blanks made short: here it only says which call is meant. */
+function oneLine(text: string): string {
+  const line = visibleText(text.slice(0, 4 * AT_MOST)).replace(/\s+/g, " ").trim();
+  const letters = [...line];
+  return letters.length <= AT_MOST && text.length <= 4 * AT_MOST ? line : `${letters.slice(0, AT_MOST - 1).join("")}…`;
+}
+
+export function withinWorkspace(path: string, workspace: string | null): string {
+  if (workspace === null || path === workspace) return path;
+  return path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path;
+}
+
+export function isPath(name: string): boolean {
+  return PATHS.has(name);
+}
+
+/** The arguments by name. What a model sent that is no object stands under one name of its own. */
+export function argumentsOf(call: Pick<CallShape, "arguments">): Readonly<Record<string, unknown>> {
+  const given = call.arguments;
+  if (typeof given === "object" && given !== null && !Array.isArray(given)) return { ...given };
+  return { arguments: given };
+}
+
+/** What the call is at its heart: a change of a file, a command, a text of its own; or nothing but its arguments. */
+export type Heart =
+  | { readonly kind: "diff"; readonly text: string }
+  | { readonly kind: "argument"; readonly name: string; readonly text: string }
+  | { readonly kind: "text"; readonly text: string }
+  | null;
+
+export function heartOf(call: Pick<CallShape, "arguments" | "preview" | "tool">): Heart {
+  const { preview } = call;
+  if (preview == null) return null;
+  const named = Object.entries(argumentsOf(call)).find(([, value]) => value === preview);
+  if (named !== undefined && preview !== "") return { kind: "argument", name: named[0], text: preview };
+  if (preview === "" || parseDiff(preview) !== null) return { kind: "diff", text: preview };
+  return { kind: "text", text: preview };
+}
+
+const RISKS: Words = {
+  delete: ["It deletes something.", "它会删除内容。"],
+  overwrite: ["It replaces something that is there.", "它会覆盖已有内容。"],
+  network: ["It goes to the network.", "它会访问网络。"],
+  privilege: ["It asks for more rights than you gave it.", "它要求更高的权限。"],
+  "not shown whole": ["The change is too long to be compared whole: read the arguments.", "更改过长，无法完整对比：请查看参数。"],
+  padding: ["Long stretches of blanks: something may stand out of sight.", "有大段空白：可能有内容被移出视线。"],
+  "invisible characters": ["It holds invisible characters. They are shown as \\u{…}.", "含有不可见字符，以 \\u{…} 显示。"],
+  "look-alike letters": ["It holds letters that look like others.", "含有形似其他字母的字符。"],
+};
+const OWN_RISK = ["Marked by its tool: {mark}.", "工具标记：{mark}。"] as const;
+
+export function risksOf(call: Pick<CallShape, "dangerous">, language: Language): readonly string[] {
+  return (call.dangerous ?? []).map((mark) => {
+    const words = Object.hasOwn(RISKS, mark) ? RISKS[mark] : undefined;
+    return words === undefined ? sayWord(OWN_RISK, language, { mark: visibleText(mark) }) : sayWord(words, language);
+  });
+}
+
+export function isDangerous(call: Pick<CallShape, "dangerous">): boolean {
+  return (call.dangerous ?? []).length > 0;
+}
+
+const STATUS = {
+  pending: ["waits for you", "等待你决定"],
+  approved: ["approved", "已批准"],
+  executing: ["running", "运行中"],
+  executed: ["done", "已完成"],
+  failed: ["failed", "失败"],
+  rejected: ["rejected", "已拒绝"],
+  denied: ["not allowed", "不允许"],
+  cancelled: ["cancelled", "已取消"],
+  interrupted: ["interrupted", "已中断"],
+} as const satisfies Record<CallShape["status"], readonly [string, string]>;
+
+export function statusWords(status: CallShape["status"], language: Language): string {
+  return sayWord(STATUS[status], language);
+}
+
+const UNDER_A_SECOND = ["{n} ms", "{n} 毫秒"] as const;
+const SECONDS = ["{n} s", "{n} 秒"] as const;
+const MINUTES = ["{m} min {s} s", "{m} 分 {s} 秒"] as const;
+
+/** How long it took; empty for what nobody need know. */
+export function durationWords(milliseconds: number, language: Language): string {
+  if (!Number.isFinite(milliseconds) || milliseconds < 0) return "";
+  if (milliseconds < 1_000) return sayWord(UNDER_A_SECOND, language, { n: Math.round(milliseconds) });
+  const seconds = milliseconds / 1_000;
+  if (seconds < 60) return sayWord(SECONDS, language, { n: seconds < 10 ? seconds.toFixed(1) : Math.round(seconds) });
+  return sayWord(MINUTES, language, { m: Math.floor(seconds / 60), s: Math.round(seconds % 60) });
+}

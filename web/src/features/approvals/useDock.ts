@@ -1,0 +1,84 @@
+/** What the dock shows and does: what waits, what was answered elsewhere, and decisions, in one request each. */
+import { useCallback, useEffect, useRef, useState } from "react";
+import type { CallShape, OneDecision, Problem } from "../../api/schema";
+import { useLanguage, usePage, useSlice } from "../../app/page";
+import { useWords } from "../../i18n/words";
+import { isConnected } from "../../store/selectors";
+import { announce } from "../../ui/Announcer";
+import { essenceOf, statusWords, titleOf } from "./tools";
+import { type Waiting, answeredElsewhere, recordOf, refusedDecisions, restOf, waitingCalls } from "./waiting";
+import { WORDS } from "./words";
+
+const SHOWN_FOR = 6_000;
+
+export interface DockState {
+  readonly id: string;
+  readonly waiting: readonly Waiting[];
+  readonly workspace: string | null;
+  readonly answered: readonly CallShape[];
+  readonly problem: Problem | null;
+  /** Why nothing can be decided now. */
+  readonly off: string | null;
+  decide(decisions: readonly OneDecision[]): void;
+  /** These are decided in another way, by this person too. */
+  claim(calls: readonly CallShape[]): void;
+}
+
+export function useDock(id: string): DockState {
+  const t = useWords(WORDS);
+  const { act, store } = usePage();
+  const waiting = useSlice((state) => waitingCalls(state, id), [id]);
+  const workspace = useSlice((state) => state.contexts[id]?.shape.value?.workspace ?? null, [id]);
+  const refused = useSlice((state) => refusedDecisions(state, id), [id]);
+  const isOn = useSlice(isConnected);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const mine = useRef(new Set<string>());
+  const claim = useCallback((calls: readonly { readonly id: string }[]) => {
+    for (const call of calls) mine.current.add(call.id);
+  }, []);
+  const decide = (decisions: readonly OneDecision[]) => {
+    if (!isOn || decisions.length === 0) return;
+    claim(decisions);
+    setProblem(null);
+    act({ kind: "decide", id, body: { decisions } });
+  };
+
+  useEffect(() => {
+    for (const each of refused) {
+      store.dispatch({ type: "dismissed", key: each.key });
+      for (const { id: call } of each.decisions) mine.current.delete(call);
+      const rest = restOf(each);
+      if (rest === null || each.problem.code === "digest_changed") setProblem(each.problem);
+      if (rest !== null && rest.length > 0) {
+        claim(rest);
+        act({ kind: "decide", id, body: { decisions: rest } });
+      }
+    }
+  }, [refused, store, act, id, claim]);
+
+  const answered = useAnswered(id, waiting, mine.current, workspace);
+  return { id, waiting, workspace, answered, problem: waiting.length > 0 ? problem : null, off: isOn ? null : t("offline"), decide, claim };
+}
+
+/** Calls that somebody else has decided: shown for a moment, and said once. */
+function useAnswered(id: string, waiting: readonly Waiting[], mine: ReadonlySet<string>, workspace: string | null): readonly CallShape[] {
+  const t = useWords(WORDS);
+  const language = useLanguage();
+  const { ambient, store } = usePage();
+  const [gone, setGone] = useState<readonly CallShape[]>([]);
+  const before = useRef<{ id: string; calls: readonly CallShape[] }>({ id, calls: [] });
+  useEffect(() => {
+    const calls = waiting.map(({ call }) => call);
+    const fresh = before.current.id === id ? answeredElsewhere(before.current.calls, calls, mine) : [];
+    before.current = { id, calls };
+    if (fresh.length === 0) return;
+    setGone((old) => [...old, ...fresh]);
+    ambient.later(SHOWN_FOR, () => setGone((old) => old.filter((each) => !fresh.includes(each))));
+    const [first] = fresh;
+    if (first === undefined) return;
+    const { status } = recordOf(store.getSnapshot(), id, first);
+    const what = `${titleOf(first, language)} ${essenceOf(first, workspace)}`.trim();
+    announce(t("answeredCall", { what, status: status === "pending" ? "" : statusWords(status, language) }));
+  }, [waiting, id]);
+  return useSlice((state) => gone.map((call) => recordOf(state, id, call)), [gone, id]);
+}
