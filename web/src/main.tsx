@@ -4,6 +4,7 @@ import { createRoot } from "react-dom/client";
 import { systemAmbient } from "./ambient";
 import { makeStream } from "./api/events";
 import { makeApi, type Server } from "./api/http";
+import { makeSendFile } from "./api/upload";
 import { App } from "./app/App";
 import { tellOutcome } from "./features/modes/outcome";
 import { PageContext, languageOf } from "./app/page";
@@ -23,7 +24,7 @@ const api = makeApi(server, systemAmbient);
 const runner = run(store, api, makeStream(server, systemAmbient), systemAmbient, (answer) =>
   tellOutcome(answer, languageOf(store.getSnapshot())),
 );
-const page = { store, api, ambient: systemAmbient, act: runner.act };
+const page = { store, api, sendFile: makeSendFile(server), ambient: systemAmbient, act: runner.act };
 
 const root = document.getElementById("page");
 if (root === null) throw new Error("the document has no place for the page");

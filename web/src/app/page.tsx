@@ -3,6 +3,7 @@ import { createContext, use, useCallback, useEffect, useMemo, useRef, useState, 
 import type { Ambient } from "../ambient";
 import type { Api, Given, Route } from "../api/http";
 import type { Problem, Routes } from "../api/schema";
+import type { SendFile } from "../api/upload";
 import { problemOfError } from "../api/types";
 import type { Language } from "../i18n/say";
 import type { Command } from "../store/commands";
@@ -12,6 +13,7 @@ import type { Store } from "../store/store";
 export interface Page {
   readonly store: Store;
   readonly api: Api;
+  readonly sendFile: SendFile;
   readonly ambient: Ambient;
   /** Gives the key under which the command is found in `outgoing` until it is done. */
   readonly act: (command: Command) => string;

@@ -77,8 +77,14 @@ export function pendingCalls(state: State, id: string): readonly CallShape[] {
   return (state.contexts[id]?.shape.value?.pending_tool_calls ?? []).filter((call) => !decided.has(call.id));
 }
 
+/** Oldest first, without those that are being answered. */
 export function questions(state: State, id: string): readonly CallShape[] {
-  return state.contexts[id]?.shape.value?.open_questions ?? [];
+  const answered = new Set(
+    Object.values(state.outgoing).flatMap(({ command, problem }) =>
+      command.kind === "answer" && problem === null ? [command.body.call_id] : [],
+    ),
+  );
+  return (state.contexts[id]?.shape.value?.open_questions ?? []).filter((call) => !answered.has(call.id));
 }
 
 /** The mode in which a context is, or is being put. */

@@ -1,74 +1,131 @@
-/** The box in which a person writes. */
-import { type KeyboardEvent, useEffect, useRef, useState } from "react";
-import { usePage, useSlice } from "../../app/page";
-import { isComposing, useShortcut } from "../../app/shortcuts";
+/** The box in which a person writes: it sends, it stops, and it keeps what is not sent. */
+import { type KeyboardEvent, useRef, useState } from "react";
+import type { Problem } from "../../api/schema";
+import { problemOfError } from "../../api/types";
+import { useCell } from "../../app/cell";
+import { useDoing, usePage, useSlice } from "../../app/page";
+import { useShortcut } from "../../app/shortcuts";
 import { useWords } from "../../i18n/words";
-import { canSend, isConnected } from "../../store/selectors";
+import { canSend, isBusy, isConnected } from "../../store/selectors";
+import type { State } from "../../store/state";
 import { IconButton } from "../../ui/Button";
+import { notify } from "../../ui/Notices";
+import { ProblemNote } from "../../ui/ProblemNote";
 import { ElevationChip } from "../modes/ElevationChip";
 import { ModeSelector, useMode } from "../modes/ModeSelector";
 import { ModelMenu } from "../sessions/ModelMenu";
 import { TokenChip } from "../window/TokenChip";
-import { drafts } from "./drafts";
+import { AttachButton } from "./composer/AttachButton";
+import { Chips } from "./composer/Chips";
+import { FileOptions } from "./composer/FileOptions";
+import { boxKeyOf } from "./composer/keys";
+import { useEnsureContext, useSendDraft } from "./composer/sending";
+import { uploads } from "./composer/uploads";
+import { useAttaching } from "./composer/useAttaching";
+import { useEditLast } from "./composer/useEditLast";
+import { useFileList } from "./composer/useFileList";
+import { useGrowing } from "./composer/useGrowing";
+import { WORDS } from "./composer/words";
+import { drafts, useDraft } from "./drafts";
+import { BOX_ID } from "./editing";
 import "./composer.css";
-
-const WORDS = {
-  box: ["Message", "消息"],
-  placeholder: ["Write a message… @ for files", "输入消息…… @ 引用文件"],
-  send: ["Send (Enter)", "发送（回车）"],
-  queue: ["Send after this turn (Enter)", "本轮结束后发送（回车）"],
-  offline: ["There is no connection", "没有连接"],
-  empty: ["Write something first", "请先输入内容"],
-} as const;
 
 export function Composer({ id }: { id: string | null }) {
   const t = useWords(WORDS);
-  const { act, api } = usePage();
-  const [text, setText] = useState(() => drafts.read(id));
+  const { act } = usePage();
+  const draft = useDraft(id);
   const { mode } = useMode(id);
-  const how = useSlice((state) => (id === null ? (isConnected(state) ? "now" : "no") : canSend(state, id)), [id]);
+  const how = useSlice((state) => howToSend(state, id), [id]);
+  const isRunning = useSlice((state) => id !== null && isBusy(state, id), [id]);
+  const isStopping = useSlice((state) => id !== null && stops(state, id), [id]);
+  const going = useCell(uploads).filter((each) => each.context === id);
   const box = useRef<HTMLTextAreaElement>(null);
+  const sending = useDoing();
+  const sendDraft = useSendDraft(id);
+  const makeContext = useEnsureContext(id);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const ensure = () => makeContext().then((made) => (setProblem(null), made)).catch((error: unknown) => (setProblem(problemOfError(error)), null));
+  const list = useFileList(id, box, ensure);
+  const attaching = useAttaching(ensure, (n) => notify(t("longText", { n: n.toLocaleString() })));
+  const editLast = useEditLast(id);
   useShortcut("composer.focus", () => box.current?.focus());
-  useEffect(() => setText(drafts.read(id)), [id]);
-  const change = (value: string) => {
-    setText(value);
-    drafts.write(id, value);
-  };
+  useGrowing(box, draft.text);
 
-  const whyNot = how === "no" ? t("offline") : text.trim() === "" ? t("empty") : null;
-  const send = async () => {
-    if (whyNot !== null) return;
-    const payloads = [{ type: "text", content: text } as const];
-    change("");
-    if (id !== null) return act({ kind: "send", id, body: { payloads, mode, queue: how === "later" } });
-    const made = await api("POST /api/contexts", { body: { mode } });
-    act({ kind: "activate", id: made.context_id });
-    return act({ kind: "send", id: made.context_id, body: { payloads } });
+  const isEmpty = draft.text.trim() === "" && draft.files.length === 0;
+  const whyNot = how === "offline" || how === "loading" || how === "gone" ? t(how) : going.some((each) => each.problem !== null) ? t("notUploaded") : going.length > 0 ? t("uploading") : isEmpty ? t("empty") : null;
+  const send = () => {
+    if (whyNot === null) void sending.run(() => sendDraft(drafts.read(id))).then(() => box.current?.focus());
+  };
+  const stop = () => {
+    if (id !== null && !isStopping) act({ kind: "steer", id, how: "cancel" });
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (isComposing(event.nativeEvent)) return;
-    if (event.key !== "Enter" || event.shiftKey || event.altKey || event.ctrlKey || event.metaKey) return;
+    const isTouch = matchMedia("(pointer: coarse)").matches;
+    const listed = list.items?.length ?? null;
+    const { nativeEvent } = event;
+    const key = boxKeyOf(nativeEvent, { listed, isEmpty: draft.text === "", isRunning: isRunning && how !== "offline", isTouch });
+    if (key === null && event.key === ":" && !nativeEvent.isComposing && list.takesColon()) return event.preventDefault();
+    if (key === null) return;
     event.preventDefault();
-    void send();
+    if (key === "send") send();
+    else if (key === "stop") stop();
+    else if (key === "edit_last") editLast();
+    else if (key === "list_up" || key === "list_down") list.move(key === "list_up" ? -1 : 1);
+    else if (key === "list_choose") list.choose(list.meant);
+    else if (key === "list_close") list.close();
   };
+  const isTurnOpen = how === "later";
   return (
-    <form className="composer" data-mode={mode} onSubmit={(event) => (event.preventDefault(), void send())}>
+    <form className={`composer ${attaching.isOver ? "is-over" : ""}`} data-mode={mode} onSubmit={(event) => (event.preventDefault(), send())}>
+      <FileOptions list={list} />
+      <Chips id={id} />
+      <ProblemNote problem={sending.problem ?? problem} />
       <textarea
         ref={box}
+        id={BOX_ID}
         rows={1}
-        value={text}
+        value={draft.text}
+        readOnly={sending.isBusy}
         aria-label={t("box")}
-        placeholder={t("placeholder")}
-        onChange={(event) => change(event.target.value)}
+        aria-autocomplete="list"
+        aria-controls={list.items === null ? undefined : list.listId}
+        aria-activedescendant={list.items !== null && list.items.length > 0 ? list.optionId(list.meant) : undefined}
+        placeholder={t(isTurnOpen ? "placeholderLater" : "placeholder")}
+        onChange={(event) => {
+          drafts.write(id, { text: event.target.value });
+          if (!(event.nativeEvent instanceof InputEvent && event.nativeEvent.isComposing)) list.look();
+        }}
+        onCompositionEnd={list.look}
+        onBlur={list.close}
+        onPaste={attaching.onPaste}
         onKeyDown={onKeyDown}
       />
       <div className="composer-foot">
+        <AttachButton onFiles={(files) => void attaching.attach(files)} />
         <ModeSelector id={id} />
         {id !== null && <ElevationChip id={id} />}
         <ModelMenu id={id} />
         {id !== null && <TokenChip id={id} />}
-        <IconButton kind="primary" icon="send" extraClass="composer-send" label={t(how === "later" ? "queue" : "send")} whyNot={whyNot} onClick={() => void send()} />
+        <span className="composer-do">
+          {isTurnOpen && <IconButton icon="stop" kind={isEmpty ? "primary" : "quiet"} extraClass={isEmpty ? "composer-send" : ""} label={t("stop")} whyNot={isStopping ? t("stopping") : null} onClick={stop} />}
+          {!(isTurnOpen && isEmpty) && <IconButton kind="primary" icon="send" extraClass="composer-send" label={t(isTurnOpen ? "queue" : "send")} whyNot={whyNot} onClick={send} />}
+        </span>
       </div>
+      {attaching.isOver && <p className="composer-drop">{t("drop")}</p>}
     </form>
   );
+}
+
+function howToSend(state: State, id: string | null): "now" | "later" | "offline" | "loading" | "gone" {
+  if (!isConnected(state)) return "offline";
+  if (id === null) return "now";
+  const found = canSend(state, id);
+  if (found !== "no") return found;
+  return state.contexts[id]?.isGone === true ? "gone" : "loading";
+}
+
+/** Whether the turn is being stopped already. */
+function stops(state: State, id: string): boolean {
+  const asked = Object.values(state.outgoing).some(({ command, problem }) => command.kind === "steer" && command.how === "cancel" && command.id === id && problem === null);
+  return asked || state.contexts[id]?.shape.value?.current_state.type === "cancelling";
 }

@@ -1,93 +1,76 @@
 /** What the person said: text, files, images; also while it is on its way. */
 import type { Message } from "../../api/types";
-import { useLanguage, usePage } from "../../app/page";
-import { say } from "../../i18n/say";
+import { useCell } from "../../app/cell";
+import { useLanguage, useSlice } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import type { Outgoing } from "../../store/state";
-import { Button } from "../../ui/Button";
-import { Icon } from "../../ui/icons";
-import { sayProblem } from "../../ui/ProblemNote";
-import { visibleName, visibleText } from "../../ui/names";
+import { IconButton } from "../../ui/Button";
 import { timeOf } from "../../ui/times";
 import { CopyButton } from "./CopyButton";
+import { editing } from "./editing";
+import { FileChips, filesOf } from "./said/FileChips";
+import { textOf } from "./said/payloads";
+import { SaidEditor, whyNotNow } from "./said/SaidEditor";
+import { SaidText } from "./said/SaidText";
+import { Unsent } from "./said/Unsent";
+import { WORDS as SAID } from "./said/words";
 import { WORDS } from "./words";
+import "./said.css";
 
-export function Said({ messages }: { messages: readonly Message[]; context: string }) {
+export function Said({ messages, context }: { messages: readonly Message[]; context: string }) {
   const t = useWords(WORDS);
   const language = useLanguage();
-  const text = messages.flatMap((message) => (message.type === "text" ? [shownText(message)] : [])).join("\n\n");
-  const first = messages[0];
+  const now = useCell(editing);
+  const [first] = messages;
+  if (first === undefined) return null;
+  const id = first.message_id;
+  const text = shownText(messages);
+  if (now !== null && now.context === context && now.id === id) {
+    return (
+      <article className="said" aria-label={t("you")}>
+        <SaidEditor messages={messages} now={now} />
+      </article>
+    );
+  }
   return (
     <article className="said" aria-label={t("you")}>
       <div className="said-bubble">
-        {text !== "" && <p className="said-text">{text}</p>}
-        {messages.some((message) => message.type !== "text") && (
-          <ul className="said-files">
-            {messages.map((message) => message.type !== "text" && <li key={message.message_id}>{attachmentOf(message, language)}</li>)}
-          </ul>
-        )}
+        {text !== "" && <SaidText id={id} text={text} />}
+        <FileChips files={filesOf(messages)} />
       </div>
       <footer className="row-foot">
-        {first !== undefined && <time dateTime={first.timestamp}>{timeOf(first.timestamp, language)}</time>}
-        {text !== "" && <CopyButton text={text} />}
+        {text !== "" && <CopyButton text={textOf(messages)} />}
+        <EditButton context={context} onEdit={() => editing.set({ context, id, text: textOf(messages) })} />
+        <time dateTime={first.timestamp}>{timeOf(first.timestamp, language)}</time>
       </footer>
     </article>
   );
 }
 
-function shownText(message: Extract<Message, { type: "text" }>): string {
-  return visibleText(message.metadata?.display_text ?? message.content);
+/** As the sender wanted it shown. */
+function shownText(messages: readonly Message[]): string {
+  return messages.flatMap((message) => (message.type === "text" ? [message.metadata?.display_text ?? message.content] : [])).join("\n\n");
 }
 
-function attachmentOf(message: Message, language: "en" | "zh") {
-  if (message.type !== "file_reference" && message.type !== "image") return message.type;
-  const name = message.path ?? (message.type === "image" ? (message.url ?? message.media_type ?? "") : "");
-  const range = message.type === "file_reference" ? rangeOf(message.range ?? null) : "";
-  return (
-    <span className={message.error != null ? "chip bad" : "chip"} title={message.error != null ? say(message.error, language) : undefined}>
-      <Icon name={message.type === "image" ? "image" : "file"} size={14} />
-      {visibleName(name)}
-      {range}
-      {message.error != null && <span className="chip-note">{say(message.error, language)}</span>}
-    </span>
-  );
-}
-
-function rangeOf(range: { start_line?: number | null; end_line?: number | null } | null): string {
-  if (range === null) return "";
-  return `:${range.start_line ?? 1}${range.end_line != null && range.end_line !== range.start_line ? `-${range.end_line}` : ""}`;
+function EditButton({ context, onEdit }: { context: string; onEdit(): void }) {
+  const t = useWords(SAID);
+  const whyNot = useSlice((state) => whyNotNow(state, context), [context]);
+  return <IconButton kind={["quiet", "small"]} icon="edit" label={t("edit")} whyNot={whyNot === null ? null : t(whyNot)} onClick={onEdit} />;
 }
 
 export function Sending({ outgoing }: { outgoing: Outgoing }) {
   const t = useWords(WORDS);
-  const language = useLanguage();
-  const { act, store } = usePage();
-  const { command, problem, key } = outgoing;
+  const { command, key } = outgoing;
   if (command.kind !== "send") return null;
-  const payloads = [...(command.body.payloads ?? []), ...(command.body.payload == null ? [] : [command.body.payload])];
+  const payloads = command.body.payloads ?? [];
   const text = payloads.flatMap((each) => (each.type === "text" ? [each.content] : [])).join("\n\n");
-  const dismiss = () => store.dispatch({ type: "dismissed", key });
   return (
     <article className="said is-sending" aria-label={t("you")}>
       <div className="said-bubble">
-        <p className="said-text">{visibleText(text)}</p>
+        {text !== "" && <SaidText id={key} text={text} />}
+        <FileChips files={filesOf(payloads)} />
       </div>
-      {problem === null ? (
-        <footer className="row-foot">{t("sending")}</footer>
-      ) : (
-        <div className="note bad">
-          <Icon name="warning" />
-          <span>
-            {t("notSent")}. {sayProblem(problem, language)}
-          </span>
-          <Button kind="small" onClick={() => (dismiss(), act(command))}>
-            {t("sendAgain")}
-          </Button>
-          <Button kind={["small", "quiet"]} onClick={dismiss}>
-            {t("discard")}
-          </Button>
-        </div>
-      )}
+      <Unsent outgoing={outgoing} />
     </article>
   );
 }

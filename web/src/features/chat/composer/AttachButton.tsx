@@ -1,0 +1,25 @@
+/** The button that lets a person choose files. */
+import { useRef } from "react";
+import { useWords } from "../../../i18n/words";
+import { IconButton } from "../../../ui/Button";
+import { WORDS } from "./words";
+
+export function AttachButton({ onFiles }: { onFiles(files: readonly File[]): void }) {
+  const t = useWords(WORDS);
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <IconButton icon="attach" label={t("attach")} onClick={() => input.current?.click()} />
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        onChange={(event) => {
+          onFiles([...(event.target.files ?? [])]);
+          event.target.value = ""; // so that the same file can be chosen again
+        }}
+      />
+    </>
+  );
+}

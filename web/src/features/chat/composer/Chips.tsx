@@ -1,0 +1,77 @@
+/** What is attached to a draft, and what is on its way there. */
+import { useCell } from "../../../app/cell";
+import { useLanguage, usePage } from "../../../app/page";
+import { UPLOAD_AT_MOST } from "../../../api/upload";
+import { useWords } from "../../../i18n/words";
+import { IconButton } from "../../../ui/Button";
+import { Icon } from "../../../ui/icons";
+import { visibleName } from "../../../ui/names";
+import { sayProblem } from "../../../ui/ProblemNote";
+import { sizeOf } from "../../../ui/sizes";
+import { type Attached, drafts, useDraft } from "../drafts";
+import { TOO_LARGE, type Uploading, previews, uploads } from "./uploads";
+import { WORDS } from "./words";
+
+export function Chips({ id }: { id: string | null }) {
+  const t = useWords(WORDS);
+  const { files } = useDraft(id);
+  const going = useCell(uploads).filter((each) => each.context === id);
+  if (files.length + going.length === 0) return null;
+  return (
+    <ul className="composer-chips" aria-label={t("attached")}>
+      {files.map((file) => (
+        <li key={file.path}>
+          <AttachedChip file={file} onRemove={() => drafts.write(id, { files: files.filter((each) => each !== file) })} />
+        </li>
+      ))}
+      {going.map((each) => (
+        <li key={each.key}>
+          <UploadingChip uploading={each} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function AttachedChip({ file, onRemove }: { file: Attached; onRemove(): void }) {
+  const t = useWords(WORDS);
+  const name = visibleName(file.path.slice(file.path.lastIndexOf("/") + 1));
+  return (
+    <span className="chip" title={visibleName(file.path)}>
+      <Picture kind={file.kind} preview={previews.get(file.path) ?? null} />
+      <span className="chip-name">{name}</span>
+      {file.size !== null && <span className="chip-note">{sizeOf(file.size)}</span>}
+      <IconButton kind={["quiet", "small"]} icon="close" label={t("remove", { name })} onClick={onRemove} />
+    </span>
+  );
+}
+
+function UploadingChip({ uploading }: { uploading: Uploading }) {
+  const t = useWords(WORDS);
+  const language = useLanguage();
+  const { sendFile } = usePage();
+  const { key, bytes, kind, preview, sent, problem } = uploading;
+  const name = visibleName(uploading.name);
+  const why = problem === TOO_LARGE ? t("tooLarge", { limit: sizeOf(UPLOAD_AT_MOST) }) : problem === null ? "" : sayProblem(problem, language);
+  return (
+    <span className={problem === null ? "chip" : "chip bad"}>
+      <Picture kind={kind} preview={preview} />
+      <span className="chip-name">{name}</span>
+      {problem === null ? (
+        <progress className="chip-progress" max={bytes.size || 1} value={sent} aria-label={t("progress", { name })} />
+      ) : (
+        <span className="chip-note" role="alert">
+          {why}
+        </span>
+      )}
+      {problem !== null && problem !== TOO_LARGE && (
+        <IconButton kind={["quiet", "small"]} icon="retry" label={t("again", { name })} onClick={() => uploads.again(sendFile, key)} />
+      )}
+      <IconButton kind={["quiet", "small"]} icon="close" label={t(problem === null ? "cancelUpload" : "remove", { name })} onClick={() => uploads.remove(key)} />
+    </span>
+  );
+}
+
+function Picture({ kind, preview }: { kind: Attached["kind"]; preview: string | null }) {
+  return preview === null ? <Icon name={kind} size={14} /> : <img className="chip-picture" src={preview} alt="" />;
+}

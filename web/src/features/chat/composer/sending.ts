@@ -1,0 +1,78 @@
+/** From a draft to a message: the conversation that it needs, and the files that its text names. */
+import type { Api } from "../../../api/http";
+import type { NewMessage } from "../../../api/schema";
+import { usePage } from "../../../app/page";
+import { canSend } from "../../../store/selectors";
+import type { State } from "../../../store/state";
+import { useMode } from "../../modes/ModeSelector";
+import { type Attached, type Draft, NO_DRAFT, drafts } from "../drafts";
+import { type Reference, distinct, parse, payloadOf } from "./references";
+
+export type Payload = NonNullable<NewMessage["payloads"]>[number];
+
+const REFERENCES_AT_MOST = 50;
+const ASKED_AT_MOST = 200;
+
+/** The files of the workspace that a text names. What is not there stays what it is: text. */
+export async function namedFiles(api: Api, context: string, text: string): Promise<readonly Reference[]> {
+  const found = distinct(parse(text)).slice(0, REFERENCES_AT_MOST);
+  const paths = [...new Set(found.map(({ path }) => path))];
+  const known = await Promise.all(paths.map((path) => isFile(api, context, path)));
+  return found.filter(({ path }) => known[paths.indexOf(path)]);
+}
+
+/** One that fits exactly is among the first that are found. */
+async function isFile(api: Api, context: string, path: string): Promise<boolean> {
+  const query = { query: path.slice(-ASKED_AT_MOST), limit: 10 };
+  const { items } = await api("GET /api/contexts/{context_id}/files", { path: { context_id: context }, query });
+  return items.some((item) => item.path === path && !item.is_folder);
+}
+
+export function payloadsOfDraft(text: string, references: readonly Reference[], files: readonly Attached[]): readonly Payload[] {
+  return [
+    ...(text.trim() === "" ? [] : [{ type: "text", content: text } as const]),
+    ...references.map(payloadOf),
+    ...files.map(({ kind, path }): Payload => (kind === "image" ? { type: "image", path } : { type: "file_reference", path })),
+  ];
+}
+
+/** A switch of the mode that is still on its way goes with the message, so that neither overtakes the other. */
+export function modeOnItsWay(state: State, id: string): string | undefined {
+  const found = Object.values(state.outgoing).findLast(({ command, problem }) => command.kind === "mode" && command.id === id && problem === null);
+  return found?.command.kind === "mode" ? found.command.mode : undefined;
+}
+
+let beginning: Promise<string> | null = null;
+
+/** The conversation that is written in. One that has not begun is made, once however many ask for it. */
+export function useEnsureContext(id: string | null): () => Promise<string> {
+  const { api, act } = usePage();
+  const { mode } = useMode(id);
+  const begin = async () => {
+    try {
+      const { context_id: made } = await api("POST /api/contexts", { body: { mode } });
+      drafts.begun(made);
+      act({ kind: "activate", id: made });
+      return made;
+    } finally {
+      beginning = null;
+    }
+  };
+  return async () => id ?? (beginning ??= begin());
+}
+
+/** Sends a draft. Until everything is there that it needs, it stays a draft. */
+export function useSendDraft(id: string | null): (draft: Draft) => Promise<void> {
+  const { api, act, store } = usePage();
+  const ensure = useEnsureContext(id);
+  return async ({ text, files }) => {
+    const context = id ?? (await ensure());
+    const references = parse(text).length === 0 ? [] : await namedFiles(api, context, text);
+    const state = store.getSnapshot();
+    const mode = modeOnItsWay(state, context);
+    const queue = canSend(state, context) === "later";
+    const payloads = payloadsOfDraft(text, references, files);
+    act({ kind: "send", id: context, body: { payloads, queue, ...(mode === undefined || queue ? {} : { mode }) } });
+    drafts.write(context, NO_DRAFT);
+  };
+}

@@ -1,0 +1,74 @@
+/** The files and images of a person's message: a small picture where its bytes are there, else a chip with the name. */
+import type { Reason } from "../../../api/schema";
+import { useLanguage } from "../../../app/page";
+import { say } from "../../../i18n/say";
+import { useWords } from "../../../i18n/words";
+import { Icon } from "../../../ui/icons";
+import { visibleName, visibleText } from "../../../ui/names";
+import { WORDS } from "./words";
+
+/** Parts of a message that was stored, and of one that is on its way. */
+export interface FilePart {
+  readonly key: string;
+  readonly type: "file_reference" | "image";
+  readonly path?: string | null | undefined;
+  readonly url?: string | null | undefined;
+  readonly data?: string | null | undefined;
+  readonly media_type?: string | null | undefined;
+  readonly range?: { readonly start_line?: number | null; readonly end_line?: number | null } | null | undefined;
+  readonly error?: Reason | null | undefined;
+}
+
+interface Part {
+  readonly type: string;
+  readonly message_id?: string;
+}
+
+/** The files among the parts of a message. */
+export function filesOf(parts: readonly (Part | (Part & Omit<FilePart, "key" | "type">))[]): readonly FilePart[] {
+  return parts.flatMap((part, index) => {
+    if (part.type !== "file_reference" && part.type !== "image") return [];
+    return [{ ...part, type: part.type, key: part.message_id ?? String(index) }];
+  });
+}
+
+export function FileChips({ files }: { files: readonly FilePart[] }) {
+  if (files.length === 0) return null;
+  return (
+    <ul className="said-files">
+      {files.map((file) => (
+        <li key={file.key}>
+          <FileChip file={file} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function FileChip({ file }: { file: FilePart }) {
+  const t = useWords(WORDS);
+  const language = useLanguage();
+  const name = visibleName(file.path ?? file.url ?? "");
+  const label = name === "" ? t("pasted") : name;
+  return (
+    <>
+      {file.data != null && file.media_type != null && (
+        <img className="said-picture" src={`data:${file.media_type};base64,${file.data}`} alt={t("image", { name })} />
+      )}
+      <span className={file.error == null ? "chip" : "chip bad"}>
+        <Icon name={file.type === "image" ? "image" : "file"} size={14} />
+        <span className="chip-name">
+          {label}
+          {rangeOf(file.range)}
+        </span>
+        {file.error != null && <span className="chip-note">{visibleText(say(file.error, language))}</span>}
+      </span>
+    </>
+  );
+}
+
+function rangeOf(range: FilePart["range"]): string {
+  if (range == null) return "";
+  const from = range.start_line ?? 1;
+  return `:${from}${range.end_line != null && range.end_line !== from ? `-${range.end_line}` : ""}`;
+}

@@ -1,0 +1,21 @@
+/** The words of what a person has said. */
+export const WORDS = {
+  showAll: ["Show all {n} lines", "显示全部 {n} 行"],
+  showAllText: ["Show all", "显示全部"],
+  showLess: ["Show less", "收起"],
+  image: ["Image {name}", "图片 {name}"],
+  pasted: ["Image", "图片"],
+  edit: ["Edit and send on a new branch", "编辑并在新分支发送"],
+  editing: ["Edit your message", "编辑你的消息"],
+  resend: ["Send on a new branch", "在新分支发送"],
+  cancel: ["Cancel", "取消"],
+  busy: ["A message can be edited when the turn has ended", "本轮结束后才能编辑消息"],
+  offline: ["There is no connection", "没有连接"],
+  empty: ["Write something first", "请先输入内容"],
+  keeps: ["What was said before stays on its own branch.", "之前的内容会保留在原来的分支上。"],
+  sending: ["Sending…", "正在发送……"],
+  notSent: ["Not sent", "未发送"],
+  sendAgain: ["Send again", "重新发送"],
+  toBox: ["Edit", "编辑"],
+  discard: ["Discard", "丢弃"],
+} as const;

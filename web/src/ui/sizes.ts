@@ -1,0 +1,8 @@
+/** Sizes of files as people read them. */
+const UNITS = ["B", "kB", "MB", "GB"] as const;
+
+export function sizeOf(bytes: number): string {
+  const step = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  const number = bytes / 1000 ** step;
+  return `${number >= 10 || step === 0 ? Math.round(number) : number.toFixed(1)} ${UNITS[step] ?? ""}`;
+}
