@@ -8,6 +8,8 @@ export const SHORTCUTS = {
   "context.new": { keys: "Mod+Alt+N", words: ["New conversation", "新对话"] },
   "tab.close": { keys: "Mod+Alt+W", words: ["Close the tab", "关闭标签页"] },
   "tab.reopen": { keys: "Mod+Alt+Shift+T", words: ["Open the last closed tab again", "重新打开刚关闭的标签页"] },
+  "tab.go": { keys: "Alt+1…9", words: ["Go to a tab by its number", "按编号转到标签页"] },
+  "tab.move": { keys: "Ctrl+Shift+←/→", words: ["Move the focused tab", "移动获得焦点的标签页"] },
   "composer.focus": { keys: "Mod+Shift+L", words: ["Go to the message box", "转到输入框"] },
   "approval.focus": { keys: "Mod+J", words: ["Go to the waiting call", "转到等待中的调用"] },
   "answer.copy": { keys: "Mod+Shift+C", words: ["Copy the last answer", "复制最后的回答"] },
@@ -59,17 +61,23 @@ export function isComposing(event: { isComposing: boolean; keyCode: number }): b
 
 /** Does `work` when the keys are pressed anywhere in the page, but not behind an open dialog. */
 export function useShortcut(shortcut: Shortcut, work: (() => void) | null): void {
-  const latest = useRef(work);
-  latest.current = work;
+  useKeys([SHORTCUTS[shortcut].keys], work);
+}
+
+/** The same for several keys: `work` is told which of them it was. */
+export function useKeys(keys: readonly string[], work: ((index: number) => void) | null): void {
+  const latest = useRef({ keys, work });
+  latest.current = { keys, work };
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.repeat || isComposing(event)) return;
-      if (latest.current === null || !matches(event, SHORTCUTS[shortcut].keys)) return;
+      const index = latest.current.keys.findIndex((each) => matches(event, each));
+      if (latest.current.work === null || index < 0) return;
       if (document.querySelector("dialog[open]") !== null) return;
       event.preventDefault();
-      latest.current();
+      latest.current.work(index);
     };
     window.addEventListener("keydown", listen);
     return () => window.removeEventListener("keydown", listen);
-  }, [shortcut]);
+  }, []);
 }

@@ -1,5 +1,7 @@
 /** What a person can ask for, as data, and the request that each becomes. */
 import type { Api } from "../api/http";
+import { ServerError } from "../api/types";
+import { inOrder } from "./order";
 import type {
   AnswersBody,
   Decide,
@@ -20,6 +22,8 @@ export type Command =
   | { readonly kind: "steer"; readonly id: string; readonly how: "cancel" | "pause" | "resume" | "continue" | "retry" }
   | { readonly kind: "activate"; readonly id: string | null }
   | { readonly kind: "close"; readonly id: string }
+  /** The tabs in this order. */
+  | { readonly kind: "order"; readonly ids: readonly string[] }
   | { readonly kind: "preferences"; readonly body: PreferencesChange }
   | { readonly kind: "uiState"; readonly body: UIStateChange };
 
@@ -65,6 +69,11 @@ export async function carryOut(api: Api, key: string, command: Command): Promise
       return DONE;
     case "activate":
       return session(await api("PUT /api/session/active-context", { body: { context_id: command.id } }, again));
+    case "order":
+      return session(await reorder(api, command.ids).catch((error: unknown) => {
+        if (error instanceof ServerError && error.problem.code === "stale_session") return reorder(api, command.ids);
+        throw error;
+      }));
     case "close":
       return session(await api("DELETE /api/session/open-contexts/{tab_id}", { path: { tab_id: command.id } }, again));
     case "preferences":
@@ -76,4 +85,11 @@ export async function carryOut(api: Api, key: string, command: Command): Promise
 
 function session(found: Session): Answer {
   return { kind: "session", session: found };
+}
+
+/** Made from the present session, so that nothing else of it is undone. */
+async function reorder(api: Api, ids: readonly string[]): Promise<Session> {
+  const { version = 0, ...present } = await api("GET /api/session", {});
+  const tabs = inOrder(present.open_contexts ?? [], ids, (tab) => tab.context_id);
+  return api("PUT /api/session", { body: { ...present, version, open_contexts: tabs } });
 }

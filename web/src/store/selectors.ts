@@ -3,6 +3,7 @@ import type { CallShape } from "../api/schema";
 import states from "../api/states.json";
 import type { Message } from "../api/types";
 import { type Language, sayState } from "../i18n/say";
+import { inOrder } from "./order";
 import { type Outgoing, type State, type Writing, activeId } from "./state";
 import { BANNER } from "./wants";
 
@@ -38,9 +39,13 @@ export interface TabShown {
   readonly isWaiting: boolean;
 }
 
-/** The open tabs in their order. A title changes with its context, not with the session. */
+/** The open tabs in their order, as the person has just put it. A title changes with its context, not the session. */
 export function tabs(state: State): readonly TabShown[] {
-  return (state.session.value?.open_contexts ?? []).map(({ context_id: id, title }) => {
+  const asked = Object.values(state.outgoing).flatMap(({ command, problem }) => (problem === null ? [command] : []));
+  const isOpen = (id: string) => state.contexts[id]?.isGone !== true && !asked.some((each) => each.kind === "close" && each.id === id);
+  const order = asked.findLast((each) => each.kind === "order")?.ids ?? [];
+  const open = (state.session.value?.open_contexts ?? []).filter((tab) => isOpen(tab.context_id));
+  return inOrder(open, order, (tab) => tab.context_id).map(({ context_id: id, title }) => {
     const shape = state.contexts[id]?.shape.value ?? null;
     const isWaiting =
       shape !== null &&

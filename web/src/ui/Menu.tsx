@@ -1,5 +1,7 @@
 /** A button that opens a menu. Arrows, Home, End and first letters go through it; Esc closes it and goes back. */
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useId } from "react";
+import type { Place } from "./beside";
+import { useBeside } from "./useBeside";
 import "./menu.css";
 
 export interface MenuEntry {
@@ -11,6 +13,8 @@ export interface MenuEntry {
   /** For one of several choices: whether it is the present one. */
   readonly isChosen?: boolean;
   readonly shortcut?: string;
+  /** Stands above the first entry of a group. */
+  readonly group?: string;
   onChoose(): void;
 }
 
@@ -20,36 +24,22 @@ interface Given {
   buttonClass?: string;
   entries: readonly MenuEntry[];
   /** Where it opens, seen from the button. */
-  place?: "above" | "below" | "below-end";
+  place?: Place;
   title?: string;
   shortcut?: string;
+  /** Stands above the entries: what they are about. */
+  head?: ReactNode;
 }
 
-export function Menu({ label, button, buttonClass = "button quiet icon", entries, place = "below", title, shortcut }: Given) {
-  const [isOpen, setOpen] = useState(false);
-  const frame = useRef<HTMLDivElement>(null);
-  const opener = useRef<HTMLButtonElement>(null);
+export function Menu({ label, button, buttonClass = "button quiet icon", entries, place = "below", title, shortcut, head }: Given) {
+  const { isOpen, setOpen, close, frame, opener, opened } = useBeside(place);
   const id = useId();
 
   useEffect(() => {
     if (!isOpen) return;
     const items = itemsOf(frame.current);
     (items.find((item) => item.getAttribute("aria-checked") === "true") ?? items[0])?.focus();
-    const leave = (event: Event) => {
-      if (event.target instanceof Node && !frame.current?.contains(event.target)) setOpen(false);
-    };
-    document.addEventListener("pointerdown", leave);
-    document.addEventListener("focusin", leave);
-    return () => {
-      document.removeEventListener("pointerdown", leave);
-      document.removeEventListener("focusin", leave);
-    };
-  }, [isOpen]);
-
-  const close = () => {
-    setOpen(false);
-    opener.current?.focus();
-  };
+  }, [isOpen, frame]);
 
   function onKeyDown(event: KeyboardEvent): void {
     if (event.nativeEvent.isComposing || !isOpen) return;
@@ -88,8 +78,14 @@ export function Menu({ label, button, buttonClass = "button quiet icon", entries
         {button}
       </button>
       {isOpen && (
-        <div className={`menu-list ${place}`} role="menu" id={id} aria-label={label}>
-          {entries.map((entry) => (
+        <div className="menu-list beside" popover="manual" ref={opened} role="menu" id={id} aria-label={label}>
+          {head !== undefined && <div className="menu-head">{head}</div>}
+          {entries.map((entry) => [
+            entry.group !== undefined && (
+              <div key={`${entry.key} group`} className="menu-group">
+                {entry.group}
+              </div>
+            ),
             <button
               key={entry.key}
               type="button"
@@ -108,8 +104,8 @@ export function Menu({ label, button, buttonClass = "button quiet icon", entries
                 {entry.note !== undefined && <span className="menu-note">{entry.note}</span>}
               </span>
               {entry.shortcut !== undefined && <kbd className="kbd">{entry.shortcut}</kbd>}
-            </button>
-          ))}
+            </button>,
+          ])}
         </div>
       )}
     </div>

@@ -1,6 +1,7 @@
 /** The mode: always in words, with what each means. A switch that would start something dangerous asks first. */
 import { useState } from "react";
 import type { CallShape } from "../../api/schema";
+import { makeCell, useCell } from "../../app/cell";
 import { keep, kept } from "../../app/looks";
 import { usePage, useSlice } from "../../app/page";
 import { ariaKeysOf, keysOf, useShortcut } from "../../app/shortcuts";
@@ -19,18 +20,21 @@ const WORDS = {
   hint: ["Mode ({keys} for the next)", "模式（{keys} 切换下一个）"],
 } as const;
 
+/** What was chosen in this page: the box and what stands above it show the same. */
+const chosenMode = makeCell<string | null>(null);
+
 /** The mode that a new message would have: of the conversation, or of the one that is about to begin. */
 export function useMode(id: string | null): { mode: string; remember(mode: string): void } {
   const { ambient } = usePage();
   const modes = useModes();
   const ofContext = useSlice((state) => (id === null ? null : modeOf(state, id)), [id]);
   const preferred = useSlice((state) => state.session.value?.preferences?.default_mode ?? null);
-  const [chosen, setChosen] = useState<string | null>(null);
+  const chosen = useCell(chosenMode);
   const remembered = chosen === null ? readMode(kept(MODE_KEY), modes) : { mode: chosen, updatedAt: 0 };
   return {
     mode: modeToShow(ofContext === null ? null : { mode: ofContext }, remembered, { default_mode: preferred }),
     remember(mode) {
-      setChosen(mode);
+      chosenMode.set(mode);
       keep(MODE_KEY, writeMode(mode, ambient.now()));
     },
   };

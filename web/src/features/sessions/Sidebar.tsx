@@ -1,11 +1,11 @@
-/** The conversations that there are. */
-import { useAsked, useLanguage, usePage, useSlice } from "../../app/page";
+/** The conversations that there are, and the way to everything that is about the page as a whole. */
+import { useEffect, useRef, useState } from "react";
+import { usePage } from "../../app/page";
+import { ariaKeysOf, keysOf, useShortcut } from "../../app/shortcuts";
 import { useWords } from "../../i18n/words";
-import { activeId, tabs } from "../../store/selectors";
 import { Button, IconButton } from "../../ui/Button";
 import { Icon } from "../../ui/icons";
-import { visibleName } from "../../ui/names";
-import { ago } from "../../ui/times";
+import { ConversationList } from "./ConversationList";
 import { SidebarFoot } from "./SidebarFoot";
 import "./sidebar.css";
 
@@ -13,49 +13,66 @@ const WORDS = {
   conversations: ["Conversations", "对话"],
   new: ["New conversation", "新对话"],
   hide: ["Hide the conversations", "隐藏对话列表"],
-  untitled: ["Untitled", "未命名"],
-  none: ["No conversations yet", "还没有对话"],
+  archived: ["Archived conversations", "已归档的对话"],
 } as const;
 
-export function Sidebar({ onToggle, onChosen }: { onToggle(): void; onChosen(): void }) {
+interface Given {
+  /** On a phone it is a drawer: whether that is open. Null where it simply stands there. */
+  isDrawerOpen: boolean | null;
+  onToggle(): void;
+  onChosen(): void;
+}
+
+export function Sidebar({ isDrawerOpen, onToggle, onChosen }: Given) {
   const t = useWords(WORDS);
-  const language = useLanguage();
   const { act } = usePage();
-  const active = useSlice(activeId);
-  const since = useSlice((state) => `${state.connection.is} ${state.session.value?.version} ${JSON.stringify(tabs(state))}`);
-  const found = useAsked("GET /api/contexts", { query: { limit: 50 } }, since).value?.items;
+  const [isArchive, setArchive] = useState(false);
+  const begin = () => {
+    act({ kind: "activate", id: null });
+    onChosen();
+  };
+  useShortcut("context.new", begin);
+  const nav = useDrawer(isDrawerOpen === true, onToggle);
   return (
-    <nav className="sidebar" aria-label={t("conversations")}>
+    <nav className="sidebar" aria-label={t("conversations")} ref={nav} inert={isDrawerOpen === false}>
       <header className="sidebar-head">
         <span className="brand">
           <Icon name="helm" size={22} /> Pilothouse
         </span>
-        <IconButton icon="sidebar" label={t("hide")} onClick={onToggle} />
+        <IconButton icon="sidebar" label={t("hide")} title={`${t("hide")} (${keysOf("sidebar.toggle")})`} onClick={onToggle} />
       </header>
-      <Button
-        icon="add"
-        extraClass="sidebar-new"
-        onClick={() => (act({ kind: "activate", id: null }), onChosen())}
-      >
-        {t("new")}
-      </Button>
-      <ul className="sidebar-list">
-        {found?.map((each) => (
-          <li key={each.context_id}>
-            <button
-              type="button"
-              className="sidebar-item"
-              aria-current={each.context_id === active ? "page" : undefined}
-              onClick={() => (act({ kind: "activate", id: each.context_id }), onChosen())}
-            >
-              <span className="sidebar-title">{visibleName(each.title ?? t("untitled"))}</span>
-              <span className="sidebar-note">{ago(each.updated_at ?? "", language)}</span>
-            </button>
-          </li>
-        ))}
-      </ul>
-      {found?.length === 0 && <p className="soft small sidebar-none">{t("none")}</p>}
-      <SidebarFoot />
+      <div className="sidebar-new">
+        <Button icon="add" title={`${t("new")} (${keysOf("context.new")})`} aria-keyshortcuts={ariaKeysOf("context.new")} onClick={begin}>
+          {t("new")}
+        </Button>
+        <IconButton icon="archive" label={t("archived")} aria-pressed={isArchive} onClick={() => setArchive(!isArchive)} />
+      </div>
+      {isArchive && <h2 className="sidebar-day">{t("archived")}</h2>}
+      <ConversationList key={String(isArchive)} isArchive={isArchive} onChosen={onChosen} />
+      <SidebarFoot onOpened={onChosen} />
     </nav>
   );
+}
+
+/** While it is open, the focus is in it and Esc closes it; then the focus is again where it was. */
+function useDrawer(isOpen: boolean, close: () => void) {
+  const nav = useRef<HTMLElement>(null);
+  const latest = useRef(close);
+  latest.current = close;
+  useEffect(() => {
+    if (!isOpen) return;
+    const before = document.activeElement;
+    nav.current?.querySelector<HTMLElement>("button")?.focus();
+    const listen = (event: KeyboardEvent) => {
+      if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open]") !== null) return;
+      event.preventDefault();
+      latest.current();
+    };
+    window.addEventListener("keydown", listen);
+    return () => {
+      window.removeEventListener("keydown", listen);
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, [isOpen]);
+  return nav;
 }

@@ -1,4 +1,43 @@
 /** At the foot of the sidebar: the model that is set up, rules, preferences, shortcuts. */
-export function SidebarFoot({}: Record<string, never>) {
-  return null;
+import { useAsked, useSlice } from "../../app/page";
+import { keysOf } from "../../app/shortcuts";
+import { useWords } from "../../i18n/words";
+import { Button, IconButton } from "../../ui/Button";
+import { visibleName } from "../../ui/names";
+import { type PageDialog, openDialog } from "./opened";
+import { useModels } from "./useModels";
+
+const WORDS = {
+  setup: ["Model: {name}", "模型：{name}"],
+  demo: ["Demo model", "演示模型"],
+  set: ["Set up the model", "设置模型"],
+  preferences: ["Preferences", "偏好设置"],
+  shortcuts: ["Shortcuts", "快捷键"],
+} as const;
+
+export function SidebarFoot({ onOpened }: { onOpened(): void }) {
+  const t = useWords(WORDS);
+  const model = useModels().find((each) => each.is_default);
+  const isUp = useSlice((state) => state.connection.is === "up");
+  const version = useAsked("GET /api/health", {}, isUp).value?.version;
+  const open = (dialog: PageDialog) => () => {
+    onOpened();
+    openDialog(dialog);
+  };
+  const name = model === undefined ? "" : model.is_demo ? t("demo") : visibleName(model.name);
+  return (
+    <footer className="sidebar-foot">
+      {model !== undefined && (
+        <Button kind="quiet" icon="helm" extraClass="sidebar-model" title={t("set")} aria-label={`${t("setup", { name })}. ${t("set")}`} onClick={open("setup")}>
+          <span className="sidebar-title">{name}</span>
+        </Button>
+      )}
+      <div className="sidebar-tools">
+        <IconButton icon="gear" label={t("preferences")} onClick={open("preferences")} />
+        {/* The button of the rules comes here. */}
+        <IconButton icon="keyboard" label={t("shortcuts")} title={`${t("shortcuts")} (${keysOf("help.open")})`} onClick={open("shortcuts")} />
+        {version !== undefined && <span className="soft small">{visibleName(version)}</span>}
+      </div>
+    </footer>
+  );
 }

@@ -1,49 +1,71 @@
-/** The open conversations, as the session has them. */
+/** The open conversations, as the session has them: beside each other, on a phone one above the other in a menu. */
+import { useState } from "react";
+import { NARROW, useMedia } from "../../app/media";
 import { usePage, useSlice } from "../../app/page";
+import { ariaKeysOf, keysOf } from "../../app/shortcuts";
+import { useTitlePart } from "../../app/title";
 import { useWords } from "../../i18n/words";
-import { activeId, tabs } from "../../store/selectors";
 import { IconButton } from "../../ui/Button";
-import { visibleName } from "../../ui/names";
 import { ConversationMenu } from "./ConversationMenu";
+import { TabItem } from "./TabItem";
+import { TabSwitcher } from "./TabSwitcher";
+import { useTitle } from "./useActions";
+import { type TabsAtHand, useTabs } from "./useTabs";
 import "./tabs.css";
 
 const WORDS = {
   tabs: ["Open conversations", "打开的对话"],
   show: ["Show the conversations", "显示对话列表"],
-  untitled: ["Untitled", "未命名"],
-  close: ["Close {title}", "关闭 {title}"],
-  busy: ["working", "进行中"],
-  waiting: ["waits for you", "等待你处理"],
+  new: ["New conversation", "新对话"],
 } as const;
 
 export function Tabs({ onToggle }: { onToggle(): void }) {
   const t = useWords(WORDS);
   const { act } = usePage();
-  const open = useSlice(tabs);
-  const active = useSlice(activeId);
+  const isNarrow = useMedia(NARROW);
+  const at = useTabs();
+  const titleOf = useTitle();
+  const shown = at.open.find((tab) => tab.id === at.active);
+  const known = useSlice((state) => state.contexts[at.active ?? ""]?.shape.value?.title ?? null, [at.active]);
+  const title = at.active === null ? t("new") : titleOf(shown?.title ?? known);
+  useTitlePart("conversation", at.active === null ? "" : title);
+  const begin = () => act({ kind: "activate", id: null });
   return (
     <header className="tabs">
-      <IconButton icon="sidebar" label={t("show")} extraClass="tabs-show" onClick={onToggle} />
-      <ul className="tabs-list" aria-label={t("tabs")}>
-        {open.map((tab) => {
-          const title = visibleName(tab.title ?? t("untitled"));
-          const state = tab.isWaiting ? t("waiting") : tab.isBusy ? t("busy") : "";
-          return (
-            <li key={tab.id} className={tab.id === active ? "tab is-active" : "tab"}>
-              <button type="button" className="tab-title" aria-current={tab.id === active ? "page" : undefined} onClick={() => act({ kind: "activate", id: tab.id })}>
-                {state !== "" && (
-                  <span className={tab.isWaiting ? "tab-dot is-waiting" : "tab-dot"} title={state}>
-                    <span className="hidden-visually">{state}: </span>
-                  </span>
-                )}
-                <span className="tab-words">{title}</span>
-              </button>
-              <IconButton kind={["quiet", "small"]} icon="close" label={t("close", { title })} onClick={() => act({ kind: "close", id: tab.id })} />
-            </li>
-          );
-        })}
-      </ul>
-      {active !== null && <ConversationMenu id={active} />}
+      <IconButton icon="sidebar" label={t("show")} title={`${t("show")} (${keysOf("sidebar.toggle")})`} extraClass="tabs-show" onClick={onToggle} />
+      {isNarrow ? <TabSwitcher at={at} title={title} onBegin={begin} /> : <TabRow at={at} label={t("tabs")} draft={t("new")} />}
+      {!isNarrow && at.active !== null && (
+        <IconButton icon="add" label={t("new")} title={`${t("new")} (${keysOf("context.new")})`} aria-keyshortcuts={ariaKeysOf("context.new")} onClick={begin} />
+      )}
+      {at.active !== null && <ConversationMenu key={at.active} id={at.active} />}
     </header>
+  );
+}
+
+function TabRow({ at, label, draft }: { at: TabsAtHand; label: string; draft: string }) {
+  const [dragged, setDragged] = useState<string | null>(null);
+  return (
+    <ul className="tabs-list" aria-label={label}>
+      {at.open.map((tab, index) => (
+        <TabItem
+          key={tab.id}
+          tab={tab}
+          isActive={tab.id === at.active}
+          isTarget={dragged !== null && dragged !== tab.id}
+          onGo={() => at.goTo(tab.id)}
+          onClose={() => at.close(tab.id)}
+          onMove={(by) => at.move(tab.id, index + by)}
+          onDrag={setDragged}
+          onDrop={() => dragged !== null && at.move(dragged, index)}
+        />
+      ))}
+      {at.active === null && (
+        <li className="tab is-active is-draft">
+          <span className="tab-title" aria-current="page">
+            <span className="tab-words">{draft}</span>
+          </span>
+        </li>
+      )}
+    </ul>
   );
 }

@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { byDay, dayOf } from "../src/features/sessions/days";
+
+const NOW = new Date(2031, 2, 14, 9, 30);
+const at = (...parts: [number, number, number, number]) => new Date(2031, ...parts).toISOString();
+
+test("a day begins at the person's midnight", () => {
+  expect(dayOf(at(2, 14, 0, 0), NOW)).toBe("today");
+  expect(dayOf(at(2, 13, 23, 59), NOW)).toBe("yesterday");
+  expect(dayOf(at(2, 13, 0, 0), NOW)).toBe("yesterday");
+  expect(dayOf(at(2, 12, 23, 59), NOW)).toBe("earlier");
+});
+
+test("a clock that goes before ours makes no day of its own", () => {
+  expect(dayOf(at(2, 15, 1, 0), NOW)).toBe("today");
+});
+
+test("conversations are grouped without changing their order, and what has no time is earlier", () => {
+  const items = [at(2, 14, 8, 0), at(2, 14, 1, 0), at(2, 13, 8, 0), at(0, 1, 8, 0), ""].map((updated_at) => ({ updated_at }));
+  expect(byDay(items, NOW).map(({ day, items: group }) => [day, group.length])).toEqual([
+    ["today", 2],
+    ["yesterday", 1],
+    ["earlier", 2],
+  ]);
+  expect(byDay(items, NOW).flatMap((group) => group.items)).toEqual(items);
+  expect(byDay([], NOW)).toEqual([]);
+});
