@@ -7,29 +7,29 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 const TOKEN = "a-token-for-tests-only";
-const PYTHON = process.env.PILOTHOUSE_PYTHON ?? resolve(import.meta.dirname, "../../.venv/bin/python");
+export const PYTHON = process.env.PILOTHOUSE_PYTHON ?? resolve(import.meta.dirname, "../../.venv/bin/python");
 
-export async function makeHost(script: object) {
+/** The model plays a script, or is what the environment says. */
+export async function makeHost(model: { script: object } | { env: Readonly<Record<string, string>> }) {
   const folder = mkdtempSync(join(tmpdir(), "pilothouse-web-"));
   const work = join(folder, "work");
   mkdirSync(work);
-  writeFileSync(join(folder, "script.json"), JSON.stringify(script));
+  const script = join(folder, "script.json");
+  if ("script" in model) writeFileSync(script, JSON.stringify(model.script));
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;
   const code = "import sys; from pilothouse.cli import main; sys.exit(main())";
-  const given = ["serve", "--no-open", "--port", String(port), "--root", work, "--data-dir", join(folder, "data")];
-  const env = {
-    ...process.env,
-    PILOTHOUSE_TOKEN: TOKEN,
-    PILOTHOUSE_MODEL: `scripted:${join(folder, "script.json")}`,
-    XDG_CONFIG_HOME: join(folder, "config"),
-  };
+  const words = ["serve", "--no-open", "--port", String(port), "--root", work, "--data-dir", join(folder, "data")];
+  const chosen = "script" in model ? { PILOTHOUSE_MODEL: `scripted:${script}` } : model.env;
+  const env = { ...process.env, PILOTHOUSE_TOKEN: TOKEN, XDG_CONFIG_HOME: join(folder, "config"), ...chosen };
   let child: ChildProcess | null = null;
   return {
     base,
+    work,
+    link: `${base}/?token=${TOKEN}`,
     headers: { authorization: `Bearer ${TOKEN}` },
     async start() {
-      child = spawn(PYTHON, ["-c", code, ...given], { env, cwd: work, stdio: ["ignore", "pipe", "ignore"] });
+      child = spawn(PYTHON, ["-c", code, ...words], { env, cwd: work, stdio: ["ignore", "pipe", "ignore"] });
       const failed = once(child, "exit").then(() => Promise.reject(new Error(`${PYTHON} serves nothing`)));
       await Promise.race([once(child.stdout!, "data"), failed]); // it prints its link when it listens
       failed.catch(() => {});

@@ -108,24 +108,24 @@ class FakeProvider:
             writer.write(_error(answer.error.status, answer.error.message, answer.error.retry_after))
             return
         writer.write(_HEAD)
-        async for line in _lines(answer):
+        async for line in self.lines(answer):
             writer.write(line)
             await writer.drain()
 
-
-async def _lines(answer: Answer) -> AsyncIterator[bytes]:
-    if answer.raw is not None:
-        for raw in answer.raw:
-            yield raw.encode("utf-8", "surrogateescape")
-        return
-    for number, event in enumerate(answer.events()):
-        if number == answer.cut:
+    async def lines(self, answer: Answer) -> AsyncIterator[bytes]:
+        """What is sent, event by event."""
+        if answer.raw is not None:
+            for raw in answer.raw:
+                yield raw.encode("utf-8", "surrogateescape")
             return
-        if number == answer.silence:
-            await asyncio.Event().wait()
-        await asyncio.sleep(answer.delta_delay)
-        yield b"data: " + msgspec.json.encode(chunk_of(event)) + b"\n\n"
-    yield b"data: [DONE]\n\n"
+        for number, event in enumerate(answer.events()):
+            if number == answer.cut:
+                return
+            if number == answer.silence:
+                await asyncio.Event().wait()
+            await asyncio.sleep(answer.delta_delay)
+            yield b"data: " + msgspec.json.encode(chunk_of(event)) + b"\n\n"
+        yield b"data: [DONE]\n\n"
 
 
 def chunk_of(event: ModelEvent) -> dict[str, Any]:

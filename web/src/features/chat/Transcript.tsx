@@ -1,68 +1,77 @@
 /** The conversation: a long list of which only what is seen is drawn. It follows its end only for who is at its end. */
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useMemo, useRef } from "react";
+import { type ReactNode, useEffect, useMemo } from "react";
 import { usePage, useSlice } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import { visible } from "../../store/selectors";
+import { Button } from "../../ui/Button";
+import { LastSaid } from "./LastSaid";
 import { RowView } from "./RowView";
-import { rowsAtEnd, rowsOf } from "./rows";
+import { RowBox } from "./list/RowBox";
+import { lists, useList } from "./list/useList";
+import { heightOf, rowMaker, rowsAtEnd } from "./rows";
+import { useFinished } from "./useFinished";
 import { WORDS } from "./words";
 import "./transcript.css";
 
-const GUESSED_HEIGHT = 110;
-const NEAR_END = 80;
-const NEAR_START = 600;
+/** What stands above the first message, as the style says: a line while there are older ones. */
+const LEAD = { above: 8, line: 40 };
+const listOf = lists(heightOf);
 
 export function Transcript({ id }: { id: string }) {
   const t = useWords(WORDS);
   const { store } = usePage();
   const messages = useSlice((state) => visible(state, id).messages, [id]);
-  const end = useSlice(
+  const { sending, writing, hasOlder, isLoading } = useSlice(
     (state) => {
-      const { sending, writing } = visible(state, id);
-      return { sending, writing };
+      const { sending, writing, hasOlder } = visible(state, id);
+      return { sending, writing, hasOlder, isLoading: state.contexts[id]?.wantsOlder ?? false };
     },
     [id],
   );
-  const hasOlder = useSlice((state) => visible(state, id).hasOlder, [id]);
-  const stored = useMemo(() => rowsOf(messages), [messages]);
-  const rows = useMemo(() => [...stored, ...rowsAtEnd(end.sending, end.writing)], [stored, end]);
-  const scroller = useRef<HTMLDivElement>(null);
-  const list = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => GUESSED_HEIGHT,
-    getItemKey: (index) => rows[index]?.id ?? index,
-    overscan: 6,
-    anchorTo: "end",
-    followOnAppend: true,
-    scrollEndThreshold: NEAR_END,
-    initialOffset: Number.MAX_SAFE_INTEGER,
-  });
-  const offset = list.scrollOffset ?? 0;
+  const make = useMemo(() => rowMaker(), [id]);
+  const stored = useMemo(() => make(messages), [make, messages]);
+  const end = useMemo(() => rowsAtEnd(sending, writing), [sending, writing]);
+  const sent = sending.at(-1)?.key ?? null;
+  const { list, spans, status, element } = useList(listOf, { name: id, stored, end, lead: LEAD.above + (hasOlder ? LEAD.line : 0), sent });
+  useFinished(id, stored);
+
+  const wantsOlder = hasOlder && !isLoading && status.isNearStart;
   useEffect(() => {
-    if (hasOlder && offset < NEAR_START) store.dispatch({ type: "older", id });
-  }, [hasOlder, offset, id, store, rows.length]);
+    if (wantsOlder) store.dispatch({ type: "older", id });
+  }, [wantsOlder, id, store]);
+
+  const drawn: ReactNode[] = [];
+  let reached = 0;
+  for (const [from, to] of spans) {
+    drawn.push(<div key={`gap ${reached === 0 ? "" : from}`} style={{ height: list.heights.top(from) - list.heights.top(reached) }} />);
+    for (let index = from; index < to; index++) {
+      const row = list.heights.rowAt(index);
+      if (row === undefined) continue;
+      drawn.push(
+        <RowBox key={row.id} id={row.id} list={list}>
+          <RowView row={row} context={id} />
+        </RowBox>,
+      );
+    }
+    reached = to;
+  }
+  drawn.push(<div key="gap at the end" style={{ height: list.heights.total - list.heights.top(reached) }} />);
+  const toEnd = () => {
+    list.scroller.toEnd();
+    element.current?.focus({ preventScroll: true }); // the button goes
+  };
   return (
-    <div className="transcript" ref={scroller} role="log" aria-live="off" aria-label={t("transcript")} tabIndex={0}>
-      <div className="transcript-list" style={{ height: list.getTotalSize() }}>
-        {list.getVirtualItems().map((item) => {
-          const row = rows[item.index];
-          return (
-            row && (
-              <div
-                key={item.key}
-                ref={list.measureElement}
-                data-index={item.index}
-                className="transcript-row"
-                style={{ transform: `translateY(${item.start}px)` }}
-              >
-                <RowView row={row} context={id} />
-              </div>
-            )
-          );
-        })}
+    <div className="transcript-frame">
+      <div className="transcript" ref={element} role="log" aria-live="off" aria-busy={writing.length > 0} aria-label={t("transcript")} tabIndex={0}>
+        {hasOlder && <p className="transcript-lead">{t("older")}</p>}
+        {drawn}
       </div>
+      <LastSaid rows={stored} first={status.first} onGo={(row) => list.scroller.show(row, 8)} />
+      {status.isAway && (
+        <Button kind="small" icon="down" extraClass="transcript-down" onClick={toEnd}>
+          {status.newRows > 0 ? t("newBelow", { n: status.newRows }) : t("toEnd")}
+        </Button>
+      )}
     </div>
   );
 }

@@ -1,0 +1,25 @@
+import { expect } from "vitest";
+import { WITHOUT_SERVER, story } from "./story";
+
+story("without a server the page says so, sends nothing, keeps what was written, and heals", async ({ model, host, open, allow }) => {
+  allow(WITHOUT_SERVER);
+  model.answers("Aye.", "Again.");
+  const screen = await open();
+  await screen.say("hello");
+  await screen.rests();
+  await screen.box.fill("and then");
+  await host.end("SIGTERM");
+  const banner = screen.page.getByRole("status").filter({ hasText: "No connection" });
+  await banner.waitFor();
+  const send = screen.button("send");
+  await expect.poll(() => send.getAttribute("aria-disabled")).toBe("true");
+  expect(await send.getAttribute("title")).toBe("There is no connection");
+  await screen.box.press("Enter");
+  expect(await screen.box.inputValue()).toBe("and then");
+  expect(await screen.said.count()).toBe(1);
+  await host.start();
+  await banner.waitFor({ state: "detached" });
+  await screen.box.press("Enter");
+  await screen.answers.getByText("Again.").waitFor();
+  expect(await screen.said.count()).toBe(2);
+});

@@ -1,0 +1,98 @@
+/** The model of a story: a fake provider on a real socket, told what to answer. It can stop in the middle of an answer. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { PYTHON } from "../tests/served";
+
+const IN_VAIN = 15_000;
+
+export interface Call {
+  readonly tool: string;
+  readonly arguments: object;
+}
+
+/** The script format of src/pilothouse/llm/script.py, and `hold`: how many events are sent before it stops. */
+export interface Answer {
+  readonly text?: string;
+  readonly deltas?: readonly string[];
+  readonly calls?: readonly Call[];
+  readonly error?: { readonly status: number; readonly message?: string };
+  readonly cut?: number;
+  readonly hold?: number;
+  readonly usage?: { readonly input_tokens: number; readonly output_tokens: number };
+}
+
+/** What a request held, as far as stories look at it. */
+export interface ModelRequest {
+  readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+  readonly tools?: readonly { readonly function: { readonly name: string } }[];
+}
+
+type Told = { url?: string; request?: ModelRequest; held?: true; fault?: string };
+
+export async function makeModel() {
+  const child = spawn(PYTHON, [join(import.meta.dirname, "provider.py")], { stdio: ["pipe", "pipe", "inherit"] });
+  await once(child, "spawn");
+  const requests: ModelRequest[] = [];
+  const faults: string[] = [];
+  let isHeld = false;
+  let listeners: (() => void)[] = [];
+  let url = "";
+  createInterface(child.stdout).on("line", (line) => {
+    const told = JSON.parse(line) as Told;
+    url = told.url ?? url;
+    if (told.request !== undefined) requests.push(told.request);
+    if (told.fault !== undefined) faults.push(told.fault);
+    if (told.held !== undefined) isHeld = true;
+    for (const each of listeners) each();
+  });
+  const tell = (what: object) => child.stdin.write(`${JSON.stringify(what)}\n`);
+  const until = (isSo: () => boolean): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error("the model waited in vain")), IN_VAIN);
+      const look = () => {
+        if (!isSo()) return;
+        clearTimeout(timer);
+        listeners = listeners.filter((each) => each !== look);
+        resolve();
+      };
+      listeners.push(look);
+      look();
+    });
+  let callCount = 0;
+  const withIds = (answer: Answer): object => ({
+    ...answer,
+    ...(answer.calls === undefined ? {} : { calls: answer.calls.map((call) => ({ ...call, id: `call_${++callCount}` })) }),
+  });
+  await until(() => url !== "");
+  return {
+    url,
+    requests,
+    faults,
+    /** The next answers, in this order. A string is a text. */
+    answers(...answers: (Answer | string)[]) {
+      for (const each of answers) tell({ answer: typeof each === "string" ? { text: each } : withIds(each) });
+    },
+    /** Until an answer has stopped in the middle. */
+    held: () => until(() => isHeld),
+    release() {
+      isHeld = false;
+      tell({ release: true });
+    },
+    /** Until it was asked so often; gives the last request. */
+    async asked(times: number): Promise<ModelRequest> {
+      await until(() => requests.length >= times);
+      const request = requests[times - 1];
+      if (request === undefined) throw new Error("the model was not asked");
+      return request;
+    },
+    async end() {
+      const ended = child.exitCode === null ? once(child, "exit") : null;
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
+
+export type Model = Awaited<ReturnType<typeof makeModel>>;

@@ -1,0 +1,79 @@
+import { expect } from "vitest";
+import { story } from "./story";
+
+const WRITE = { calls: [{ tool: "write_file", arguments: { path: "log.txt", content: "north\n" } }] };
+
+story("agent runs a change by itself", async ({ model, open, file }) => {
+  model.answers(WRITE, "Written.");
+  const screen = await open();
+  await screen.choose("agent");
+  await screen.say("write the log");
+  await screen.reads("Written.");
+  expect(await file("log.txt")).toBe("north\n");
+});
+
+story("plan denies a change and says which mode would let it run; after the switch it goes on", async ({ model, open, file }) => {
+  model.answers(WRITE);
+  const screen = await open();
+  await screen.choose("plan");
+  await screen.say("write the log");
+  await screen.rests();
+  await screen.page.getByRole("article", { name: "Error" }).getByText(/Switch to agent/).waitFor();
+  await screen.choose("agent");
+  model.answers(WRITE, "Written.");
+  await screen.say("now do it");
+  await screen.reads("Written.");
+  expect(await file("log.txt")).toBe("north\n");
+});
+
+story("ask offers the model no tool", async ({ model, open }) => {
+  model.answers("Only words.");
+  const screen = await open();
+  await screen.choose("ask");
+  await screen.say("what is this?");
+  await screen.reads("Only words.");
+  expect((await model.asked(1)).tools).toBeUndefined();
+});
+
+story("the menu says what each mode means, and is reached and left with keys alone", async ({ open }) => {
+  const screen = await open();
+  await screen.mode.focus();
+  await screen.page.keyboard.press("ArrowDown");
+  await screen.entry("agent").getByText("Runs everything by itself.").waitFor();
+  expect(await screen.page.getByRole("menuitemradio").count()).toBe(5);
+  await screen.page.keyboard.press("Escape");
+  await screen.page.getByRole("menu").waitFor({ state: "detached" });
+  await screen.page.keyboard.press("Enter");
+  await screen.page.keyboard.press("5");
+  await screen.page.keyboard.press("Enter");
+  await screen.isMode("ask");
+});
+
+story("a shortcut goes through the modes, and the one that was chosen is there after a reload", async ({ model, open }) => {
+  const screen = await open();
+  await screen.isMode("agent");
+  for (const mode of ["supervised", "review", "plan", "ask", "agent", "supervised"] as const) {
+    await screen.page.keyboard.press("Control+.");
+    await screen.isMode(mode);
+  }
+  const stored = await screen.page.evaluate(() => localStorage.getItem("ai-chat-mode"));
+  expect(JSON.parse(stored ?? "null")).toMatchObject({ mode: "supervised", updatedAt: expect.any(Number) });
+  await screen.page.reload();
+  await screen.isMode("supervised");
+  model.answers("Aye.");
+  await screen.say("hello");
+  await screen.reads("Aye.");
+  await screen.isMode("supervised");
+});
+
+story("a switch in the middle of a conversation shows in it", async ({ model, open }) => {
+  model.answers("Aye.");
+  const screen = await open();
+  await screen.say("hello");
+  await screen.rests();
+  await screen.choose("plan");
+  await screen.reads("Mode: Agent → Plan");
+  await screen.page.reload();
+  await screen.isMode("plan");
+  await screen.reads("Mode: Agent → Plan");
+});

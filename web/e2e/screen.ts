@@ -1,0 +1,101 @@
+/** A page as a person sees it: by roles and names, in the language that they read. */
+import type { Locator, Page } from "playwright-core";
+import { expect } from "vitest";
+
+/** The names by which stories find things, in both languages. */
+export const NAMES = {
+  box: ["Message", "消息"],
+  send: ["Send (Enter)", "发送（回车）"],
+  queue: ["Send after this turn (Enter)", "本轮结束后发送（回车）"],
+  you: ["You", "你"],
+  agent: ["Agent", "代理"],
+  error: ["Error", "错误"],
+  conversation: ["Conversation", "对话"],
+  conversations: ["Conversations", "对话"],
+  openOnes: ["Open conversations", "打开的对话"],
+  new: ["New conversation", "新对话"],
+  stop: ["Stop", "停止"],
+  continue: ["Continue", "继续"],
+} as const;
+
+export type Name = keyof typeof NAMES;
+export const MODES = {
+  agent: ["Agent", "代理"],
+  supervised: ["Supervised", "监督"],
+  review: ["Review", "审阅"],
+  plan: ["Plan", "计划"],
+  ask: ["Ask", "问答"],
+} as const;
+export type Mode = keyof typeof MODES;
+
+export class Screen {
+  constructor(
+    readonly page: Page,
+    readonly language: "en" | "zh",
+  ) {}
+
+  name(name: Name): string {
+    return NAMES[name][this.language === "zh" ? 1 : 0];
+  }
+
+  button(name: Name, within: Page | Locator = this.page): Locator {
+    return within.getByRole("button", { name: this.name(name), exact: true });
+  }
+
+  get box(): Locator {
+    return this.page.getByRole("textbox", { name: this.name("box"), exact: true });
+  }
+
+  get transcript(): Locator {
+    return this.page.getByRole("log");
+  }
+
+  get said(): Locator {
+    return this.transcript.getByRole("article", { name: this.name("you"), exact: true });
+  }
+
+  get answers(): Locator {
+    return this.transcript.getByRole("article", { name: this.name("agent"), exact: true });
+  }
+
+  /** The line that says what is going on. */
+  get state(): Locator {
+    return this.page.locator(".state-line");
+  }
+
+  get mode(): Locator {
+    return this.page.locator("button.mode-button");
+  }
+
+  async say(text: string): Promise<void> {
+    await this.box.fill(text);
+    await this.box.press("Enter");
+  }
+
+  /** An entry of the open menu of modes. */
+  entry(mode: Mode): Locator {
+    return this.page.getByRole("menuitemradio").filter({ has: this.page.getByText(this.title(mode), { exact: true }) });
+  }
+
+  title(mode: Mode): string {
+    return MODES[mode][this.language === "zh" ? 1 : 0];
+  }
+
+  async choose(mode: Mode): Promise<void> {
+    await this.mode.click();
+    await this.entry(mode).click();
+  }
+
+  async isMode(mode: Mode): Promise<void> {
+    await expect.poll(() => this.mode.textContent()).toContain(this.title(mode));
+  }
+
+  /** The turn is over: nothing is going on, and nothing waits. */
+  async rests(): Promise<void> {
+    await this.page.locator('.state-line[data-state="idle"]').waitFor();
+  }
+
+  async reads(text: string | RegExp): Promise<void> {
+    await this.transcript.getByText(text).first().waitFor();
+  }
+}

@@ -1,0 +1,87 @@
+/** A story: a server of its own with its own data and folder, a model that is told what to say, pages that are watched. */
+import { mkdirSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, BrowserContext } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { makeHost } from "../tests/served";
+import { type Looks, launch, newContext, wasBroken, watch } from "./browser";
+import { makeModel } from "./model";
+import { Screen } from "./screen";
+
+let browser: Browser | null = null;
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(async () => browser?.close());
+
+async function makeWorld() {
+  const model = await makeModel();
+  const env = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "a-key-for-tests", PILOTHOUSE_MODEL: "openai:story" };
+  const host = await makeHost({ env });
+  await host.start();
+  const contexts: BrowserContext[] = [];
+  const screens: Screen[] = [];
+  const faults: string[] = [];
+  const allowed: RegExp[] = [];
+  return {
+    model,
+    host,
+    /** A browser of its own, at the page. */
+    async open(looks: Looks = {}): Promise<Screen> {
+      if (browser === null) throw new Error("there is no browser");
+      const context = await newContext(browser, looks);
+      contexts.push(context);
+      context.setDefaultTimeout(15_000);
+      watch(context, host.base, (text) => faults.push(text));
+      const screen = new Screen(await context.newPage(), looks.language ?? "en");
+      screens.push(screen);
+      await screen.page.goto(host.link);
+      await screen.box.waitFor();
+      return screen;
+    },
+    /** What this story does on purpose: its errors on the console are not faults. */
+    allow: (pattern: RegExp) => void allowed.push(pattern),
+    file: (name: string) => readFile(join(host.work, name), "utf8"),
+    write: (name: string, text: string) => writeFile(join(host.work, name), text),
+    async check() {
+      for (const { page } of screens) if (!page.isClosed() && (await wasBroken(page))) faults.push("code of others ran");
+      expect(faults.filter((text) => !allowed.some((pattern) => pattern.test(text)))).toEqual([]);
+      expect(model.faults).toEqual([]);
+    },
+    async picture(name: string): Promise<string> {
+      const folder = join(tmpdir(), "pilothouse-stories");
+      mkdirSync(folder, { recursive: true });
+      const path = join(folder, name.replace(/\W+/g, "-"));
+      for (const [index, { page }] of screens.entries()) await page.screenshot({ path: `${path}-${index}.png` }).catch(() => {});
+      return `${path}-*.png`;
+    },
+    async end() {
+      for (const context of contexts) await context.close();
+      await host.end("SIGKILL");
+      await model.end();
+      host.clear();
+    },
+  };
+}
+
+export type World = Awaited<ReturnType<typeof makeWorld>>;
+
+export function story(name: string, tell: (world: World) => Promise<void>): void {
+  test(name, async () => {
+    const world = await makeWorld();
+    try {
+      await tell(world);
+      await world.check();
+    } catch (error) {
+      if (error instanceof Error) error.message += `\n  pictures: ${await world.picture(name)}`;
+      throw error;
+    } finally {
+      await world.end();
+    }
+  });
+}
+
+/** The errors that a browser logs when a server goes away. */
+export const WITHOUT_SERVER = /net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|SOCKET_NOT_CONNECTED)|ERR_NETWORK/;

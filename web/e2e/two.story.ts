@@ -1,0 +1,37 @@
+import { expect } from "vitest";
+import { story } from "./story";
+
+story("what happens on one page shows on the other: tabs, words, the mode", async ({ model, open }) => {
+  model.answers({ deltas: ["one ", "two"], hold: 1 }, "three");
+  const first = await open();
+  const second = await open();
+  await first.say("count");
+  await second.said.getByText("count").waitFor();
+  await model.held();
+  await second.answers.getByText("one").waitFor();
+  await second.page.getByRole("list", { name: "Open conversations" }).getByText("count").waitFor();
+  model.release();
+  await second.answers.getByText("one two").waitFor();
+  await second.rests();
+  await first.choose("ask");
+  await second.isMode("ask");
+  await second.say("on");
+  await first.answers.getByText("three").waitFor();
+  await first.rests();
+  for (const screen of [first, second]) {
+    expect(await screen.said.allTextContents()).toEqual([expect.stringContaining("count"), expect.stringContaining("on")]);
+    expect(await screen.answers.count()).toBe(2);
+  }
+});
+
+story("a tab that is closed on one page is closed on the other", async ({ model, open }) => {
+  model.answers("one");
+  const first = await open();
+  const second = await open();
+  await first.say("count");
+  await second.rests();
+  const tab = second.page.getByRole("list", { name: "Open conversations" }).getByRole("listitem");
+  await tab.waitFor();
+  await first.page.getByRole("button", { name: "Close count" }).click();
+  await tab.waitFor({ state: "detached" });
+});
