@@ -9,7 +9,7 @@ PAGE_SOURCES := $(shell find web/src web/public web/index.html web/package-lock.
 AS_ROOT := $(shell test "$$(id -u)" = 0 || command -v sudo)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help install run chat test test-long check page wheel bench docs lock clean tesseract
+.PHONY: help install run chat test test-long check page wheel bench docs lock clean tesseract chromium
 
 help: ## show this
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,7 +22,7 @@ run: install $(PAGE)/index.html ## the server with its page; prints a link; need
 chat: install ## a conversation in the terminal; needs no key
 	@$(BIN)/pilothouse
 
-test: check page $(PAGE)/index.html $(PEERS)/.done tesseract ## lint, types and all tests, the long ones as a sample; about nine minutes
+test: check page $(PEERS)/.done tesseract ## lint, types and all tests, the long ones as a sample; about twelve minutes
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-long: $(VENV)/.dev $(PAGE)/index.html $(PEERS)/.done tesseract ## the same with the full counts of kills, faults and generated cases
@@ -34,8 +34,9 @@ check: $(VENV)/.dev ## lint and types only
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-page: install $(NODE)/.done ## types and tests of the page only
+page: install $(PAGE)/index.html chromium ## types and tests of the page only, also in a browser
 	PILOTHOUSE_PYTHON=$(CURDIR)/$(BIN)/python npm --prefix web run --silent check
+	PILOTHOUSE_PYTHON=$(CURDIR)/$(BIN)/python npm --prefix web run --silent e2e
 
 wheel: install $(PAGE)/index.html ## dist/*.whl, the page in it
 	$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
@@ -85,6 +86,11 @@ $(PAGE)/index.html: $(NODE)/.done $(PAGE_SOURCES)
 tesseract:
 	@command -v tesseract >/dev/null || $(AS_ROOT) sh -c 'apt-get -qq update; apt-get install -y -qq --no-install-recommends tesseract-ocr' \
 		|| { echo "The tests need the program tesseract: install it (Debian, Ubuntu: apt install tesseract-ocr)." >&2; exit 1; }
+
+# The browser in which the stories of the page are told.
+chromium:
+	@test -x "$${PILOTHOUSE_CHROMIUM:-/usr/bin/chromium}" || $(AS_ROOT) sh -c 'apt-get -qq update; apt-get install -y -qq --no-install-recommends chromium' \
+		|| { echo "The stories of the page need Chromium: install it (Debian: apt install chromium), or say where it is in PILOTHOUSE_CHROMIUM." >&2; exit 1; }
 
 .bench-venv/.done: requirements/bench.txt
 	test -x .bench-venv/bin/python || $(PYTHON) -m venv .bench-venv

@@ -1,6 +1,8 @@
 /** A page as a person sees it: by roles and names, in the language that they read. */
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
+import { WORDS as CALLS } from "../src/features/approvals/words";
+import { type Params, sayWord } from "../src/i18n/words";
 
 /** The names by which stories find things, in both languages. */
 export const NAMES = {
@@ -56,6 +58,22 @@ export class Screen {
 
   get answers(): Locator {
     return this.transcript.getByRole("article", { name: this.name("agent"), exact: true });
+  }
+
+  /** What waits for a decision, above the box. */
+  get dock(): Locator {
+    return this.page.getByRole("region", { name: sayWord(CALLS.dock, this.language) });
+  }
+
+  /** A button about a call: its words, perhaps with its key behind them. */
+  decision(name: keyof typeof CALLS, params: Params = {}, within: Locator = this.dock): Locator {
+    const words = sayWord(CALLS[name], this.language, params).replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    return within.getByRole("button", { name: new RegExp(`^${words}( \\S+)?$`) });
+  }
+
+  /** The line of a call in the conversation. */
+  call(text: string | RegExp): Locator {
+    return this.transcript.getByRole("listitem").filter({ hasText: text });
   }
 
   /** The line that says what is going on. */

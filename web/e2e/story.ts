@@ -38,7 +38,7 @@ async function makeWorld() {
       const screen = new Screen(await context.newPage(), looks.language ?? "en");
       screens.push(screen);
       await screen.page.goto(host.link);
-      await screen.box.waitFor();
+      await screen.mode.waitFor();
       return screen;
     },
     /** What this story does on purpose: its errors on the console are not faults. */

@@ -30,7 +30,7 @@ story("a tab that is closed on one page is closed on the other", async ({ model,
   const second = await open();
   await first.say("count");
   await second.rests();
-  const tab = second.page.getByRole("list", { name: "Open conversations" }).getByRole("listitem");
+  const tab = second.page.getByRole("list", { name: "Open conversations" }).getByText("count");
   await tab.waitFor();
   await first.page.getByRole("button", { name: "Close count" }).click();
   await tab.waitFor({ state: "detached" });

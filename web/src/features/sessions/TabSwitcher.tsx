@@ -25,7 +25,7 @@ export function TabSwitcher({ at, title, onBegin }: { at: TabsAtHand; title: str
         buttonClass="button quiet"
         button={
           <>
-            <span className="tab-words">{title}</span>
+            <span className="tab-words">{title}</span>{" "}
             <Sign doing={needsHand ? "waiting" : null} />
             <span className="tab-count">{at.open.length}</span>
             <Icon name="chevron" size={14} />

@@ -7,7 +7,7 @@ import { compact, money, percent, urgency } from "./tokens";
 import "./tokens.css";
 
 const WORDS = {
-  label: ["Window: {percent} % full, {tokens} of {budget} tokens", "窗口：已用 {percent} %，{tokens}/{budget} 个 token"],
+  label: ["Window: {shown} tokens", "窗口：{shown} 个 token"], // what is seen is part of what is heard
   estimate: ["Estimated; the provider's own count corrects it.", "这是估算值；提供方的计数会校正它。"],
   window: ["In the window", "窗口内"],
   in: ["Tokens in", "输入 token"],
@@ -27,7 +27,7 @@ export function TokenChip({ id }: { id: string }) {
   const { own, total, window } = found;
   const full = percent(window.tokens, window.budget);
   const about = window.is_estimate ? "≈ " : "";
-  const [tokens, budget] = [compact(window.tokens), compact(window.budget)];
+  const shown = `${about}${full} % · ${compact(window.tokens)}/${compact(window.budget)}`;
   const rows: [string, string][] = [
     [t("window"), `${about}${window.tokens.toLocaleString()} / ${window.budget.toLocaleString()}`],
     [t("in"), (own.input_tokens ?? 0).toLocaleString()],
@@ -38,10 +38,10 @@ export function TokenChip({ id }: { id: string }) {
   if (total.cost != null) rows.push([t("cost"), `≈ ${money(total.cost)}`]);
   return (
     <Popover
-      label={t("label", { percent: full, tokens, budget })}
+      label={t("label", { shown })}
       buttonClass={`button quiet small token-chip is-${urgency(full)}`}
       place="above"
-      button={`${about}${full} % · ${tokens}/${budget}`}
+      button={shown}
     >
       <dl className="token-rows">
         {rows.map(([name, value]) => (

@@ -1,0 +1,137 @@
+import { expect } from "vitest";
+import { story } from "./story";
+
+const write = (path: string, content = `${path}\n`) => ({ tool: "write_file", arguments: { path, content } });
+const asks = (...calls: { tool: string; arguments: object }[]) => ({ calls });
+
+story("supervised waits for every call, also one that reads, and shows the change before it is made", async ({ model, open, file, write: put }) => {
+  await put("log.txt", "north\nsouth\n");
+  model.answers(asks({ tool: "read_file", arguments: { path: "log.txt" } }), asks(write("log.txt", "north\neast\n")), "Done.");
+  const screen = await open();
+  await screen.choose("supervised");
+  await screen.say("go");
+  await screen.dock.getByText("Read a file").waitFor();
+  await screen.decision("approve").click();
+  await screen.dock.getByText("Write a file").waitFor();
+  await screen.dock.getByText("south").waitFor();
+  await screen.dock.getByText("east").waitFor();
+  expect(await file("log.txt")).toBe("north\nsouth\n");
+  await screen.decision("approve").click();
+  await screen.reads("Done.");
+  expect(await file("log.txt")).toBe("north\neast\n");
+  await screen.dock.waitFor({ state: "hidden" });
+});
+
+story("review reads by itself, and offers to run a change as the one exception", async ({ model, open, file, write: put }) => {
+  await put("log.txt", "north\n");
+  model.answers(asks({ tool: "read_file", arguments: { path: "log.txt" } }), asks(write("new.txt")), "Done.");
+  const screen = await open();
+  await screen.choose("review");
+  await screen.say("go");
+  await screen.dock.getByText("Write a file").waitFor();
+  await screen.call("Read a file").getByText("done").waitFor();
+  await screen.decision("approveOffer").click();
+  await screen.reads("Done.");
+  expect(await file("new.txt")).toBe("new.txt\n");
+  await screen.isMode("review");
+});
+
+story("a rejected call does not run, and ends the turn", async ({ model, open, file }) => {
+  model.answers(asks(write("log.txt")));
+  const screen = await open();
+  await screen.choose("supervised");
+  await screen.say("go");
+  await screen.decision("reject").click();
+  await screen.rests();
+  await screen.call("log.txt").getByText("rejected").waitFor();
+  await expect(file("log.txt")).rejects.toThrow();
+  expect(model.requests.length).toBe(1);
+});
+
+story("the model is told why a call was rejected, and goes on", async ({ model, open }) => {
+  model.answers(asks(write("log.txt")), "Then not.");
+  const screen = await open();
+  await screen.choose("supervised");
+  await screen.say("go");
+  await screen.decision("tell").click();
+  await screen.page.getByRole("textbox", { name: "What should the agent know?" }).fill("wrong file");
+  await screen.decision("sendReason").click();
+  await screen.reads("Then not.");
+  expect(JSON.stringify((await model.asked(2)).messages.at(-1))).toContain("wrong file");
+});
+
+story("of three calls some are approved, the others later; nothing runs that was not approved", async ({ model, open, file }) => {
+  model.answers(asks(write("a.txt"), write("b.txt"), write("c.txt")), "Done.");
+  const screen = await open();
+  await screen.choose("supervised");
+  await screen.say("go");
+  await screen.dock.getByText("3 calls are waiting").waitFor();
+  for (const name of ["a.txt", "c.txt"]) await screen.dock.getByRole("checkbox", { name: new RegExp(name) }).check();
+  await screen.decision("approveSome", { n: 2 }).click();
+  await screen.decision("reject").click();
+  await screen.call("b.txt").getByText("rejected").waitFor();
+  await screen.call("a.txt").getByText("done").waitFor();
+  await screen.call("c.txt").getByText("done").waitFor();
+  expect([await file("a.txt"), await file("c.txt")]).toEqual(["a.txt\n", "c.txt\n"]);
+  await expect(file("b.txt")).rejects.toThrow();
+});
+
+story("three calls are approved with one press", async ({ model, open, file }) => {
+  model.answers(asks(write("a.txt"), write("b.txt"), write("c.txt")), "Done.");
+  const screen = await open();
+  await screen.choose("supervised");
+  await screen.say("go");
+  await screen.decision("approveAll", { n: 3 }).click();
+  await screen.reads("Done.");
+  expect(await Promise.all(["a.txt", "b.txt", "c.txt"].map(file))).toEqual(["a.txt\n", "b.txt\n", "c.txt\n"]);
+});
+
+story("what runs is what was edited", async ({ model, open, file }) => {
+  model.answers(asks(write("log.txt", "theirs\n")), "Done.");
+  const screen = await open();
+  await screen.choose("supervised");
+  await screen.say("go");
+  await screen.decision("edit").click();
+  const field = screen.page.getByRole("textbox", { name: "Arguments as JSON" });
+  await field.fill("{");
+  await screen.dock.getByText(/This is not JSON/).waitFor();
+  await field.fill(JSON.stringify({ path: "log.txt", content: "mine\n" }));
+  await screen.decision("editSend").click();
+  await screen.reads("Done.");
+  expect(await file("log.txt")).toBe("mine\n");
+  await screen.call("log.txt").getByText("edited").waitFor();
+});
+
+story("a switch to agent starts what waits, but asks first where that is dangerous", async ({ model, open, file, write: put }) => {
+  await put("old.txt", "old\n");
+  model.answers(asks({ tool: "execute", arguments: { command: "rm old.txt" } }), "Gone.");
+  const screen = await open();
+  await screen.choose("supervised");
+  await screen.say("go");
+  await screen.dock.getByText("rm old.txt").first().waitFor();
+  await screen.choose("agent");
+  const dialog = screen.page.getByRole("dialog");
+  await dialog.getByText("rm old.txt").waitFor();
+  await dialog.getByRole("button", { name: "Stay" }).click();
+  await screen.isMode("supervised");
+  expect(await file("old.txt")).toBe("old\n");
+  await screen.choose("agent");
+  await dialog.getByRole("button", { name: "Switch and start" }).click();
+  await screen.reads("Gone.");
+  await expect(file("old.txt")).rejects.toThrow();
+  await screen.reads("Mode: Supervised → Agent");
+});
+
+story("a switch to ask rejects all that waits", async ({ model, open, file }) => {
+  model.answers(asks(write("a.txt"), write("b.txt")));
+  const screen = await open();
+  await screen.choose("supervised");
+  await screen.say("go");
+  await screen.dock.getByText("2 calls are waiting").waitFor();
+  await screen.choose("ask");
+  await screen.rests();
+  await screen.dock.waitFor({ state: "hidden" });
+  await screen.reads("Mode: Supervised → Ask");
+  await expect(file("a.txt")).rejects.toThrow();
+  await expect(file("b.txt")).rejects.toThrow();
+});
