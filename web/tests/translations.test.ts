@@ -14,18 +14,24 @@ const SOURCES = resolve(import.meta.dirname, "../src");
 const PLACES = /\{(\w+)(?:\|[^}]*)?\}/g;
 const CHINESE = /\p{Script=Han}/u;
 /** Names of things, the same in every language. */
-const NAMES = ["Pilothouse", "English", "中文", "JSON", "Markdown", "OpenAI", "@", "·"];
+const NAMES = ["Pilothouse", "English", "中文", "JSON", "Markdown", "OpenAI", "Enter", "@", "·"];
 const SPOKEN = ["title", "placeholder", "alt", "label", "aria-label", "aria-description"];
 
 const files = readdirSync(SOURCES, { recursive: true, encoding: "utf8" })
   .filter((name) => /\.tsx?$/.test(name))
   .map((name) => ({ name, program: parseSync(name, readFileSync(join(SOURCES, name), "utf8")).program as unknown as Node }));
 
+/** All that stands in it, but for keys and code, which are the same in every language. */
 function* nodesOf(value: unknown): Generator<Node> {
   if (Array.isArray(value)) for (const each of value) yield* nodesOf(each);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return;
+  if (typeof value !== "object" || value === null || Array.isArray(value) || isLiteral(value)) return;
   if ("type" in value && typeof value.type === "string") yield value as Node;
   for (const each of Object.values(value)) yield* nodesOf(each);
+}
+
+function isLiteral(value: object): boolean {
+  const { type, openingElement } = value as { type?: string; openingElement?: { name: { name?: string } } };
+  return type === "JSXElement" && ["kbd", "code"].includes(openingElement?.name.name ?? "");
 }
 
 /** A literal text, or null. */
@@ -57,12 +63,9 @@ test("each stands in both languages, with the same parameters", () => {
   expect(wrong).toEqual([]);
 });
 
-/** The parameters that it names; one that only chooses between singular and plural need not be in both. */
+/** The parameters that it names. One that only chooses between singular and plural need not be in both. */
 function placesOf(text: string): string {
-  const chooses = /\{(\w+)\|/g;
-  const named = new Set([...text.matchAll(PLACES)].map(([, name]) => name));
-  for (const [, name] of text.matchAll(chooses)) named.add(name);
-  return [...named].sort().join();
+  return [...new Set([...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name))].sort().join();
 }
 
 test("no words stand in the markup itself", () => {
