@@ -23,7 +23,7 @@ def traced(workspace: Path, *answers: Answer) -> tuple[World, InMemorySpanExport
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    tracing = Tracing(provider.get_tracer("test"), TurnableAmbient(), "test")
+    tracing = Tracing(provider.get_tracer("test"), TurnableAmbient(), lambda: "test")
     world = World(workspace, *answers, trace_change=tracing.committed)
     before = world.parts.trace
 
@@ -106,8 +106,8 @@ async def test_spans_arrive_at_the_endpoint_that_the_environment_names(
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
     monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "10")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "none")
-    assert tracing_from({}, SystemAmbient(), "m") is None
-    tracing = tracing_from({"OTEL_EXPORTER_OTLP_ENDPOINT": "x"}, SystemAmbient(), "m")
+    assert tracing_from({}, SystemAmbient(), lambda: "m") is None
+    tracing = tracing_from({"OTEL_EXPORTER_OTLP_ENDPOINT": "x"}, SystemAmbient(), lambda: "m")
     assert tracing is not None
     world = World(tmp_path, DONE, trace_change=tracing.committed)
     object.__setattr__(world.parts, "trace", tracing.entered)

@@ -1,6 +1,5 @@
 """The only place that knows every part: a runtime made from settings."""
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -12,10 +11,11 @@ from pilothouse.config.reading import read_text
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.llm.base import Adapter
-from pilothouse.runtime.parts import Limits, Parts, Processor, Titles
+from pilothouse.provider import Provider
+from pilothouse.runtime.parts import Limits, Parts, Processor
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.sandbox.workspace import Root
-from pilothouse.settings import OPENAI_URL, ModelChoice, Settings
+from pilothouse.settings import Settings
 from pilothouse.storage.base import Store
 from pilothouse.storage.files.store import FileStore
 from pilothouse.tools.base import Category, Tool
@@ -25,8 +25,6 @@ from pilothouse.tools.mcp.servers import AcceptedTools, Servers
 from pilothouse.tools.own import tools_of_file, tools_of_packages
 from pilothouse.tools.registry import Registry
 from pilothouse.tracing import tracing_from
-
-_OPENAIS = re.compile(r"gpt-|o\d")
 
 
 def build_runtime(
@@ -43,26 +41,29 @@ def build_runtime(
     ambient: Ambient = SystemAmbient()
     configuration = settings.configuration
     configuration.check_servers = read_definitions
-    tracing = tracing_from(environment, ambient, settings.model.name)
+    provider = Provider(settings)
+    tracing = tracing_from(environment, ambient, lambda: provider.model)
     registry = Registry(_tools(settings, environment))
+    provided = provider.provided()
     return Runtime(
         Parts(
             store=store or FileStore(settings.data_dir, now=lambda: timestamp(ambient.now())),
-            adapter=adapter or build_adapter(settings, settings.model),
-            model=settings.model.name,
+            adapter=adapter or provided.adapter,
+            model=provided.model,
             registry=registry,
             ambient=ambient,
             modes=configuration.modes,
             personas=configuration.personas,
             catalogue=configuration.catalogue,
-            models=_models(settings),
+            models=provided.models,
+            provider=provider if adapter is None else None,
             budget=configuration.budget,
             token_budget=configuration.file.window.token_budget,
             overview=configuration.overview,
             steering=configuration.steering,
             trust=configuration,
             servers=_servers(settings, environment, registry, ambient),
-            titles=_titles(settings),
+            titles=provided.titles,
             limits=limits or _limits(settings),
             processors=processors,
             private=_private(settings),
@@ -112,35 +113,3 @@ def _private(settings: Settings) -> tuple[Path, ...]:
 def _limits(settings: Settings) -> Limits:
     given = msgspec.structs.asdict(settings.configuration.file.limits)
     return Limits(**{name: value for name, value in given.items() if value is not None})
-
-
-def _models(settings: Settings) -> list[str]:
-    """Those that the person's file names, and at OpenAI's own address all of its that are known."""
-    if settings.model.provider != "openai":
-        return []
-    at_openai = settings.base_url == OPENAI_URL
-    known = settings.configuration.catalogue.known()
-    return [
-        name for name in known if name in settings.configuration.file.models or (at_openai and _OPENAIS.match(name))
-    ]
-
-
-def _titles(settings: Settings) -> Titles | None:
-    choice = settings.title_model
-    return Titles(build_adapter(settings, choice), choice.name) if choice is not None else None
-
-
-def build_adapter(settings: Settings, choice: ModelChoice) -> Adapter:
-    """Adapters are imported when they are needed: a conversation with one does not load the others."""
-    if choice.provider == "openai":
-        from pilothouse.llm.openai import OpenAIAdapter
-
-        return OpenAIAdapter(settings.base_url or OPENAI_URL, settings.key)
-    if choice.provider == "scripted":
-        from pilothouse.llm.script import load_script
-        from pilothouse.llm.scripted import ScriptedAdapter
-
-        return ScriptedAdapter(load_script(Path(choice.name)))
-    from pilothouse.llm.demo import DemoAdapter
-
-    return DemoAdapter()

@@ -42,7 +42,8 @@ async def serve_command(options: argparse.Namespace, settings: Settings, runtime
     listening = listen(host, ports[0] if ports else PORT, tokens)
     port = listening.getsockname()[1]
     token = tokens.local()
-    set_up_logs(lambda: [*tokens.all().values(), *([settings.key] if settings.key else [])])
+    provider = runtime.parts.provider
+    set_up_logs(lambda: [*tokens.all().values(), *(provider.secrets() if provider is not None else [])])
     serving = make_serving(
         runtime,
         tokens,
@@ -50,7 +51,6 @@ async def serve_command(options: argparse.Namespace, settings: Settings, runtime
         port=port,
         names=given.hosts,
         mode=settings.mode,
-        is_demo=settings.model.provider == "demo",
         completions_mode=given.completions_mode,
     )
     shown = f"[{host}]" if ":" in host else host
@@ -64,7 +64,7 @@ async def serve_command(options: argparse.Namespace, settings: Settings, runtime
     gc.set_threshold(_COLLECT_AFTER)
 
     def ready() -> None:
-        demo = words["demo"] if serving.is_demo else ""
+        demo = words["demo"] if runtime.parts.is_demo else ""
         print(f"Pilothouse {__version__} · {words['model']} {settings.model.name}{demo}")
         print(f"{words['roots']} {', '.join(map(str, serving.roots))}")
         print(f"{words['open']} {link}", flush=True)

@@ -1,16 +1,23 @@
-"""Settings: what the command line, the environment and the person's file say, in this order, checked."""
+"""Settings: what the command line, the environment, the person's file and the set-up of the page say, in this order,
+checked."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from pilothouse.ambient import SystemAmbient, timestamp
+from pilothouse.config.credentials import Credentials, StoredSetup
 from pilothouse.config.files import Configuration
 from pilothouse.config.trust import Trust
 from pilothouse.domain.codes import Code, Language
 from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.setup import KeyFrom
 from pilothouse.domain.values import Timestamp, Value
 
 OPENAI_URL = "https://api.openai.com/v1"
+CREDENTIALS = "credentials.json"
 _DEFAULT_OPENAI_MODEL = "gpt-4.1-mini"
 _MODELS = "demo, openai:NAME, scripted:FILE"
 
@@ -22,6 +29,17 @@ class ModelChoice(Value):
     name: str
 
 
+class Named(Value, kw_only=True):
+    """What the command line, the environment and the file say of the model. `by` is what of them names it or its key:
+    then no set-up of the page counts."""
+
+    model: str | None = None
+    title_model: str | None = None
+    base_url: str | None = None
+    key: str | None = None
+    by: str | None = None
+
+
 class Settings(Value, kw_only=True):
     """`mode` is what the command line or the environment says; without them, the files decide by folder. `access` is
     the token of the server's local user, where the environment sets it."""
@@ -31,8 +49,10 @@ class Settings(Value, kw_only=True):
     mode: str | None = None
     data_dir: Path
     language: Language = "en"
-    base_url: str | None = None
+    base_url: str = OPENAI_URL
     key: str | None = None
+    key_from: KeyFrom | None = None
+    named: Named = Named()
     access: str | None = None
     configuration: Configuration
 
@@ -46,7 +66,7 @@ def read_settings(
     config: str | None = None,
     now: Callable[[], Timestamp] = lambda: timestamp(SystemAmbient().now()),
 ) -> Settings:
-    """The command line first, then the environment, then the file, then defaults.
+    """The command line first, then the environment, then the file, then the set-up of the page, then defaults.
 
     Raises: InvalidInput, naming what is wrong and what is allowed.
     """
@@ -54,22 +74,56 @@ def read_settings(
     file = configuration.file
     kept = _data_dir(environment, data_dir or environment.get("PILOTHOUSE_DATA_DIR") or file.data_dir)
     configuration.trusted = Trust(kept / "trust.json", now)
-    key = environment.get("OPENAI_API_KEY") or None
-    base_url = environment.get("OPENAI_BASE_URL") or None
-    named = model or environment.get("PILOTHOUSE_MODEL") or file.model
-    chosen = _model(named or (f"openai:{_DEFAULT_OPENAI_MODEL}" if key else "demo"), key, base_url)
+    named = _named(environment, model, configuration)
     wanted = mode or environment.get("PILOTHOUSE_MODE")
+    stored = Credentials(kept / CREDENTIALS).read() if named.by is None else None
     return Settings(
-        model=chosen,
-        title_model=_model(file.title_model, key, base_url) if file.title_model is not None else None,
+        **_chosen(named, stored),
+        named=named,
         mode=configuration.modes.named(wanted).name if wanted else None,
         data_dir=kept,
         language=file.language or language_of(environment),
-        base_url=base_url or OPENAI_URL,
-        key=key,
         access=environment.get("PILOTHOUSE_TOKEN") or None,
         configuration=configuration,
     )
+
+
+def with_setup(settings: Settings, stored: StoredSetup | None) -> Settings:
+    """The same with another set-up of the page, or with none. Raises: InvalidInput where that would not do."""
+    changed: Settings = msgspec.structs.replace(settings, **_chosen(settings.named, stored))
+    return changed
+
+
+def _named(environment: Mapping[str, str], model: str | None, configuration: Configuration) -> Named:
+    file, key = configuration.file, environment.get("OPENAI_API_KEY") or None
+    said = {
+        "--model": model,
+        "PILOTHOUSE_MODEL": environment.get("PILOTHOUSE_MODEL"),
+        str(configuration.own_files[0]): file.model,
+        "OPENAI_API_KEY": key,
+    }
+    return Named(
+        model=model or environment.get("PILOTHOUSE_MODEL") or file.model,
+        title_model=file.title_model,
+        base_url=environment.get("OPENAI_BASE_URL") or None,
+        key=key,
+        by=next((name for name, value in said.items() if value), None),
+    )
+
+
+def _chosen(named: Named, stored: StoredSetup | None) -> dict[str, Any]:
+    key, base_url, key_from = named.key, named.base_url, "environment" if named.key else None
+    model = named.model or (f"openai:{_DEFAULT_OPENAI_MODEL}" if key else "demo")
+    if stored is not None and named.by is None:
+        key, base_url, key_from = stored.key, stored.base_url, "stored" if stored.key else None
+        model = f"{stored.provider}:{stored.model}"
+    return {
+        "model": _model(model, key, base_url),
+        "title_model": _model(named.title_model, key, base_url) if named.title_model is not None else None,
+        "base_url": base_url or OPENAI_URL,
+        "key": key,
+        "key_from": key_from,
+    }
 
 
 def _model(named: str, key: str | None, base_url: str | None) -> ModelChoice:

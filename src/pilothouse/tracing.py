@@ -4,7 +4,7 @@ An extra: `pip install pilothouse[otel]`, switched on by OpenTelemetry's own var
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pilothouse.ambient import Ambient
@@ -44,7 +44,7 @@ class Tracing:
     """Sees every state that is entered and every commit. A turn that waits for a person ends its span and begins
     another one when it goes on: no span lasts longer than the work it is about."""
 
-    def __init__(self, tracer: "Tracer", ambient: Ambient, model: str) -> None:
+    def __init__(self, tracer: "Tracer", ambient: Ambient, model: Callable[[], str]) -> None:
         self._tracer = tracer
         self._ambient = ambient
         self._model = model
@@ -61,8 +61,8 @@ class Tracing:
         match state:
             case PreparingLLMRequest():
                 self._end_round(turn)
-                attributes = {"gen_ai.operation.name": "chat", "gen_ai.request.model": self._model}
-                turn.round = self._start(f"chat {self._model}", turn, attributes)
+                attributes = {"gen_ai.operation.name": "chat", "gen_ai.request.model": self._model()}
+                turn.round = self._start(f"chat {self._model()}", turn, attributes)
             case ProcessingLLMResponse():
                 turn.round_ended = self._now()
             case TransientError(error_type=reason) if turn.round is not None:
@@ -136,7 +136,7 @@ class Tracing:
         return int(self._ambient.now() * 1_000_000_000)
 
 
-def tracing_from(environment: Mapping[str, str], ambient: Ambient, model: str) -> Tracing | None:
+def tracing_from(environment: Mapping[str, str], ambient: Ambient, model: Callable[[], str]) -> Tracing | None:
     """Where OpenTelemetry's variables name an endpoint, and the extra is installed."""
     if not any(environment.get(name) for name in _ENDPOINTS):
         return None

@@ -33,7 +33,11 @@ LAYERS: dict[str, set[str]] = {
         *("session", "server", "client"),
     },
     "tracing": {"domain", "ambient"},
-    "app": {"domain", "ambient", "config", "llm", "sandbox", "tools", "storage", "runtime", "settings", "tracing"},
+    "provider": {"domain", "config", "llm", "runtime", "settings"},
+    "app": {
+        *("domain", "ambient", "config", "llm", "sandbox", "tools", "storage", "runtime", "settings", "provider"),
+        "tracing",
+    },
     "options": set(),
     "toolkeeping": {"domain", "ambient", "config", "settings", "terminal", "tools"},
     "commands": {"domain", "app", "hosting", "toolkeeping", "options", "runtime", "sandbox", "settings", "terminal"},
@@ -178,5 +182,6 @@ def test_the_commands_of_the_runtime_are_these_and_no_others() -> None:
         ),
         *("rule_offers", "rules", "send", "set_persona", "set_policy", "set_prompt_addition", "set_title", "signals"),
         *("switch_branch", "switch_mode", "take_queued", "usage", "would_start"),
+        *("forget_setup", "set_up", "setup", "try_setup"),
         *("add_overview", "compress", "meter", "pin", "preview_compression", "read_window", "undo_compression"),
     }

@@ -230,8 +230,11 @@ ROUTE_WORDS = re.compile(r"url|callback|webhook|redirect|proxy|fetch|command|arg
 
 
 def test_no_route_runs_a_tool_or_takes_an_address_or_a_program() -> None:
-    """A tool is run by the gate, a server of tools is written down by the person: neither can be asked for."""
+    """A tool is run by the gate, a server of tools is written down by the person: neither can be asked for. Where the
+    model is asked is set up by the machine's own user alone."""
     for route in ROUTES:
+        if route.path.startswith("/api/setup"):
+            continue
         fields = json.dumps(route.body_example) if isinstance(route.body_example, dict | list) else ""
         for kind in (route.signature.body, route.signature.query):
             if isinstance(kind, type) and issubclass(kind, msgspec.Struct):

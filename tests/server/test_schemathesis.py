@@ -40,10 +40,12 @@ from pilothouse.domain.sessions import Preferences, UIState
 from pilothouse.llm.base import CallDelta, Connected, Finished, ModelEvent, ModelRequest, TextDelta
 from pilothouse.llm.script import Script
 from pilothouse.llm.scripted import ScriptedAdapter
+from pilothouse.provider import Provider
 from pilothouse.server.documents import document
 from pilothouse.server.protocol import HEADERS_AT_MOST
 from pilothouse.server.routes import ROUTES
 from pilothouse.server.routing import EVENTS, HTML, LINES
+from pilothouse.settings import read_settings
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.tools import NoteArguments, NoteTool
 from pilothouse.testing.world import World
@@ -168,9 +170,13 @@ class Backdrop:
         (workspace / ".pilothouse").mkdir(parents=True)
         (workspace / ".pilothouse" / "config.toml").write_text('[directories]\ndeploy = "plan"\n')
         own = configuration(folder)
+        model = Obliging()  # whatever is set up: nobody else is asked
+        nowhere = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
+        unset = read_settings(nowhere, data_dir=str(folder / "data"), config=str(folder / "none.toml"))
         self._world = World(
             workspace,
-            adapter=Obliging(),
+            adapter=model,
+            provider=Provider(unset, lambda *_: model),
             tools=[self._hold, PrintTool(), WriteFile()],
             kept=folder / "kept",
             trust=own,

@@ -59,6 +59,7 @@ class Code(StrEnum):
     INVALID_WORKSPACE = "invalid_workspace"
     INVALID_ANSWERS = "invalid_answers"
     MISSING_KEY = "missing_key"
+    INVALID_ADDRESS = "invalid_address"
     # requests over HTTP
     INVALID_REQUEST = "invalid_request"
     NOT_HTTP = "not_http"
@@ -92,6 +93,7 @@ class Code(StrEnum):
     UPLOAD_NAME = "upload_name"
     PAGE_NOT_BUILT = "page_not_built"
     # not now
+    SETUP_FIXED = "setup_fixed"
     STALE_SESSION = "stale_session"
     TOO_MANY_TABS = "too_many_tabs"
     NOT_ELEVATABLE = "not_elevatable"

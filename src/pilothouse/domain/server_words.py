@@ -119,6 +119,17 @@ SERVER_WORDS: Mapping[Code, tuple[str, str]] = {
         "The API works without it: /api/docs.",
         "页面尚未构建。请停止服务器并用 “make run” 启动，它会先构建页面。API 不受影响：/api/docs。",
     ),
+    Code.INVALID_ADDRESS: (
+        "That is no address of a provider: it begins with https:// or http://, names a host, and holds no user name, "
+        "no '?' and no '#'. For example: https://api.openai.com/v1.",
+        "这不是有效的服务地址：应以 https:// 或 http:// 开头，包含主机名，且不含用户名、“?” 或 “#”。"
+        "例如：https://api.openai.com/v1。",
+    ),
+    Code.SETUP_FIXED: (
+        "The model is named by {by}, which goes before what is set up here. To set it up here, remove it there and "
+        "start again.",
+        "模型由 {by} 指定，它优先于此处的设置。请在那里移除并重新启动，然后即可在此设置。",
+    ),
     Code.STALE_SESSION: (
         "The session has changed meanwhile (version {found}, not {expected}): read it again.",
         "会话状态已被更改（版本 {found}，而不是 {expected}）：请重新读取。",

@@ -10,7 +10,7 @@ from typing import Any
 import aiohttp
 import msgspec
 
-from pilothouse.domain.codes import Code
+from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import ModelError, ModelRefused, ModelTooLong, ModelUnavailable
 from pilothouse.domain.messages import Usage
 from pilothouse.llm.base import (
@@ -29,6 +29,7 @@ from pilothouse.llm.sse import data_lines
 CONNECT_SECONDS = 10.0
 SILENCE_SECONDS = 120.0
 _ERROR_BODY = 4000
+_LIST_AT_MOST, _LISTED_AT_MOST, _NAME_AT_MOST = 8_000_000, 1000, 100
 _SENT_AT_ONCE = 512 * 1024
 # How servers say that a request does not fit: there is a code for it, and everybody has words of their own.
 _TOO_LONG = re.compile(
@@ -73,11 +74,20 @@ class _Chunk(msgspec.Struct):
     error: Any = None
 
 
+class _Listed(msgspec.Struct):
+    id: str
+
+
+class _List(msgspec.Struct):
+    data: list[_Listed]
+
+
 _CHUNK = msgspec.json.Decoder(_Chunk)
 
 
 class OpenAIAdapter:
-    """Gets its HTTP settings by constructor; the key goes into the header and nowhere else."""
+    """Gets its HTTP settings by constructor; the key goes into the header and nowhere else: no redirect is followed,
+    and what a server says of it is not said again."""
 
     name = "openai"
 
@@ -90,6 +100,8 @@ class OpenAIAdapter:
         silence_seconds: float = SILENCE_SECONDS,
     ) -> None:
         self._url = base_url.rstrip("/") + "/chat/completions"
+        self._models_url = base_url.rstrip("/") + "/models"
+        self._key = key
         self._silence = silence_seconds
         self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=connect_seconds, sock_read=silence_seconds)
         self._headers = {"content-type": "application/json", "accept": "text/event-stream"}
@@ -108,7 +120,7 @@ class OpenAIAdapter:
             body = self.body(request)
             # A large one goes as a file: it is sent in parts, and does not hold up the other streams.
             data = body if len(body) < _SENT_AT_ONCE else io.BytesIO(body)
-            async with self._client().post(self._url, data=data) as response:
+            async with self._client().post(self._url, data=data, allow_redirects=False) as response:
                 if response.status != 200:
                     raise _refusal(response, await _start_of_body(response))
                 yield Connected()
@@ -126,10 +138,31 @@ class OpenAIAdapter:
                 if not finished:
                     yield Finished(reason="stop")
 
+    async def models(self) -> list[str]:
+        """The names that the server lists, in their order. Raises: ModelUnavailable, ModelRefused."""
+        with self._as_model_errors():
+            async with self._client().get(self._models_url, allow_redirects=False) as response:
+                if response.status != 200:
+                    raise _refusal(response, await _start_of_body(response))
+                body = await _start_of_body(response, _LIST_AT_MOST)
+        try:
+            names = {each.id for each in msgspec.json.decode(body, type=_List).data}
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise ModelRefused(Code.MODEL_GARBLED, detail=str(error)) from error
+        return sorted(name for name in names if name and name.isprintable() and len(name) <= _NAME_AT_MOST)[
+            :_LISTED_AT_MOST
+        ]
+
     @contextmanager
     def _as_model_errors(self) -> Iterator[None]:
         try:
             yield
+        except ModelError as error:
+            key = self._key
+            if key and any(key in str(value) for value in error.reason.params.values()):
+                error.reason = Reason(error.reason.code, _without(key, error.reason.params))
+                error.args = (error.reason.code, error.reason.params)
+            raise
         except aiohttp.ConnectionTimeoutError as error:
             raise ModelUnavailable(Code.MODEL_CONNECT, address=self._url, detail="it did not answer") from error
         except TimeoutError as error:
@@ -152,6 +185,10 @@ class OpenAIAdapter:
     async def close(self) -> None:
         if self._session is not None:
             await self._session.close()
+
+
+def _without(key: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value.replace(key, "[hidden]") if isinstance(value, str) else value for name, value in params.items()}
 
 
 def _events(line: bytes) -> list[ModelEvent]:
@@ -189,14 +226,14 @@ def _call_delta(call: _Call, position: int) -> CallDelta:
     )
 
 
-async def _start_of_body(response: aiohttp.ClientResponse) -> bytes:
+async def _start_of_body(response: aiohttp.ClientResponse, most: int = _ERROR_BODY) -> bytes:
     """Enough of an error's body to say what it says, however much there is."""
     body = b""
     async for part in response.content.iter_any():
         body += part
-        if len(body) >= _ERROR_BODY:
+        if len(body) >= most:
             break
-    return body[:_ERROR_BODY]
+    return body[:most]
 
 
 def _refusal(response: aiohttp.ClientResponse, body: bytes) -> ModelError:

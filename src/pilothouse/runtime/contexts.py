@@ -13,6 +13,7 @@ from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, RequestEr
 from pilothouse.domain.signals import ContextChanged
 from pilothouse.domain.states import Failed, WaitingForRecovery
 from pilothouse.domain.values import ContextId
+from pilothouse.llm.base import Adapter
 from pilothouse.runtime.driver import drive
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.parts import Parts
@@ -31,6 +32,8 @@ class Contexts(ABC):
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
         self.rulebook = Rulebook(parts)
+        self.retired: list[Adapter] = []  # they may still be streaming: closed with the rest
+        self.setting_up = asyncio.Lock()
         self.finder = Finder(parts.ambient.monotonic)
         self._live: dict[ContextId, Live] = {}
         self._opening: dict[ContextId, asyncio.Task[Live]] = {}
@@ -261,9 +264,9 @@ class Contexts(ABC):
         if self.parts.servers is not None:
             await self.parts.servers.stop()
         await self.parts.registry.stop()
-        await self.parts.adapter.close()
-        if self.parts.titles is not None:
-            await self.parts.titles.adapter.close()
+        titles = [self.parts.titles.adapter] if self.parts.titles is not None else []
+        for adapter in (self.parts.adapter, *titles, *self.retired):
+            await adapter.close()
         await self.parts.store.close()
 
 

@@ -18,6 +18,7 @@ from pilothouse.domain.messages import Message
 from pilothouse.domain.models import Catalogue
 from pilothouse.domain.modes import Modes
 from pilothouse.domain.personas import Personas
+from pilothouse.domain.setup import Setup, SetupTrial, WantedSetup
 from pilothouse.domain.states import State
 from pilothouse.domain.steering import Steering
 from pilothouse.domain.trust import FolderTrust
@@ -41,6 +42,33 @@ class Titles(NamedTuple):
 
     adapter: Adapter
     model: str
+
+
+class Provided(NamedTuple):
+    """A provider as the runtime uses it."""
+
+    adapter: Adapter
+    model: str
+    models: Sequence[str]
+    titles: Titles | None
+
+
+class Providing(Protocol):
+    """Keeps which provider and model are set up, where nothing else names them."""
+
+    def look(self) -> Setup: ...
+
+    async def trial(self, wanted: WantedSetup) -> SetupTrial:
+        """Raises: InvalidInput."""
+
+    def keep(self, wanted: WantedSetup) -> Provided | None:
+        """None where that is what is used already. Raises: Conflict, InvalidInput, StoreRefused."""
+
+    def forget(self) -> Provided | None:
+        """Raises: InvalidInput, StoreRefused."""
+
+    def secrets(self) -> Sequence[str]:
+        """What must not be seen in any log."""
 
 
 class Trusting(Protocol):
@@ -84,11 +112,11 @@ class Parts:
     lie, where there are any; `also` are folders that every context's tools may reach beside its workspace. `kept` is
     where whole results and what files held before are kept. `trace` sees every state entered, `trace_change` every
     commit. `steering` and `personas` give what configuration says for a workspace, `trust` keeps which folders may
-    say anything. `processors` may change or refuse a person's message. `models` are others that the
-    adapter has beside the usual one; `catalogue` is what is known of them;
-    `token_budget` is what a window may hold, where it is not all that the model's holds; `importance` scores messages
-    for the strategy of that name. Without `overview`, nobody looks at the workspace beforehand. `runtime_id` tells
-    this process's grants from those of an earlier one."""
+    say anything, `provider` keeps which model is set up. `processors` may change or refuse a person's message. `models`
+    are others that the adapter has beside the usual one; `catalogue` is what is known of them; `token_budget` is
+    what a window may hold, where it is not all that the model's holds; `importance` scores messages for the strategy of
+    that name. Without `overview`, nobody looks at the workspace beforehand. `runtime_id` tells this process's grants
+    from those of an earlier one."""
 
     store: Store
     adapter: Adapter
@@ -99,6 +127,7 @@ class Parts:
     personas: Callable[[str | None], Personas] = lambda _: Personas()
     steering: Callable[[str | None], Steering] = lambda _: Steering()
     trust: Trusting | None = None
+    provider: Providing | None = None
     servers: Servers | None = None
     processors: Sequence[Processor] = ()
     catalogue: Catalogue = field(default_factory=Catalogue)
@@ -121,6 +150,18 @@ class Parts:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "runtime_id", self.ambient.new_id())
+
+    def use(self, provided: Provided) -> list[Adapter]:
+        """From now on these are asked, and nobody else; gives those that were. All of them encode messages alike, so
+        what is kept encoded stays right."""
+        before = [self.adapter, *([self.titles.adapter] if self.titles is not None else [])]
+        for name, value in provided._asdict().items():
+            object.__setattr__(self, name, value)
+        return before
+
+    @property
+    def is_demo(self) -> bool:
+        return self.adapter.name == "demo"
 
     def is_beneath_a_root(self, workspace: str) -> bool:
         real = Path(os.path.realpath(workspace))

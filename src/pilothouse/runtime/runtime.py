@@ -18,6 +18,7 @@ from pilothouse.runtime import (
     modes,
     queue,
     rules,
+    setup,
     titles,
     toolbox,
     transfer,
@@ -122,6 +123,11 @@ class Runtime(Contexts):
     server_resources = toolbox.server_resources
     server_prompt = toolbox.server_prompt
     add_resource = toolbox.add_resource
+
+    try_setup = setup.try_setup
+    set_up = setup.set_up
+    forget_setup = setup.forget_setup
+    setup = setup.setup
 
     @property
     def has_sandbox(self) -> bool:

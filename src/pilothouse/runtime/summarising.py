@@ -13,7 +13,7 @@ from pilothouse.domain.messages import Message, Usage
 from pilothouse.domain.prices import priced
 from pilothouse.domain.states import CompressingMessages, GeneratingSummary, State
 from pilothouse.domain.values import Value
-from pilothouse.llm.base import ModelRequest, UserText
+from pilothouse.llm.base import Adapter, ModelRequest, UserText
 from pilothouse.llm.whole import whole_answer
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.windows import token_ratio
@@ -79,7 +79,7 @@ async def _asked(
     live: Live, messages: Sequence[Message], budget: Budget, tokens: int, focus: str | None
 ) -> tuple[str, Usage]:
     """Piece by piece, each with the summary of those before it. Raises: ModelError."""
-    adapter = live.parts.adapter
+    adapter, model = live.parts.adapter, live.model
     around = budget.summary_tokens + tokens + live.counter.count(instruction(tokens, focus))
     room = max(200, budget.tokens - around) * 3 // 4
     found, left_out = await _beside(messages, lambda: pieces(record(messages), live.counter, room, _PIECES))
@@ -89,18 +89,16 @@ async def _asked(
         gap = f"[{left_out} entries of the record are left out here]\n\n" if is_behind_gap else ""
         earlier = f"Earlier summary:\n{text}\n\n" if text else ""
         message = adapter.encode(UserText(content=f"{earlier}{gap}{piece}"))
-        request = ModelRequest(
-            model=live.model, system=instruction(tokens, focus), messages=[message], purpose="summary"
-        )
-        text, usage = await _answered(live, request)
+        request = ModelRequest(model=model, system=instruction(tokens, focus), messages=[message], purpose="summary")
+        text, usage = await _answered(live, adapter, request)
         used = used.plus(priced(usage, live.facts.price))
     return text, used
 
 
-async def _answered(live: Live, request: ModelRequest) -> tuple[str, Usage]:
+async def _answered(live: Live, adapter: Adapter, request: ModelRequest) -> tuple[str, Usage]:
     for attempt in range(1, _TRIES + 1):
         try:
-            text, usage = await whole_answer(live.parts.adapter, request, characters=_CHARACTERS_AT_MOST)
+            text, usage = await whole_answer(adapter, request, characters=_CHARACTERS_AT_MOST)
         except ModelUnavailable:
             if attempt == _TRIES:
                 raise

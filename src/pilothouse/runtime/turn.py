@@ -23,7 +23,7 @@ from pilothouse.domain.states import (
     TransientError,
 )
 from pilothouse.domain.values import MessageId
-from pilothouse.llm.base import ModelRequest
+from pilothouse.llm.base import Adapter, ModelRequest
 from pilothouse.runtime.answer import Answer
 from pilothouse.runtime.compressing import Compression
 from pilothouse.runtime.draft import Draft
@@ -71,6 +71,7 @@ class Turn:
         self.mode: Mode = live.parts.modes.stored(live.core.mode)
         self.outline: Outline | None = None
         self.request: ModelRequest | None = None
+        self.adapter: Adapter | None = None
         self.counted = 0
         self.was_too_long = False
         self.must_shorten = False

@@ -217,6 +217,17 @@ TRUST: dict[str, Any] = {
     "programs": {},
     "trusted_at": None,
 }
+SETUP: dict[str, Any] = {
+    "provider": "openai",
+    "model": "gpt-4.1-mini",
+    "is_demo": False,
+    "base_url": "https://api.openai.com/v1",
+    "key_hint": "3f9A",
+    "key_from": "stored",
+    "can_change": True,
+    "reason": None,
+}
+TRIAL: dict[str, Any] = {"ok": True, "models": ["gpt-4.1", "gpt-4.1-mini"], "reason": None}
 HEALTH: dict[str, Any] = {
     "status": "ok",
     "version": "0.3.0",

@@ -69,7 +69,6 @@ def make_serving(
     port: int,
     names: Sequence[str] = (),
     mode: str | None = None,
-    is_demo: bool = False,
     completions_mode: str = "review",
     page: Path = PAGE,
 ) -> Serving:
@@ -78,7 +77,6 @@ def make_serving(
         sessions=Sessions(runtime),
         access=Access(tokens, runtime.parts.ambient, host=host, port=port, names=names),
         mode=mode,
-        is_demo=is_demo,
         completions_mode=completions_mode,
         page=page,
     )

@@ -29,7 +29,6 @@ class Serving:
     sessions: Sessions
     access: Access
     mode: str | None = None
-    is_demo: bool = False
     completions_mode: str = "review"
     page: Path = PAGE
     heartbeat: float = 15.0

@@ -138,7 +138,7 @@ def _model(name: str, call: Call) -> ModelShape:
     return ModelShape(
         name=name,
         is_default=name == parts.model,
-        is_demo=call.serving.is_demo,
+        is_demo=parts.is_demo,
         window=facts.window,
         vision=facts.vision,
         tokenizer=facts.tokenizer,

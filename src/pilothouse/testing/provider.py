@@ -5,8 +5,9 @@
 
 import asyncio
 import contextlib
+import re
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +21,20 @@ from pilothouse.testing.wire import WireFault, faults
 
 DATE = "Thu, 01 Jan 2026 00:00:00 GMT"  # what the provider's clock says in its errors
 _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
+_JSON = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n%b"
 
 
 class FakeProvider:
     """`requests` holds the decoded bodies in the order in which they came. One that a real server would refuse is
-    refused here too, and is in `faults` instead; then `stop` raises, unless this is not `strict`."""
+    refused here too, and is in `faults` instead; then `stop` raises, unless this is not `strict`. `models` are those
+    that it lists; `key` is the one that it wants, and it is loud about any other."""
 
-    def __init__(self, script: Script, *, strict: bool = True) -> None:
+    def __init__(
+        self, script: Script, *, strict: bool = True, models: Sequence[str] | None = (), key: str | None = None
+    ) -> None:
         self._strict = strict
+        self._models = models
+        self._key = key
         self._player = Player(script)
         self._server: asyncio.Server | None = None
         self._serving: set[asyncio.Task[None]] = set()
@@ -69,7 +76,8 @@ class FakeProvider:
         try:
             with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
                 body = await self._read(reader)
-                await self._answer(body, writer)
+                if not self._is_refused(writer):
+                    await self._answer(body, writer)
         finally:
             writer.close()
             self._serving.discard(task)
@@ -79,6 +87,22 @@ class FakeProvider:
         self.headers.append(head)
         fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n") if b": " in line)
         return await reader.readexactly(int(fields.get(b"content-length", 0)))
+
+    def _is_refused(self, writer: asyncio.StreamWriter) -> bool:
+        """Whether it was answered already, by its head alone."""
+        head = self.headers[-1].decode("latin-1")
+        found = re.search(r"(?im)^authorization: Bearer (.*?)\r?$", head)
+        given = found[1] if found else ""
+        if self._key is not None and given != self._key:
+            writer.write(_error(401, f"Incorrect API key provided: {given}"))
+        elif not head.startswith("GET "):
+            return False
+        elif self._models is None:
+            writer.write(_error(404, "there is no such path"))
+        else:
+            listed = {"object": "list", "data": [{"id": name, "object": "model"} for name in self._models]}
+            writer.write(_JSON % msgspec.json.encode(listed))
+        return True
 
     def judge(self, body: bytes) -> list[str]:
         """What is wrong with a body."""

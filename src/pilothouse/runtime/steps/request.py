@@ -19,6 +19,7 @@ async def request(turn: Turn) -> State:
         return turn.give_up(_full(turn, found.counts, found.total), "limit")
     _tell(turn, found.cut, found.saved)
     turn.counted, turn.request = found.total, found.request
+    turn.adapter = turn.parts.adapter  # the model that the request names is one of its
     return ConnectingToLLM()
 
 

@@ -28,4 +28,6 @@ async def retry(turn: Turn) -> State:
     finally:
         for wait in waits:
             wait.cancel()
+    if turn.adapter is not turn.parts.adapter and state.resume_to == name_of(ConnectingToLLM):
+        return PreparingLLMRequest()  # another provider was set up meanwhile: it has other models
     return next(resume() for resume in _RESUMES if name_of(resume) == state.resume_to)

@@ -56,8 +56,9 @@ async def stream(turn: Turn) -> State:
 
 async def _receive(turn: Turn, answer: Answer, outlet: Outlet) -> None:
     assert turn.request is not None
+    assert turn.adapter is not None
     live = turn.live
-    async with aclosing(turn.parts.adapter.stream(turn.request)) as events:
+    async with aclosing(turn.adapter.stream(turn.request)) as events:
         async for event in events:
             answer.take(event)
             if answer.size > ANSWER_LIMIT:
