@@ -44,7 +44,7 @@ export function App() {
       <main className="app-main" inert={isNarrow && isDrawerOpen}>
         <Tabs onToggle={toggle} />
         <Banner />
-        {active !== null && <TrustNotice key={active} id={active} />}
+        {active !== null && <TrustNotice key={`trust ${active}`} id={active} />}
         {active !== null && <DamageNote id={active} />}
         {face === "new" && <Welcome id={active} />}
         {face === "talk" && <Transcript key={active} id={active ?? ""} />}

@@ -87,9 +87,10 @@ function session(found: Session): Answer {
   return { kind: "session", session: found };
 }
 
-/** Made from the present session, so that nothing else of it is undone. */
+/** Made from the present session, so that nothing else of it is undone. The server goes by the numbers. */
 async function reorder(api: Api, ids: readonly string[]): Promise<Session> {
   const { version = 0, ...present } = await api("GET /api/session", {});
   const tabs = inOrder(present.open_contexts ?? [], ids, (tab) => tab.context_id);
-  return api("PUT /api/session", { body: { ...present, version, open_contexts: tabs } });
+  const numbered = tabs.map((tab, order) => ({ ...tab, order }));
+  return api("PUT /api/session", { body: { ...present, version, open_contexts: numbered } });
 }

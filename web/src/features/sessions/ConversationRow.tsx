@@ -1,5 +1,5 @@
 /** One conversation of the list, with its menu; beneath the one that is open, the sub-agents that it has sent. */
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { ContextSummary } from "../../api/schema";
 import { useAsked, usePage } from "../../app/page";
 import type { Language } from "../../i18n/say";
@@ -35,11 +35,18 @@ export function ConversationRow({ item, doing, active, family, language, onChose
   const id = item.context_id;
   const title = useTitle()(item.title);
   const { entries, dialog } = useActions({ id, title, archived: item.archived ?? false }, () => setRenaming(true));
+  const button = useRef<HTMLButtonElement>(null);
+  const wasRenaming = useRef(false);
+  useEffect(() => {
+    if (wasRenaming.current && !isRenaming && document.activeElement === document.body) button.current?.focus();
+    wasRenaming.current = isRenaming;
+  }, [isRenaming]);
   if (isRenaming) return <RenameBox id={id} title={item.title ?? ""} onDone={() => setRenaming(false)} />;
   return (
     <>
       <div className={id === active ? "sidebar-row is-active" : "sidebar-row"}>
         <button
+          ref={button}
           type="button"
           className="sidebar-item"
           aria-current={id === active ? "page" : undefined}
