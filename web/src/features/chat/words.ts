@@ -21,7 +21,6 @@ export const WORDS = {
   merged: ["Merged from {source}", "已从 {source} 合并"],
   promptChange: ["The prompt was changed", "提示词已更改"],
   summary: ["The history up to here was compressed", "此前的历史已压缩"],
-  showSummary: ["Show the summary", "显示摘要"],
   injection: ["Added for the model: {label}", "为模型添加：{label}"],
   overview: ["The model was given an overview of the folder", "已向模型提供文件夹概览"],
   resource: ["Resource {uri} of {server}", "{server} 的资源 {uri}"],
