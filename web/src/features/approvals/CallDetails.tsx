@@ -30,16 +30,10 @@ export function CallDetails({ call, result, context, workspace }: Given) {
   return (
     <div className="call-details">
       {reason !== null && <p className="note small">{visibleText(say(reason, language))}</p>}
-      <CallView call={call} workspace={workspace} isPast />
+      <CallView call={call} workspace={workspace} isPast={call.status !== "pending"} />
       {call.tool === "delegate" && <SubAgents call={call} context={context} />}
       {call.output != null && result === null && <LiveOutput text={call.output} />}
-      {content !== null && reason === null && (
-        <section aria-label={t("result")}>
-          <h3 className="call-heading">{t("result")}</h3>
-          {content === "" ? <p className="soft small">{t("noResult")}</p> : <TextValue text={content} label={t("result")} />}
-          {call.tool === "execute" && <FullOutput call={call} context={context} />}
-        </section>
-      )}
+      {content !== null && reason === null && <Result text={content} call={call} context={context} />}
       <footer className="call-foot">
         {call.decided_by != null && (
           <span className="soft small">
@@ -65,21 +59,26 @@ function LiveOutput({ text }: { text: string }) {
   );
 }
 
-function FullOutput({ call, context }: { call: CallShape; context: string }) {
+/** Of a long result the model was given its head and its tail, with a note between them; the server has kept the whole. */
+const CUT = / left out\. .{1,2000} …\]\n/s;
+
+function Result({ text, call, context }: { text: string; call: CallShape; context: string }) {
   const t = useWords(WORDS);
   const [isAsked, setAsked] = useState(false);
   const path = { context_id: context, call_id: call.id };
   const { value, problem } = useAsked("GET /api/contexts/{context_id}/tool-calls/{call_id}/output", isAsked ? { path } : null);
-  if (value !== null) return <TextValue text={value} label={t("fullOutput")} />;
+  const name = t(value === null ? "result" : "fullOutput");
   return (
-    <>
+    <section aria-label={name}>
+      <h3 className="call-heading">{name}</h3>
+      {text === "" ? <p className="soft small">{t("noResult")}</p> : <TextValue text={value ?? text} label={name} />}
       <ProblemNote problem={problem} />
-      {!isAsked && (
+      {!isAsked && CUT.test(text) && (
         <Button kind={["quiet", "small"]} onClick={() => setAsked(true)}>
           {t("fullOutput")}
         </Button>
       )}
-    </>
+    </section>
   );
 }
 

@@ -57,7 +57,7 @@ function Arguments({ call, workspace }: Given) {
   const shown = all.filter(([name, value]) => {
     if (isAll) return true;
     if (heart?.kind === "argument") return name !== heart.name;
-    return !isBrief || (!isLong(value) && name !== "path"); // that stands above the change
+    return !isBrief || (!isLong(value) && !IN_CHANGE.has(name));
   });
   return (
     <div className="call-arguments">
@@ -99,6 +99,8 @@ function pathOf(call: CallShape, workspace: string | null): string {
   return typeof path === "string" ? visibleText(withinWorkspace(path, workspace)) : "";
 }
 
+/** What stands in the change itself, or above it. */
+const IN_CHANGE = new Set(["path", "content", "source"]);
 const SHORT = 120;
 
 function isLong(value: unknown): boolean {

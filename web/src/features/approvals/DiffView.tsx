@@ -17,7 +17,7 @@ const SIGNS = { add: "+", remove: "−", same: " ", file: "", hunk: "", note: ""
 export function DiffView({ text, path }: { text: string; path: string }) {
   const t = useWords(WORDS);
   const lines = useMemo(() => (parseDiff(text) ?? []).filter(({ kind }) => kind !== "file"), [text]);
-  const { added, removed } = countsOf(lines);
+  const { added, removed, isCut } = countsOf(lines);
   const isWide = useMedia(WIDE);
   const isSplit = isWide && added > 0 && removed > 0; // a new file has nothing to stand beside it
   const { isCopied, copy } = useCopy();
@@ -32,6 +32,7 @@ export function DiffView({ text, path }: { text: string; path: string }) {
         <span className="diff-removed" title={t("removed", { n: removed })} aria-label={t("removed", { n: removed })}>
           −{removed}
         </span>
+        {isCut && <span className="soft">…</span>}
         <IconButton
           kind={["quiet", "small"]}
           icon={isCopied ? "check" : "copy"}

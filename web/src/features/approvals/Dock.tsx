@@ -1,5 +1,5 @@
 /** The calls that wait for a decision, always on screen above the box. */
-import { useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { CallShape } from "../../api/schema";
 import { useLanguage, usePage, useSlice } from "../../app/page";
 import { useWords } from "../../i18n/words";
@@ -9,6 +9,7 @@ import { Icon } from "../../ui/icons";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { Card } from "./Card";
 import { Group } from "./Group";
+import { countsOf, parseDiff } from "./diff";
 import type { Decision } from "./keys";
 import type { Asked } from "./Panel";
 import { essenceOf, statusWords, titleOf } from "./tools";
@@ -70,7 +71,7 @@ function DockOf({ id }: { id: string }) {
   const below = useSlice((state) => state.contexts[id]?.shape.value?.waiting_below ?? [], [id]);
   const isEmpty = [dock.waiting, dock.answered, below].every((each) => each.length === 0);
   return (
-    <section className="dock" ref={element} aria-label={t("dock")} hidden={isEmpty}>
+    <section className={calls.some(hasTwoSides) ? "dock is-wide" : "dock"} ref={element} aria-label={t("dock")} hidden={isEmpty}>
       <Answered {...dock} />
       <ProblemNote problem={dock.problem} />
       {dock.waiting.length === 1 && dock.waiting[0] !== undefined && <Card dock={deciding} one={dock.waiting[0]} />}
@@ -78,6 +79,12 @@ function DockOf({ id }: { id: string }) {
       <Below ids={below} />
     </section>
   );
+}
+
+/** Its change may be shown in two columns. The dock is as wide from the beginning, so that opening it moves nothing. */
+function hasTwoSides({ preview }: CallShape): boolean {
+  const { added, removed } = countsOf((preview == null ? null : parseDiff(preview)) ?? []);
+  return added > 0 && removed > 0;
 }
 
 function Answered({ answered, workspace }: DockState) {
@@ -99,11 +106,15 @@ function Below({ ids }: { ids: readonly string[] }) {
   const t = useWords(WORDS);
   const { act } = usePage();
   const [first] = ids;
+  const words = t("subWaits", { n: ids.length });
+  useEffect(() => {
+    if (first !== undefined) announce(words, true);
+  }, [first, words]);
   if (first === undefined) return null;
   return (
     <p className="dock-below">
       <Icon name="split" />
-      <span>{t("subWaits", { n: ids.length })}</span>
+      <span>{words}</span>
       <Button kind={["primary", "small"]} onClick={() => act({ kind: "activate", id: first })}>
         {t("goThere")}
       </Button>

@@ -7,7 +7,7 @@ import { Icon } from "../../ui/icons";
 import { visibleName } from "../../ui/names";
 import { More, Submitting, decideOne } from "./Actions";
 import { CallView } from "./CallView";
-import { countsOf, parseDiff } from "./diff";
+import { countWords, countsOf, parseDiff } from "./diff";
 import type { Deciding } from "./Dock";
 import { jumpToCall } from "./jump";
 import { essenceOf, isDangerous, risksOf, titleOf } from "./tools";
@@ -44,11 +44,7 @@ export function GroupRow({ dock, one: { call, sent }, isTicked, onTick }: Given)
             {title}
           </span>
           <code className="row-essence">{essence}</code>
-          {counts !== null && (
-            <span className="row-counts">
-              +{counts.added} −{counts.removed}
-            </span>
-          )}
+          {counts !== null && <span className="row-counts">{countWords(counts)}</span>}
         </button>
         {sent !== null ? (
           <Submitting sent={sent} />

@@ -1,11 +1,13 @@
 /** What a decision still needs: a reason, a rule, other arguments, an end. It takes the place of the buttons. */
 import type { ReactNode } from "react";
 import type { CallShape } from "../../api/schema";
+import { useLanguage } from "../../app/page";
 import { AlwaysPanel } from "./AlwaysPanel";
 import type { Deciding } from "./Dock";
 import { EditPanel } from "./EditPanel";
 import { ElevatePanel } from "./ElevatePanel";
 import { ReasonPanel } from "./ReasonPanel";
+import { essenceOf, titleOf } from "./tools";
 
 /** Which of them is open, and for which calls. */
 export interface Asked {
@@ -14,8 +16,23 @@ export interface Asked {
 }
 
 export function Panel({ dock, asked }: { dock: Deciding; asked: Asked }) {
+  const language = useLanguage();
   const [call] = asked.calls;
   if (call === undefined) return null;
+  const isOneOfSeveral = asked.calls.length === 1 && dock.waiting.length > 1;
+  return (
+    <>
+      {isOneOfSeveral && asked.kind !== "elevate" && (
+        <p className="panel-what">
+          <strong>{titleOf(call, language)}</strong> <code>{essenceOf(call, dock.workspace)}</code>
+        </p>
+      )}
+      <PanelOf dock={dock} asked={asked} call={call} />
+    </>
+  );
+}
+
+function PanelOf({ dock, asked, call }: { dock: Deciding; asked: Asked; call: CallShape }) {
   switch (asked.kind) {
     case "reason":
       return <ReasonPanel dock={dock} calls={asked.calls} />;

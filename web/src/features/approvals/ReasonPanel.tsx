@@ -11,9 +11,11 @@ import { WORDS } from "./words";
 export function ReasonPanel({ dock, calls }: { dock: Deciding; calls: readonly CallShape[] }) {
   const t = useWords(WORDS);
   const [reason, setReason] = useState("");
+  const said = reason.trim();
+  const whyNot = dock.off ?? (said === "" ? t("reasonEmpty") : null);
   const send = () => {
-    if (dock.off !== null) return;
-    dock.decide(calls.map(({ id, digest }) => ({ id, digest, verdict: "reject", ...(reason.trim() === "" ? {} : { reason: reason.trim() }) })));
+    if (whyNot !== null) return;
+    dock.decide(calls.map(({ id, digest }) => ({ id, digest, verdict: "reject", reason: said })));
     dock.ask(null);
   };
   return (
@@ -38,7 +40,7 @@ export function ReasonPanel({ dock, calls }: { dock: Deciding; calls: readonly C
         <Button kind="quiet" onClick={() => dock.ask(null)}>
           {t("back")}
         </Button>
-        <Button kind="danger" type="submit" whyNot={dock.off}>
+        <Button kind="danger" type="submit" whyNot={whyNot}>
           {calls.length === 1 ? t("sendReason") : t("sendReasons", { n: calls.length })}
         </Button>
       </div>

@@ -76,11 +76,24 @@ export function joinDiff(lines: readonly DiffLine[]): string {
   return lines.map(({ kind, text }) => SIGNS[kind] + text).join("\n");
 }
 
-export function countsOf(lines: readonly DiffLine[]): { readonly added: number; readonly removed: number } {
+export interface Counts {
+  readonly added: number;
+  readonly removed: number;
+  /** There are more than can be counted here. */
+  readonly isCut: boolean;
+}
+
+export function countsOf(lines: readonly DiffLine[]): Counts {
   return {
     added: lines.filter(({ kind }) => kind === "add").length,
     removed: lines.filter(({ kind }) => kind === "remove").length,
+    isCut: lines.some(({ kind, text }) => kind === "note" && GAP.test(text)),
   };
+}
+
+/** "+3 −1". */
+export function countWords({ added, removed, isCut }: Counts): string {
+  return `+${added} −${removed}${isCut ? " …" : ""}`;
 }
 
 /** One row of the view in two columns: what was, what will be. What belongs to neither goes over both. */

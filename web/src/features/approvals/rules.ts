@@ -4,6 +4,7 @@ import type { Language } from "../../i18n/say";
 import { sayWord } from "../../i18n/words";
 import { visibleName, visibleText } from "../../ui/names";
 import { ago, timeOf } from "../../ui/times";
+import { titleOf } from "./tools";
 
 const EFFECTS = {
   allow: ["Allow without asking", "无需询问即允许"],
@@ -39,7 +40,7 @@ const ORIGINS = {
 export function scopeWords(rule: Pick<Rule, "effect" | "scope">, language: Language, isShown = false): string {
   const { scope, effect } = rule;
   const tool = scope.tool ?? "*";
-  const named = { tool: tool === "*" ? sayWord(WHAT.all, language) : visibleName(tool) };
+  const named = { tool: tool === "*" ? sayWord(WHAT.all, language) : toolWords(tool, language) };
   const isAllowing = effect === "allow";
   const parts: string[] = [];
   if (scope.fingerprint != null) {
@@ -56,6 +57,13 @@ export function scopeWords(rule: Pick<Rule, "effect" | "scope">, language: Langu
   }
   if (parts.length === 0) parts.push(tool === "*" ? named.tool : sayWord(WHAT.tool, language, named));
   return parts.join("; ");
+}
+
+/** What the tool does, and the name that the rule holds to. */
+function toolWords(tool: string, language: Language): string {
+  const title = titleOf({ tool, display_name: "" }, language);
+  const name = visibleName(tool);
+  return title === name ? name : language === "zh" ? `${title}（${name}）` : `${title} (${name})`;
 }
 
 /** The server keeps the beginning of long arguments. */

@@ -1,13 +1,16 @@
 /** Before a switch that would start something dangerous at once: what that is. */
 import type { CallShape } from "../../api/schema";
+import { useActiveId, useLanguage, useSlice } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
-import { toolName, visibleName, visibleText } from "../../ui/names";
+import { visibleName } from "../../ui/names";
+import { CallView } from "../approvals/CallView";
+import { titleOf } from "../approvals/tools";
 
 const WORDS = {
   title: ["Switch to {mode}?", "切换到{mode}？"],
-  what: ["{n|This call waits and would|These {n} calls wait and would} start at once:", "以下 {n} 个等待中的调用会立即开始："],
+  what: ["{n|This call waits|These calls wait} and would start at once:", "以下 {n} 个等待中的调用会立即开始："],
   switch: ["Switch and start", "切换并开始"],
   stay: ["Stay", "保持不变"],
 } as const;
@@ -21,8 +24,12 @@ interface Given {
 
 export function SwitchDialog({ title, calls, onSwitch, onClose }: Given) {
   const t = useWords(WORDS);
+  const language = useLanguage();
+  const id = useActiveId() ?? "";
+  const workspace = useSlice((state) => state.contexts[id]?.shape.value?.workspace ?? null, [id]);
   return (
     <Dialog
+      isWide
       title={t("title", { mode: visibleName(title) })}
       onClose={onClose}
       foot={
@@ -38,8 +45,10 @@ export function SwitchDialog({ title, calls, onSwitch, onClose }: Given) {
       <ul className="switch-calls">
         {calls.map((call) => (
           <li key={call.id}>
-            <strong>{toolName(call)}</strong>
-            <pre>{visibleText(JSON.stringify(call.arguments, null, 2))}</pre>
+            <h3 className="switch-call">
+              {titleOf(call, language)} <code className="tool-id">{visibleName(call.tool)}</code>
+            </h3>
+            <CallView call={call} workspace={workspace} />
           </li>
         ))}
       </ul>
