@@ -101,13 +101,15 @@ export function Composer({ id }: { id: string | null }) {
         onKeyDown={onKeyDown}
       />
       <div className="composer-foot">
-        <AttachButton onFiles={(files) => void attaching.attach(files)} />
-        <ModeSelector id={id} />
-        {id !== null && <ElevationChip id={id} />}
-        <ModelMenu id={id} />
-        {id !== null && <TokenChip id={id} />}
+        <div className="composer-chosen">
+          <AttachButton onFiles={(files) => void attaching.attach(files)} />
+          <ModeSelector id={id} />
+          {id !== null && <ElevationChip id={id} />}
+          <ModelMenu id={id} />
+          {id !== null && <TokenChip id={id} />}
+        </div>
         <span className="composer-do">
-          {isTurnOpen && <IconButton icon="stop" kind={isEmpty ? "primary" : "quiet"} extraClass={isEmpty ? "composer-send" : ""} label={t("stop")} whyNot={isStopping ? t("stopping") : null} onClick={stop} />}
+          {isTurnOpen && <IconButton icon="stop" kind={isEmpty ? "primary" : []} extraClass={isEmpty ? "composer-send" : ""} label={t("stop")} whyNot={isStopping ? t("stopping") : null} onClick={stop} />}
           {!(isTurnOpen && isEmpty) && <IconButton kind="primary" icon="send" extraClass="composer-send" label={t(isTurnOpen ? "queue" : "send")} whyNot={whyNot} onClick={send} />}
         </span>
       </div>

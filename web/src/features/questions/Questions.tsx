@@ -24,7 +24,7 @@ export function Questions({ id }: { id: string }) {
   useEffect(() => {
     const over = seen.current.filter((each) => !asked.includes(each));
     for (const each of over) answers.forget(each);
-    if (over.some((each) => !mine.current.has(each))) announce(t("gone"));
+    if (over.some((each) => !mine.current.has(each))) announce(t("gone"), true);
     seen.current = asked;
   }, [asked.join(" ")]);
   useEffect(() => {
@@ -37,7 +37,7 @@ export function Questions({ id }: { id: string }) {
 
   if (call === undefined) return null;
   return (
-    <div onFocus={() => (hadFocus.current = true)} onBlur={(event) => (hadFocus.current = event.relatedTarget === null)}>
+    <div className="questions-place" onFocus={() => (hadFocus.current = true)} onBlur={(event) => (hadFocus.current = event.relatedTarget === null)}>
       <QuestionForm key={call.id} context={id} call={call} more={open.length - 1} onAnswered={() => mine.current.add(call.id)} />
     </div>
   );
