@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { Code } from "../src/api/schema";
 import { say, sayState } from "../src/i18n/say";
 import en from "../src/i18n/words.en.json";
+import { sayWord } from "../src/i18n/words";
 import zh from "../src/i18n/words.zh.json";
 
 const places = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
@@ -22,4 +23,11 @@ test("a reason is said with its parameters, and what is missing shows as its nam
 test("a state is said in words, and idle says nothing", () => {
   expect(sayState({ type: "idle" }, "en")).toBe("");
   expect(sayState({ type: "tool_auto_loop", depth: 2, tools_executed: 1 }, "en")).toBe("Going on (round 2)");
+});
+
+test("a word is singular or plural, and may say the number in either", () => {
+  const word = ["{n|One call waits|These {n} calls wait} in {place}", "{n} 个"] as const;
+  expect(sayWord(word, "en", { n: 1, place: "here" })).toBe("One call waits in here");
+  expect(sayWord(word, "en", { n: 3, place: "here" })).toBe("These 3 calls wait in here");
+  expect(sayWord(word, "zh", { n: 3 })).toBe("3 个");
 });

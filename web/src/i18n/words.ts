@@ -6,7 +6,7 @@ export type Words = Readonly<Record<string, readonly [en: string, zh: string]>>;
 export type Params = Readonly<Record<string, string | number>>;
 export type Say<W extends Words> = (name: keyof W, params?: Params) => string;
 
-const PLURAL = /\{(\w+)\|([^|}]*)\|([^}]*)\}/g;
+const PLURAL = /\{(\w+)\|((?:[^|{}]|\{\w+\})*)\|((?:[^{}]|\{\w+\})*)\}/g;
 
 /** `{n}` is a parameter; `{n|call|calls}` is the one or the other, as many as n is. */
 export function sayWord([en, zh]: readonly [string, string], language: Language, params: Params = {}): string {

@@ -46,11 +46,11 @@ export function ModelMenu({ id }: { id: string | null }) {
   const personas = usePersonas(id);
   const { model, persona, set } = useSetting(id);
   const usual = models.find((each) => each.is_default);
-  const present = model === null ? usual : models.find((each) => each.name === model);
+  const present = models.find((each) => each.name === model) ?? usual; // one that is gone is replaced by the usual one
   const personaName = personas.find((each) => each.id === persona)?.name || persona;
   if (models.length === 0) return null;
 
-  const short = present === undefined ? visibleName(model ?? "") : present.is_demo ? t("demo") : visibleName(present.name);
+  const short = present === undefined ? "" : present.is_demo ? t("demo") : visibleName(present.name);
   const shown = personaName === null ? short : `${short} · ${visibleName(personaName)}`;
   const ofModels: MenuEntry[] = models.map((each, index) => ({
     key: `model ${each.name}`,
@@ -58,7 +58,7 @@ export function ModelMenu({ id }: { id: string | null }) {
     label: nameOf(each),
     ...notesOf([each.is_default && models.length > 1 && t("usual"), each.window !== null && t("window", { n: compact(each.window) })]),
     isChosen: each === present,
-    onChoose: () => set({ model: each.is_default && id !== null ? null : each.name }),
+    onChoose: () => set({ model: each.is_default ? null : each.name }),
   }));
   const ofPersonas: MenuEntry[] = [
     { key: "persona", group: t("persona"), label: t("none"), note: t("noneNote"), isChosen: persona === null, onChoose: () => set({ persona: null }) },

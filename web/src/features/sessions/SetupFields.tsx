@@ -81,7 +81,9 @@ export function SetupFields({ setup, wanted, trial, isBusy, onChange, onTest }: 
           <input type="checkbox" checked={isShown} onChange={() => setShown(!isShown)} />
           <span>{t("show")}</span>
         </label>
-        <p className="soft small">{keepsKey(setup, wanted) ? t("keptKey", { hint }) : isLocal ? t("noKey") : t("stored")}</p>
+        <p className="soft small">
+          {keepsKey(setup, wanted) ? t("keptKey", { hint }) : t("stored")} {isLocal && t("noKey")}
+        </p>
         <Outcome trial={trial} />
       </Step>
       <Step title={t("model")} htmlFor={`${id}-model`}>

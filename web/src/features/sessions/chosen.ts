@@ -2,6 +2,7 @@
 import type { NewContext } from "../../api/schema";
 import { makeCell, useCell } from "../../app/cell";
 import { useSlice } from "../../app/page";
+import { useModels } from "./useModels";
 
 export interface Chosen {
   /** Null is the usual one. */
@@ -24,7 +25,8 @@ export function choose(change: Partial<Chosen>): void {
 export function useNewContext(): Pick<NewContext, "model" | "persona"> {
   const { model, persona } = useChosen();
   const preferred = useSlice((state) => state.session.value?.preferences?.default_model ?? null);
-  const named = model ?? preferred;
+  const models = useModels();
+  const named = models.find((each) => each.name === (model ?? preferred))?.name ?? null; // one may be gone by now
   return { ...(named === null ? {} : { model: named }), ...(persona === null ? {} : { persona }) };
 }
 

@@ -34,10 +34,10 @@ export function useNameOfModel(): (model: Pick<ModelShape, "name" | "is_demo">) 
   return (model) => (model.is_demo ? t("demo") : visibleName(model.name));
 }
 
-/** The name of one, or of the default. */
+/** The name of one; of the usual one, where it is not named or gone. */
 export function useModelName(name: string | null): string {
   const nameOf = useNameOfModel();
   const models = useModels();
-  const model = models.find((each) => (name === null ? each.is_default : each.name === name));
+  const model = models.find((each) => each.name === name) ?? models.find((each) => each.is_default);
   return model === undefined ? visibleName(name ?? "") : nameOf(model);
 }
