@@ -47,11 +47,8 @@ export class Scroller<T extends { readonly id: string }> {
     this.resizes = resizes;
     resizes.observe(element);
     for (const row of this.rows.values()) resizes.observe(row);
-    const moved = () => {
-      if (this.notice()) this.look();
-      this.onMove();
-    };
-    element.addEventListener("scroll", moved, { passive: true });
+    const scrolled = () => this.scrolled(element);
+    element.addEventListener("scroll", scrolled, { passive: true });
     const forget = gestures(element, {
       up: () => element.scrollTop > 0 && this.unpin(),
       open: () => this.unpin(),
@@ -61,7 +58,7 @@ export class Scroller<T extends { readonly id: string }> {
     return () => {
       forget();
       resizes.disconnect();
-      element.removeEventListener("scroll", moved);
+      element.removeEventListener("scroll", scrolled);
       this.element = null;
       this.resizes = null;
     };
@@ -92,8 +89,8 @@ export class Scroller<T extends { readonly id: string }> {
 
   /** The row at the upper edge. */
   get first(): number {
-    const held = this.held();
-    return held === undefined ? 0 : (this.heights.indexOf(held.id) ?? 0);
+    const held = this.isPinned ? undefined : this.held();
+    return (held && this.heights.indexOf(held.id)) ?? this.heights.indexAt(this.top());
   }
 
   /** Where the upper edge is among the rows. */
@@ -118,10 +115,10 @@ export class Scroller<T extends { readonly id: string }> {
   private hold(): void {
     const { element } = this;
     if (element === null) return;
-    const before = this.expected;
-    if (this.notice()) this.seen = this.seen.map((each) => shifted(each, before - this.expected)); // moved, and drawn anew
     if (this.isPinned) element.scrollTop = element.scrollHeight;
     else {
+      const moved = this.moved(element); // since it was last drawn
+      if (moved !== 0) this.seen = this.seen.map((each) => shifted(each, -moved));
       const away = this.away(element);
       if (Math.abs(away) > 0.25) element.scrollTop += away;
     }
@@ -138,17 +135,22 @@ export class Scroller<T extends { readonly id: string }> {
     return offsetOf(part.element, element) - part.offset;
   }
 
-  /** Sees whether the person has moved the list since we last looked. One that was cut short moves by itself. */
-  private notice(): boolean {
-    const { element } = this;
-    if (element === null) return false;
-    const moved = element.scrollTop - this.expected;
-    if (Math.abs(moved) <= 0.5) return false;
+  /** The list is elsewhere: because of what the person does, if it is not because of us. */
+  private scrolled(element: HTMLElement): void {
+    const moved = this.moved(element);
+    if (moved === 0) return;
     this.expected = element.scrollTop;
-    if (moved < 0 && this.left <= 0.5) return false;
     if (moved < 0) this.isPinned = false;
-    if (moved > 0 && this.left <= NEAR_END) this.isPinned = true;
-    return true;
+    else if (this.left <= NEAR_END) this.isPinned = true;
+    this.look();
+    this.onMove();
+  }
+
+  /** How far the person has moved it. A list that was cut short moves by itself. */
+  private moved(element: HTMLElement): number {
+    const moved = element.scrollTop - this.expected;
+    const isCut = moved < 0 && this.left <= 0.5;
+    return Math.abs(moved) <= 0.5 || isCut ? 0 : moved;
   }
 
   /** Remembers what is seen, and where. */
