@@ -1,12 +1,10 @@
 import { expect } from "vitest";
+import { asks, read, run, write } from "./calls";
 import { story } from "./story";
 
-const write = (path: string, content = `${path}\n`) => ({ tool: "write_file", arguments: { path, content } });
-const asks = (...calls: { tool: string; arguments: object }[]) => ({ calls });
-
-story("supervised waits for every call, also one that reads, and shows the change before it is made", async ({ model, open, file, write: put }) => {
+story("supervised waits for every call, also one that reads, and shows the change before it is made", async ({ model, open, file, put }) => {
   await put("log.txt", "north\nsouth\n");
-  model.answers(asks({ tool: "read_file", arguments: { path: "log.txt" } }), asks(write("log.txt", "north\neast\n")), "Done.");
+  model.answers(asks(read("log.txt")), asks(write("log.txt", "north\neast\n")), "Done.");
   const screen = await open();
   await screen.choose("supervised");
   await screen.say("go");
@@ -22,9 +20,9 @@ story("supervised waits for every call, also one that reads, and shows the chang
   await screen.dock.waitFor({ state: "hidden" });
 });
 
-story("review reads by itself, and offers to run a change as the one exception", async ({ model, open, file, write: put }) => {
+story("review reads by itself, and offers to run a change as the one exception", async ({ model, open, file, put }) => {
   await put("log.txt", "north\n");
-  model.answers(asks({ tool: "read_file", arguments: { path: "log.txt" } }), asks(write("new.txt")), "Done.");
+  model.answers(asks(read("log.txt")), asks(write("new.txt")), "Done.");
   const screen = await open();
   await screen.choose("review");
   await screen.say("go");
@@ -102,9 +100,9 @@ story("what runs is what was edited", async ({ model, open, file }) => {
   await screen.call("log.txt").getByText("edited").waitFor();
 });
 
-story("a switch to agent starts what waits, but asks first where that is dangerous", async ({ model, open, file, write: put }) => {
+story("a switch to agent starts what waits, but asks first where that is dangerous", async ({ model, open, file, put }) => {
   await put("old.txt", "old\n");
-  model.answers(asks({ tool: "execute", arguments: { command: "rm old.txt" } }), "Gone.");
+  model.answers(asks(run("rm old.txt")), "Gone.");
   const screen = await open();
   await screen.choose("supervised");
   await screen.say("go");

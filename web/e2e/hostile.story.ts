@@ -36,9 +36,9 @@ story("nothing in an answer runs, loads or leads anywhere by itself", async ({ m
   for (const attribute of ["onerror", "onload", "onclick", "ontoggle", "ping", "srcdoc"]) expect(await page.locator(`[${attribute}]`).count()).toBe(0);
 });
 
-story("titles, names of files and outputs of tools show what they hide", async ({ model, open, write }) => {
+story("titles, names of files and outputs of tools show what they hide", async ({ model, open, put }) => {
   const name = "<img src=x onerror=window.__pwned=1>\u202Egpj.txt";
-  await write(name, `\u001b]0;owned\u0007<script>${PWN}</script>${HIDDEN}`);
+  await put(name, `\u001b]0;owned\u0007<script>${PWN}</script>${HIDDEN}`);
   model.answers({ calls: [{ tool: "list_directory", arguments: { path: "." } }, { tool: "read_file", arguments: { path: name } }] }, "Read.");
   const screen = await open();
   await screen.say(`${HIDDEN} <b onclick="${PWN}">title</b>`);

@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { asks, run, write } from "./calls";
 import { story } from "./story";
 
 story("Enter that belongs to a character being composed does not send", async ({ model, open }) => {
@@ -17,4 +18,83 @@ story("Enter that belongs to a character being composed does not send", async ({
   await screen.page.keyboard.press("Enter");
   await screen.answers.getByText("你好").waitFor();
   expect(await screen.said.allTextContents()).toEqual([expect.stringContaining("你好")]);
+});
+
+story("from a new conversation to an approved call without a mouse", async ({ model, open, file }) => {
+  model.answers(asks(write("log.txt")), "Done.");
+  const screen = await open();
+  const { keyboard } = screen.page;
+  await keyboard.press("Control+.");
+  await screen.isMode("supervised");
+  await keyboard.press("Control+Shift+L");
+  await keyboard.type("go");
+  await keyboard.press("Enter");
+  await screen.decision("approve").waitFor();
+  await keyboard.press("Control+j");
+  await screen.isFocused(screen.dock.getByRole("group").first());
+  await screen.untilTabOn(screen.decision("approve"));
+  await keyboard.press("Enter");
+  await screen.reads("Done.");
+  expect(await file("log.txt")).toBe("log.txt\n");
+});
+
+story("keys decide nothing for half a second after a card has appeared, and then they do", async ({ model, open, file }) => {
+  model.answers({ text: "See:", ...asks(write("log.txt")), hold: 1 }, "Done.");
+  const screen = await open();
+  const { clock, keyboard } = screen.page;
+  await screen.choose("supervised");
+  await screen.say("go");
+  await model.held();
+  await screen.transcript.focus();
+  await clock.install();
+  await clock.pauseAt(Date.now() + 5_000);
+  model.release();
+  for (let step = 0; (await screen.decision("approve").count()) === 0; step++) await clock.runFor(5);
+  await keyboard.press("Control+j");
+  await keyboard.press("Enter");
+  await keyboard.press("1");
+  await clock.runFor(100);
+  await screen.decision("approve").waitFor();
+  await expect(file("log.txt")).rejects.toThrow();
+  await clock.resume();
+  await clock.fastForward(600);
+  await keyboard.press("Enter");
+  await screen.reads("Done.");
+  expect(await file("log.txt")).toBe("log.txt\n");
+});
+
+story("a card that appears takes nothing from who is writing, and their keys stay letters", async ({ model, open, file }) => {
+  model.answers({ text: "See:", ...asks(write("log.txt")), hold: 1 });
+  const screen = await open();
+  await screen.choose("supervised");
+  await screen.say("go");
+  await model.held();
+  await screen.box.pressSequentially("and");
+  model.release();
+  await screen.decision("approve").waitFor();
+  await screen.isFocused(screen.box);
+  await screen.box.pressSequentially(" 1 3r");
+  await screen.box.press("Shift+Enter");
+  expect(await screen.box.inputValue()).toBe("and 1 3r\n");
+  await screen.decision("approve").waitFor();
+  await expect(file("log.txt")).rejects.toThrow();
+});
+
+story("Enter does nothing on a dangerous call", async ({ model, open, put, file }) => {
+  await put("old.txt", "old\n");
+  model.answers(asks(run("rm old.txt")));
+  const screen = await open();
+  await screen.choose("supervised");
+  await screen.say("go");
+  await screen.decision("approve").waitFor();
+  await screen.page.clock.install();
+  await screen.page.keyboard.press("Control+j");
+  await screen.page.clock.fastForward(2_000);
+  await screen.page.keyboard.press("Enter");
+  await screen.decision("approve").waitFor();
+  expect(await file("old.txt")).toBe("old\n");
+  await screen.page.keyboard.press("Escape");
+  await screen.rests();
+  await screen.call("rm old.txt").getByText("rejected").waitFor();
+  expect(await file("old.txt")).toBe("old\n");
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { PYTHON } from "../tests/served";
 
-const IN_VAIN = 15_000;
+const IN_VAIN = 30_000;
 
 export interface Call {
   readonly tool: string;

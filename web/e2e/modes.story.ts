@@ -1,7 +1,8 @@
 import { expect } from "vitest";
+import { asks, write } from "./calls";
 import { story } from "./story";
 
-const WRITE = { calls: [{ tool: "write_file", arguments: { path: "log.txt", content: "north\n" } }] };
+const WRITE = asks(write("log.txt", "north\n"));
 
 story("agent runs a change by itself", async ({ model, open, file }) => {
   model.answers(WRITE, "Written.");

@@ -113,6 +113,19 @@ export class Screen {
     await this.page.locator('.state-line[data-state="idle"]').waitFor();
   }
 
+  async isFocused(locator: Locator): Promise<void> {
+    await expect.poll(() => locator.evaluate((element) => element === document.activeElement)).toBe(true);
+  }
+
+  /** Goes on with the Tab key until something has the focus. */
+  async untilTabOn(locator: Locator, times = 40): Promise<void> {
+    for (let time = 0; time < times; time++) {
+      if (await locator.evaluate((element) => element === document.activeElement)) return;
+      await this.page.keyboard.press("Tab");
+    }
+    throw new Error("the Tab key does not lead there");
+  }
+
   async reads(text: string | RegExp): Promise<void> {
     await this.transcript.getByText(text).first().waitFor();
   }

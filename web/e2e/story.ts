@@ -33,7 +33,7 @@ async function makeWorld() {
       if (browser === null) throw new Error("there is no browser");
       const context = await newContext(browser, looks);
       contexts.push(context);
-      context.setDefaultTimeout(15_000);
+      context.setDefaultTimeout(30_000);
       watch(context, host.base, (text) => faults.push(text));
       const screen = new Screen(await context.newPage(), looks.language ?? "en");
       screens.push(screen);
@@ -44,7 +44,7 @@ async function makeWorld() {
     /** What this story does on purpose: its errors on the console are not faults. */
     allow: (pattern: RegExp) => void allowed.push(pattern),
     file: (name: string) => readFile(join(host.work, name), "utf8"),
-    write: (name: string, text: string) => writeFile(join(host.work, name), text),
+    put: (name: string, text: string) => writeFile(join(host.work, name), text),
     async check() {
       for (const { page } of screens) if (!page.isClosed() && (await wasBroken(page))) faults.push("code of others ran");
       expect(faults.filter((text) => !allowed.some((pattern) => pattern.test(text)))).toEqual([]);

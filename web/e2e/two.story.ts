@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { COUNTS, asks } from "./calls";
 import { story } from "./story";
 
 story("what happens on one page shows on the other: tabs, words, the mode", async ({ model, open }) => {
@@ -34,4 +35,19 @@ story("a tab that is closed on one page is closed on the other", async ({ model,
   await tab.waitFor();
   await first.page.getByRole("button", { name: "Close count" }).click();
   await tab.waitFor({ state: "detached" });
+});
+
+story("a call that is approved on one page shows as answered on the other, and runs once", async ({ model, open, file }) => {
+  model.answers(asks(COUNTS), "Done.");
+  const first = await open();
+  const second = await open();
+  await first.choose("supervised");
+  await first.say("go");
+  await second.decision("approve").waitFor();
+  await first.decision("approve").click();
+  await second.dock.getByText("Already answered").waitFor();
+  expect(await second.decision("approve").count()).toBe(0);
+  await second.reads("Done.");
+  await second.call("echo ran").getByText("done").waitFor();
+  expect(await file("count.txt")).toBe("ran\n");
 });

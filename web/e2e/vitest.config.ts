@@ -6,8 +6,8 @@ export default defineConfig({
     include: ["**/*.story.ts"],
     environment: "node",
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 30_000,
-    expect: { poll: { timeout: 15_000, interval: 30 } },
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000, interval: 30 } },
   },
 });
