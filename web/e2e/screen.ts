@@ -16,7 +16,7 @@ export const NAMES = {
   conversations: ["Conversations", "对话"],
   openOnes: ["Open conversations", "打开的对话"],
   new: ["New conversation", "新对话"],
-  stop: ["Stop", "停止"],
+  stop: ["Stop (Esc)", "停止（Esc）"],
   continue: ["Continue", "继续"],
 } as const;
 
@@ -113,6 +113,11 @@ export class Screen {
   /** The turn is over: nothing is going on, and nothing waits. */
   async rests(): Promise<void> {
     await this.page.locator('.state-line[data-state="idle"]').waitFor();
+  }
+
+  /** The tab of a conversation. */
+  tab(title: string): Locator {
+    return this.page.getByRole("list", { name: this.name("openOnes") }).getByRole("button").filter({ hasText: title });
   }
 
   async isFocused(locator: Locator): Promise<void> {

@@ -7,10 +7,10 @@ story("what happens on one page shows on the other: tabs, words, the mode", asyn
   const first = await open();
   const second = await open();
   await first.say("count");
+  await second.tab("count").click();
   await second.said.getByText("count").waitFor();
   await model.held();
   await second.answers.getByText("one").waitFor();
-  await second.page.getByRole("list", { name: "Open conversations" }).getByText("count").waitFor();
   model.release();
   await second.answers.getByText("one two").waitFor();
   await second.rests();
@@ -30,8 +30,7 @@ story("a tab that is closed on one page is closed on the other", async ({ model,
   const first = await open();
   const second = await open();
   await first.say("count");
-  await second.rests();
-  const tab = second.page.getByRole("list", { name: "Open conversations" }).getByText("count");
+  const tab = second.tab("count");
   await tab.waitFor();
   await first.page.getByRole("button", { name: "Close count" }).click();
   await tab.waitFor({ state: "detached" });
@@ -43,6 +42,7 @@ story("a call that is approved on one page shows as answered on the other, and r
   const second = await open();
   await first.choose("supervised");
   await first.say("go");
+  await second.tab("go").click();
   await second.decision("approve").waitFor();
   await first.decision("approve").click();
   await second.dock.getByText("Already answered").waitFor();

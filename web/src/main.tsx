@@ -7,6 +7,7 @@ import { makeApi, type Server } from "./api/http";
 import { makeSendFile } from "./api/upload";
 import { App } from "./app/App";
 import { browserFrames, paced } from "./app/pace";
+import { tellOutcome } from "./features/modes/outcome";
 import { PageContext, languageOf } from "./app/page";
 import { run } from "./store/runner";
 import { createStore } from "./store/store";
@@ -21,7 +22,9 @@ const server: Server = {
   },
 };
 const api = makeApi(server, systemAmbient);
-const runner = run(store, api, makeStream(server, systemAmbient), systemAmbient);
+const runner = run(store, api, makeStream(server, systemAmbient), systemAmbient, (answer) =>
+  tellOutcome(answer, languageOf(store.getSnapshot())),
+);
 // Whoever comes back, or has a network again, waits for no clock.
 for (const event of ["online", "pageshow"]) window.addEventListener(event, runner.wake);
 document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && runner.wake());

@@ -4,7 +4,7 @@ import type { ContextShape } from "../src/api/schema";
 import type { Signal, State as ContextState } from "../src/api/types";
 import type { Happening } from "../src/store/events";
 import { reduce } from "../src/store/reduce";
-import { canSend, isBusy, modeOf, pendingCalls, showsBanner, stateWords, visible } from "../src/store/selectors";
+import { activeId, canSend, isBusy, modeOf, pendingCalls, showsBanner, stateWords, visible } from "../src/store/selectors";
 import { isAlike, share } from "../src/store/share";
 import { type State, initial } from "../src/store/state";
 import { createStore } from "../src/store/store";
@@ -254,4 +254,31 @@ test("sharing gives what is new, and the old object exactly where nothing change
       expect(isAlike(old, structuredClone(old), 50)).toBe(true);
     }),
   );
+});
+
+test("two pages share their tabs, but each looks at its own", () => {
+  const here = story();
+  const session = (version: number, active: string | null, ...open: string[]): Happening => ({
+    type: "answered",
+    kind: "session",
+    pull: { kind: "session" },
+    asked: here.state.tick,
+    answer: {
+      user_id: "local",
+      version,
+      active_context_id: active,
+      open_contexts: open.map((context_id) => ({ context_id })),
+    },
+  });
+  expect(activeId(here.state)).toBe("a");
+  here.take(session(2, "b", "a", "b")); // the other page went there
+  expect(activeId(here.state)).toBe("a");
+  here.take({ type: "sent", key: "k", command: { kind: "activate", id: "c" } }, session(3, "b", "a", "b"));
+  expect(activeId(here.state)).toBe("c");
+  here.take({ type: "refused", key: "k", problem: { title: "", status: 404, code: "unknown_context", detail: "" } });
+  expect(activeId(here.state)).toBe("b");
+  here.take(session(4, "a", "a")); // the other page closed it
+  expect(activeId(here.state)).toBe("a");
+  here.take({ type: "sent", key: "n", command: { kind: "activate", id: null } }, session(5, "a", "a"));
+  expect(activeId(here.state)).toBeNull();
 });

@@ -15,6 +15,7 @@ import { TrustNotice } from "../features/sessions/TrustNotice";
 import { Welcome } from "../features/sessions/Welcome";
 import { Announcer } from "../ui/Announcer";
 import { Notices } from "../ui/Notices";
+import { useAddress } from "./address";
 import { useLooks } from "./looks";
 import { NARROW, useMedia } from "./media";
 import { useActiveId, usePage, useSlice } from "./page";
@@ -24,6 +25,7 @@ import "./app.css";
 
 export function App() {
   useLooks();
+  useAddress();
   const { act } = usePage();
   const active = useActiveId();
   const face = useSlice((state) => faceOf(state, active), [active]);

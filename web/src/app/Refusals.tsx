@@ -1,5 +1,5 @@
 /** What the server did not do although it was asked to: told once, and then forgotten. A message stays where it was, and
- * decisions and preferences are told in their own places. */
+ * what was decided or preferred is told in its place. */
 import { useEffect } from "react";
 import { notify } from "../ui/Notices";
 import { sayProblem } from "../ui/ProblemNote";

@@ -5,6 +5,7 @@ import { inOrder } from "./order";
 import type {
   AnswersBody,
   Decide,
+  ModeSwitch,
   NewMessage,
   PreferencesChange,
   SentShape,
@@ -19,9 +20,7 @@ export type Command =
   | { readonly kind: "mode"; readonly id: string; readonly mode: string }
   | { readonly kind: "branch"; readonly id: string; readonly branch: string }
   | { readonly kind: "steer"; readonly id: string; readonly how: "cancel" | "pause" | "resume" | "continue" | "retry" }
-  | { readonly kind: "activate"; readonly id: string }
-  /** No conversation: one that has not begun. */
-  | { readonly kind: "begin" }
+  | { readonly kind: "activate"; readonly id: string | null }
   | { readonly kind: "close"; readonly id: string }
   /** The tabs in this order. */
   | { readonly kind: "order"; readonly ids: readonly string[] }
@@ -31,6 +30,7 @@ export type Command =
 export type Answer =
   | { readonly kind: "sent"; readonly sent: SentShape }
   | { readonly kind: "session"; readonly session: Session }
+  | { readonly kind: "switched"; readonly outcome: ModeSwitch }
   | { readonly kind: "done" };
 
 const DONE: Answer = { kind: "done" };
@@ -57,8 +57,7 @@ export async function carryOut(api: Api, key: string, command: Command): Promise
       return DONE;
     case "mode": {
       const given = { path: { context_id: command.id }, body: { mode: command.mode } };
-      await api("PUT /api/contexts/{context_id}/mode", given, again);
-      return DONE;
+      return { kind: "switched", outcome: await api("PUT /api/contexts/{context_id}/mode", given, again) };
     }
     case "branch": {
       const given = { path: { context_id: command.id }, body: { branch: command.branch } };
@@ -70,8 +69,6 @@ export async function carryOut(api: Api, key: string, command: Command): Promise
       return DONE;
     case "activate":
       return session(await api("PUT /api/session/active-context", { body: { context_id: command.id } }, again));
-    case "begin":
-      return session(await api("PUT /api/session/active-context", { body: { context_id: null } }, again));
     case "order":
       return session(await reorder(api, command.ids).catch((error: unknown) => {
         if (error instanceof ServerError && error.problem.code === "stale_session") return reorder(api, command.ids);

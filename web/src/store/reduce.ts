@@ -2,6 +2,7 @@
 import type { Session } from "../api/schema";
 import { forget } from "./branch";
 import { isNewer, takeAnswer, takeFailure, takeSignal } from "./copy";
+import type { Command } from "./commands";
 import type { Event } from "./events";
 import { isAlike, share, without } from "./share";
 import { type Copy, type Outgoing, type State, type Tick, activeId, newCopy, tell } from "./state";
@@ -37,15 +38,16 @@ export function reduce(before: State, event: Event): State {
       return withCopy(state, event.id, (copy) => ({ ...copy, wantsOlder: copy.branch.first > 0 }));
     case "sent": {
       const { key, command } = event;
-      return tidy(withOutgoing(state, { key, command, messageId: null, acknowledged: null, problem: null }));
+      const looking = command.kind === "activate" ? { ...state, chosen: { id: command.id } } : state;
+      return tidy(withOutgoing(looking, { key, command, messageId: null, acknowledged: null, problem: null }));
     }
     case "acknowledged":
       return tidy(acknowledge(state, event));
     case "refused": {
       const old = state.outgoing[event.key];
       if (old === undefined) return state;
-      const refused = withOutgoing(state, { ...old, problem: event.problem });
-      return tidy("id" in old.command ? withCopy(refused, old.command.id, (copy) => tell(copy, state.tick)) : refused);
+      const refused = lookElsewhere(withOutgoing(state, { ...old, problem: event.problem }));
+      return tidy(toldOf(refused, old.command));
     }
     case "dismissed":
       return { ...state, outgoing: without(state.outgoing, (key) => key === event.key) };
@@ -81,7 +83,25 @@ function withOutgoing(state: State, outgoing: Outgoing): State {
 function takeSession(state: State, session: Session, asked: Tick): State {
   if (!isNewer(state.session, asked, session.version ?? 0)) return state;
   const value = share(state.session.value, session);
-  return { ...state, session: { value, told: state.session.told, asked, got: state.tick } };
+  return lookElsewhere({ ...state, session: { value, told: state.session.told, asked, got: state.tick } });
+}
+
+/** Where nothing was chosen here yet, or what was is no longer open, the session says what is looked at. */
+function lookElsewhere(state: State): State {
+  const { chosen, session } = state;
+  const isOpening = Object.values(state.outgoing).some(
+    ({ command, problem }) => command.kind === "activate" && command.id === chosen?.id && problem === null,
+  );
+  const tabs = session.value?.open_contexts ?? [];
+  const isOpen = chosen !== null && (chosen.id === null || tabs.some((tab) => tab.context_id === chosen.id));
+  if (session.value === null || isOpening || isOpen) return state;
+  return { ...state, chosen: { id: session.value.active_context_id ?? null } };
+}
+
+/** What a command was about is told to have changed. */
+function toldOf(state: State, command: Command): State {
+  if (!("id" in command) || command.id === null) return state;
+  return withCopy(state, command.id, (copy) => tell(copy, state.tick));
 }
 
 function acknowledge(state: State, event: Extract<Event, { type: "acknowledged" }>): State {
@@ -91,7 +111,7 @@ function acknowledge(state: State, event: Extract<Event, { type: "acknowledged" 
   const done = { ...state, outgoing: without(state.outgoing, (key) => key === event.key) };
   // The answer tells of this change and of none that came later: what is being pulled meanwhile is not older for it.
   if (answer.kind === "session") return takeSession(done, answer.session, event.asked);
-  const told = "id" in old.command ? withCopy(done, old.command.id, (copy) => tell(copy, state.tick)) : done;
+  const told = toldOf(done, old.command);
   const messageId = answer.kind === "sent" && answer.sent.turn_id != null ? answer.sent.message_id : null;
   return withOutgoing(told, { ...old, messageId, acknowledged: state.tick });
 }
@@ -115,7 +135,7 @@ function lookedAt(state: State, id: string, active: string | null): Copy {
 
 /** Whether what was asked for is seen: pulled since then, and for a message in its place or known to be elsewhere. */
 function isOver({ command, messageId, acknowledged }: Outgoing, contexts: State["contexts"]): boolean {
-  if (acknowledged === null || !("id" in command)) return false;
+  if (acknowledged === null || !("id" in command) || command.id === null) return false;
   const copy = contexts[command.id];
   if (copy === undefined || copy.isGone || (messageId !== null && copy.shown.ids.includes(messageId))) return true;
   const isComing = messageId !== null && copy.leftAt === null && copy.branch.ids.includes(messageId);

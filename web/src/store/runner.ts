@@ -3,7 +3,7 @@ import { type Ambient, pauseAfter } from "../ambient";
 import type { OpenStream } from "../api/events";
 import { type Api, isTemporary } from "../api/http";
 import { ServerError, problemOfError } from "../api/types";
-import { type Command, carryOut } from "./commands";
+import { type Answer, type Command, carryOut } from "./commands";
 import type { Answered, Pull } from "./events";
 import { PAGE } from "./state";
 import type { Store } from "./store";
@@ -19,7 +19,14 @@ export interface Runner {
   close(): void;
 }
 
-export function run(store: Store, api: Api, openStream: OpenStream, ambient: Ambient): Runner {
+/** `onAnswer` hears what became of each command that was taken. */
+export function run(
+  store: Store,
+  api: Api,
+  openStream: OpenStream,
+  ambient: Ambient,
+  onAnswer: (answer: Answer) => void = () => {},
+): Runner {
   const inFlight = new Map<string, AbortController>();
   const failing = new Map<string, { failures: number; cancel: (() => void) | null }>();
   let cancelClock: (() => void) | null = null;
@@ -97,7 +104,11 @@ export function run(store: Store, api: Api, openStream: OpenStream, ambient: Amb
       const { tick: asked } = store.getSnapshot();
       store.dispatch({ type: "sent", key, command });
       carryOut(api, key, command).then(
-        (answer) => isClosed || store.dispatch({ type: "acknowledged", key, asked, answer }),
+        (answer) => {
+          if (isClosed) return;
+          store.dispatch({ type: "acknowledged", key, asked, answer });
+          onAnswer(answer);
+        },
         (error: unknown) => isClosed || store.dispatch({ type: "refused", key, problem: problemOfError(error) }),
       );
       return key;

@@ -17,6 +17,8 @@ export interface State {
   readonly now: number;
   readonly connection: Connection;
   readonly session: Pulled<Session>;
+  /** What is looked at here. Two pages share their tabs, but each looks at its own; null until it is known. */
+  readonly chosen: { readonly id: string | null } | null;
   /** The open tabs, and what is being opened. */
   readonly contexts: { readonly [id: string]: Copy };
   /** What the person has asked for and the server has not finished taking, by its key. */
@@ -104,6 +106,7 @@ export function initial(now: number): State {
     now,
     connection: { is: "opening", since: now },
     session: unpulled(0),
+    chosen: null,
     contexts: {},
     outgoing: {},
   };
@@ -136,12 +139,7 @@ export function tell(copy: Copy, tick: Tick): Copy {
 
 export const isWanted = (pulled: { told: Tick; asked: Tick }): boolean => pulled.told > pulled.asked;
 
-/** The context that is looked at: what the person chose last, else what the session says. */
+/** The context that is looked at; null for one that is not begun. */
 export function activeId(state: State): string | null {
-  let found = state.session.value?.active_context_id ?? null;
-  for (const { command, problem } of Object.values(state.outgoing)) {
-    if (command.kind === "activate" && problem === null) found = command.id;
-    if (command.kind === "begin" && problem === null) found = null;
-  }
-  return found;
+  return state.chosen?.id ?? null;
 }

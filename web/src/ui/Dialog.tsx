@@ -6,6 +6,9 @@ import "./dialog.css";
 
 const WORDS = { close: ["Close", "关闭"] } as const;
 
+/** Where the focus goes: into what the dialog is about, not onto the sign that closes it. */
+const FIRST = ":is(.dialog-body, .dialog-foot) :is(input, select, textarea, button, a[href]):not(:disabled)";
+
 interface Given {
   title: string;
   onClose(): void;
@@ -22,6 +25,7 @@ export function Dialog({ title, onClose, children, foot, isWide = false }: Given
   useEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
+    dialog?.querySelector<HTMLElement>(FIRST)?.focus();
     return () => dialog?.close();
   }, []);
   return (

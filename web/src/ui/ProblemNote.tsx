@@ -6,13 +6,15 @@ import { sayWord } from "../i18n/words";
 import { Icon } from "./icons";
 import { visibleText } from "./names";
 
-const LOST = ["There was no answer. It may or may not have been done.", "没有收到答复，不确定是否已完成。"] as const;
-const UNKNOWN = ["It did not work.", "操作未成功。"] as const;
+const WORDS = {
+  lost: ["There was no answer. It may or may not have been done.", "没有收到答复，不确定是否已完成。"],
+  unknown: ["It did not work.", "操作未成功。"],
+} as const;
 
 /** The server says it in the person's language; what it never heard of, we say. */
 export function sayProblem(problem: Problem, language: Language): string {
   if (problem.detail !== "") return visibleText(problem.detail);
-  return sayWord(problem.code === "connection_lost" ? LOST : UNKNOWN, language);
+  return sayWord(WORDS[problem.code === "connection_lost" ? "lost" : "unknown"], language);
 }
 
 export function ProblemNote({ problem }: { problem: Problem | null }) {

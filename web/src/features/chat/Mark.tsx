@@ -12,18 +12,19 @@ export function Mark({ message }: { message: Message }) {
   const language = useLanguage();
   const modeTitle = useModeTitle();
   const text = contentOf(message);
+  const line = (
+    <>
+      {wordsOf(message, t, modeTitle)} · <time dateTime={message.timestamp}>{timeOf(message.timestamp, language)}</time>
+    </>
+  );
+  if (text === "") return <p className="mark mark-line">{line}</p>;
   return (
-    <div className="mark">
-      <span className="mark-line">
-        {wordsOf(message, t, modeTitle)} · <time dateTime={message.timestamp}>{timeOf(message.timestamp, language)}</time>
-      </span>
-      {text !== "" && (
-        <details>
-          <summary>{t(message.type === "system_control" && message.kind === "summary" ? "showSummary" : "details")}</summary>
-          <pre>{visibleText(text)}</pre>
-        </details>
-      )}
-    </div>
+    <details className="mark">
+      <summary className="mark-line">{line}</summary>
+      <pre tabIndex={0} aria-label={t("details")}>
+        {visibleText(text)}
+      </pre>
+    </details>
   );
 }
 
@@ -39,7 +40,7 @@ function wordsOf(message: Message, t: Say<typeof WORDS>, modeTitle: (name: strin
       if (message.kind === "branch_merge") return t("merged", { source: named("source") });
       if (message.kind === "summary") return t("summary");
       if (message.kind === "prompt_change") return t("promptChange");
-      return t("injection", { label: named("label") });
+      return detail.about === "workspace_overview" ? t("overview") : t("injection", { label: named("label") });
     }
     case "project_structure":
       return t("overview");

@@ -14,7 +14,6 @@ const WORDS = {
   attempt: ["attempt {retry} of {max}", "第 {retry} 次，共 {max} 次"],
   inSeconds: ["in {n} s", "{n} 秒后"],
   retryNow: ["Retry now", "立即重试"],
-  stop: ["Stop", "停止"],
   pause: ["Pause", "暂停"],
   resume: ["Resume", "恢复"],
   continue: ["Continue", "继续"],
@@ -43,7 +42,7 @@ export function StateLine({ id }: { id: string }) {
   useEffect(() => {
     if (words !== "") announce(words);
   }, [words]);
-  const steer = (how: "cancel" | "pause" | "resume" | "continue" | "retry") => act({ kind: "steer", id, how });
+  const steer = (how: "pause" | "resume" | "continue" | "retry") => act({ kind: "steer", id, how });
   const detail = state === null ? [] : detailOf(state, t, now);
   const elapsed = isWorking ? Math.floor((now - since) / 1000) : 0;
   const shown = [...detail, ...(elapsed >= SHOWN_AFTER ? [t("seconds", { n: elapsed })] : [])].join(" · ");
@@ -73,11 +72,6 @@ export function StateLine({ id }: { id: string }) {
         {isWorking && state?.type !== "cancelling" && (
           <Button kind={["small", "quiet"]} whyNot={off} icon="pause" onClick={() => steer("pause")}>
             {t("pause")}
-          </Button>
-        )}
-        {words !== "" && state?.type !== "cancelling" && state?.type !== "failed" && (
-          <Button kind="small" whyNot={off} icon="stop" onClick={() => steer("cancel")}>
-            {t("stop")}
           </Button>
         )}
       </span>

@@ -10,6 +10,7 @@ import { isConnected, modeOf } from "../../store/selectors";
 import { Icon } from "../../ui/icons";
 import { Menu } from "../../ui/Menu";
 import { visibleName } from "../../ui/names";
+import { ModeSign } from "./ModeSign";
 import { SwitchDialog } from "./SwitchDialog";
 import { MODE_KEY, callsToConfirm, modeToShow, readMode, writeMode } from "./remembered";
 import { useModes } from "./useModes";
@@ -81,7 +82,7 @@ export function ModeSelector({ id }: { id: string | null }) {
         place="above"
         button={
           <>
-            <span aria-hidden="true">{present.icon}</span>
+            <ModeSign mode={present} />
             {visibleName(present.title)}
             <Icon name="chevron" size={14} />
           </>
@@ -90,7 +91,7 @@ export function ModeSelector({ id }: { id: string | null }) {
           key: each.name,
           label: visibleName(each.title),
           note: visibleName(each.meaning),
-          sign: each.icon,
+          sign: <ModeSign mode={each} />,
           isChosen: each.name === mode,
           ...(index < 9 ? { shortcut: String(index + 1) } : {}),
           onChoose: () => void choose(each.name),

@@ -35,7 +35,7 @@ export function DefaultMode({ preferred, onChange }: { preferred: string | null;
       <Choice
         legend={t("mode")}
         value={asked ?? preferred ?? DEFAULT_MODE}
-        options={modes.map((mode) => ({ value: mode.name, label: `${mode.icon} ${visibleName(mode.title)}`, note: visibleName(mode.meaning) }))}
+        options={modes.map((mode) => ({ value: mode.name, label: visibleName(mode.title), note: visibleName(mode.meaning) }))}
         onChange={choose}
       />
       {asked !== null && (

@@ -28,7 +28,7 @@ export function Sidebar({ isDrawerOpen, onToggle, onChosen }: Given) {
   const { act } = usePage();
   const [isArchive, setArchive] = useState(false);
   const begin = () => {
-    act({ kind: "begin" });
+    act({ kind: "activate", id: null });
     onChosen();
   };
   useShortcut("context.new", begin);

@@ -29,7 +29,7 @@ export function Tabs({ onToggle }: { onToggle(): void }) {
   const known = useSlice((state) => state.contexts[at.active ?? ""]?.shape.value?.title ?? null, [at.active]);
   const title = at.active === null ? t("new") : titleOf(shown?.title ?? known);
   useTitlePart("conversation", at.active === null ? "" : title);
-  const begin = () => act({ kind: "begin" });
+  const begin = () => act({ kind: "activate", id: null });
   return (
     <header className="tabs">
       <IconButton icon="sidebar" label={t("show")} title={`${t("show")} (${keysOf("sidebar.toggle")})`} extraClass="tabs-show" onClick={onToggle} />

@@ -6,6 +6,7 @@ import { Icon } from "../../ui/icons";
 import { visibleName } from "../../ui/names";
 import { ago } from "../../ui/times";
 import { useMode } from "../modes/ModeSelector";
+import { ModeSign } from "../modes/ModeSign";
 import { useModes } from "../modes/useModes";
 import { examplesFor } from "./examples";
 import { openDialog } from "./opened";
@@ -38,7 +39,7 @@ export function Welcome({ id }: { id: string | null }) {
       <h1>{t("title")}</h1>
       {present !== undefined && (
         <p className="soft">
-          <span aria-hidden="true">{present.icon}</span> <strong>{visibleName(present.title)}</strong> – {visibleName(present.meaning)}
+          <ModeSign mode={present} /> <strong>{visibleName(present.title)}</strong> – {visibleName(present.meaning)}
         </p>
       )}
       {isDemo && (

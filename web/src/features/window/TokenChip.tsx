@@ -27,7 +27,8 @@ export function TokenChip({ id }: { id: string }) {
   const { own, total, window } = found;
   const full = percent(window.tokens, window.budget);
   const about = window.is_estimate ? "≈ " : "";
-  const [tokens, budget] = [compact(window.tokens), compact(window.budget)];
+  const share = `${about}${full} %`;
+  const amount = `${compact(window.tokens)}/${compact(window.budget)}`;
   const rows: [string, string][] = [
     [t("window"), `${about}${window.tokens.toLocaleString()} / ${window.budget.toLocaleString()}`],
     [t("in"), (own.input_tokens ?? 0).toLocaleString()],
@@ -38,13 +39,13 @@ export function TokenChip({ id }: { id: string }) {
   if (total.cost != null) rows.push([t("cost"), `≈ ${money(total.cost)}`]);
   return (
     <Popover
-      label={t("label", { shown: `${about}${full} % · ${tokens}/${budget}` })}
+      label={t("label", { shown: `${share} · ${amount}` })}
       buttonClass={`button quiet small token-chip is-${urgency(full)}`}
       place="above"
       button={
         <>
-          {about}
-          {full} %<span className="token-more"> · {tokens}/{budget}</span>
+          {share}
+          <span className="token-amount"> · {amount}</span>
         </>
       }
     >

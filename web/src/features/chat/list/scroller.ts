@@ -213,7 +213,7 @@ function shifted({ id, offset, part }: Seen, by: number): Seen {
 
 /** The paragraph at the upper edge: a narrower window makes what is above it longer. */
 function partOf(row: Element, element: Element): Seen["part"] {
-  for (const part of row.querySelectorAll(".markdown > *")) {
+  for (const part of row.querySelectorAll(".md > *")) {
     const offset = offsetOf(part, element);
     if (offset + part.clientHeight > 0) return { element: part, offset };
   }
