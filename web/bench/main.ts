@@ -45,6 +45,7 @@ async function run(): Promise<void> {
       const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: "en-US" });
       const page = await context.newPage();
       await page.goto(`${base}/?token=${token}`);
+      await page.locator(".tabs-list button").first().waitFor();
       return page;
     },
     close: (page) => page.context().close(),

@@ -21,7 +21,7 @@ export async function rested(page: Page): Promise<void> {
 
 export async function streaming(bench: Bench, times: number, idle: Seen, text: Seen): Promise<readonly Figure[]> {
   const page = await bench.open();
-  await goTo(page, LONG);
+  await goTo(page, LONG, "");
   await throttle(page, times);
   await speak(bench, page, LONG, 10);
   await watch(page);
@@ -52,7 +52,7 @@ export async function streaming(bench: Bench, times: number, idle: Seen, text: S
 /** Somebody reads a little further up for 10 seconds of an answer. */
 export async function drift(bench: Bench): Promise<readonly Figure[]> {
   const page = await bench.open();
-  await goTo(page, LONG);
+  await goTo(page, LONG, "");
   await speak(bench, page, LONG, 10);
   await page.getByRole("log").hover();
   await page.mouse.wheel(0, -300);
