@@ -19,7 +19,7 @@ afterAll(async () => browser?.close());
 async function makeWorld() {
   const model = await makeModel();
   const env = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "a-key-for-tests", PILOTHOUSE_MODEL: "openai:story" };
-  const host = await makeHost({ env });
+  const host = await makeHost(null, env);
   await host.start();
   const contexts: BrowserContext[] = [];
   const screens: Screen[] = [];
@@ -35,7 +35,7 @@ async function makeWorld() {
       contexts.push(context);
       context.setDefaultTimeout(30_000);
       watch(context, host.base, (text) => faults.push(text));
-      const screen = new Screen(await context.newPage(), looks.language ?? "en");
+      const screen = new Screen(await context.newPage(), looks.language ?? "en", looks.isTouch ?? false);
       screens.push(screen);
       await screen.page.goto(host.link);
       await screen.mode.waitFor();

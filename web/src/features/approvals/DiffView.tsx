@@ -46,6 +46,7 @@ export function DiffView({ text, path }: { text: string; path: string }) {
 }
 
 function Unified({ lines, label }: { lines: readonly DiffLine[]; label: string }) {
+  const hasOld = lines.some((line) => line.old !== null && line.old > 0);
   return (
     <Lines
       count={lines.length}
@@ -56,9 +57,11 @@ function Unified({ lines, label }: { lines: readonly DiffLine[]; label: string }
         if (line === undefined) return null;
         return (
           <div className={`diff-line is-${line.kind}`}>
-            <span className="diff-number" aria-hidden="true">
-              {line.old}
-            </span>
+            {hasOld && (
+              <span className="diff-number" aria-hidden="true">
+                {line.old}
+              </span>
+            )}
             <span className="diff-number" aria-hidden="true">
               {line.new}
             </span>

@@ -62,7 +62,7 @@ export function scopeWords(rule: Pick<Rule, "effect" | "scope">, language: Langu
 /** What the tool does, and the name that the rule holds to. */
 function toolWords(tool: string, language: Language): string {
   const title = titleOf({ tool, display_name: "" }, language);
-  const name = visibleName(tool);
+  const name = visibleText(tool); // never shortened: the rule holds to all of it
   return title === name ? name : language === "zh" ? `${title}（${name}）` : `${title} (${name})`;
 }
 

@@ -12,6 +12,7 @@ import { compact } from "../window/tokens";
 import { choose, useChosen, useNewContext } from "./chosen";
 import { openDialog } from "./opened";
 import { useModels, useNameOfModel, usePersonas } from "./useModels";
+import "./model.css";
 
 const WORDS = {
   label: ["Model: {model}. Persona: {persona}", "模型：{model}。角色：{persona}"],

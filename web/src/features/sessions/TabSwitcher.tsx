@@ -9,7 +9,7 @@ import type { TabsAtHand } from "./useTabs";
 const WORDS = {
   open: ["{title}. {n} open {n|conversation|conversations}", "{title}。打开的对话：{n}"],
   new: ["New conversation", "新对话"],
-  close: ["Close “{title}”", "关闭“{title}”"],
+  close: ["Close this tab", "关闭此标签页"],
 } as const;
 
 export function TabSwitcher({ at, title, onBegin }: { at: TabsAtHand; title: string; onBegin(): void }) {
@@ -40,7 +40,7 @@ export function TabSwitcher({ at, title, onBegin }: { at: TabsAtHand; title: str
             onChoose: () => at.goTo(tab.id),
           })),
           { key: "new", label: t("new"), sign: <Icon name="add" />, onChoose: onBegin },
-          ...(active === null ? [] : [{ key: "close", label: t("close", { title }), sign: <Icon name="close" />, onChoose: () => at.close(active) }]),
+          ...(active === null ? [] : [{ key: "close", label: t("close"), sign: <Icon name="close" />, onChoose: () => at.close(active) }]),
         ]}
       />
     </div>
