@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pilothouse.client import Client, ServerError
+from pilothouse.domain.personas import Persona, Personas
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.disk import FaultyDisk
 from pilothouse.testing.served import Served
@@ -103,6 +104,28 @@ async def test_preferences_hold_for_contexts_made_from_then_on(tmp_path: Path) -
                 await client.call("PUT", "/api/session/preferences", bad)
             assert refused.value.problem.status == 422
         assert (await get(client))["preferences"]["default_mode"] == "plan"
+
+
+async def test_the_preferred_model_is_that_of_new_contexts_where_there_is_it_and_nothing_else_names_one(
+    tmp_path: Path,
+) -> None:
+    personas = Personas([Persona("thrifty", model="openai:small"), Persona("plain")])
+    world = World(tmp_path, models=["small", "large"], personas=lambda _: personas)
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
+
+        async def model(**body: str) -> str:
+            return (await client.call("POST", "/api/contexts", body))["config"]["model"]
+
+        assert await model() == "test"
+        await client.call("PUT", "/api/session/preferences", {"default_model": "large"})
+        assert await model() == "large"
+        assert await model(persona="plain") == "large"
+        assert await model(persona="thrifty") == "small"
+        assert await model(model="small") == "small"
+        await client.call("PUT", "/api/session/preferences", {"default_model": "gone"})
+        assert await model() == "test"
+        await client.call("PUT", "/api/session/preferences", {"default_model": None})
+        assert await model() == "test"
 
 
 async def test_deleting_a_context_closes_its_tab(tmp_path: Path) -> None:

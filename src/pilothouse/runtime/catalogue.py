@@ -56,12 +56,14 @@ async def create_context(
     title: str | None = None,
     persona: str | None = None,
     model: str | None = None,
+    usual_model: str | None = None,
     parent: str | None = None,
     context_id: str | None = None,
     by: str = "local",
 ) -> ContextId:
     """`usual_modes` are what the person prefers where nothing is said: the strictest of them and of what the files say,
-    unless the persona names another one (`first_mode`).
+    unless the persona names another one (`first_mode`). `usual_model` is the model that they prefer, where there is it
+    and the persona names none.
 
     Raises: InvalidInput, NotFound (the parent), Conflict (the id is taken), StoreError."""
     check_workspace(contexts.parts, workspace)
@@ -86,7 +88,7 @@ async def create_context(
         updated_at=at,
         mode=named.name,
         persona=persona,
-        model=model,
+        model=model or _first_model(parts, real, usual_model, persona),
         policy=policy,
     )
     created = AuditDraft(kind="context_created", at=at, by=by, detail={"mode": named.name})
@@ -108,6 +110,13 @@ def _first_mode(parts: Parts, workspace: str, usual: Sequence[str | None], perso
     strictest = max((parts.modes.named(name) for name in names or [DEFAULT_MODE]), key=strictness)
     chosen = parts.personas(workspace).get(persona) if persona is not None else None
     return first_mode(chosen, strictest, parts.modes)
+
+
+def _first_model(parts: Parts, workspace: str, usual: str | None, persona: str | None) -> str | None:
+    """None for what the runtime uses by itself. A preference for a model that there is no more counts for nothing."""
+    chosen = parts.personas(workspace).get(persona) if persona is not None else None
+    own = (chosen.model or "").removeprefix("openai:") if chosen is not None else ""
+    return usual if usual is not None and parts.has_model(usual) and not parts.has_model(own) else None
 
 
 def check_workspace(parts: Parts, workspace: Path) -> None:

@@ -85,6 +85,7 @@ async def create(call: Call, body: NewContext) -> ContextShape:
         title=body.title,
         persona=body.persona,
         model=body.model,
+        usual_model=preferences.default_model,
         by=call.user,
     )
     return await get(call, context_id)
