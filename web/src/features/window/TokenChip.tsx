@@ -7,7 +7,7 @@ import { compact, money, percent, urgency } from "./tokens";
 import "./tokens.css";
 
 const WORDS = {
-  label: ["Window: {percent} % full, {tokens} of {budget} tokens", "窗口：已用 {percent} %，{tokens}/{budget} 个 token"],
+  label: ["{shown} tokens of the window", "{shown} 个 token（窗口占用）"],
   estimate: ["Estimated; the provider's own count corrects it.", "这是估算值；提供方的计数会校正它。"],
   window: ["In the window", "窗口内"],
   in: ["Tokens in", "输入 token"],
@@ -38,7 +38,7 @@ export function TokenChip({ id }: { id: string }) {
   if (total.cost != null) rows.push([t("cost"), `≈ ${money(total.cost)}`]);
   return (
     <Popover
-      label={t("label", { percent: full, tokens, budget })}
+      label={t("label", { shown: `${about}${full} % · ${tokens}/${budget}` })}
       buttonClass={`button quiet small token-chip is-${urgency(full)}`}
       place="above"
       button={
