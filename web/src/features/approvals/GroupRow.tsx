@@ -14,14 +14,7 @@ import { essenceOf, isDangerous, risksOf, titleOf } from "./tools";
 import { isOffer, type Waiting } from "./waiting";
 import { WORDS } from "./words";
 
-interface Given {
-  dock: Deciding;
-  one: Waiting;
-  isTicked: boolean;
-  onTick(): void;
-}
-
-export function GroupRow({ dock, one: { call, sent }, isTicked, onTick }: Given) {
+export function GroupRow({ dock, one: { call, sent } }: { dock: Deciding; one: Waiting }) {
   const t = useWords(WORDS);
   const language = useLanguage();
   const id = useId();
@@ -34,7 +27,7 @@ export function GroupRow({ dock, one: { call, sent }, isTicked, onTick }: Given)
     <li className="row" role="group" aria-labelledby={id} tabIndex={-1} data-call={call.id} aria-busy={sent !== null}>
       <div className="row-head">
         <label className="tick">
-          <input type="checkbox" checked={isTicked} disabled={sent !== null} aria-label={t("choose", { what: `${title} ${essence}` })} onChange={onTick} />
+          <input type="checkbox" checked={dock.isTicked(call.id)} disabled={sent !== null} aria-label={t("choose", { what: `${title} ${essence}` })} onChange={() => dock.tick(call.id)} />
         </label>
         <button type="button" className="row-open" aria-expanded={isOpen} title={t("open", { what: title })} onClick={() => dock.toggle(call.id)}>
           <span className="row-chevron">
