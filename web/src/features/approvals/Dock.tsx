@@ -48,10 +48,10 @@ function DockOf({ id }: { id: string }) {
   const [ticked, tick] = useToggled();
   const times = useDockFocus(dock, element);
   const calls = dock.waiting.filter(({ sent }) => sent === null).map(({ call }) => call);
-  const isStill = (one: Asked) => one.calls.every((each) => calls.some((call) => call.id === each.id && call.digest === each.digest));
+  const stillAsked = asked?.calls.filter((each) => calls.some((call) => call.id === each.id && call.digest === each.digest)) ?? [];
   const deciding: Deciding = {
     ...dock,
-    asked: asked !== null && isStill(asked) ? asked : null,
+    asked: asked === null || stillAsked.length === 0 ? null : { ...asked, calls: stillAsked },
     ask(next) {
       setAsked(next);
       if (next === null) focusCard(asked?.calls[0]?.id ?? null);

@@ -27,11 +27,11 @@ export function Group({ dock }: { dock: Deciding }) {
         </h2>
       </header>
       {dock.asked?.kind !== "edit" && (
-        <ul className="card-body card-rows" onKeyDown={walk}>
+        <div className="card-body card-rows" onKeyDown={walk}>
           {dock.waiting.map((one) => (
             <GroupRow key={one.call.id} dock={dock} one={one} />
           ))}
-        </ul>
+        </div>
       )}
       <footer className="card-foot">
         {dock.asked !== null ? (

@@ -24,7 +24,7 @@ export function GroupRow({ dock, one: { call, sent } }: { dock: Deciding; one: W
   const diff = call.preview == null ? null : parseDiff(call.preview);
   const counts = diff === null ? null : countsOf(diff);
   return (
-    <li className="row" role="group" aria-labelledby={id} tabIndex={-1} data-call={call.id} aria-busy={sent !== null}>
+    <div className="row" role="group" aria-labelledby={id} tabIndex={-1} data-call={call.id} aria-busy={sent !== null}>
       <div className="row-head">
         <label className="tick">
           <input type="checkbox" checked={dock.isTicked(call.id)} disabled={sent !== null} aria-label={t("choose", { what: `${title} ${essence}` })} onChange={() => dock.tick(call.id)} />
@@ -70,6 +70,6 @@ export function GroupRow({ dock, one: { call, sent } }: { dock: Deciding; one: W
           )}
         </div>
       )}
-    </li>
+    </div>
   );
 }
