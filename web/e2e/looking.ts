@@ -33,17 +33,21 @@ export async function latinWords(page: Page, allowed: readonly string[]): Promis
     return found;
   });
   const isAllowed = (word: string) => allowed.some((each) => each.toLowerCase() === word.toLowerCase());
-  return [...new Set(texts.filter((text) => (text.match(/[A-Za-z][A-Za-z'.]+/g) ?? []).some((word) => !isAllowed(word))))];
+  return [...new Set(texts.filter((text) => (text.match(/[A-Za-z][A-Za-z']+/g) ?? []).some((word) => !isAllowed(word))))];
 }
 
 /** Nothing is wider than the screen. */
 export async function fitsSideways(page: Page): Promise<void> {
   const found = await page.evaluate(() => {
     const width = document.documentElement.clientWidth;
+    // What stands in something that scrolls or cuts it does not make the page wider, unless it is placed by the page.
     const isScrolled = (element: Element): boolean => {
+      let position = getComputedStyle(element).position;
       for (let above = element.parentElement; above !== null; above = above.parentElement) {
-        const { overflowX } = getComputedStyle(above);
-        if (overflowX === "auto" || overflowX === "scroll" || overflowX === "hidden" || overflowX === "clip") return true;
+        const style = getComputedStyle(above);
+        const isItsPlace = position !== "fixed" && (position !== "absolute" || style.position !== "static");
+        if (isItsPlace && style.overflowX !== "visible") return true;
+        if (isItsPlace) position = style.position;
       }
       return false;
     };

@@ -34,6 +34,7 @@ export class Screen {
   constructor(
     readonly page: Page,
     readonly language: "en" | "zh",
+    readonly isTouch: boolean,
   ) {}
 
   name(name: Name): string {
@@ -87,7 +88,8 @@ export class Screen {
 
   async say(text: string): Promise<void> {
     await this.box.fill(text);
-    await this.box.press("Enter");
+    if (this.isTouch) await this.button("send").tap();
+    else await this.box.press("Enter");
   }
 
   /** An entry of the open menu of modes. */

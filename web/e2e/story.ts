@@ -35,7 +35,7 @@ async function makeWorld() {
       contexts.push(context);
       context.setDefaultTimeout(30_000);
       watch(context, host.base, (text) => faults.push(text));
-      const screen = new Screen(await context.newPage(), looks.language ?? "en");
+      const screen = new Screen(await context.newPage(), looks.language ?? "en", looks.isTouch ?? false);
       screens.push(screen);
       await screen.page.goto(host.link);
       await screen.mode.waitFor();
