@@ -8,6 +8,7 @@ import { type Params, sayWord } from "../src/i18n/words";
 export const NAMES = {
   box: ["Message", "消息"],
   send: ["Send (Enter)", "发送（回车）"],
+  sendTouch: ["Send", "发送"],
   queue: ["Send after this turn (Enter)", "本轮结束后发送（回车）"],
   you: ["You", "你"],
   agent: ["Agent", "代理"],
@@ -88,7 +89,7 @@ export class Screen {
 
   async say(text: string): Promise<void> {
     await this.box.fill(text);
-    if (this.isTouch) await this.button("send").tap();
+    if (this.isTouch) await this.button("sendTouch").tap();
     else await this.box.press("Enter");
   }
 
