@@ -19,7 +19,7 @@ afterAll(async () => browser?.close());
 async function makeWorld() {
   const model = await makeModel();
   const env = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "a-key-for-tests", PILOTHOUSE_MODEL: "openai:story" };
-  const host = await makeHost({ env });
+  const host = await makeHost(null, env);
   await host.start();
   const contexts: BrowserContext[] = [];
   const screens: Screen[] = [];

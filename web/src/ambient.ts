@@ -19,10 +19,10 @@ export const systemAmbient: Ambient = {
   },
 };
 
-const FIRST = 50;
-const LONGEST = 5_000;
+const FIRST = 250;
+const LONGEST = 8_000;
 
-/** How long to wait after so many failures in a row: longer each time, and never all at once. */
+/** How long to wait after so many failures in a row: not at all, then longer each time, and never all at once. */
 export function pauseAfter(failures: number, ambient: Ambient): number {
-  return Math.min(FIRST * 2 ** (failures - 1), LONGEST) * (0.5 + ambient.random());
+  return failures <= 1 ? 0 : Math.min(FIRST * 2 ** (failures - 2), LONGEST) * (0.5 + ambient.random());
 }

@@ -6,6 +6,7 @@ import { makeStream } from "./api/events";
 import { makeApi, type Server } from "./api/http";
 import { makeSendFile } from "./api/upload";
 import { App } from "./app/App";
+import { browserFrames, paced } from "./app/pace";
 import { tellOutcome } from "./features/modes/outcome";
 import { PageContext, languageOf } from "./app/page";
 import { run } from "./store/runner";
@@ -24,7 +25,10 @@ const api = makeApi(server, systemAmbient);
 const runner = run(store, api, makeStream(server, systemAmbient), systemAmbient, (answer) =>
   tellOutcome(answer, languageOf(store.getSnapshot())),
 );
-const page = { store, api, sendFile: makeSendFile(server), ambient: systemAmbient, act: runner.act };
+// Whoever comes back, or has a network again, waits for no clock.
+for (const event of ["online", "pageshow"]) window.addEventListener(event, runner.wake);
+document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && runner.wake());
+const page = { store: paced(store, browserFrames), api, sendFile: makeSendFile(server), ambient: systemAmbient, act: runner.act };
 
 const root = document.getElementById("page");
 if (root === null) throw new Error("the document has no place for the page");

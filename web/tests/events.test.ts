@@ -96,6 +96,27 @@ test("a server that is not there is asked less and less often", async () => {
   expect(tries).toBeLessThan(40);
 });
 
+test("whoever comes back waits for no clock, and a connection that lives is left alone", async () => {
+  const { server, clock, stream, until, opened } = listen();
+  server.answerWith(0);
+  stream.follow([]);
+  for (let second = 0; second < 30; second++) await clock.pass(1_000);
+  server.answerWith(200);
+  stream.wake();
+  await clock.settle();
+  expect(server.opened.length).toBe(1);
+  await until(0);
+  (await opened(1)).say(": \n\n");
+  expect(await until(1)).toEqual(["up"]);
+  await clock.pass(10_000);
+  stream.wake();
+  await clock.settle();
+  expect(server.opened.length).toBe(1);
+  await clock.pass(10_000);
+  stream.wake(); // it was silent for longer than a living one is
+  await opened(2);
+});
+
 test("who is not let in is told, and nothing is tried any more", async () => {
   const { server, clock, stream, until } = listen();
   server.answerWith(401);

@@ -112,6 +112,7 @@ export function makeNetwork(clock: TestClock) {
         followed = ids;
         queueMicrotask(connect);
       },
+      wake: () => {},
       close: () => void (isUp = false),
     };
   };

@@ -55,7 +55,7 @@ test(
   "the store is right against the real server, also when that is killed and comes back",
   { timeout: 60_000 },
   async () => {
-    const host = await makeHost({ script: SCRIPT });
+    const host = await makeHost(SCRIPT);
     endings.push(host.clear, () => host.end("SIGKILL"));
     await host.start();
     const server = { fetch, base: host.base, headers: host.headers };

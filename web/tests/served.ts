@@ -9,19 +9,19 @@ import { join, resolve } from "node:path";
 const TOKEN = "a-token-for-tests-only";
 export const PYTHON = process.env.PILOTHOUSE_PYTHON ?? resolve(import.meta.dirname, "../../.venv/bin/python");
 
-/** The model plays a script, or is what the environment says. */
-export async function makeHost(model: { script: object } | { env: Readonly<Record<string, string>> }) {
+/** The model plays the script; or is the one that the environment names, where there is no script. */
+export async function makeHost(script: object | null, given: Readonly<Record<string, string>> = {}) {
   const folder = mkdtempSync(join(tmpdir(), "pilothouse-web-"));
   const work = join(folder, "work");
   mkdirSync(work);
-  const script = join(folder, "script.json");
-  if ("script" in model) writeFileSync(script, JSON.stringify(model.script));
+  const path = join(folder, "script.json");
+  writeFileSync(path, JSON.stringify(script));
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;
   const code = "import sys; from pilothouse.cli import main; sys.exit(main())";
   const words = ["serve", "--no-open", "--port", String(port), "--root", work, "--data-dir", join(folder, "data")];
-  const chosen = "script" in model ? { PILOTHOUSE_MODEL: `scripted:${script}` } : model.env;
-  const env = { ...process.env, PILOTHOUSE_TOKEN: TOKEN, XDG_CONFIG_HOME: join(folder, "config"), ...chosen };
+  const model = script === null ? {} : { PILOTHOUSE_MODEL: `scripted:${path}` };
+  const env = { ...process.env, PILOTHOUSE_TOKEN: TOKEN, XDG_CONFIG_HOME: join(folder, "config"), ...model, ...given };
   let child: ChildProcess | null = null;
   return {
     base,

@@ -17,13 +17,16 @@ export interface Listener {
 export interface Stream {
   /** From now on, the signals of these contexts and of the session. */
   follow(contexts: readonly string[]): void;
+  /** Opens it at once if it waits to be opened again, or was silent for longer than a living one is. */
+  wake(): void;
   close(): void;
 }
 
 export type OpenStream = (listener: Listener) => Stream;
 
 /** The server gives a sign of life every 15 seconds. */
-const SILENCE = 40_000;
+const SILENCE = 35_000;
+const LIFE = 16_000;
 
 /**
  * A new stream first tells the present, so that nothing is lost between two of them: neither when the connection breaks
@@ -35,6 +38,7 @@ export function makeStream(server: Server, ambient: Ambient): OpenStream {
     let isClosed = false;
     let isRunning = false;
     let interrupt = (): void => {};
+    let alive: number | null = null; // when it last gave a sign; none while it waits
 
     async function run(): Promise<void> {
       let failures = 0;
@@ -42,8 +46,13 @@ export function makeStream(server: Server, ambient: Ambient): OpenStream {
         const controller = new AbortController();
         const followed = contexts;
         interrupt = () => controller.abort();
+        alive = ambient.now();
+        const live = () => {
+          failures = 0;
+          alive = ambient.now();
+        };
         try {
-          await listen(server, ambient, followed ?? "", controller, listener, () => (failures = 0));
+          await listen(server, ambient, followed ?? "", controller, listener, live);
         } catch (error) {
           if (error instanceof ServerError && !isTemporary(error)) {
             isClosed = true;
@@ -54,6 +63,7 @@ export function makeStream(server: Server, ambient: Ambient): OpenStream {
         if (contexts !== followed) continue;
         listener.down();
         failures += 1;
+        alive = null;
         await new Promise<void>((resolve) => {
           const cancel = ambient.later(pauseAfter(failures, ambient), resolve);
           interrupt = () => (cancel(), resolve());
@@ -69,6 +79,9 @@ export function makeStream(server: Server, ambient: Ambient): OpenStream {
         interrupt();
         if (!isRunning) void run();
         isRunning = true;
+      },
+      wake() {
+        if (!isClosed && (alive === null || ambient.now() - alive > LIFE)) interrupt();
       },
       close() {
         isClosed = true;

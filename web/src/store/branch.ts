@@ -53,23 +53,26 @@ export function settle(copy: Copy): Copy {
   const ids = branch.ids.slice(from, missing < 0 ? undefined : missing);
   const next = share(shown, { ...branch, first: branch.first + from, ids });
   if (next === shown) return copy;
-  const listed = new Set(branch.ids);
-  const isShown = new Set(next.ids);
   return {
     ...copy,
     shown: next,
-    messages: isSame ? messages : without(messages, (id) => !listed.has(id)),
-    texts: without(copy.texts, (id) => isShown.has(id)),
+    messages: isSame ? messages : listed(messages, branch.ids),
+    texts: without(copy.texts, (id) => next.ids.includes(id)),
   };
+}
+
+function listed(messages: Copy["messages"], ids: readonly string[]): Copy["messages"] {
+  const all = new Set(ids);
+  return without(messages, (id) => !all.has(id));
 }
 
 export function takeMessages(copy: Copy, ids: readonly string[], found: readonly Message[], asked: Tick): Copy {
   const byId = new Map(found.map((message) => [message.message_id, message]));
   const messages = { ...copy.messages };
-  const listed = new Set(copy.branch.ids);
+  const all = copy.branch.ids;
   for (const id of ids) {
     const old = messages[id];
-    if (!listed.has(id) || (old !== undefined && old.asked >= asked)) continue;
+    if (!all.includes(id) || (old !== undefined && old.asked >= asked)) continue;
     messages[id] = { told: old?.told ?? -1, asked, message: share(old?.message, byId.get(id) ?? null) };
   }
   return settle({ ...copy, messages });

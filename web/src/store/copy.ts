@@ -97,8 +97,8 @@ function takeShape(copy: Copy, shape: ContextShape, asked: Tick, tick: Tick, now
 
 /** What is neither on the branch nor being written never came to be: its process died before it was kept. */
 function withWriting(copy: Copy, shape: ContextShape, asked: Tick, tick: Tick): Copy {
-  const listed = new Set(copy.branch.ids); // what is shown of these has no text any more
-  const isOver = (id: string) => id !== shape.streaming?.message_id && !listed.has(id);
+  // What is shown of the branch has no text any more.
+  const isOver = (id: string) => id !== shape.streaming?.message_id && !copy.branch.ids.includes(id);
   const kept = { ...copy, texts: without(copy.texts, (id, writing) => writing.told <= asked && isOver(id)) };
   return shape.streaming == null ? kept : note(kept, shape.streaming.message_id, shape.streaming.sequence, tick);
 }

@@ -14,6 +14,8 @@ const PULLS_AT_ONCE = 6;
 export interface Runner {
   /** Gives the key under which it is found in `outgoing` until it is done. */
   act(command: Command): string;
+  /** Tries again at once whatever waits to be tried again. */
+  wake(): void;
   close(): void;
 }
 
@@ -33,8 +35,7 @@ export function run(
   const stream = openStream({
     signal: (signal) => store.dispatch({ type: "signal", signal }),
     up() {
-      for (const { cancel } of failing.values()) cancel?.();
-      failing.clear();
+      forgive();
       store.dispatch({ type: "up" });
     },
     down: () => store.dispatch({ type: "down" }),
@@ -64,6 +65,11 @@ export function run(
         store.dispatch({ type: "failed", pull: wanted, asked, problem: error.problem });
       }
     }
+  }
+
+  function forgive(): void {
+    for (const { cancel } of failing.values()) cancel?.();
+    failing.clear();
   }
 
   function putOff(name: string): void {
@@ -106,6 +112,11 @@ export function run(
         (error: unknown) => isClosed || store.dispatch({ type: "refused", key, problem: problemOfError(error) }),
       );
       return key;
+    },
+    wake() {
+      forgive();
+      stream.wake();
+      look();
     },
     close() {
       isClosed = true;

@@ -1,10 +1,11 @@
 /** What is shown, computed from the state. Use them with `store.slice`. */
-import type { CallShape } from "../api/schema";
+import type { CallShape, Preferences } from "../api/schema";
 import states from "../api/states.json";
 import type { Message } from "../api/types";
 import { type Language, sayState } from "../i18n/say";
 import { inOrder } from "./order";
-import { type Outgoing, type State, type Writing, activeId } from "./state";
+import { once } from "./share";
+import { type Copy, type Outgoing, type State, type Writing, activeId } from "./state";
 import { BANNER } from "./wants";
 
 export interface Visible {
@@ -19,7 +20,7 @@ export interface Visible {
 
 export function visible(state: State, id: string): Visible {
   const copy = state.contexts[id];
-  const messages = (copy?.shown.ids ?? []).flatMap((each) => copy?.messages[each]?.message ?? []);
+  const messages = copy === undefined ? [] : shownMessages(copy);
   const sent = Object.values(state.outgoing).filter(({ command }) => command.kind === "send" && command.id === id);
   const isWaiting = ({ command }: Outgoing) => command.kind === "send" && command.body.queue === true;
   return {
@@ -30,6 +31,9 @@ export function visible(state: State, id: string): Visible {
     hasOlder: (copy?.shown.first ?? 0) > 0,
   };
 }
+
+/** The list is made once for what it is made from: a piece of an answer leaves that alone. */
+const shownMessages = once((copy: Copy) => [copy.shown, copy.messages], ({ shown, messages }) => shown.ids.flatMap((id) => messages[id]?.message ?? []));
 
 export interface TabShown {
   readonly id: string;
@@ -124,4 +128,11 @@ export function canContinue(state: State, id: string): boolean {
 export function lengthOf(state: State, id: string): number {
   const shape = state.contexts[id]?.shape.value;
   return shape == null ? 0 : (shape.branches[shape.active_branch]?.length ?? 0);
+}
+
+/** As the person has just put them. Nothing, until they are known. */
+export function preferencesOf(state: State): Preferences | undefined {
+  const known = state.session.value?.preferences;
+  const asked = Object.values(state.outgoing).flatMap(({ command, problem }) => (command.kind === "preferences" && problem === null ? [command.body] : []));
+  return known === undefined || asked.length === 0 ? known : Object.assign({ ...known }, ...asked);
 }

@@ -34,3 +34,19 @@ export function without<T>(record: { readonly [name: string]: T }, isDropped: (n
   const kept = Object.entries(record).filter(([name, value]) => !isDropped(name, value));
   return kept.length === Object.keys(record).length ? record : Object.fromEntries(kept);
 }
+
+/**
+ * The same answer for as long as the parts are the same that it is computed from. The last answer is kept for each
+ * first part, and goes with it.
+ */
+export function once<T, R>(partsOf: (from: T) => readonly [object, ...unknown[]], compute: (from: T) => R): (from: T) => R {
+  const kept = new WeakMap<object, { parts: readonly unknown[]; answer: R }>();
+  return (from) => {
+    const parts = partsOf(from);
+    const old = kept.get(parts[0]);
+    if (old !== undefined && parts.every((part, index) => Object.is(part, old.parts[index]))) return old.answer;
+    const answer = compute(from);
+    kept.set(parts[0], { parts, answer });
+    return answer;
+  };
+}

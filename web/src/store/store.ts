@@ -30,12 +30,13 @@ export function createStore(ambient: Ambient): Store {
       return () => listeners.delete(listener);
     },
     getSnapshot: () => state,
-    slice: (select) => sliceOf(store, select),
+    slice: (select) => sliced(store, select),
   };
   return store;
 }
 
-function sliceOf<T>(store: Store, select: (state: State) => T): Watched<T> {
+/** A part of something watched. Listeners hear only of what changes that part. */
+export function sliced<T>(store: Watched<State>, select: (state: State) => T): Watched<T> {
   let from: State | null = null;
   let last: T;
   const current = (): T => {

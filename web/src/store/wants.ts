@@ -2,6 +2,7 @@
 import { isComplete } from "./branch";
 import type { Pull } from "./events";
 import { KEPT, hasMessages } from "./reduce";
+import { once } from "./share";
 import { type Copy, PAGE, type State, activeId, isWanted } from "./state";
 
 /** When the banner comes that there is no connection. */
@@ -30,7 +31,7 @@ function wantsToShow(copy: Copy): Pull[] {
   const pulls: Pull[] = Object.values(copy.texts)
     .filter((writing) => writing.total > writing.sequence && isWanted(writing))
     .map((writing) => ({ kind: "text", id, message: writing.id, from: writing.sequence }));
-  const ids = branch.ids.filter((each) => isMissing(copy, each)).slice(0, PAGE);
+  const ids = missing(copy);
   if (ids.length > 0) pulls.push({ kind: "messages", id, ids });
   const isUnlisted = branch.ids.length === 0; // the context does not list the ids of every branch
   // Not while the context itself is wanted: a branch that was made anew would be asked for again and again.
@@ -39,6 +40,12 @@ function wantsToShow(copy: Copy): Pull[] {
   }
   return pulls;
 }
+
+/** Looked for once in what is there: pieces of an answer leave that alone. */
+const missing = once(
+  ({ branch, messages, shape }: Copy) => [branch.ids, messages, shape.asked],
+  (copy) => copy.branch.ids.filter((id) => isMissing(copy, id)).slice(0, PAGE),
+);
 
 /** What can still change is pulled again for each pull of its context. */
 function isMissing(copy: Copy, id: string): boolean {

@@ -2,6 +2,15 @@
 import type { Language } from "../i18n/say";
 
 const LOCALES = { en: undefined, zh: "zh-CN" } as const;
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** To make a format takes long, and lists need many times the same one. */
+export function dateFormat(language: Language, parts: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = `${language} ${JSON.stringify(parts)}`;
+  const format = formats.get(key) ?? new Intl.DateTimeFormat(LOCALES[language], parts);
+  formats.set(key, format);
+  return format;
+}
 
 /** The time of day; with the date where that is not today. */
 export function timeOf(timestamp: string, language: Language, now = new Date()): string {
@@ -9,7 +18,7 @@ export function timeOf(timestamp: string, language: Language, now = new Date()):
   if (Number.isNaN(date.getTime())) return "";
   const isToday = date.toDateString() === now.toDateString();
   const day = isToday ? {} : ({ month: "short", day: "numeric", ...(date.getFullYear() === now.getFullYear() ? {} : { year: "numeric" }) } as const);
-  return new Intl.DateTimeFormat(LOCALES[language], { ...day, hour: "2-digit", minute: "2-digit" }).format(date);
+  return dateFormat(language, { ...day, hour: "2-digit", minute: "2-digit" }).format(date);
 }
 
 const STEPS = [

@@ -23,8 +23,8 @@ export function DiffView({ text, path }: { text: string; path: string }) {
   const { isCopied, copy } = useCopy();
   if (lines.length === 0) return <p className="soft small">{t("noChange")}</p>;
   return (
-    <section className="diff" aria-label={t("change")}>
-      <header className="diff-head">
+    <div className="diff">
+      <div className="diff-head">
         <code className="diff-path">{path}</code>
         <span className="diff-added" title={t("added", { n: added })} aria-label={t("added", { n: added })}>
           +{added}
@@ -39,13 +39,14 @@ export function DiffView({ text, path }: { text: string; path: string }) {
           label={isCopied ? t("copied") : t("copyAll")}
           onClick={() => void copy(text).then(() => announce(t("copied")))}
         />
-      </header>
+      </div>
       {isSplit ? <Split lines={lines} label={t("change")} /> : <Unified lines={lines} label={t("change")} />}
-    </section>
+    </div>
   );
 }
 
 function Unified({ lines, label }: { lines: readonly DiffLine[]; label: string }) {
+  const hasOld = lines.some((line) => line.old !== null && line.old > 0);
   return (
     <Lines
       count={lines.length}
@@ -56,9 +57,11 @@ function Unified({ lines, label }: { lines: readonly DiffLine[]; label: string }
         if (line === undefined) return null;
         return (
           <div className={`diff-line is-${line.kind}`}>
-            <span className="diff-number" aria-hidden="true">
-              {line.old}
-            </span>
+            {hasOld && (
+              <span className="diff-number" aria-hidden="true">
+                {line.old}
+              </span>
+            )}
             <span className="diff-number" aria-hidden="true">
               {line.new}
             </span>

@@ -18,7 +18,8 @@ export function SubAgents({ call, context }: { call: CallShape; context: string 
     <div className="sub-agents">
       {sent.map((child) => (
         <Button key={child.context_id} kind="small" icon="split" title={t("subAgent")} onClick={() => act({ kind: "activate", id: child.context_id })}>
-          {visibleName(child.title ?? "") || t("untitled")}
+          {t("untitled")}
+          {child.title != null && child.title !== "" && `: ${visibleName(child.title)}`}
         </Button>
       ))}
     </div>

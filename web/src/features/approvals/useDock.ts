@@ -43,42 +43,58 @@ export function useDock(id: string): DockState {
     act({ kind: "decide", id, body: { decisions } });
   };
 
+  const { answered, report } = useAnswered(id, waiting, mine.current, workspace);
   useEffect(() => {
     for (const each of refused) {
       store.dispatch({ type: "dismissed", key: each.key });
       for (const { id: call } of each.decisions) mine.current.delete(call);
       const rest = restOf(each);
-      if (rest === null || each.problem.code === "digest_changed") setProblem(each.problem);
-      if (rest !== null && rest.length > 0) {
-        claim(rest);
-        act({ kind: "decide", id, body: { decisions: rest } });
+      if (rest === null || each.problem.code === "digest_changed") {
+        setProblem(each.problem);
+        continue;
       }
+      report(each.decisions.filter((one) => !rest.includes(one)).map((one) => one.id));
+      if (rest.length === 0) continue;
+      claim(rest);
+      act({ kind: "decide", id, body: { decisions: rest } });
     }
-  }, [refused, store, act, id, claim]);
+  }, [refused, store, act, id, claim, report]);
 
-  const answered = useAnswered(id, waiting, mine.current, workspace);
   return { id, waiting, workspace, answered, problem: waiting.length > 0 ? problem : null, off: isOn ? null : t("offline"), decide, claim };
 }
 
+interface Answered {
+  readonly answered: readonly CallShape[];
+  /** The server said of these that they were answered before. */
+  report(ids: readonly string[]): void;
+}
+
 /** Calls that somebody else has decided: shown for a moment, and said once. */
-function useAnswered(id: string, waiting: readonly Waiting[], mine: ReadonlySet<string>, workspace: string | null): readonly CallShape[] {
+function useAnswered(id: string, waiting: readonly Waiting[], mine: ReadonlySet<string>, workspace: string | null): Answered {
   const t = useWords(WORDS);
   const language = useLanguage();
   const { ambient, store } = usePage();
   const [gone, setGone] = useState<readonly CallShape[]>([]);
-  const before = useRef<{ id: string; calls: readonly CallShape[] }>({ id, calls: [] });
-  useEffect(() => {
-    const calls = waiting.map(({ call }) => call);
-    const fresh = before.current.id === id ? answeredElsewhere(before.current.calls, calls, mine) : [];
-    before.current = { id, calls };
-    if (fresh.length === 0) return;
-    setGone((old) => [...old, ...fresh]);
-    ambient.later(SHOWN_FOR, () => setGone((old) => old.filter((each) => !fresh.includes(each))));
+  const known = useRef(new Map<string, CallShape>());
+  const before = useRef<readonly CallShape[]>([]);
+  const show = (fresh: readonly CallShape[]) => {
     const [first] = fresh;
     if (first === undefined) return;
+    setGone((old) => [...old.filter((each) => !fresh.includes(each)), ...fresh]);
+    ambient.later(SHOWN_FOR, () => setGone((old) => old.filter((each) => !fresh.includes(each))));
     const { status } = recordOf(store.getSnapshot(), id, first);
     const what = `${titleOf(first, language)} ${essenceOf(first, workspace)}`.trim();
-    announce(t("answeredCall", { what, status: status === "pending" ? "" : statusWords(status, language) }));
-  }, [waiting, id]);
-  return useSlice((state) => gone.map((call) => recordOf(state, id, call)), [gone, id]);
+    announce(status === "pending" ? `${t("answered")}: ${what}` : t("answeredCall", { what, status: statusWords(status, language) }));
+  };
+  const latest = useRef(show);
+  latest.current = show;
+  useEffect(() => {
+    const calls = waiting.map(({ call }) => call);
+    for (const call of calls) known.current.set(call.id, call);
+    const fresh = answeredElsewhere(before.current, calls, mine);
+    before.current = calls;
+    latest.current(fresh);
+  }, [waiting, mine]);
+  const report = useCallback((ids: readonly string[]) => latest.current(ids.flatMap((each) => known.current.get(each) ?? [])), []);
+  return { answered: useSlice((state) => gone.map((call) => recordOf(state, id, call)), [gone, id]), report };
 }

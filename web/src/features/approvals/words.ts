@@ -84,6 +84,7 @@ export const WORDS = {
   whyNot: ["Why did this not run?", "为什么没有运行？"],
   whyWaits: ["Why does this wait?", "为什么在等待？"],
   decidedBy: ["Decided by {by}", "决定者：{by}"],
+  rejectedWith: ["The agent was told: {reason}", "已告诉代理：{reason}"],
   edited: ["edited", "已修改"],
   editedMeans: ["The arguments were changed before it was approved", "批准前参数被修改过"],
   confined: ["confined", "受限运行"],

@@ -4,7 +4,7 @@ import type { Problem } from "../../api/schema";
 import { problemOfError } from "../../api/types";
 import { useCell } from "../../app/cell";
 import { useDoing, usePage, useSlice } from "../../app/page";
-import { useShortcut } from "../../app/shortcuts";
+import { isComposing, useShortcut } from "../../app/shortcuts";
 import { useWords } from "../../i18n/words";
 import { canSend, isBusy, isConnected } from "../../store/selectors";
 import type { State } from "../../store/state";
@@ -30,6 +30,9 @@ import { drafts, useDraft } from "./drafts";
 import { BOX_ID } from "./editing";
 import "./composer.css";
 
+/** There, writing would bring up the keyboard; and it has no Shift+Enter. */
+const TOUCH = "(pointer: coarse)";
+
 export function Composer({ id }: { id: string | null }) {
   const t = useWords(WORDS);
   const { act } = usePage();
@@ -54,17 +57,18 @@ export function Composer({ id }: { id: string | null }) {
   const isEmpty = draft.text.trim() === "" && draft.files.length === 0;
   const whyNot = how === "offline" || how === "loading" || how === "gone" ? t(how) : going.some((each) => each.problem !== null) ? t("notUploaded") : going.length > 0 ? t("uploading") : isEmpty ? t("empty") : null;
   const send = () => {
-    if (whyNot === null) void sending.run(() => sendDraft(drafts.read(id))).then(() => box.current?.focus());
+    if (whyNot === null) void sending.run(() => sendDraft(drafts.read(id)));
+    if (!matchMedia(TOUCH).matches) box.current?.focus();
   };
   const stop = () => {
     if (id !== null && !isStopping) act({ kind: "steer", id, how: "cancel" });
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    const isTouch = matchMedia("(pointer: coarse)").matches;
+    const isTouch = matchMedia(TOUCH).matches;
     const listed = list.items?.length ?? null;
     const { nativeEvent } = event;
     const key = boxKeyOf(nativeEvent, { listed, isEmpty: draft.text === "", isRunning: isRunning && how !== "offline", isTouch });
-    if (key === null && event.key === ":" && !nativeEvent.isComposing && list.takesColon()) return event.preventDefault();
+    if (key === null && event.key === ":" && !isComposing(nativeEvent) && list.takesColon()) return event.preventDefault();
     if (key === null) return;
     event.preventDefault();
     if (key === "send") send();
@@ -96,7 +100,7 @@ export function Composer({ id }: { id: string | null }) {
           if (!(event.nativeEvent instanceof InputEvent && event.nativeEvent.isComposing)) list.look();
         }}
         onCompositionEnd={list.look}
-        onBlur={list.close}
+        onBlur={list.hide}
         onPaste={attaching.onPaste}
         onKeyDown={onKeyDown}
       />

@@ -72,7 +72,8 @@ export function ConversationList({ isArchive, onChosen }: { isArchive: boolean; 
                 <h2 className="sidebar-day">{t(entry.day)}</h2>
               ) : (
                 <ConversationRow
-                  item={tab === undefined ? entry.item : { ...entry.item, title: tab.title }}
+                  item={entry.item}
+                  title={(tab === undefined ? entry.item.title : tab.title) ?? null}
                   doing={tab === undefined ? doingOf(entry.item) : doingOfTab(tab)}
                   active={active}
                   family={family}

@@ -1,5 +1,5 @@
 /** One conversation of the list, with its menu; beneath the one that is open, the sub-agents that it has sent. */
-import { useEffect, useRef, useState } from "react";
+import { memo, useEffect, useRef, useState } from "react";
 import type { ContextSummary } from "../../api/schema";
 import { useAsked, usePage } from "../../app/page";
 import type { Language } from "../../i18n/say";
@@ -20,6 +20,8 @@ const WORDS = {
 
 interface Given {
   item: ContextSummary;
+  /** As it is now: an open conversation knows it earlier than the list. */
+  title: string | null;
   doing: Doing;
   active: string | null;
   /** The open conversation and those above it: beneath them, their sub-agents are shown. */
@@ -28,12 +30,13 @@ interface Given {
   onChosen(): void;
 }
 
-export function ConversationRow({ item, doing, active, family, language, onChosen }: Given) {
+/** Drawn again only when something of it changes: there are many. */
+export const ConversationRow = memo(function ConversationRow({ item, title: raw, doing, active, family, language, onChosen }: Given) {
   const t = useWords(WORDS);
   const { act, ambient } = usePage();
   const [isRenaming, setRenaming] = useState(false);
   const id = item.context_id;
-  const title = useTitle()(item.title);
+  const title = useTitle()(raw);
   const { entries, dialog } = useActions({ id, title, archived: item.archived ?? false }, () => setRenaming(true));
   const button = useRef<HTMLButtonElement>(null);
   const wasRenaming = useRef(false);
@@ -41,7 +44,7 @@ export function ConversationRow({ item, doing, active, family, language, onChose
     if (wasRenaming.current && !isRenaming && document.activeElement === document.body) button.current?.focus();
     wasRenaming.current = isRenaming;
   }, [isRenaming]);
-  if (isRenaming) return <RenameBox id={id} title={item.title ?? ""} onDone={() => setRenaming(false)} />;
+  if (isRenaming) return <RenameBox id={id} title={raw ?? ""} onDone={() => setRenaming(false)} />;
   return (
     <>
       <div className={id === active ? "sidebar-row is-active" : "sidebar-row"}>
@@ -66,9 +69,9 @@ export function ConversationRow({ item, doing, active, family, language, onChose
       {family.includes(id) && <SubAgents parent={id} since={`${item.updated_at} ${doing}`} active={active} family={family} language={language} onChosen={onChosen} />}
     </>
   );
-}
+});
 
-interface Below extends Omit<Given, "item" | "doing"> {
+interface Below extends Omit<Given, "item" | "title" | "doing"> {
   parent: string;
   since: string;
 }
@@ -82,7 +85,7 @@ function SubAgents({ parent, since, ...rest }: Below) {
     <ul className="sidebar-below" aria-label={t("agents")}>
       {found.map((item) => (
         <li key={item.context_id}>
-          <ConversationRow item={item} doing={doingOf(item)} {...rest} />
+          <ConversationRow item={item} title={item.title ?? null} doing={doingOf(item)} {...rest} />
         </li>
       ))}
     </ul>

@@ -4,6 +4,7 @@ import type { Preferences, PreferencesChange } from "../../api/schema";
 import { keep, kept } from "../../app/looks";
 import { usePage, useSlice } from "../../app/page";
 import { useWords } from "../../i18n/words";
+import { preferencesOf } from "../../store/selectors";
 import { Choice } from "../../ui/Choice";
 import { Dialog } from "../../ui/Dialog";
 import { ProblemNote } from "../../ui/ProblemNote";
@@ -42,7 +43,7 @@ const USUAL: Preferences = {};
 export function PreferencesDialog({ onClose }: { onClose(): void }) {
   const t = useWords(WORDS);
   const { act, store } = usePage();
-  const preferences = useSlice((state) => state.session.value?.preferences) ?? USUAL;
+  const preferences = useSlice(preferencesOf) ?? USUAL;
   const refused = useSlice((state) => Object.values(state.outgoing).findLast(({ command, problem }) => command.kind === "preferences" && problem !== null));
   const [size, setSize] = useState(preferences.font_size ?? 14);
   const set = (body: PreferencesChange) => {

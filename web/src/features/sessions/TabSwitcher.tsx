@@ -7,9 +7,9 @@ import { useTitle } from "./useActions";
 import type { TabsAtHand } from "./useTabs";
 
 const WORDS = {
-  open: ["{title}. {n} open {n|conversation|conversations}", "{title}。打开的对话：{n}"],
+  open: ["{title} {n} open {n|conversation|conversations}", "{title} {n} 个打开的对话"],
   new: ["New conversation", "新对话"],
-  close: ["Close “{title}”", "关闭“{title}”"],
+  close: ["Close this tab", "关闭此标签页"],
 } as const;
 
 export function TabSwitcher({ at, title, onBegin }: { at: TabsAtHand; title: string; onBegin(): void }) {
@@ -25,8 +25,8 @@ export function TabSwitcher({ at, title, onBegin }: { at: TabsAtHand; title: str
         buttonClass="button quiet"
         button={
           <>
-            <span className="tab-words">{title}</span>{" "}
             <Sign doing={needsHand ? "waiting" : null} />
+            <span className="tab-words">{title}</span>
             <span className="tab-count">{at.open.length}</span>
             <Icon name="chevron" size={14} />
           </>
@@ -40,7 +40,7 @@ export function TabSwitcher({ at, title, onBegin }: { at: TabsAtHand; title: str
             onChoose: () => at.goTo(tab.id),
           })),
           { key: "new", label: t("new"), sign: <Icon name="add" />, onChoose: onBegin },
-          ...(active === null ? [] : [{ key: "close", label: t("close", { title }), sign: <Icon name="close" />, onChoose: () => at.close(active) }]),
+          ...(active === null ? [] : [{ key: "close", label: t("close"), sign: <Icon name="close" />, onChoose: () => at.close(active) }]),
         ]}
       />
     </div>

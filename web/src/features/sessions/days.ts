@@ -1,5 +1,6 @@
 /** Conversations by the day on which something last happened in them, as the person counts days. */
 import type { Language } from "../../i18n/say";
+import { dateFormat } from "../../ui/times";
 
 export type Day = "today" | "yesterday" | "earlier";
 
@@ -28,8 +29,6 @@ export function byDay<T extends { readonly updated_at?: string }>(items: readonl
   return groups;
 }
 
-const LOCALES = { en: undefined, zh: "zh-CN" } as const;
-
 /** The time of day beneath a heading that names the day, else the date. */
 export function shortTime(timestamp: string, language: Language, now: Date): string {
   const then = new Date(timestamp);
@@ -39,5 +38,5 @@ export function shortTime(timestamp: string, language: Language, now: Date): str
     dayOf(timestamp, now) === "earlier"
       ? ({ month: "short", day: "numeric", ...year } as const)
       : ({ hour: "2-digit", minute: "2-digit" } as const);
-  return new Intl.DateTimeFormat(LOCALES[language], parts).format(then);
+  return dateFormat(language, parts).format(then);
 }

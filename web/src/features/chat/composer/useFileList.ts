@@ -21,7 +21,10 @@ export interface FileList {
   look(): void;
   move(by: number): void;
   choose(index: number): void;
+  /** The person does not want it for what they write now. */
   close(): void;
+  /** It goes while they are elsewhere. */
+  hide(): void;
   /** Lines are written right behind a file that was chosen: a colon takes the place of the space there. */
   takesColon(): boolean;
 }
@@ -72,6 +75,7 @@ export function useFileList(id: string | null, box: RefObject<HTMLTextAreaElemen
       setAt(null);
     },
     close,
+    hide: () => setAt(null),
     takesColon() {
       const area = box.current;
       const caret = area?.selectionEnd ?? -1;

@@ -4,11 +4,12 @@ import { isComposing } from "../../../app/shortcuts";
 export interface Heard {
   up(): void;
   down(): void;
+  start(): void;
   end(): void;
   open(): void;
 }
 
-const UP = ["ArrowUp", "PageUp", "Home"];
+const UP = ["ArrowUp", "PageUp"];
 const DOWN = ["ArrowDown", "PageDown"];
 
 /** Gives what stops the listening. */
@@ -38,9 +39,10 @@ export function gestures(list: HTMLElement, heard: Heard): () => void {
       if (event.defaultPrevented || isComposing(event) || isWriting(event.target)) return;
       if (UP.includes(event.key) || (event.key === " " && event.shiftKey)) go(event, -1);
       if (DOWN.includes(event.key)) go(event, 1);
-      if (event.key !== "End" || belongsInside(event.target, list, 1)) return;
-      event.preventDefault();
-      heard.end();
+      const goes = { Home: heard.start, End: heard.end }[event.key];
+      if (goes === undefined || belongsInside(event.target, list, event.key === "Home" ? -1 : 1)) return;
+      event.preventDefault(); // the browser would still be on its way when the list changes
+      goes();
     },
     { signal: control.signal },
   );

@@ -53,6 +53,7 @@ export class Scroller<T extends { readonly id: string }> {
       up: () => element.scrollTop > 0 && this.unpin(),
       open: () => this.unpin(),
       down: () => this.left <= NEAR_END && this.toEnd(),
+      start: () => this.show(this.heights.rowAt(0)?.id ?? "", this.lead),
       end: () => this.toEnd(),
     });
     return () => {
@@ -212,7 +213,7 @@ function shifted({ id, offset, part }: Seen, by: number): Seen {
 
 /** The paragraph at the upper edge: a narrower window makes what is above it longer. */
 function partOf(row: Element, element: Element): Seen["part"] {
-  for (const part of row.querySelectorAll(".markdown > *")) {
+  for (const part of row.querySelectorAll(".md > *")) {
     const offset = offsetOf(part, element);
     if (offset + part.clientHeight > 0) return { element: part, offset };
   }

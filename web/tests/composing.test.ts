@@ -1,0 +1,121 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { type Api } from "../src/api/http";
+import { type BoxNow, boxKeyOf, type KeyPressed } from "../src/features/chat/composer/keys";
+import { modeOnItsWay, namedFiles, payloadsOfDraft } from "../src/features/chat/composer/sending";
+import { type Draft, NO_DRAFT, makeDrafts, parseDraft, type Shelf } from "../src/features/chat/drafts";
+import { initial } from "../src/store/state";
+import { sizeOf } from "../src/ui/sizes";
+
+function pressed(key: string, more: Partial<KeyPressed> = {}): KeyPressed {
+  const none = { shiftKey: false, altKey: false, ctrlKey: false, metaKey: false };
+  return { key, isComposing: false, keyCode: 0, repeat: false, defaultPrevented: false, ...none, ...more };
+}
+const BOX: BoxNow = { listed: null, isEmpty: false, isRunning: false, isTouch: false };
+
+function shelf(): Shelf & { readonly kept: Map<string, string> } {
+  const kept = new Map<string, string>();
+  return { kept, read: (key) => kept.get(key) ?? null, write: (key, value) => void (value === "" ? kept.delete(key) : kept.set(key, value)) };
+}
+const draft: fc.Arbitrary<Draft> = fc.record({
+  text: fc.string({ unit: "binary" }),
+  files: fc.array(fc.record({ path: fc.string(), size: fc.option(fc.nat()), kind: fc.constantFrom("image" as const, "file" as const) })),
+});
+
+test("Enter sends, with Shift or on glass it begins a line, and held down it does nothing", () => {
+  expect(boxKeyOf(pressed("Enter"), BOX)).toBe("send");
+  expect(boxKeyOf(pressed("Enter", { shiftKey: true }), BOX)).toBeNull();
+  expect(boxKeyOf(pressed("Enter"), { ...BOX, isTouch: true })).toBeNull();
+  expect(boxKeyOf(pressed("Enter", { repeat: true }), BOX)).toBe("nothing");
+});
+
+test("while a character is composed no key does anything, whatever is open", () => {
+  const box = fc.record({ listed: fc.option(fc.nat(9)), isEmpty: fc.boolean(), isRunning: fc.boolean(), isTouch: fc.boolean() });
+  const key = fc.constantFrom("Enter", "Escape", "ArrowUp", "ArrowDown", "Tab");
+  fc.assert(
+    fc.property(key, box, (name, now) => {
+      expect(boxKeyOf(pressed(name, { isComposing: true }), now)).toBeNull();
+      expect(boxKeyOf(pressed(name, { keyCode: 229 }), now)).toBeNull();
+    }),
+  );
+});
+
+test("Esc closes the list first, stops a turn that runs, and leaves alone what somebody else has handled", () => {
+  const running = { ...BOX, isRunning: true };
+  expect(boxKeyOf(pressed("Escape"), { ...running, listed: 0 })).toBe("list_close");
+  expect(boxKeyOf(pressed("Escape"), running)).toBe("stop");
+  expect(boxKeyOf(pressed("Escape", { defaultPrevented: true }), running)).toBeNull();
+  expect(boxKeyOf(pressed("Escape"), BOX)).toBeNull();
+});
+
+test("an open list takes its keys only while it offers something", () => {
+  expect(boxKeyOf(pressed("Enter"), { ...BOX, listed: 2 })).toBe("list_choose");
+  expect(boxKeyOf(pressed("Tab"), { ...BOX, listed: 2 })).toBe("list_choose");
+  expect(boxKeyOf(pressed("Enter"), { ...BOX, listed: 0 })).toBe("send");
+  expect(boxKeyOf(pressed("Tab"), BOX)).toBeNull();
+});
+
+test("the last message is edited only from an empty box", () => {
+  expect(boxKeyOf(pressed("ArrowUp"), { ...BOX, isEmpty: true })).toBe("edit_last");
+  expect(boxKeyOf(pressed("ArrowUp"), BOX)).toBeNull();
+});
+
+test("a draft is there again after a reload, for its own conversation", () => {
+  fc.assert(
+    fc.property(draft, draft, (one, other) => {
+      const place = shelf();
+      const before = makeDrafts(place);
+      before.write("a", one);
+      before.write(null, other);
+      const after = makeDrafts(place);
+      expect(after.read("a")).toEqual(one);
+      expect(after.read(null)).toEqual(other);
+      expect(after.read("b")).toEqual(NO_DRAFT);
+    }),
+  );
+});
+
+test("what was written before a conversation began goes along with it, and nothing is left behind", () => {
+  const place = shelf();
+  const drafts = makeDrafts(place);
+  drafts.write(null, { text: "hello" });
+  drafts.begun("a");
+  expect(drafts.read("a").text).toBe("hello");
+  drafts.add("a", { text: "more", files: [] });
+  expect(drafts.read("a").text).toBe("hello\n\nmore");
+  drafts.write("a", NO_DRAFT);
+  expect([...place.kept]).toEqual([]);
+});
+
+test("what local storage holds and is no draft is no draft", () => {
+  fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => void expect(parseDraft(text)).toHaveProperty("text")));
+  expect(parseDraft('{"text":"a","files":[{"path":"x"},{"path":"y","size":1,"kind":"file"}]}').files).toHaveLength(1);
+});
+
+test("only what is a file of the workspace becomes a reference, the rest stays text", async () => {
+  const items = [
+    { path: "src", is_folder: true },
+    { path: "src/app.py", is_folder: false },
+  ];
+  const api = (async () => ({ items, is_cut: false })) as unknown as Api;
+  const text = "see @src/app.py:2-4, @src, @nobody and @src/app.py:2-4";
+  const found = await namedFiles(api, "c", text);
+  expect(payloadsOfDraft(text, found, [{ path: "uploads/a.png", size: 1, kind: "image" }])).toEqual([
+    { type: "text", content: text },
+    { type: "file_reference", path: "src/app.py", range: { start_line: 2, end_line: 4 } },
+    { type: "image", path: "uploads/a.png" },
+  ]);
+  expect(payloadsOfDraft("  ", [], [])).toEqual([]);
+});
+
+test("a switch of the mode that is still on its way goes with the message", () => {
+  const state = initial(0);
+  const command = { kind: "mode", id: "c", mode: "plan" } as const;
+  const outgoing = { key: "k", command, messageId: null, acknowledged: null, problem: null };
+  expect(modeOnItsWay({ ...state, outgoing: { k: outgoing } }, "c")).toBe("plan");
+  expect(modeOnItsWay({ ...state, outgoing: { k: outgoing } }, "d")).toBeUndefined();
+});
+
+test("sizes are read in steps of 1024", () => {
+  expect([0, 1023, 1024, 1_500, 20 * 1024 * 1024].map(sizeOf)).toEqual(["0 B", "1023 B", "1.0 kB", "1.5 kB", "20 MB"]);
+});

@@ -1,0 +1,52 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { UNFILLED, answerOf, filledOf, pick, pickOwn, questionsOf, write } from "../src/features/questions/answers";
+
+const [one, many, free] = questionsOf({
+  questions: [
+    { question: "Tea or coffee?", options: ["tea", "coffee, black"] },
+    { question: "Which?", options: ["a", "b", "c"], multiple: true },
+    { question: "Why?" },
+  ],
+});
+
+function must<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error("there is none");
+  return value;
+}
+
+test("whatever a model asks can be shown", () => {
+  fc.assert(
+    fc.property(fc.anything(), (asked) => {
+      for (const { options } of questionsOf({ questions: [asked] })) for (const each of options) expect(typeof each).toBe("string");
+      expect(questionsOf(asked)).toBeInstanceOf(Array);
+    }),
+  );
+});
+
+test("one choice is one answer, and own words take its place", () => {
+  const picked = pick(must(one), UNFILLED, 1);
+  expect(answerOf(must(one), picked)).toBe("coffee, black");
+  const own = write(must(one), picked, " water ");
+  expect(answerOf(must(one), own)).toBe("water");
+  expect(answerOf(must(one), pick(must(one), own, 0))).toBe("tea");
+});
+
+test("several choices stand in the order of the options, with own words behind them", () => {
+  const both = pick(must(many), pick(must(many), UNFILLED, 2), 0);
+  expect(answerOf(must(many), both)).toBe("a\nc");
+  expect(answerOf(must(many), write(must(many), both, "d"))).toBe("a\nc\nd");
+  expect(answerOf(must(many), pickOwn(must(many), write(must(many), both, "d")))).toBe("a\nc");
+  expect(answerOf(must(many), pick(must(many), both, 2))).toBe("a");
+});
+
+test("nothing filled in is no answer", () => {
+  for (const question of [one, many, free]) expect(answerOf(must(question), UNFILLED)).toBe("");
+  expect(answerOf(must(free), write(must(free), UNFILLED, "because"))).toBe("because");
+});
+
+test("what was filled in is there after a reload, and nothing else is taken for it", () => {
+  const filled = [pick(must(one), UNFILLED, 1), write(must(many), UNFILLED, "d"), UNFILLED];
+  expect(filledOf(JSON.stringify(filled), 3)).toEqual(filled);
+  fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), fc.nat(5), (text, count) => void expect(filledOf(text, count)).toHaveLength(count)));
+});

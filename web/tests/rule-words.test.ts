@@ -1,0 +1,73 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Rule } from "../src/api/schema";
+import { laddersOf, originWords, ruleWords, scopeWords, termWords } from "../src/features/approvals/rules";
+
+const name = fc.stringMatching(/^[a-z]{3,8}$/);
+const anyRule = fc
+  .record({
+    tool: fc.constantFrom("*", "execute", "write_file", "github__merge"),
+    kind: fc.constantFrom("exact" as const, "words" as const, "folder" as const, "tool" as const),
+    effect: fc.constantFrom("allow" as const, "ask" as const, "deny" as const),
+    words: fc.array(name, { minLength: 1, maxLength: 3 }),
+    folder: name,
+    isHere: fc.boolean(),
+    workspace: fc.option(name.map((each) => `/w/${each}`), { nil: null }),
+  })
+  .map(({ tool, kind, effect, words, folder, isHere, workspace }): Rule => ({
+    id: "r",
+    effect,
+    scope: {
+      tool,
+      workspace,
+      ...(kind === "exact" ? { fingerprint: "f", arguments: `{"a":"${folder}"}` } : {}),
+      ...(kind === "words" ? { words } : {}),
+      ...(kind === "folder" ? { folder } : {}),
+    },
+    lifetime: isHere ? { context: "c" } : {},
+    origin: { by: "local", at: "2026-01-01T00:00:00Z" },
+  }));
+
+test("the words of a rule name its scope, all of it, in both languages", () => {
+  fc.assert(
+    fc.property(anyRule, (rule) => {
+      for (const language of ["en", "zh"] as const) {
+        const words = ruleWords(rule, language, "c");
+        const { tool = "*", words: leading = [], folder, arguments: given, workspace } = rule.scope;
+        if (tool !== "*") expect(words).toContain(tool);
+        if (leading.length > 0) expect(words).toContain(leading.join(" "));
+        if (folder != null) expect(words).toContain(`${folder}/`);
+        if (given != null) expect(words).toContain(given);
+        if (workspace != null) expect(words).toContain(workspace);
+      }
+    }),
+  );
+});
+
+test("two rules that differ in scope, effect or lifetime never have the same words", () => {
+  const told = (rule: Rule) => JSON.stringify([rule.effect, rule.scope, rule.lifetime]);
+  fc.assert(
+    fc.property(anyRule, anyRule, (one, other) => {
+      if (told(one) !== told(other)) expect(ruleWords(one, "en", "c")).not.toBe(ruleWords(other, "en", "c"));
+    }),
+  );
+});
+
+test("a rule for commands says that it is about a single one, and quotes what is one word", () => {
+  const rule: Rule = { id: "r", effect: "allow", scope: { tool: "execute", words: ["git", "commit -m"] }, origin: { by: "local" } };
+  expect(scopeWords(rule, "en")).toBe("Run a command (execute): a single command that begins with “git 'commit -m'”");
+  expect(scopeWords({ ...rule, effect: "deny" }, "en")).toContain("in it");
+});
+
+test("a rule without an end or a place says so", () => {
+  const rule: Rule = { id: "r", effect: "deny", scope: { tool: "*" }, origin: { by: "local", file: "rules.toml" } };
+  expect(termWords(rule, "en", null)).toBe("for good, in every workspace");
+  expect(originWords(rule, "en", 0)).toBe("From the file rules.toml");
+});
+
+test("the ladder keeps the server's order in both of its parts", () => {
+  const offer = (scope: "exact" | "tool" | "exact_for_good", context: string | null) => ({ scope, rule: { id: "", effect: "allow", scope: {}, lifetime: { context }, origin: { by: "local" } } as const });
+  const { here, forGood } = laddersOf([offer("exact", "c"), offer("tool", "c"), offer("exact_for_good", null)]);
+  expect(here.map(({ scope }) => scope)).toEqual(["exact", "tool"]);
+  expect(forGood.map(({ scope }) => scope)).toEqual(["exact_for_good"]);
+});

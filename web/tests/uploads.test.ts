@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import { UPLOAD_AT_MOST, type SendFile } from "../src/api/upload";
+import { Lost } from "../src/api/types";
+import { makeDrafts } from "../src/features/chat/drafts";
+import { TOO_LARGE, kindOf, makeUploads } from "../src/features/chat/composer/uploads";
+
+/** A network on which each file arrives, or not, when the test says so. */
+function network() {
+  const open: { name: string; arrive(): void; lose(): void; progress(sent: number): void }[] = [];
+  const sendFile: SendFile = (_, name, bytes, { signal, onProgress }) =>
+    new Promise((resolve, reject) => {
+      const lose = () => reject(new Lost("lost"));
+      signal.addEventListener("abort", lose);
+      open.push({ name, arrive: () => resolve({ path: `uploads/${name}`, size: bytes.size }), lose, progress: onProgress });
+    });
+  return { open, sendFile };
+}
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+const file = (name: string, type = "text/plain") => ({ name, bytes: new Blob(["hello"], { type }), preview: null });
+
+function world() {
+  const drafts = makeDrafts({ read: () => null, write: () => {} });
+  return { drafts, uploads: makeUploads(drafts, () => {}), ...network() };
+}
+
+test("files go one after the other and end in the draft of their conversation", async () => {
+  const { uploads, drafts, open, sendFile } = world();
+  uploads.start(sendFile, "1", "c", file("a.txt"));
+  uploads.start(sendFile, "2", "c", file("b.png", "image/png"));
+  await settled();
+  expect(open.map(({ name }) => name)).toEqual(["a.txt"]);
+  open[0]?.progress(3);
+  expect(uploads.getSnapshot()[0]?.sent).toBe(3);
+  open[0]?.arrive();
+  await settled();
+  open[1]?.arrive();
+  await settled();
+  expect(uploads.getSnapshot()).toEqual([]);
+  expect(drafts.read("c").files).toEqual([
+    { path: "uploads/a.txt", size: 5, kind: "file" },
+    { path: "uploads/b.png", size: 5, kind: "image" },
+  ]);
+});
+
+test("one that was lost stays with its reason until it is sent again", async () => {
+  const { uploads, drafts, open, sendFile } = world();
+  uploads.start(sendFile, "1", "c", file("a.txt"));
+  await settled();
+  open[0]?.lose();
+  await settled();
+  expect(uploads.getSnapshot()[0]?.problem?.code).toBe("connection_lost");
+  uploads.again(sendFile, "1");
+  await settled();
+  open[1]?.arrive();
+  await settled();
+  expect(drafts.read("c").files).toHaveLength(1);
+});
+
+test("one that is stopped is gone, and the next one goes on", async () => {
+  const { uploads, drafts, open, sendFile } = world();
+  uploads.start(sendFile, "1", "c", file("a.txt"));
+  uploads.start(sendFile, "2", "c", file("b.txt"));
+  uploads.start(sendFile, "3", "c", file("c.txt"));
+  uploads.remove("2");
+  await settled();
+  uploads.remove("1");
+  await settled();
+  expect(open.map(({ name }) => name)).toEqual(["a.txt", "c.txt"]);
+  open[1]?.arrive();
+  await settled();
+  expect(drafts.read("c").files.map(({ path }) => path)).toEqual(["uploads/c.txt"]);
+});
+
+test("what the server would not take is not sent", async () => {
+  const { uploads, open, sendFile } = world();
+  uploads.start(sendFile, "1", "c", { name: "big", bytes: new Blob([new Uint8Array(UPLOAD_AT_MOST + 1)]), preview: null });
+  await settled();
+  expect(open).toEqual([]);
+  expect(uploads.getSnapshot()[0]?.problem).toBe(TOO_LARGE);
+});
+
+test("a large image is a file like any other", () => {
+  expect(kindOf(new Blob(["x"], { type: "image/webp" }))).toBe("image");
+  expect(kindOf(new Blob(["x"], { type: "image/svg+xml" }))).toBe("file");
+  expect(kindOf(new Blob([new Uint8Array(5 * 1024 * 1024 + 1)], { type: "image/png" }))).toBe("file");
+});
