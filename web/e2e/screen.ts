@@ -95,7 +95,7 @@ export class Screen {
 
   async say(text: string): Promise<void> {
     await this.box.fill(text);
-    if (this.isTouch) await this.button("sendTouch").tap();
+    if (this.isTouch) await this.page.getByRole("button", { name: new RegExp(`^${this.name("sendTouch")}`) }).tap();
     else await this.box.press("Enter");
   }
 
