@@ -36,7 +36,7 @@ test("a conversation that is gone has no tab, and its place says so", () => {
 });
 
 test("a new conversation is looked at as soon as it is asked for", () => {
-  const state = after({ type: "sent", key: "1", command: { kind: "begin" } });
+  const state = after({ type: "sent", key: "1", command: { kind: "activate", id: null } });
   expect(activeId(state)).toBe(null);
   expect(faceOf(state, activeId(state))).toBe("new");
 });

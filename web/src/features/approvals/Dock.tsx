@@ -20,7 +20,6 @@ import { useTitleBadge } from "./useTitleBadge";
 import { chosenOf, unseenDangers } from "./waiting";
 import { WORDS } from "./words";
 import "./dock.css";
-import "./group.css";
 
 /** What the cards of the dock are given. */
 export interface Deciding extends DockState {

@@ -9,6 +9,7 @@ import { Panel } from "./Panel";
 import { isDangerous } from "./tools";
 import { unseenDangers } from "./waiting";
 import { WORDS } from "./words";
+import "./group.css";
 
 export function Group({ dock }: { dock: Deciding }) {
   const t = useWords(WORDS);

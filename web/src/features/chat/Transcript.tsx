@@ -4,6 +4,7 @@ import { usePage, useSlice } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import { visible } from "../../store/selectors";
 import { Button } from "../../ui/Button";
+import { useToShow } from "./editing";
 import { LastSaid } from "./LastSaid";
 import { RowView } from "./RowView";
 import { RowBox } from "./list/RowBox";
@@ -34,6 +35,7 @@ export function Transcript({ id }: { id: string }) {
   const sent = sending.at(-1)?.key ?? null;
   const { list, spans, status, element } = useList(listOf, { name: id, stored, end, lead: LEAD.above + (hasOlder ? LEAD.line : 0), sent });
   useFinished(id, stored);
+  useToShow(id, (row) => list.scroller.show(row, 8));
 
   const wantsOlder = hasOlder && !isLoading && status.isNearStart;
   useEffect(() => {
