@@ -61,7 +61,7 @@ story("a question is a form; the model gets the answers", async ({ model, open }
   model.answers(asks({ tool: "ask_user", arguments: { questions } }), "South it is.");
   const screen = await open();
   await screen.say("go");
-  const form = screen.page.getByRole("group", { name: "The agent asks you" });
+  const form = screen.page.getByRole("form", { name: "The agent asks you" });
   await form.getByRole("radio", { name: "south" }).check();
   await screen.page.reload();
   await expect.poll(() => form.getByRole("radio", { name: "south" }).isChecked()).toBe(true);

@@ -15,8 +15,8 @@ const rich = (title: string, text: string): string =>
   ].join("\n");
 
 const TEXTS = {
-  en: { said: "Show me everything", answer: rich("Course", "north"), question: "Which port?", options: ["north", "south"], error: "the hold is full" },
-  zh: { said: "看一看", answer: rich("航向", "北方"), question: "去哪个港口？", options: ["北方", "南方"], error: "船舱已满" },
+  en: { said: "Show me everything", answer: rich("Course", "north"), question: "Which port?", options: ["north", "south"], error: "the hold is full", file: "log.txt", before: "north\n", after: "south\n" },
+  zh: { said: "看一看", answer: rich("航向", "北方"), question: "去哪个港口？", options: ["北方", "南方"], error: "船舱已满", file: "日志.txt", before: "北方\n", after: "南方\n" },
 };
 
 export async function tour({ model, put }: Pick<World, "model" | "put">, screen: Screen, look: (what: string) => Promise<void>): Promise<void> {
@@ -34,8 +34,8 @@ export async function tour({ model, put }: Pick<World, "model" | "put">, screen:
   await screen.rests();
   await look("conversation");
 
-  await put("log.txt", "north\n");
-  answers(asks(write("log.txt", "south\n")));
+  await put(texts.file, texts.before);
+  answers(asks(write(texts.file, texts.after)));
   await screen.choose("supervised");
   await screen.say(texts.said);
   await screen.decision("approve").waitFor();
@@ -48,7 +48,7 @@ export async function tour({ model, put }: Pick<World, "model" | "put">, screen:
   await screen.decision("reject").click();
   await screen.rests();
 
-  answers(asks(write("log.txt", "south\n"), run("rm log.txt")));
+  answers(asks(write(texts.file, texts.after), run(`rm ${texts.file}`)));
   await screen.say(texts.said);
   await screen.decision("rejectAll", { n: 2 }).waitFor();
   await look("several");
@@ -62,7 +62,7 @@ export async function tour({ model, put }: Pick<World, "model" | "put">, screen:
   const { question, options } = texts;
   answers(asks({ tool: "ask_user", arguments: { questions: [{ question, options }, { question }] } }), { error: { status: 400, message: texts.error } });
   await screen.say(texts.said);
-  const form = page.getByRole("group", { name: screen.name("questions") });
+  const form = page.getByRole("form", { name: screen.name("questions") });
   await form.getByRole("radio").first().check();
   await look("question");
   await screen.button("answer", form).click();
