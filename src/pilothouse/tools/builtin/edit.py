@@ -197,6 +197,8 @@ def _keep(job: Job, keeping: Keeping, path: str, data: bytes) -> None:
 
 def diff(path: str, before: str, after: str) -> tuple[str, bool]:
     """What would change, and whether that is all of it: a long one keeps its head and its tail."""
+    if has_windows_ends(before) and has_windows_ends(after):  # a return that stays everywhere is no news
+        before, after = before.replace("\r\n", "\n"), after.replace("\r\n", "\n")
     old, new = _lines(before), _lines(after)
     if len(old) * len(new) > _COMPARED_AT_MOST:
         lines = [f"{path}: {len(old)} lines become {len(new)}, too many to compare. They will be:", *new]
