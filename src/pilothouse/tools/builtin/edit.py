@@ -197,7 +197,8 @@ def _keep(job: Job, keeping: Keeping, path: str, data: bytes) -> None:
 
 def diff(path: str, before: str, after: str) -> tuple[str, bool]:
     """What would change, and whether that is all of it: a long one keeps its head and its tail."""
-    if has_windows_ends(before) and has_windows_ends(after):  # a return that stays everywhere is no news
+    if all(0 < text.count("\n") == text.count("\r\n") for text in (before, after)):
+        # A return that stays everywhere is no news.
         before, after = before.replace("\r\n", "\n"), after.replace("\r\n", "\n")
     old, new = _lines(before), _lines(after)
     if len(old) * len(new) > _COMPARED_AT_MOST:
