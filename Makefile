@@ -41,7 +41,7 @@ page: install $(PAGE)/index.html chromium ## types and tests of the page only, a
 wheel: install $(PAGE)/index.html ## dist/*.whl, the page in it
 	$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
 
-bench: $(VENV)/.dev .bench-venv/.done ## the figures of the README, beside a floor and a peer measured in the same run
+bench: $(VENV)/.dev .bench-venv/.done $(PAGE)/index.html chromium ## the figures of the README, beside a floor and a peer measured in the same run
 	$(BIN)/python -m benchmarks
 
 docs: install ## write what is generated from the code: parts of the documentation and of the page

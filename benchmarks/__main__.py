@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from benchmarks import figures, overview, server, steering, tokens, tools, window
+from benchmarks import figures, overview, page, server, steering, tokens, tools, window
 
 Figure = Callable[[Path], Awaitable[figures.Row | list[figures.Row]]]
 
@@ -41,6 +41,7 @@ ALL: list[Figure] = [
     server.delta_to_client,
     server.served_memory,
     server.served_start,
+    page.page,
 ]
 
 

@@ -5,7 +5,7 @@ import type { World } from "./story";
 const AT = "2026-01-01T00:00:00.000Z";
 
 /** Makes it, opens it, and gives its id. Texts have very different lengths; each begins with its number. */
-export async function longConversation(host: World["host"], count: number): Promise<string> {
+export async function longConversation(host: World["host"], count: number, title = "long"): Promise<string> {
   const ask = async (method: string, path: string, body?: string, type = "application/json") => {
     const headers = { ...host.headers, "content-type": type };
     const answer = await fetch(host.base + path, { method, headers, ...(body === undefined ? {} : { body }) });
@@ -22,7 +22,8 @@ export async function longConversation(host: World["host"], count: number): Prom
     content: `${number} ${"words of the log ".repeat((number * 7919) % 60)}`,
   }));
   const kept = lines.slice(0, -1).map((line) => {
-    const found = JSON.parse(line) as { type: string };
+    const found = JSON.parse(line) as { type: string; core?: object };
+    if (found.type === "core") return JSON.stringify({ ...found, core: { ...found.core, title } });
     return found.type === "branch" ? JSON.stringify({ ...found, ids: messages.map((message) => message.message_id) }) : line;
   });
   const body = [...kept, ...messages.map((message) => JSON.stringify({ type: "message", message }))].map((line) => `${line}\n`).join("");

@@ -142,20 +142,22 @@ story("the row that has the focus stays, however far away", async (world) => {
 });
 
 story("a conversation is where it was left, when somebody comes back to it", async ({ host, open }) => {
-  const one = await longConversation(host, 80);
-  const other = await longConversation(host, 80);
+  await longConversation(host, 80, "one");
+  await longConversation(host, 80, "other");
   const screen = await open({ height: 600 });
   const { page } = screen;
+  const go = (title: string) => page.getByRole("list", { name: "Open conversations" }).getByRole("button", { name: title, exact: true }).click();
+  await go("one");
+  await go("other");
   await screen.reads("79 ");
   await wheel(screen, -1_500);
   await painted(page);
   await painted(page);
   const before = await reading(page);
-  const go = (id: string) => page.evaluate((wanted) => fetch("/api/session/active-context", { method: "PUT", headers: { "content-type": "application/json" }, body: JSON.stringify({ context_id: wanted }) }), id);
-  await go(one);
-  await expect.poll(() => left(page)).toBeLessThanOrEqual(1);
+  await go("one");
   await expect.poll(() => placeOf(page, before.id)).toBe(null);
-  await go(other);
+  await expect.poll(() => left(page)).toBeLessThanOrEqual(1);
+  await go("other");
   await expect.poll(async () => Math.abs(((await placeOf(page, before.id)) ?? 1e9) - before.offset)).toBeLessThanOrEqual(0.5);
 });
 

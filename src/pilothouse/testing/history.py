@@ -1,5 +1,6 @@
 """Long histories, made fast: for tests and figures about growth."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from pilothouse.ambient import SystemAmbient, timestamp
@@ -23,13 +24,21 @@ class HastyDisk(Disk):
         return True
 
 
-async def make_history(data: Path, workspace: Path, count: int, *, size: int = 200) -> ContextId:
-    """A context with `count` messages of `size` characters, written out and closed."""
+async def make_history(
+    data: Path,
+    workspace: Path,
+    count: int,
+    *,
+    size: int = 200,
+    title: str = "long",
+    content: Callable[[int], str] | None = None,
+) -> ContextId:
+    """A context with `count` messages of `size` characters or of this content, written out and closed."""
     ambient = SystemAmbient()
     at = timestamp(ambient.now())
     context_id = ContextId(ambient.new_id())
     core = ContextCore(
-        context_id=context_id, created_at=at, updated_at=at, mode="agent", workspace=str(workspace), title="long"
+        context_id=context_id, created_at=at, updated_at=at, mode="agent", workspace=str(workspace), title=title
     )
     store = FileStore(data, now=lambda: at, disk=HastyDisk())
     version = await store.create(
@@ -42,7 +51,7 @@ async def make_history(data: Path, workspace: Path, count: int, *, size: int = 2
                 id=MessageId(ambient.new_id()),
                 timestamp=at,
                 role="assistant" if number % 2 else "user",
-                content=f"{number} ".ljust(size, "x"),
+                content=content(number) if content else f"{number} ".ljust(size, "x"),
             )
             for number in numbers
         )

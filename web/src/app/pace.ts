@@ -3,7 +3,7 @@
  * Where drawing takes long, it is done less often. What the person does is shown at once.
  */
 import { flushSync } from "react-dom";
-import { type State } from "../store/state";
+import type { State } from "../store/state";
 import { type Store, sliced } from "../store/store";
 
 /** How drawing is put off. `frame` gives what takes it back. */
@@ -54,7 +54,7 @@ export function paced(store: Store, frames: Frames): Store {
 
 /** Whether it is something that the person has done, or where they look. */
 function isUrgent(shown: State, now: State): boolean {
-  return shown.outgoing !== now.outgoing || shown.session.value !== now.session.value;
+  return shown.outgoing !== now.outgoing || shown.chosen !== now.chosen || shown.session.value !== now.session.value;
 }
 
 /** The browser's frames; a page that nobody sees has none, and is drawn now and then. */

@@ -29,6 +29,8 @@ export class Scroller<T extends { readonly id: string }> {
   private resizes: ResizeObserver | null = null;
   /** Where we last saw or put it: elsewhere means that the person moved it. */
   private expected = 0;
+  /** Something else may be seen than what is held. */
+  private isStale = false;
   /** How much stands before the rows. */
   lead = 0;
   /** What is to be drawn may be something else now. */
@@ -118,8 +120,9 @@ export class Scroller<T extends { readonly id: string }> {
     if (element === null) return;
     if (this.isPinned) element.scrollTop = element.scrollHeight;
     else {
-      const moved = this.moved(element); // since it was last drawn
+      const moved = this.moved(element); // by the person, and what is drawn has changed already
       if (moved !== 0) this.seen = this.seen.map((each) => shifted(each, -moved));
+      this.isStale ||= moved !== 0;
       const away = this.away(element);
       if (Math.abs(away) > 0.25) element.scrollTop += away;
     }
@@ -139,10 +142,9 @@ export class Scroller<T extends { readonly id: string }> {
   /** The list is elsewhere: because of what the person does, if it is not because of us. */
   private scrolled(element: HTMLElement): void {
     const moved = this.moved(element);
-    if (moved === 0) return;
-    this.expected = element.scrollTop;
+    if (moved === 0 && !this.isStale) return;
     if (moved < 0) this.isPinned = false;
-    else if (this.left <= NEAR_END) this.isPinned = true;
+    else if (moved > 0 && this.left <= NEAR_END) this.isPinned = true;
     this.look();
     this.onMove();
   }
@@ -164,6 +166,8 @@ export class Scroller<T extends { readonly id: string }> {
       const isSeen = offset + row.offsetHeight > 0 && offset < element.clientHeight;
       if (isSeen) found.push({ id, offset, part: offset < 0 ? partOf(row, element) : undefined });
     }
+    this.expected = element.scrollTop;
+    this.isStale = false;
     found.sort((one, other) => one.offset - other.offset);
     this.seen = found.length > 0 ? found : this.guessed(element.scrollTop - this.lead);
   }

@@ -1,0 +1,87 @@
+/**
+ * Measures the page in a real browser, and prints each figure as a line of JSON. `benchmarks/page.py` starts it with a
+ * server, a model and conversations of 100, 1,000 and 10,000 messages. It prints, and never judges.
+ */
+import { type Browser, type Page } from "playwright-core";
+import { launch } from "../e2e/browser";
+import { idleFrames, plainList, plainText } from "./floors";
+import { interactions } from "./interactions";
+import { firstLoad, opening, weight } from "./opening";
+import { sizes } from "./sizes";
+import { measure } from "./store";
+import { drift, streaming } from "./streaming";
+
+export interface Figure {
+  readonly name: string;
+  readonly unit: string;
+  readonly ours: number;
+  readonly floor?: number | undefined;
+}
+
+/** What is measured: a server with its conversations, a browser, and as many pages of it as are needed. */
+export interface Bench {
+  readonly browser: Browser;
+  readonly contexts: Readonly<Record<string, string>>;
+  ask(method: string, path: string, body?: object): Promise<unknown>;
+  /** A page of its own, with nothing in its cache. */
+  open(): Promise<Page>;
+  close(page: Page): Promise<void>;
+}
+
+const { BENCH_LINK: base = "", BENCH_TOKEN: token = "", BENCH_CONTEXTS: contexts = "{}" } = process.env;
+
+async function run(): Promise<void> {
+  const browser = await launch();
+  const bench: Bench = {
+    browser,
+    contexts: JSON.parse(contexts) as Record<string, string>,
+    async ask(method, path, body) {
+      const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+      const answer = await fetch(base + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+      if (!answer.ok) throw new Error(`${method} ${path}: ${await answer.text()}`);
+      return answer.json();
+    },
+    async open() {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: "en-US" });
+      const page = await context.newPage();
+      await page.goto(`${base}/?token=${token}`);
+      return page;
+    },
+    close: (page) => page.context().close(),
+  };
+  for (const id of Object.values(bench.contexts)) await bench.ask("PUT", "/api/session/active-context", { context_id: id });
+  const [idle, slowIdle] = [await idleFrames(bench, 1), await idleFrames(bench, 4)];
+  const text = await plainText(bench);
+  const parts: (() => Promise<readonly Figure[]>)[] = [
+    () => sizes(),
+    () => firstLoad(bench),
+    async () => opening(bench, await plainList(bench)),
+    () => weight(bench),
+    () => streaming(bench, 1, idle, text),
+    () => streaming(bench, 4, slowIdle, text),
+    () => drift(bench),
+    () => interactions(bench, 1),
+    () => interactions(bench, 4),
+    async () => store(),
+  ];
+  for (const part of parts) {
+    try {
+      for (const figure of await part()) console.log(JSON.stringify(figure));
+    } catch (error) {
+      console.error(error); // the others are printed all the same
+    }
+  }
+  await browser.close();
+}
+
+/** With 10,000 messages loaded, beside the same with 100. */
+function store(): readonly Figure[] {
+  const [few, many] = [measure(100), measure(10_000)];
+  return [
+    { name: "store: a piece, 10,000 messages (floor 100)", unit: "us", ours: many.piece, floor: few.piece },
+    { name: "store: a state, 10,000 messages (floor 100)", unit: "us", ours: many.state, floor: few.state },
+    { name: "store: a message, 10,000 (floor 100)", unit: "us", ours: many.added, floor: few.added },
+  ];
+}
+
+await run();

@@ -1,0 +1,99 @@
+/** How long it takes until something is there: the page itself, a conversation, one that was there before. */
+import type { Page } from "playwright-core";
+import type { Bench, Figure } from "./main";
+import { throttle } from "./probe";
+import { median } from "./stats";
+
+const RUNS = 5;
+const LONG = "10000";
+const OTHER = "1000";
+
+export async function firstLoad(bench: Bench): Promise<readonly Figure[]> {
+  const ours = await median(RUNS, async () => {
+    const page = await bench.open();
+    await page.getByRole("textbox").first().waitFor();
+    const found = await page.evaluate(
+      () =>
+        new Promise<number>((done) => {
+          new PerformanceObserver((list) => done(list.getEntries().at(-1)?.startTime ?? 0)).observe({ type: "largest-contentful-paint", buffered: true });
+        }),
+    );
+    await bench.close(page);
+    return found;
+  });
+  return [{ name: "first load of the page, LCP", unit: "ms", ours }];
+}
+
+/** Goes to a tab, and gives how long it took from the click until its last message was painted. */
+export function goTo(page: Page, title: string): Promise<number> {
+  return page.evaluate(
+    ({ name, last }) =>
+      new Promise<number>((done) => {
+        const tab = [...document.querySelectorAll<HTMLElement>(".tabs-list button")].find((each) => each.textContent?.trim() === name);
+        const began = performance.now();
+        tab?.click();
+        const look = () => {
+          const list = document.querySelector(".transcript");
+          const rows = [...(list?.querySelectorAll("[data-row]") ?? [])].slice(-3);
+          const edge = list?.getBoundingClientRect();
+          const isThere = rows.some((row) => row.textContent?.startsWith(last) === true && row.getBoundingClientRect().top < (edge?.bottom ?? 0));
+          if (!isThere) return requestAnimationFrame(look);
+          const { port1, port2 } = new MessageChannel();
+          port2.onmessage = () => done(performance.now() - began);
+          return port1.postMessage(null);
+        };
+        requestAnimationFrame(look);
+      }),
+    { name: title, last: String(Number(title) - 1) },
+  );
+}
+
+async function cold(bench: Bench, times: number): Promise<number> {
+  const page = await bench.open();
+  await page.locator(".tabs-list button", { hasText: /^100$/ }).click();
+  await page.locator("[data-row]").last().waitFor();
+  await throttle(page, times);
+  const found = await goTo(page, LONG);
+  await bench.close(page);
+  return found;
+}
+
+export async function opening(bench: Bench, plain: { readonly milliseconds: number }): Promise<readonly Figure[]> {
+  const page = await bench.open();
+  for (const title of [OTHER, LONG, OTHER]) await goTo(page, title);
+  const warm = await median(RUNS, async () => {
+    const found = await goTo(page, LONG);
+    await goTo(page, OTHER);
+    return found;
+  });
+  const loaded = await median(RUNS, async () => {
+    await goTo(page, LONG);
+    return goTo(page, OTHER);
+  });
+  await bench.close(page);
+  return [
+    { name: "open 10,000 messages, cold", unit: "ms", ours: await median(RUNS, () => cold(bench, 1)), floor: plain.milliseconds },
+    { name: "open 10,000 messages, warm", unit: "ms", ours: warm, floor: plain.milliseconds },
+    { name: "switch to a loaded tab", unit: "ms", ours: loaded },
+    { name: "open 10,000 messages, cold, CPU / 4", unit: "ms", ours: await median(3, () => cold(bench, 4)) },
+  ];
+}
+
+/** What a page with the long conversation weighs, after somebody has read upwards in it. */
+export async function weight(bench: Bench): Promise<readonly Figure[]> {
+  const page = await bench.open();
+  await goTo(page, LONG);
+  for (let round = 0; round < 10; round++) {
+    await page.getByRole("log").press("Home");
+    await page.waitForTimeout(100);
+  }
+  const session = await page.context().newCDPSession(page);
+  await session.send("HeapProfiler.collectGarbage");
+  const { usedSize } = await session.send("Runtime.getHeapUsage");
+  const elements = await page.evaluate(() => document.getElementsByTagName("*").length);
+  await bench.close(page);
+  return [
+    { name: "elements with 10,000 messages", unit: "", ours: elements },
+    { name: "JS heap with 10,000 messages", unit: "MB", ours: usedSize / 1024 ** 2 },
+  ];
+}

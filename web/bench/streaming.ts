@@ -1,0 +1,75 @@
+/** While an answer comes at 200 tokens a second, at the end of 10,000 messages. */
+import type { Page } from "playwright-core";
+import type { Bench, Figure } from "./main";
+import { goTo } from "./opening";
+import { type Seen, seen, throttle, watch } from "./probe";
+import { percentile, share, sum } from "./stats";
+
+const LONG = "10000";
+
+/** Lets the model speak for so many seconds, and comes back when the page shows its first words. */
+export async function speak(bench: Bench, page: Page, title: string, seconds: number): Promise<void> {
+  const before = await page.evaluate(() => document.querySelector(".transcript")?.textContent?.match(/t\d{13}/g)?.at(-1) ?? "");
+  const content = `${seconds} seconds please`;
+  await bench.ask("POST", `/api/contexts/${bench.contexts[title] ?? ""}/messages`, { payload: { type: "text", content } });
+  await page.waitForFunction((old) => (document.querySelector(".transcript")?.textContent?.match(/t\d{13}/g)?.at(-1) ?? "") !== old, before);
+}
+
+export async function rested(page: Page): Promise<void> {
+  await page.locator('.state-line[data-state="idle"]').waitFor({ timeout: 60_000 });
+}
+
+export async function streaming(bench: Bench, times: number, idle: Seen, text: Seen): Promise<readonly Figure[]> {
+  const page = await bench.open();
+  await goTo(page, LONG);
+  await throttle(page, times);
+  await speak(bench, page, LONG, 10);
+  await watch(page);
+  await page.waitForTimeout(8_000);
+  const found = await seen(page);
+  await throttle(page, 1);
+  await rested(page);
+  await bench.close(page);
+  const tasks = (sum(found.tasks) / found.milliseconds) * 100;
+  if (times > 1) {
+    return [
+      { name: `streaming, CPU / ${times}: gap, p95`, unit: "ms", ours: percentile(found.gaps, 95), floor: percentile(idle.gaps, 95) },
+      { name: `streaming, CPU / ${times}: long tasks`, unit: "%", ours: tasks },
+      { name: `streaming, CPU / ${times}: to screen, p95`, unit: "ms", ours: percentile(found.delays, 95) },
+    ];
+  }
+  return [
+    { name: "streaming: gap between frames, p95", unit: "ms", ours: percentile(found.gaps, 95), floor: percentile(idle.gaps, 95) },
+    { name: "streaming: gap between frames, p99", unit: "ms", ours: percentile(found.gaps, 99), floor: percentile(text.gaps, 99) },
+    { name: "streaming: frames over 50 ms", unit: "%", ours: share(found.gaps, 50), floor: share(text.gaps, 50) },
+    { name: "streaming: long tasks", unit: "%", ours: tasks, floor: (sum(text.tasks) / text.milliseconds) * 100 },
+    { name: "streaming: from model to screen, p50", unit: "ms", ours: percentile(found.delays, 50) },
+    { name: "streaming: from model to screen, p95", unit: "ms", ours: percentile(found.delays, 95) },
+    { name: "streaming: shift of the layout (CLS)", unit: "", ours: found.shift, floor: text.shift },
+  ];
+}
+
+/** Somebody reads a little further up for 10 seconds of an answer. */
+export async function drift(bench: Bench): Promise<readonly Figure[]> {
+  const page = await bench.open();
+  await goTo(page, LONG);
+  await speak(bench, page, LONG, 10);
+  await page.getByRole("log").hover();
+  await page.mouse.wheel(0, -300);
+  await page.waitForTimeout(300);
+  const ours = await page.evaluate(async () => {
+    const list = document.querySelector(".transcript");
+    const edge = list?.getBoundingClientRect().top ?? 0;
+    const row = [...(list?.querySelectorAll("[data-row]") ?? [])].find((each) => each.getBoundingClientRect().bottom > edge);
+    const before = row?.getBoundingClientRect().top ?? 0;
+    let worst = 0;
+    for (const end = performance.now() + 9_000; performance.now() < end; ) {
+      await new Promise(requestAnimationFrame);
+      worst = Math.max(worst, row?.isConnected === true ? Math.abs(row.getBoundingClientRect().top - before) : 1e6);
+    }
+    return worst;
+  });
+  await rested(page);
+  await bench.close(page);
+  return [{ name: "10 s unpinned: drift of what is read", unit: "px", ours }];
+}
