@@ -8,8 +8,8 @@ const PHONE = 640;
 
 const rich = (title: string, text: string): string =>
   [
-    `# ${title}\n\n**${text}** [${text}](https://example.org/) \`code\`\n`,
-    "```python\nprint('north')\n```\n",
+    `# ${title}\n\n**${text}** [${text}](https://example.org/) \`${text}\`\n`,
+    `\`\`\`python\nprint('${text}')\n\`\`\`\n`,
     `| ${title} | ${text} |\n|---|---|\n| ${text} | 12 |\n`,
     `1. ${title}\n2. ${text}\n\n> ${text}\n`,
   ].join("\n");

@@ -26,7 +26,7 @@ export function TabSwitcher({ at, title, onBegin }: { at: TabsAtHand; title: str
         button={
           <>
             <Sign doing={needsHand ? "waiting" : null} />
-            <span className="tab-words">{title}</span>
+            <span className="tab-words">{title}</span>{" "}
             <span className="tab-count">{at.open.length}</span>
             <Icon name="chevron" size={14} />
           </>
