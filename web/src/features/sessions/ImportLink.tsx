@@ -1,5 +1,6 @@
 /** Takes over a conversation that was exported to a file, here or elsewhere. */
 import { useRef } from "react";
+import { ServerError } from "../../api/types";
 import { useDoing, useLanguage, usePage } from "../../app/page";
 import { say } from "../../i18n/say";
 import { useWords } from "../../i18n/words";
@@ -14,12 +15,16 @@ const WORDS = {
 export function ImportLink() {
   const t = useWords(WORDS);
   const language = useLanguage();
-  const { api, act } = usePage();
+  const { api, act, ambient } = usePage();
   const doing = useDoing();
   const input = useRef<HTMLInputElement>(null);
   const take = (file: File) =>
     doing.run(async () => {
-      const found = await api("POST /api/contexts/import", { body: await file.text() });
+      const body = await file.text();
+      const found = await api("POST /api/contexts/import", { body }).catch((error: unknown) => {
+        if (!(error instanceof ServerError) || error.problem.code !== "context_exists") throw error;
+        return api("POST /api/contexts/import", { body, query: { context_id: ambient.newId() } }); // a copy beside it
+      });
       for (const reason of found.left_out ?? []) notify(say(reason, language));
       act({ kind: "activate", id: found.context_id });
     });
