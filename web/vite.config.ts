@@ -10,6 +10,6 @@ export default defineConfig({
     assetsInlineLimit: 0, // the page's policy lets nothing in that is not a file of ours
     reportCompressedSize: false,
   },
-  worker: { format: "es" },
+  worker: { format: "es" }, // so that the thread for code can fetch one grammar at a time
   test: { include: ["tests/**/*.test.{ts,tsx}"], environment: "node" },
 });

@@ -116,6 +116,27 @@ async def test_a_write_shows_its_diff_first(tmp_path: Path) -> None:
     assert prepared.dangerous == ("overwrite",)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        (b"one\n", "one\r\n", ["-one", "+one\r"]),
+        (b"one\n", "one", ["-one", "+one", "\\ No newline at end of file"]),
+        (b"one", "one\n", ["-one", "\\ No newline at end of file", "+one"]),
+        (b"one\r\ntwo\r\n", "one\ntwo!\n", [" one", "-two", "+two!"]),
+        (b"a\x0cb\n", "a\nb\n", ["-a\x0cb", "+a", "+b"]),
+    ],
+)
+async def test_a_change_of_line_ends_alone_is_shown(
+    tmp_path: Path, before: bytes, after: str, shown: list[str]
+) -> None:
+    (tmp_path / "a").write_bytes(before)
+    tool = TOOLS.tools["write_file"]
+    arguments = parse_arguments("write_file", tool.parameters, {"path": "a", "content": after})
+    prepared = await tool.prepare(arguments, Workspace(tmp_path))
+    assert prepared.preview is not None
+    assert prepared.preview.split("\n")[3:] == shown
+
+
 async def test_a_command_runs_and_its_failure_is_told(tmp_path: Path) -> None:
     assert await use(tmp_path, "execute", command="echo hello; pwd") == f"hello\n{tmp_path}\n"
     (tmp_path / "sub").mkdir()

@@ -128,8 +128,29 @@ story("a switch to ask rejects all that waits", async ({ model, open, file }) =>
   await screen.dock.getByText("2 calls are waiting").waitFor();
   await screen.choose("ask");
   await screen.rests();
-  await screen.dock.waitFor({ state: "hidden" });
+  await screen.decision("approveAll", { n: 2 }).waitFor({ state: "detached" });
   await screen.reads("Mode: Supervised → Ask");
   await expect(file("a.txt")).rejects.toThrow();
   await expect(file("b.txt")).rejects.toThrow();
+});
+
+story("a rule that was given with a call is listed; once revoked, such calls wait again", async ({ model, open, file }) => {
+  model.answers(asks(write("a.txt")), asks(write("a.txt", "again\n")), "Done.", asks(write("a.txt", "third\n")));
+  const screen = await open();
+  await screen.choose("supervised");
+  await screen.say("go");
+  await screen.decision("always").click();
+  await screen.dock.getByRole("radio", { name: /every call/i }).first().check();
+  await screen.decision("alwaysGive").click();
+  await screen.reads("Done.");
+  expect(await file("a.txt")).toBe("again\n");
+  await screen.page.getByRole("button", { name: "Rules" }).click();
+  const rules = screen.page.getByRole("dialog", { name: "Rules" });
+  await rules.getByText(/every call of .*write_file/).waitFor();
+  await rules.getByRole("button", { name: "Revoke" }).click();
+  await rules.getByText("There are no rules yet.").waitFor();
+  await screen.page.keyboard.press("Escape");
+  await screen.say("again");
+  await screen.decision("approve").waitFor();
+  expect(await file("a.txt")).toBe("again\n");
 });

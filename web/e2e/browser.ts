@@ -21,6 +21,7 @@ export interface Looks {
   readonly width?: number;
   readonly height?: number;
   readonly isTouch?: boolean;
+  readonly scale?: number;
   /** For looking at a page with a script of ours. The policy of the page would not let that in. */
   readonly bypassesPolicy?: boolean;
 }
@@ -28,6 +29,7 @@ export interface Looks {
 export function newContext(browser: Browser, looks: Looks): Promise<BrowserContext> {
   return browser.newContext({
     viewport: { width: looks.width ?? 1280, height: looks.height ?? 800 },
+    deviceScaleFactor: looks.scale ?? 1,
     colorScheme: looks.isDark === true ? "dark" : "light",
     locale: looks.language === "zh" ? "zh-CN" : "en-US",
     hasTouch: looks.isTouch ?? false,

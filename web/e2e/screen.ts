@@ -8,6 +8,7 @@ import { type Params, sayWord } from "../src/i18n/words";
 export const NAMES = {
   box: ["Message", "消息"],
   send: ["Send (Enter)", "发送（回车）"],
+  sendTouch: ["Send", "发送"],
   queue: ["Send after this turn (Enter)", "本轮结束后发送（回车）"],
   you: ["You", "你"],
   agent: ["Agent", "代理"],
@@ -18,6 +19,12 @@ export const NAMES = {
   new: ["New conversation", "新对话"],
   stop: ["Stop (Esc)", "停止（Esc）"],
   continue: ["Continue", "继续"],
+  questions: ["The agent asks you", "代理有问题问你"],
+  answer: ["Answer", "回答"],
+  show: ["Show the conversations", "显示对话列表"],
+  preferences: ["Preferences", "偏好设置"],
+  rules: ["Rules", "规则"],
+  shortcuts: ["Shortcuts", "快捷键"],
 } as const;
 
 export type Name = keyof typeof NAMES;
@@ -88,7 +95,7 @@ export class Screen {
 
   async say(text: string): Promise<void> {
     await this.box.fill(text);
-    if (this.isTouch) await this.button("send").tap();
+    if (this.isTouch) await this.page.getByRole("button", { name: new RegExp(`^${this.name("sendTouch")}`) }).tap();
     else await this.box.press("Enter");
   }
 

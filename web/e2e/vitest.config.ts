@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     dir: import.meta.dirname,
-    include: ["**/*.story.ts"],
+    include: process.env.PILOTHOUSE_PICTURES === undefined ? ["**/*.story.ts"] : ["pictures.ts"],
     environment: "node",
     maxWorkers: 2,
     testTimeout: 120_000,

@@ -10,7 +10,7 @@ afterEach(async () => {
 });
 
 test("tabs are put in another order, also when the session changes meanwhile, and nothing else of it is lost", { timeout: 60_000 }, async () => {
-  const host = await makeHost({ script: { turn: [] } });
+  const host = await makeHost({ turn: [] });
   endings.push(host.clear, () => host.end("SIGKILL"));
   await host.start();
   const api = makeApi({ fetch, base: host.base, headers: host.headers }, systemAmbient);

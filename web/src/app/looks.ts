@@ -1,11 +1,12 @@
 /** Theme, size of type and language on the document, from the preferences; noted here for the next start. */
 import { useEffect } from "react";
+import { preferencesOf } from "../store/selectors";
 import { useLanguage, useSlice } from "./page";
 
 export const LOOKS_KEY = "pilothouse-looks";
 
 export function useLooks(): void {
-  const preferences = useSlice((state) => state.session.value?.preferences);
+  const preferences = useSlice(preferencesOf);
   const language = useLanguage();
   const theme = preferences?.theme ?? "system";
   const fontSize = preferences?.font_size;

@@ -7,6 +7,7 @@ import type { SendFile } from "../api/upload";
 import { problemOfError } from "../api/types";
 import type { Language } from "../i18n/say";
 import type { Command } from "../store/commands";
+import { preferencesOf } from "../store/selectors";
 import { type State, activeId } from "../store/state";
 import type { Store } from "../store/store";
 
@@ -17,6 +18,8 @@ export interface Page {
   readonly ambient: Ambient;
   /** Gives the key under which the command is found in `outgoing` until it is done. */
   readonly act: (command: Command) => string;
+  /** Tries at once what waits to be tried again. */
+  readonly wake: () => void;
 }
 
 export const PageContext = createContext<Page | null>(null);
@@ -45,7 +48,7 @@ export function useLanguage(): Language {
 
 /** The language that the person chose, else that of their browser (which `theme.js` has noted). */
 export function languageOf(state: State): Language {
-  return state.session.value?.preferences?.language ?? (document.documentElement.lang === "zh" ? "zh" : "en");
+  return preferencesOf(state)?.language ?? (document.documentElement.lang === "zh" ? "zh" : "en");
 }
 
 export interface Asked<T> {

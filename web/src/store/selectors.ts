@@ -1,5 +1,5 @@
 /** What is shown, computed from the state. Use them with `store.slice`. */
-import type { CallShape } from "../api/schema";
+import type { CallShape, Preferences } from "../api/schema";
 import states from "../api/states.json";
 import type { Message } from "../api/types";
 import { type Language, sayState } from "../i18n/say";
@@ -128,4 +128,11 @@ export function canContinue(state: State, id: string): boolean {
 export function lengthOf(state: State, id: string): number {
   const shape = state.contexts[id]?.shape.value;
   return shape == null ? 0 : (shape.branches[shape.active_branch]?.length ?? 0);
+}
+
+/** As the person has just put them. Nothing, until they are known. */
+export function preferencesOf(state: State): Preferences | undefined {
+  const known = state.session.value?.preferences;
+  const asked = Object.values(state.outgoing).flatMap(({ command, problem }) => (command.kind === "preferences" && problem === null ? [command.body] : []));
+  return known === undefined || asked.length === 0 ? known : Object.assign({ ...known }, ...asked);
 }

@@ -2,6 +2,8 @@
 
 import asyncio
 
+import msgspec
+
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason, say
 from pilothouse.domain.errors import PilothouseError, StoreError
@@ -137,7 +139,8 @@ def _end(turn: Turn, draft: Draft, call_id: CallId, task: asyncio.Task[tuple[Out
         outcome, duration_ms = task.result()
     content = outcome.content
     if call.edited:
-        told = say(Reason(Code.ARGUMENTS_EDITED, {"arguments": call.arguments}))
+        arguments = msgspec.json.encode(call.arguments).decode()
+        told = say(Reason(Code.ARGUMENTS_EDITED, {"arguments": arguments}))
         content = f"{told}\n{content}"
     end_call(draft, turn.live, call_id, outcome.status, content=content, reason=outcome.error, duration_ms=duration_ms)
     for asked in draft.round_calls():

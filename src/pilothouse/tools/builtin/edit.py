@@ -197,7 +197,10 @@ def _keep(job: Job, keeping: Keeping, path: str, data: bytes) -> None:
 
 def diff(path: str, before: str, after: str) -> tuple[str, bool]:
     """What would change, and whether that is all of it: a long one keeps its head and its tail."""
-    old, new = before.splitlines(), after.splitlines()
+    if all(0 < text.count("\n") == text.count("\r\n") for text in (before, after)):
+        # A return that stays everywhere is no news.
+        before, after = before.replace("\r\n", "\n"), after.replace("\r\n", "\n")
+    old, new = _lines(before), _lines(after)
     if len(old) * len(new) > _COMPARED_AT_MOST:
         lines = [f"{path}: {len(old)} lines become {len(new)}, too many to compare. They will be:", *new]
     else:
@@ -207,3 +210,9 @@ def diff(path: str, before: str, after: str) -> tuple[str, bool]:
         return text, True
     half = _PREVIEW // 2
     return f"{text[:half]}\n[… {len(text) - 2 * half} characters are not shown …]\n{text[-half:]}", False
+
+
+def _lines(text: str) -> list[str]:
+    """As they are, so that a change of line ends alone shows: a return stays, a last line without end says so."""
+    *lines, last = text.split("\n")
+    return lines if last == "" else [*lines, f"{last}\n\\ No newline at end of file"]

@@ -3,6 +3,7 @@ import type { CallShape } from "../../api/schema";
 import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
 import type { Deciding } from "./Dock";
+import { readSingleKeys } from "./keys";
 import type { Asked } from "./Panel";
 import { isDangerous } from "./tools";
 import { isOffer, type Waiting } from "./waiting";
@@ -15,7 +16,7 @@ export function Actions({ dock, one: { call, sent } }: { dock: Deciding; one: Wa
     <div className="actions">
       <Button kind={isDangerous(call) ? [] : "primary"} whyNot={dock.off} aria-keyshortcuts={isDangerous(call) ? "1" : "Enter 1"} onClick={() => decideOne(dock, call, "approve")}>
         {t(isOffer(call) ? "approveOffer" : "approve")}
-        <kbd className="kbd">{isDangerous(call) ? "1" : "↵"}</kbd>
+        {isDangerous(call) ? <SingleKey name="1" /> : <kbd className="kbd">↵</kbd>}
       </Button>
       <Button kind="danger" whyNot={dock.off} title={t("rejectMeans")} aria-keyshortcuts="Escape 3" onClick={() => decideOne(dock, call, "reject")}>
         {t("reject")}
@@ -34,12 +35,12 @@ export function More({ dock, call }: { dock: Deciding; call: CallShape }) {
     <>
       <Button kind="quiet" whyNot={dock.off} title={t("tellMeans")} aria-keyshortcuts="4 R" onClick={ask("reason")}>
         {t("tell")}
-        <kbd className="kbd">R</kbd>
+        <SingleKey name="R" />
       </Button>
       {(call.rule_offers ?? []).length > 0 && (
         <Button kind="quiet" whyNot={dock.off} title={t("alwaysMeans")} aria-keyshortcuts="2" onClick={ask("always")}>
           {t("always")}
-          <kbd className="kbd">2</kbd>
+          <SingleKey name="2" />
         </Button>
       )}
       {isOffer(call) && (
@@ -52,6 +53,11 @@ export function More({ dock, call }: { dock: Deciding; call: CallShape }) {
       </Button>
     </>
   );
+}
+
+/** A hint at a key that can be turned off. */
+function SingleKey({ name }: { name: string }) {
+  return readSingleKeys() ? <kbd className="kbd">{name}</kbd> : null;
 }
 
 export function Submitting({ sent }: { sent: "approve" | "reject" }) {

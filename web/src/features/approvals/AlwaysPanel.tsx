@@ -6,7 +6,7 @@ import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
 import type { Deciding } from "./Dock";
 import { PanelFrame } from "./Panel";
-import { laddersOf, ruleWords, scopeWords } from "./rules";
+import { laddersOf, ruleWords, rungWords } from "./rules";
 import { WORDS } from "./words";
 
 export function AlwaysPanel({ dock, call }: { dock: Deciding; call: CallShape }) {
@@ -64,7 +64,7 @@ function Ladder({ title, offers, chosen, onChoose }: LadderGiven) {
       {offers.map(({ scope, rule }) => (
         <label key={scope} className="choice">
           <input type="radio" name="rung" autoFocus={scope === chosen} checked={scope === chosen} onChange={() => onChoose(scope)} />
-          <span>{scopeWords(rule, language, true)}</span>
+          <span>{rungWords(rule, language)}</span>
         </label>
       ))}
     </div>

@@ -1,6 +1,6 @@
 /** All of a call: what it was given, what it wrote, what came back, who decided it and why. */
 import { useState } from "react";
-import type { CallShape, ToolResult } from "../../api/schema";
+import type { CallShape, Reason, ToolResult } from "../../api/schema";
 import { useAsked, useLanguage } from "../../app/page";
 import { say } from "../../i18n/say";
 import { useWords } from "../../i18n/words";
@@ -29,7 +29,7 @@ export function CallDetails({ call, result, context, workspace }: Given) {
   const content = result?.content ?? call.result ?? null;
   return (
     <div className="call-details">
-      {reason !== null && <p className="note small">{visibleText(say(reason, language))}</p>}
+      {reason !== null && <Refusal reason={reason} />}
       <CallView call={call} workspace={workspace} isPast={call.status !== "pending"} />
       {call.tool === "delegate" && <SubAgents call={call} context={context} />}
       {call.output != null && result === null && <LiveOutput text={call.output} />}
@@ -45,6 +45,15 @@ export function CallDetails({ call, result, context, workspace }: Given) {
       </footer>
     </div>
   );
+}
+
+/** Why it did not run. What a person said stands alone: the rest of it is for the model. */
+function Refusal({ reason }: { reason: Reason }) {
+  const t = useWords(WORDS);
+  const language = useLanguage();
+  const said = reason.code === "rejected" ? String(reason.params?.reason ?? "") : null;
+  if (said === "") return null;
+  return <p className="note small">{said === null ? visibleText(say(reason, language)) : t("rejectedWith", { reason: visibleText(said) })}</p>;
 }
 
 /** The end of what it has written so far: the server sends no more than that. */

@@ -1,10 +1,8 @@
 /** A change of a file, with signs before its lines: in one column, or on wide pages in two. */
 import { useMemo } from "react";
 import { useWords } from "../../i18n/words";
-import { announce } from "../../ui/Announcer";
-import { IconButton } from "../../ui/Button";
 import { visibleText } from "../../ui/names";
-import { useCopy } from "../../ui/useCopy";
+import { CopyAll } from "./CopyAll";
 import { type DiffLine, countsOf, parseDiff, sidesOf } from "./diff";
 import { Lines } from "./Lines";
 import { useMedia } from "./useMedia";
@@ -20,11 +18,10 @@ export function DiffView({ text, path }: { text: string; path: string }) {
   const { added, removed, isCut } = countsOf(lines);
   const isWide = useMedia(WIDE);
   const isSplit = isWide && added > 0 && removed > 0; // a new file has nothing to stand beside it
-  const { isCopied, copy } = useCopy();
   if (lines.length === 0) return <p className="soft small">{t("noChange")}</p>;
   return (
-    <section className="diff" aria-label={t("change")}>
-      <header className="diff-head">
+    <div className="diff">
+      <div className="diff-head">
         <code className="diff-path">{path}</code>
         <span className="diff-added" title={t("added", { n: added })} aria-label={t("added", { n: added })}>
           +{added}
@@ -33,15 +30,10 @@ export function DiffView({ text, path }: { text: string; path: string }) {
           −{removed}
         </span>
         {isCut && <span className="soft">…</span>}
-        <IconButton
-          kind={["quiet", "small"]}
-          icon={isCopied ? "check" : "copy"}
-          label={isCopied ? t("copied") : t("copyAll")}
-          onClick={() => void copy(text).then(() => announce(t("copied")))}
-        />
-      </header>
+        <CopyAll text={text} />
+      </div>
       {isSplit ? <Split lines={lines} label={t("change")} /> : <Unified lines={lines} label={t("change")} />}
-    </section>
+    </div>
   );
 }
 

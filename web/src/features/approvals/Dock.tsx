@@ -12,15 +12,14 @@ import { Group } from "./Group";
 import { countsOf, parseDiff } from "./diff";
 import type { Decision } from "./keys";
 import type { Asked } from "./Panel";
-import { essenceOf, statusWords, titleOf } from "./tools";
+import { essenceOf, isDangerous, statusWords, titleOf } from "./tools";
 import { type DockState, useDock } from "./useDock";
 import { focusCard, useDockFocus } from "./useDockFocus";
 import { useDockKeys } from "./useDockKeys";
 import { useTitleBadge } from "./useTitleBadge";
-import { unseenDangers } from "./waiting";
+import { chosenOf, unseenDangers } from "./waiting";
 import { WORDS } from "./words";
 import "./dock.css";
-import "./group.css";
 
 /** What the cards of the dock are given. */
 export interface Deciding extends DockState {
@@ -28,6 +27,10 @@ export interface Deciding extends DockState {
   ask(asked: Asked | null): void;
   isOpen(call: string): boolean;
   toggle(call: string): void;
+  isTicked(call: string): boolean;
+  tick(call: string): void;
+  /** What a decision about several is about: those that are ticked, else all that wait. */
+  readonly chosen: readonly CallShape[];
 }
 
 export function Dock({ id }: { id: string }) {
@@ -40,30 +43,35 @@ function DockOf({ id }: { id: string }) {
   const dock = useDock(id);
   const element = useRef<HTMLElement>(null);
   const [asked, setAsked] = useState<Asked | null>(null);
-  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const [opened, toggle] = useToggled();
+  const [ticked, tick] = useToggled();
   const times = useDockFocus(dock, element);
   const calls = dock.waiting.filter(({ sent }) => sent === null).map(({ call }) => call);
-  const isStill = (one: Asked) => one.calls.every((each) => calls.some((call) => call.id === each.id && call.digest === each.digest));
+  const stillAsked = asked?.calls.filter((each) => calls.some((call) => call.id === each.id && call.digest === each.digest)) ?? [];
   const deciding: Deciding = {
     ...dock,
-    asked: asked !== null && isStill(asked) ? asked : null,
+    asked: asked === null || stillAsked.length === 0 ? null : { ...asked, calls: stillAsked },
     ask(next) {
       setAsked(next);
       if (next === null) focusCard(asked?.calls[0]?.id ?? null);
     },
     isOpen: (call) => opened.has(call),
-    toggle: (call) => setOpened((old) => new Set(old.has(call) ? [...old].filter((each) => each !== call) : [...old, call])),
+    toggle,
+    isTicked: (call) => ticked.has(call),
+    tick,
+    chosen: chosenOf(calls, ticked),
   };
 
   const onDecision = (decision: Decision, call: CallShape) => {
     if (decision === "look") return focusCard(call.id);
     if (dock.off !== null) return announce(dock.off, true);
     const each = (verdict: "approve" | "reject", of: readonly CallShape[]) => dock.decide(of.map(({ id: name, digest }) => ({ id: name, verdict, digest })));
-    const dangers = unseenDangers(calls, deciding.isOpen);
+    const { chosen } = deciding;
+    const dangers = calls.length > 1 ? unseenDangers(chosen, deciding.isOpen) : [];
     if (decision === "approve" || decision === "reject") each(decision, [call]);
-    else if (decision === "rejectAll") each("reject", calls);
+    else if (decision === "rejectAll") each("reject", chosen);
     else if (decision === "approveAll" && dangers.length > 0) announce(t("lookFirst", { n: dangers.length }), true);
-    else if (decision === "approveAll" && (calls.length > 1 || (call.dangerous ?? []).length === 0)) each("approve", calls);
+    else if (decision === "approveAll" && (calls.length > 1 || !isDangerous(call))) each("approve", chosen);
     else if (decision === "always" || decision === "reason") setAsked({ kind: decision, calls: [call] });
   };
   useDockKeys({ element, times, calls: deciding.asked === null ? calls : [], onDecision });
@@ -79,6 +87,11 @@ function DockOf({ id }: { id: string }) {
       <Below ids={below} />
     </section>
   );
+}
+
+function useToggled(): [ReadonlySet<string>, (name: string) => void] {
+  const [names, setNames] = useState<ReadonlySet<string>>(new Set());
+  return [names, (name) => setNames((old) => new Set(old.has(name) ? [...old].filter((each) => each !== name) : [...old, name]))];
 }
 
 /** Its change may be shown in two columns. The dock is as wide from the beginning, so that opening it moves nothing. */

@@ -1,22 +1,22 @@
 /** Several calls that wait together: a row each, and decisions about all of them or those that are ticked. */
-import { type KeyboardEvent, useId, useState } from "react";
+import { type KeyboardEvent, useId } from "react";
 import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/icons";
 import type { Deciding } from "./Dock";
 import { GroupRow } from "./GroupRow";
 import { Panel } from "./Panel";
-import { chosenOf, unseenDangers } from "./waiting";
+import { isDangerous } from "./tools";
+import { unseenDangers } from "./waiting";
 import { WORDS } from "./words";
+import "./group.css";
 
 export function Group({ dock }: { dock: Deciding }) {
   const t = useWords(WORDS);
   const id = useId();
-  const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
-  const open = dock.waiting.filter(({ sent }) => sent === null).map(({ call }) => call);
-  const chosen = chosenOf(open, ticked);
-  const isAll = !open.some((call) => ticked.has(call.id));
-  const dangers = unseenDangers(open, dock.isOpen).filter((call) => chosen.includes(call));
+  const { chosen } = dock;
+  const isAll = !chosen.some((call) => dock.isTicked(call.id));
+  const dangers = unseenDangers(chosen, dock.isOpen);
   const n = chosen.length;
   const decide = (verdict: "approve" | "reject") => dock.decide(chosen.map((call) => ({ id: call.id, digest: call.digest, verdict })));
   return (
@@ -28,17 +28,11 @@ export function Group({ dock }: { dock: Deciding }) {
         </h2>
       </header>
       {dock.asked?.kind !== "edit" && (
-        <ul className="card-body card-rows" onKeyDown={walk}>
+        <div className="card-body card-rows" onKeyDown={walk}>
           {dock.waiting.map((one) => (
-            <GroupRow
-              key={one.call.id}
-              dock={dock}
-              one={one}
-              isTicked={ticked.has(one.call.id)}
-              onTick={() => setTicked((old) => new Set(old.has(one.call.id) ? [...old].filter((each) => each !== one.call.id) : [...old, one.call.id]))}
-            />
+            <GroupRow key={one.call.id} dock={dock} one={one} />
           ))}
-        </ul>
+        </div>
       )}
       <footer className="card-foot">
         {dock.asked !== null ? (
@@ -46,7 +40,7 @@ export function Group({ dock }: { dock: Deciding }) {
         ) : (
           <div className="actions">
             <Button
-              kind={chosen.some((call) => (call.dangerous ?? []).length > 0) ? [] : "primary"}
+              kind={chosen.some(isDangerous) ? [] : "primary"}
               whyNot={dock.off ?? (dangers.length > 0 ? t("lookFirst", { n: dangers.length }) : null)}
               aria-keyshortcuts="Shift+Enter"
               onClick={() => decide("approve")}

@@ -14,14 +14,7 @@ import { essenceOf, isDangerous, risksOf, titleOf } from "./tools";
 import { isOffer, type Waiting } from "./waiting";
 import { WORDS } from "./words";
 
-interface Given {
-  dock: Deciding;
-  one: Waiting;
-  isTicked: boolean;
-  onTick(): void;
-}
-
-export function GroupRow({ dock, one: { call, sent }, isTicked, onTick }: Given) {
+export function GroupRow({ dock, one: { call, sent } }: { dock: Deciding; one: Waiting }) {
   const t = useWords(WORDS);
   const language = useLanguage();
   const id = useId();
@@ -31,10 +24,10 @@ export function GroupRow({ dock, one: { call, sent }, isTicked, onTick }: Given)
   const diff = call.preview == null ? null : parseDiff(call.preview);
   const counts = diff === null ? null : countsOf(diff);
   return (
-    <li className="row" role="group" aria-labelledby={id} tabIndex={-1} data-call={call.id} aria-busy={sent !== null}>
+    <div className="row" role="group" aria-labelledby={id} tabIndex={-1} data-call={call.id} aria-busy={sent !== null}>
       <div className="row-head">
         <label className="tick">
-          <input type="checkbox" checked={isTicked} disabled={sent !== null} aria-label={t("choose", { what: `${title} ${essence}` })} onChange={onTick} />
+          <input type="checkbox" checked={dock.isTicked(call.id)} disabled={sent !== null} aria-label={t("choose", { what: `${title} ${essence}` })} onChange={() => dock.tick(call.id)} />
         </label>
         <button type="button" className="row-open" aria-expanded={isOpen} title={t("open", { what: title })} onClick={() => dock.toggle(call.id)}>
           <span className="row-chevron">
@@ -77,6 +70,6 @@ export function GroupRow({ dock, one: { call, sent }, isTicked, onTick }: Given)
           )}
         </div>
       )}
-    </li>
+    </div>
   );
 }

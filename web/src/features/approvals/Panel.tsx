@@ -8,6 +8,7 @@ import { EditPanel } from "./EditPanel";
 import { ElevatePanel } from "./ElevatePanel";
 import { ReasonPanel } from "./ReasonPanel";
 import { essenceOf, titleOf } from "./tools";
+import "./panel.css";
 
 /** Which of them is open, and for which calls. */
 export interface Asked {

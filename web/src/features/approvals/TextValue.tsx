@@ -2,10 +2,9 @@
 import { useMemo, useState } from "react";
 import { useLanguage } from "../../app/page";
 import { useWords } from "../../i18n/words";
-import { announce } from "../../ui/Announcer";
-import { Button, IconButton } from "../../ui/Button";
+import { Button } from "../../ui/Button";
 import { visibleText } from "../../ui/names";
-import { useCopy } from "../../ui/useCopy";
+import { CopyAll } from "./CopyAll";
 import { Lines } from "./Lines";
 import { piecesOf, previewOf, sizeOf } from "./texts";
 import { WORDS } from "./words";
@@ -22,7 +21,6 @@ export function TextValue({ text, label, isCommand = false }: Given) {
   const language = useLanguage();
   const [isWhole, setWhole] = useState(false);
   const preview = useMemo(() => previewOf(text), [text]);
-  const { isCopied, copy } = useCopy();
   return (
     <div className={isCommand ? "text-value is-command" : "text-value"}>
       {isWhole ? <WholeText text={text} label={label} /> : <pre className="text-head">{visibleText(preview.head)}</pre>}
@@ -32,12 +30,7 @@ export function TextValue({ text, label, isCommand = false }: Given) {
             {isWhole ? t("showLess") : t("showAll", { n: preview.lines.toLocaleString(language), size: sizeOf(preview.bytes) })}
           </Button>
         )}
-        <IconButton
-          kind={["quiet", "small"]}
-          icon={isCopied ? "check" : "copy"}
-          label={isCopied ? t("copied") : t("copyAll")}
-          onClick={() => void copy(text).then(() => announce(t("copied")))}
-        />
+        <CopyAll text={text} />
       </div>
     </div>
   );

@@ -15,7 +15,6 @@ const WHAT = {
   all: ["every tool", "所有工具"],
   tool: ["every call of {tool}", "{tool} 的所有调用"],
   exact: ["{tool} with exactly these arguments: {arguments}", "{tool}，且参数完全相同：{arguments}"],
-  exactHidden: ["{tool} with exactly the same arguments", "{tool}，且参数完全相同"],
   words: ["{tool}: a single command that begins with “{words}”", "{tool}：以“{words}”开头的单条命令"],
   anyWords: ["{tool}: a command line with “{words}” in it", "{tool}：含有“{words}”的命令行"],
   folder: ["{tool}, only within {folder}", "{tool}，仅限 {folder} 内"],
@@ -36,19 +35,18 @@ const ORIGINS = {
   plain: ["Given by {by}", "由 {by} 给出"],
 } as const;
 
-/** What the rule is about. `isShown`: the call stands beside it, so its arguments need not be said again. */
-export function scopeWords(rule: Pick<Rule, "effect" | "scope">, language: Language, isShown = false): string {
+/** What the rule is about. */
+export function scopeWords(rule: Pick<Rule, "effect" | "scope">, language: Language): string {
   const { scope, effect } = rule;
   const tool = scope.tool ?? "*";
   const named = { tool: tool === "*" ? sayWord(WHAT.all, language) : toolWords(tool, language) };
   const isAllowing = effect === "allow";
   const parts: string[] = [];
   if (scope.fingerprint != null) {
-    const isTold = scope.arguments != null && !isShown;
-    parts.push(isTold ? sayWord(WHAT.exact, language, { ...named, arguments: cut(scope.arguments ?? "") }) : sayWord(WHAT.exactHidden, language, named));
+    parts.push(sayWord(WHAT.exact, language, { ...named, arguments: cut(scope.arguments ?? "…") }));
   }
   if ((scope.words ?? []).length > 0) {
-    const words = (scope.words ?? []).map((word) => visibleText(quoted(word))).join(" ");
+    const words = leadingWords(scope);
     parts.push(sayWord(isAllowing ? WHAT.words : WHAT.anyWords, language, { ...named, words }));
   }
   if (scope.folder != null) {
@@ -57,6 +55,25 @@ export function scopeWords(rule: Pick<Rule, "effect" | "scope">, language: Langu
   }
   if (parts.length === 0) parts.push(tool === "*" ? named.tool : sayWord(WHAT.tool, language, named));
   return parts.join("; ");
+}
+
+const RUNGS = {
+  exact: ["exactly this call", "仅完全相同的调用"],
+  words: ["commands that begin with “{words}”", "以“{words}”开头的命令"],
+  folder: ["this tool within {folder}", "此工具，仅限 {folder} 内"],
+  tool: ["every call of this tool", "此工具的所有调用"],
+} as const;
+
+/** A rung of the ladder in short: the call stands beside it, and the whole rule below. */
+export function rungWords({ scope }: Pick<Rule, "scope">, language: Language): string {
+  if (scope.fingerprint != null) return sayWord(RUNGS.exact, language);
+  if ((scope.words ?? []).length > 0) return sayWord(RUNGS.words, language, { words: leadingWords(scope) });
+  if (scope.folder != null) return sayWord(RUNGS.folder, language, { folder: `${visibleText(scope.folder)}/` });
+  return sayWord(RUNGS.tool, language);
+}
+
+function leadingWords({ words }: Rule["scope"]): string {
+  return (words ?? []).map((word) => visibleText(quoted(word))).join(" ");
 }
 
 /** What the tool does, and the name that the rule holds to. */

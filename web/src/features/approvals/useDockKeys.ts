@@ -35,7 +35,11 @@ export function useDockKeys(given: Given): void {
         sinceTyped: ambient.now() - times.current.typed,
         isMac: IS_MAC,
       });
-      if (decision === null) return;
+      if (decision === null) {
+        // Who types where nothing takes it may mean the box: what looks like a decision among it is none.
+        if (event.key.length === 1 && !event.ctrlKey && !event.metaKey) times.current.typed = ambient.now();
+        return;
+      }
       event.preventDefault();
       event.stopPropagation(); // Esc rejects, and does not cancel the turn as well
       times.current.pressed = -Infinity; // what comes next may have the focus: nobody was writing

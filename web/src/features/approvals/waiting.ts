@@ -59,7 +59,7 @@ export function recordOf(state: State, id: string, call: CallShape): CallShape {
 
 /** The dangerous calls that nobody has opened: they are not approved together with others. */
 export function unseenDangers(calls: readonly CallShape[], isOpen: (id: string) => boolean): readonly CallShape[] {
-  return calls.length < 2 ? [] : calls.filter((call) => isDangerous(call) && !isOpen(call.id));
+  return calls.filter((call) => isDangerous(call) && !isOpen(call.id));
 }
 
 /** Those that are ticked, as far as they still wait; all of them where none is. */

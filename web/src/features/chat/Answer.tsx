@@ -5,17 +5,19 @@ import { timeOf } from "../../ui/times";
 import { Calls } from "../approvals/Calls";
 import { CopyButton } from "./CopyButton";
 import { Markdown } from "./markdown/Markdown";
+import { useMarkdownWords } from "./markdownWords";
 import type { AnswerRow } from "./rows";
 import { WORDS } from "./words";
 
 export function Answer({ row, context }: { row: AnswerRow; context: string }) {
   const t = useWords(WORDS);
   const language = useLanguage();
+  const markdown = useMarkdownWords();
   const { message } = row;
   const ended = message?.type === "text" ? message.ended : undefined;
   return (
     <article className="answer" aria-label={t("agent")}>
-      {row.text !== "" && <Markdown text={row.text} isStreaming={row.isWriting} />}
+      {row.text !== "" && <Markdown text={row.text} isStreaming={row.isWriting} {...markdown} />}
       {ended !== undefined && ended !== "complete" && <p className="note warn small">{t(ended)}</p>}
       {message?.type === "tool_request" && <Calls calls={message.calls} results={row.results} context={context} />}
       {message?.type === "text" && (

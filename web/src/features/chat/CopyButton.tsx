@@ -13,7 +13,7 @@ export function CopyButton({ text, label }: { text: string; label?: string }) {
       kind={["quiet", "small"]}
       icon={isCopied ? "check" : "copy"}
       label={isCopied ? t("copied") : (label ?? t("copy"))}
-      onClick={() => void copy(text).then(() => announce(t("copied")))}
+      onClick={() => void copy(text).then((isDone) => isDone && announce(t("copied")))}
     />
   );
 }

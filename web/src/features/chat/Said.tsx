@@ -8,8 +8,9 @@ import { IconButton } from "../../ui/Button";
 import { timeOf } from "../../ui/times";
 import { CopyButton } from "./CopyButton";
 import { editing } from "./editing";
+import { Mark } from "./Mark";
 import { FileChips, filesOf } from "./said/FileChips";
-import { textOf } from "./said/payloads";
+import { isSaid, textOf } from "./said/payloads";
 import { SaidEditor, whyNotNow } from "./said/SaidEditor";
 import { SaidText } from "./said/SaidText";
 import { Unsent } from "./said/Unsent";
@@ -23,6 +24,7 @@ export function Said({ messages, context }: { messages: readonly Message[]; cont
   const now = useCell(editing);
   const [first] = messages;
   if (first === undefined) return null;
+  if (!isSaid(messages)) return <Mark message={first} />;
   const id = first.message_id;
   const text = shownText(messages);
   if (now !== null && now.context === context && now.id === id) {

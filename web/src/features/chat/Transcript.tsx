@@ -4,11 +4,13 @@ import { usePage, useSlice } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import { visible } from "../../store/selectors";
 import { Button } from "../../ui/Button";
+import { useToShow } from "./editing";
 import { LastSaid } from "./LastSaid";
 import { RowView } from "./RowView";
 import { RowBox } from "./list/RowBox";
 import { lists, useList } from "./list/useList";
 import { heightOf, rowMaker, rowsAtEnd } from "./rows";
+import { useCopyKeys } from "./useCopyKeys";
 import { useFinished } from "./useFinished";
 import { WORDS } from "./words";
 import "./transcript.css";
@@ -34,6 +36,8 @@ export function Transcript({ id }: { id: string }) {
   const sent = sending.at(-1)?.key ?? null;
   const { list, spans, status, element } = useList(listOf, { name: id, stored, end, lead: LEAD.above + (hasOlder ? LEAD.line : 0), sent });
   useFinished(id, stored);
+  useCopyKeys(id);
+  useToShow(id, (row) => list.scroller.show(row, 8));
 
   const wantsOlder = hasOlder && !isLoading && status.isNearStart;
   useEffect(() => {

@@ -77,7 +77,7 @@ export function QuestionForm({ context, call, more, onAnswered }: Given) {
     send();
   };
   return (
-    <form ref={frame} className="questions" tabIndex={-1} role="group" aria-labelledby={titleId} onSubmit={onSubmit} onKeyDown={onKeyDown}>
+    <form ref={frame} className="questions" tabIndex={-1} aria-labelledby={titleId} onSubmit={onSubmit} onKeyDown={onKeyDown}>
       <h2 id={titleId} className="questions-title">
         <Icon name="question" /> {t("title")}
       </h2>

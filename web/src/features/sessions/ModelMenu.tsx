@@ -9,7 +9,7 @@ import { visibleName } from "../../ui/names";
 import { notify } from "../../ui/Notices";
 import { sayProblem } from "../../ui/ProblemNote";
 import { compact } from "../window/tokens";
-import { choose, useChosen, useNewContext } from "./chosen";
+import { choose, useChosen } from "./chosen";
 import { openDialog } from "./opened";
 import { useModels, useNameOfModel, usePersonas } from "./useModels";
 import "./model.css";
@@ -31,7 +31,7 @@ function useSetting(id: string | null): { model: string | null; persona: string 
   const { api } = usePage();
   const language = useLanguage();
   const chosen = useChosen();
-  const preferred = useNewContext().model ?? null;
+  const preferred = useSlice((state) => state.session.value?.preferences?.default_model ?? null);
   const config = useSlice((state) => (id === null ? null : (state.contexts[id]?.shape.value?.config ?? null)), [id]);
   if (id === null) return { model: chosen.model ?? preferred, persona: chosen.persona, set: choose };
   const set = (change: Pick<ContextChange, "model" | "persona">) => {
@@ -59,7 +59,7 @@ export function ModelMenu({ id }: { id: string | null }) {
     label: nameOf(each),
     ...notesOf([each.is_default && models.length > 1 && t("usual"), each.window !== null && t("window", { n: compact(each.window) })]),
     isChosen: each === present,
-    onChoose: () => set({ model: each.is_default ? null : each.name }),
+    onChoose: () => set({ model: each.is_default && id !== null ? null : each.name }), // here a preference may stand before it
   }));
   const ofPersonas: MenuEntry[] = [
     { key: "persona", group: t("persona"), label: t("none"), note: t("noneNote"), isChosen: persona === null, onChoose: () => set({ persona: null }) },

@@ -2,8 +2,9 @@
 import { useEffect } from "react";
 import { useCell } from "../../app/cell";
 import { keep, kept } from "../../app/looks";
-import { useAsked } from "../../app/page";
+import { useActiveId, useAsked } from "../../app/page";
 import { useShortcut } from "../../app/shortcuts";
+import { RulesDialog } from "../approvals/RulesDialog";
 import { PreferencesDialog } from "./PreferencesDialog";
 import { SetupDialog } from "./SetupDialog";
 import { ShortcutsDialog } from "./ShortcutsDialog";
@@ -13,12 +14,13 @@ const SEEN = "pilothouse-setup-seen";
 
 export function PageDialogs() {
   const opened = useCell(openedDialog);
+  const active = useActiveId();
   useShortcut("help.open", () => openDialog("shortcuts"));
   useFirstVisit();
   if (opened === "setup") return <SetupDialog onClose={closeDialog} />;
   if (opened === "preferences") return <PreferencesDialog onClose={closeDialog} />;
   if (opened === "shortcuts") return <ShortcutsDialog onClose={closeDialog} />;
-  // The dialog of the rules comes here.
+  if (opened === "rules") return <RulesDialog context={active} onClose={closeDialog} />;
   return null;
 }
 

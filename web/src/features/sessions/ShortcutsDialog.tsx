@@ -55,7 +55,7 @@ export function ShortcutsDialog({ onClose }: { onClose(): void }) {
   const language = useLanguage();
   return (
     <Dialog title={t("title")} onClose={onClose} isWide>
-      <div className="shortcuts">
+      <div className="shortcuts" tabIndex={0} role="group" aria-label={t("title")}>
         {GROUPS.map(([name, rows]) => (
           <section key={name}>
             <h3>{t(name)}</h3>

@@ -12,6 +12,7 @@ const WORDS = {
   demo: ["Demo model", "演示模型"],
   set: ["Set up the model", "设置模型"],
   preferences: ["Preferences", "偏好设置"],
+  rules: ["Rules", "规则"],
   shortcuts: ["Shortcuts", "快捷键"],
 } as const;
 
@@ -34,7 +35,7 @@ export function SidebarFoot({ onOpened }: { onOpened(): void }) {
       )}
       <div className="sidebar-tools">
         <IconButton icon="gear" label={t("preferences")} onClick={open("preferences")} />
-        {/* The button of the rules comes here. */}
+        <IconButton icon="rule" label={t("rules")} onClick={open("rules")} />
         <IconButton icon="keyboard" label={t("shortcuts")} title={`${t("shortcuts")} (${keysOf("help.open")})`} onClick={open("shortcuts")} />
         {version !== undefined && <span className="soft small">{visibleName(version)}</span>}
       </div>

@@ -7,7 +7,7 @@ import { useTitle } from "./useActions";
 import type { TabsAtHand } from "./useTabs";
 
 const WORDS = {
-  open: ["{title}. {n} open {n|conversation|conversations}", "{title}。打开的对话：{n}"],
+  open: ["{title} {n} open {n|conversation|conversations}", "{title} {n} 个打开的对话"],
   new: ["New conversation", "新对话"],
   close: ["Close this tab", "关闭此标签页"],
 } as const;
@@ -25,8 +25,8 @@ export function TabSwitcher({ at, title, onBegin }: { at: TabsAtHand; title: str
         buttonClass="button quiet"
         button={
           <>
-            <span className="tab-words">{title}</span>{" "}
             <Sign doing={needsHand ? "waiting" : null} />
+            <span className="tab-words">{title}</span>{" "}
             <span className="tab-count">{at.open.length}</span>
             <Icon name="chevron" size={14} />
           </>

@@ -7,7 +7,7 @@ import { compact, money, percent, urgency } from "./tokens";
 import "./tokens.css";
 
 const WORDS = {
-  label: ["Window: {shown} tokens", "窗口：{shown} 个 token"], // what is seen is part of what is heard
+  label: ["{shown} tokens of the window", "{shown} 个 token（窗口占用）"],
   estimate: ["Estimated; the provider's own count corrects it.", "这是估算值；提供方的计数会校正它。"],
   window: ["In the window", "窗口内"],
   in: ["Tokens in", "输入 token"],
@@ -27,8 +27,7 @@ export function TokenChip({ id }: { id: string }) {
   const { own, total, window } = found;
   const full = percent(window.tokens, window.budget);
   const about = window.is_estimate ? "≈ " : "";
-  const share = `${about}${full} %`;
-  const amount = `${compact(window.tokens)}/${compact(window.budget)}`;
+  const [tokens, budget] = [compact(window.tokens), compact(window.budget)];
   const rows: [string, string][] = [
     [t("window"), `${about}${window.tokens.toLocaleString()} / ${window.budget.toLocaleString()}`],
     [t("in"), (own.input_tokens ?? 0).toLocaleString()],
@@ -39,13 +38,13 @@ export function TokenChip({ id }: { id: string }) {
   if (total.cost != null) rows.push([t("cost"), `≈ ${money(total.cost)}`]);
   return (
     <Popover
-      label={t("label", { shown: `${share} · ${amount}` })}
+      label={t("label", { shown: `${about}${full} % · ${tokens}/${budget}` })}
       buttonClass={`button quiet small token-chip is-${urgency(full)}`}
       place="above"
       button={
         <>
-          {share}
-          <span className="token-amount"> · {amount}</span>
+          {about}
+          {full} %<span className="token-more"> · {tokens}/{budget}</span>
         </>
       }
     >

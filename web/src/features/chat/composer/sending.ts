@@ -5,7 +5,7 @@ import { usePage } from "../../../app/page";
 import { canSend } from "../../../store/selectors";
 import type { State } from "../../../store/state";
 import { useMode } from "../../modes/ModeSelector";
-import { forgetChosen, useNewContext } from "../../sessions/chosen";
+import { forgetChosen, newContext } from "../../sessions/chosen";
 import { type Attached, type Draft, NO_DRAFT, drafts } from "../drafts";
 import { type Reference, distinct, parse, payloadOf } from "./references";
 
@@ -49,10 +49,9 @@ let beginning: Promise<string> | null = null;
 export function useEnsureContext(id: string | null): () => Promise<string> {
   const { api, act } = usePage();
   const { mode } = useMode(id);
-  const chosen = useNewContext();
   const begin = async () => {
     try {
-      const { context_id: made } = await api("POST /api/contexts", { body: { mode, ...chosen } });
+      const { context_id: made } = await api("POST /api/contexts", { body: { mode, ...newContext() } });
       forgetChosen();
       drafts.begun(made);
       act({ kind: "activate", id: made });

@@ -5,8 +5,8 @@ import { canSend, visible } from "../../../store/selectors";
 import { announce } from "../../../ui/Announcer";
 import { editing, toShow } from "../editing";
 import { rowsOf } from "../rows";
-import { textOf } from "../said/payloads";
 import { lastQueued } from "../queued";
+import { isSaid, textOf } from "../said/payloads";
 import { WORDS } from "./words";
 
 export function useEditLast(id: string | null): () => void {
@@ -17,8 +17,8 @@ export function useEditLast(id: string | null): () => void {
     const queued = lastQueued(id);
     if (queued !== null) return editing.set({ context: id, id: queued.id, text: queued.text });
     const state = store.getSnapshot();
-    const last = rowsOf(visible(state, id).messages).findLast((row) => row.kind === "said");
-    if (last === undefined) return;
+    const last = rowsOf(visible(state, id).messages).findLast((row) => row.kind === "said" && isSaid(row.messages));
+    if (last?.kind !== "said") return;
     if (canSend(state, id) !== "now") return announce(t("busyEdit"));
     toShow.set({ context: id, id: last.id });
     editing.set({ context: id, id: last.id, text: textOf(last.messages) });

@@ -4,7 +4,6 @@ export const WORDS = {
   placeholder: ["Write a message… @ for files", "输入消息…… @ 引用文件"],
   placeholderLater: ["Write what comes next…", "输入接下来的内容……"],
   send: ["Send (Enter)", "发送（回车）"],
-  sendTouch: ["Send", "发送"],
   queue: ["Send after this turn (Enter)", "本轮结束后发送（回车）"],
   stop: ["Stop (Esc)", "停止（Esc）"],
   stopping: ["It is being stopped", "正在停止"],

@@ -10,6 +10,11 @@ export function textOf(messages: readonly Said[]): string {
   return messages.flatMap((message) => (message.type === "text" ? [message.content] : [])).join("\n\n");
 }
 
+/** Whether somebody said it. What was only put into the conversation for them (a resource) cannot be said otherwise. */
+export function isSaid(messages: readonly Said[]): boolean {
+  return messages.some(({ type }) => type === "text" || type === "file_reference" || type === "image");
+}
+
 /** With another text: the files that the old one named go, those that the new one names come, the others stay. */
 export function editedPayloads(messages: readonly Said[], text: string, references: readonly Reference[]): readonly Payload[] {
   const before = new Set(parse(textOf(messages)).map(({ path, lines }) => format(path, lines)));

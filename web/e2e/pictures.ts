@@ -1,0 +1,94 @@
+/** Pictures of every main screen, in both languages and themes and on a phone, and those of the README. No test. */
+import { mkdirSync } from "node:fs";
+import { resolve } from "node:path";
+import { asks, read } from "./calls";
+import type { Screen } from "./screen";
+import { type World, story } from "./story";
+import { tour } from "./tour";
+
+const FOLDER = resolve(process.env.INIT_CWD ?? ".", process.env.PILOTHOUSE_PICTURES ?? ".");
+mkdirSync(FOLDER, { recursive: true });
+
+const TIDES = `"""When the water is high."""
+from datetime import datetime, timedelta
+
+HALF_DAY = timedelta(hours=12, minutes=25)
+
+
+def next_high(last: datetime, now: datetime) -> datetime:
+    """The first high water after now. All times are local."""
+    while last <= now:
+        last += HALF_DAY
+    return last
+`;
+const FIXED = [
+  { old_text: "from datetime import datetime, timedelta", new_text: "from datetime import UTC, datetime, timedelta" },
+  {
+    old_text: '    """The first high water after now. All times are local."""\n    while last <= now:\n        last += HALF_DAY\n    return last',
+    new_text: '    """The first high water after now, in its zone."""\n    high = last.astimezone(UTC)\n    while high <= now:\n        high += HALF_DAY\n    return high.astimezone(now.tzinfo)',
+  },
+];
+const WORDS = {
+  en: {
+    said: "The tide table is an hour off since the clocks changed. Find out why, and fix it.",
+    first: "I will look at how the next high water is worked out.",
+    found:
+      "Found it: `next_high` adds half a day to **local** time. On the night when the clocks change, that day has 23 hours:\n\n" +
+      "| step | local | what it should be |\n|---|---|---|\n| last high | 20:10 | 20:10 |\n| + 12 h 25 min | 08:35 | **09:35** |\n\nI would count in UTC, and go back to local time at the end:",
+    titles: ["Write a README for the harbour tools", "Why does the build take so long?", "Names for the new module"],
+  },
+  zh: {
+    said: "换成夏令时之后，潮汐表差了一个小时。请找出原因并修复。",
+    first: "我先看看下一次高潮是怎么计算的。",
+    found:
+      "找到了：`next_high` 直接在**本地时间**上加半天。换时令的那一夜，一天只有 23 个小时：\n\n" +
+      "| 步骤 | 本地时间 | 应为 |\n|---|---|---|\n| 上次高潮 | 20:10 | 20:10 |\n| + 12 小时 25 分 | 08:35 | **09:35** |\n\n我会用 UTC 计算，最后再转换为本地时间：",
+    titles: ["为港口工具写一份 README", "为什么构建这么慢？", "新模块的名字"],
+  },
+};
+
+/** A small project, supervised: two files were read, and an edit waits with its change. */
+async function waits({ model, host, put }: World, screen: Screen): Promise<void> {
+  const words = WORDS[screen.language];
+  for (const title of [...words.titles].reverse()) {
+    const send = { method: "POST", headers: { ...host.headers, "content-type": "application/json" } };
+    const made = (await (await fetch(`${host.base}/api/contexts`, { ...send, body: "{}" })).json()) as { context_id: string };
+    await fetch(`${host.base}/api/contexts/${made.context_id}`, { ...send, method: "PATCH", body: JSON.stringify({ title }) });
+  }
+  await put("tides.py", TIDES);
+  model.answers({ text: words.first, ...asks(read("tides.py")) }, { text: words.found, ...asks({ tool: "edit_file", arguments: { path: "tides.py", edits: FIXED } }) });
+  await screen.page.reload();
+  await screen.choose("supervised");
+  await screen.say(words.said);
+  await screen.decision("approve").click();
+  await screen.dock.getByText("tides.py").first().waitFor();
+  await screen.dock.getByText("astimezone").first().waitFor();
+  await screen.page.evaluate(() => document.fonts.ready);
+}
+
+const PHONE = { width: 390, height: 844, isTouch: true };
+const README = { light: {}, dark: { isDark: true }, chinese: { language: "zh" }, phone: PHONE } as const;
+
+for (const [name, looks] of Object.entries(README)) {
+  story(`the picture ${name}`, async (world) => {
+    const screen = await world.open({ ...looks, scale: 2 });
+    await waits(world, screen);
+    await screen.page.screenshot({ path: `${FOLDER}/${name}.png` });
+  });
+}
+
+for (const language of ["en", "zh"] as const) {
+  for (const isDark of [false, true]) {
+    for (const size of [{}, PHONE]) {
+      const name = [language, isDark ? "dark" : "light", ...("width" in size ? ["phone"] : [])].join("-");
+      story(`the screens ${name}`, async (world) => {
+        const screen = await world.open({ language, isDark, ...size });
+        let number = 0;
+        await tour(world, screen, async (what) => {
+          number++;
+          await screen.page.screenshot({ path: `${FOLDER}/screens/${name}/${String(number).padStart(2, "0")}-${what}.png` });
+        });
+      });
+    }
+  }
+}

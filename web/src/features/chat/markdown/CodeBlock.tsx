@@ -1,0 +1,52 @@
+/** A block of code: what language it is, copy, wrap and download, and its colours once it is whole. */
+import { useMemo, useState, type ReactElement } from "react";
+import { visibleName } from "../../../ui/names";
+import { saveText } from "../../../ui/clipboard";
+import { shownCode } from "./code";
+import { CopyButton } from "./CopyButton";
+import { languageOf } from "./highlight/languages";
+import { useRuns } from "./highlight/client";
+import { useRegion } from "./scrolls";
+import { useAround } from "./words";
+
+interface Props {
+  readonly code: string;
+  /** What stands behind the fence. */
+  readonly info: string;
+  readonly isOpen: boolean;
+}
+
+export function CodeBlock({ code, info, isOpen }: Props): ReactElement {
+  const { words } = useAround();
+  const [isWrapped, setWrapped] = useState(false);
+  const [isWhole, setWhole] = useState(false);
+  const language = languageOf(info);
+  const label = visibleName(info.split(/[\s,{:]/, 1)[0] ?? "") || words.code;
+  const [ref, region] = useRegion(label);
+  const shown = useMemo(() => shownCode(code, isWhole), [code, isWhole]);
+  const runs = useRuns(shown.text, isOpen ? undefined : language?.name);
+  return (
+    <div className="md-code">
+      <div className="md-bar">
+        <span className="md-language">{label}</span>
+        <button type="button" aria-pressed={isWrapped} onClick={() => setWrapped(!isWrapped)}>
+          {words.wrap}
+        </button>
+        <button type="button" onClick={() => saveText(code, `code.${language?.ending ?? "txt"}`)}>
+          {words.download}
+        </button>
+        <CopyButton name={words.copy} text={() => code} />
+      </div>
+      <div className={isWrapped ? "md-code-scroll md-wrapped" : "md-code-scroll"} ref={ref} {...region}>
+        <pre>
+          <code>{runs === undefined ? shown.text : runs.map(([text, kind], index) => (kind === "" ? text : <span key={index} className={`md-${kind}`}>{text}</span>))}</code>
+        </pre>
+      </div>
+      {shown.isCut && (
+        <button type="button" className="md-show-all" onClick={() => setWhole(true)}>
+          {words.showAll.replace("{n}", shown.lines.toLocaleString())}
+        </button>
+      )}
+    </div>
+  );
+}

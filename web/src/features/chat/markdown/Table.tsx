@@ -1,0 +1,37 @@
+/** A table: scrolled sideways where it is too wide, and copied as the Markdown that it was. */
+import type { Tokens } from "marked";
+import type { ReactElement } from "react";
+import { CopyButton } from "./CopyButton";
+import { Inline } from "./inline";
+import { useRegion } from "./scrolls";
+import { useAround } from "./words";
+
+export function Table({ table }: { readonly table: Tokens.Table }): ReactElement {
+  const { words } = useAround();
+  const [ref, region] = useRegion(words.table);
+  return (
+    <div className="md-table">
+      <div className="md-table-scroll" ref={ref} {...region}>
+        <table>
+          <thead>
+            <tr>{table.header.map((cell, index) => <Cell key={index} cell={cell} />)}</tr>
+          </thead>
+          <tbody>
+            {table.rows.map((row, index) => (
+              <tr key={index}>{row.map((cell, column) => <Cell key={column} cell={cell} />)}</tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <div className="md-bar">
+        <CopyButton name={words.copyTable} text={() => table.raw.trim()} />
+      </div>
+    </div>
+  );
+}
+
+function Cell({ cell }: { readonly cell: Tokens.TableCell }): ReactElement {
+  const text = <Inline tokens={cell.tokens} />;
+  const side = cell.align === null ? undefined : `md-${cell.align}`;
+  return cell.header ? <th scope="col" className={side}>{text}</th> : <td className={side}>{text}</td>;
+}

@@ -1,0 +1,30 @@
+/** The languages that get colours: how they are called behind a fence, and how a file of them ends. */
+
+export interface Language {
+  readonly name: string;
+  readonly ending: string;
+}
+
+// name, a file's ending, other names
+const TABLE = [
+  ["typescript", "ts", "mts", "cts"], ["tsx", "tsx"], ["javascript", "js", "mjs", "cjs", "node"], ["jsx", "jsx"],
+  ["json", "json", "jsonl", "webmanifest"], ["jsonc", "jsonc", "json5"], ["python", "py", "python3", "py3", "pyi", "ipython"],
+  ["shellscript", "sh", "bash", "shell", "zsh", "ksh", "console", "shell-session", "shellsession"], ["html", "html", "htm"], ["css", "css"], ["scss", "scss"],
+  ["yaml", "yaml", "yml"], ["toml", "toml"], ["ini", "ini", "conf", "properties", "cfg"], ["sql", "sql", "postgres", "postgresql", "mysql", "sqlite"],
+  ["rust", "rs"], ["go", "go", "golang"], ["java", "java"], ["c", "c", "h"], ["cpp", "cpp", "c++", "cc", "cxx", "hpp"],
+  ["csharp", "cs", "c#"], ["ruby", "rb"], ["php", "php"], ["markdown", "md", "mdx"], ["diff", "diff", "patch"],
+  ["docker", "dockerfile"], ["make", "mk", "makefile"], ["xml", "xml", "svg", "xsl"], ["kotlin", "kt", "kts"], ["swift", "swift"],
+  ["lua", "lua"], ["dart", "dart"], ["powershell", "ps1", "pwsh", "ps"],
+] as const;
+
+export type LanguageName = (typeof TABLE)[number][0];
+
+const BY_NAME = new Map<string, Language & { readonly name: LanguageName }>();
+for (const [name, ending, ...others] of TABLE) {
+  for (const called of [name, ending, ...others]) BY_NAME.set(called, { name, ending });
+}
+
+/** The language of a fence. `info` is all that stands behind it: the language comes first. */
+export function languageOf(info: string): (Language & { readonly name: LanguageName }) | undefined {
+  return BY_NAME.get((info.split(/[\s,{:]/, 1)[0] ?? "").toLowerCase());
+}

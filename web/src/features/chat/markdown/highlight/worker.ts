@@ -1,0 +1,19 @@
+/** The thread beside the page that finds the colours of code. One question at a time, one answer to each. */
+import type { LanguageName } from "./languages";
+import { tokenize, type Run } from "./tokenize";
+
+export interface Question {
+  readonly code: string;
+  readonly language: LanguageName;
+}
+
+/** Nothing if the language could not be loaded or its grammar failed. */
+export type Answer = readonly Run[] | undefined;
+
+addEventListener("message", (event: MessageEvent<Question>) => {
+  const { code, language } = event.data;
+  tokenize(code, language).then(
+    (runs: Answer) => postMessage(runs),
+    () => postMessage(undefined),
+  );
+});

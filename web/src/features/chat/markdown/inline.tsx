@@ -1,0 +1,108 @@
+/** What stands in a line: emphasis, code, links and images. An image is never loaded: it is named and linked. */
+import type { Token, Tokens } from "marked";
+import type { ReactElement, ReactNode } from "react";
+import { visibleName, visibleText } from "../../../ui/names";
+import { hostOf, safeAddress, saysHost } from "./addresses";
+import { withoutEntities } from "./entities";
+import { isMarked } from "./tokens";
+import { useAround } from "./words";
+
+const DEEPEST = 16;
+const LINE_BREAK = /^<br\s*\/?>$/i;
+
+interface Props {
+  readonly tokens: readonly Token[];
+  readonly depth?: number;
+  /** A link has no link in it. */
+  readonly isInLink?: boolean;
+}
+
+export function Inline({ tokens, depth = 0, isInLink = false }: Props): ReactNode {
+  if (depth > DEEPEST) return tokens.map((token) => token.raw).join("");
+  return tokens.map((token, index) => <InlineToken key={index} token={token} depth={depth + 1} isInLink={isInLink} />);
+}
+
+interface TokenProps {
+  readonly token: Token;
+  readonly depth: number;
+  readonly isInLink: boolean;
+}
+
+function InlineToken({ token, depth, isInLink }: TokenProps): ReactNode {
+  if (!isMarked(token)) return token.raw;
+  const inside = (tokens: readonly Token[]): ReactElement => <Inline tokens={tokens} depth={depth} isInLink={isInLink} />;
+  switch (token.type) {
+    case "text":
+      if (token.tokens !== undefined) return inside(token.tokens);
+      return token.escaped === true ? token.text : withoutEntities(token.text);
+    case "escape":
+      return token.text;
+    case "strong":
+      return <strong>{inside(token.tokens)}</strong>;
+    case "em":
+      return <em>{inside(token.tokens)}</em>;
+    case "del":
+      return <del>{inside(token.tokens)}</del>;
+    case "codespan":
+      return <code>{visibleText(token.text)}</code>;
+    case "br":
+      return <br />;
+    case "link":
+      return <Link link={token} depth={depth} isInLink={isInLink} />;
+    case "image":
+      return <Image image={token} isInLink={isInLink} />;
+    case "checkbox":
+      return <Checkbox isChecked={token.checked} />;
+    case "html":
+      return LINE_BREAK.test(token.text) ? <br /> : token.text;
+    default:
+      return token.raw;
+  }
+}
+
+function Link({ link, depth, isInLink }: { readonly link: Tokens.Link; readonly depth: number; readonly isInLink: boolean }): ReactNode {
+  const href = link.autolink === true ? link.href : withoutEntities(link.href);
+  const url = safeAddress(href);
+  const text = link.autolink === true ? link.text : <Inline tokens={link.tokens} depth={depth} isInLink />;
+  if (url === undefined || isInLink) {
+    return link.text === href ? text : <>{text} <Aside text={visibleText(href)} /></>;
+  }
+  return (
+    <>
+      <a href={url.href} target="_blank" rel="noreferrer noopener">{text}</a>
+      {!saysHost(plain(link), url) && <> <Aside text={hostOf(url)} /></>}
+    </>
+  );
+}
+
+function Image({ image, isInLink }: { readonly image: Tokens.Image; readonly isInLink: boolean }): ReactElement {
+  const { words } = useAround();
+  const href = withoutEntities(image.href);
+  const url = safeAddress(href);
+  const where = url === undefined ? visibleName(href) : hostOf(url);
+  const chip = (
+    <>
+      <span className="md-image-kind">{words.image}</span> {visibleName(withoutEntities(image.text))} {where !== "" && <Aside text={where} />}
+    </>
+  );
+  if (url === undefined || isInLink) return <span className="md-image">{chip}</span>;
+  return <a className="md-image" href={url.href} target="_blank" rel="noreferrer noopener">{chip}</a>;
+}
+
+/** An address beside what it is the address of. Its direction is its own. */
+function Aside({ text }: { readonly text: string }): ReactElement {
+  return <bdi className="md-address">{text}</bdi>;
+}
+
+function Checkbox({ isChecked }: { readonly isChecked: boolean }): ReactElement {
+  const { words } = useAround();
+  return <input type="checkbox" checked={isChecked} disabled aria-label={isChecked ? words.done : words.notDone} />;
+}
+
+/** A link's text as one reads it. */
+function plain(token: Token): string {
+  if (!isMarked(token)) return token.raw;
+  if (token.type === "link" && token.autolink === true) return token.text;
+  if ("tokens" in token && token.tokens !== undefined) return token.tokens.map(plain).join("");
+  return "text" in token ? withoutEntities(token.text) : "";
+}

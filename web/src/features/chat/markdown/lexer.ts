@@ -1,0 +1,133 @@
+/** Text to marked's tokens: never throws, and never works longer than its size allows. Beyond that, text stays as typed. */
+import { Lexer, Tokenizer, type Links, type Token, type Tokens } from "marked";
+import { CjkHooks, inlineRules } from "./cjk";
+
+export interface Lexed {
+  readonly tokens: readonly Token[];
+  readonly links: Readonly<Links>;
+}
+
+// Marked takes time by the square of these, or a stack frame for each. What people write is far below.
+const DEEPEST = 24;
+const LONGEST_RUN = 8_000;
+const LONGEST_WORD = /[!-~]{2000}/;
+const MOST_CELLS = 5_000;
+const MOST_LAZY_LINES = 50;
+const MOST_LINKS = 100;
+const LONGEST_LIST = 16_000;
+const LONGEST_HEADING = 2_000;
+
+const DELIMITER = /^(?=.*[:|]) {0,3}(?:\| *)?:?-+:? *(?:\| *:?-+:? *)*(?:\| *)?$/;
+const LAZY_LINE = /^ {0,3}>.*\n(?! {0,3}>)/gm;
+const NEXT_ITEM = /\n(?= {0,3}(?:[*+-]|\d{1,9}[.)])[ \t])/g;
+
+/** A paragraph ends where a table begins. Two lines tell that: marked reads all rows, again at each line. */
+const { table, paragraph } = Lexer.rules.block.gfm;
+const ROWS = table.source.slice(table.source.indexOf("(?:\\n((?:(?!"));
+const blockRules = { ...Lexer.rules.block.gfm, paragraph: new RegExp(paragraph.source.replace(ROWS, () => "(?:\\n|$)")) };
+
+class BoundedTokenizer extends Tokenizer {
+  #depth = 0;
+
+  override blockquote(src: string): Tokens.Blockquote | undefined {
+    if (this.#depth >= DEEPEST) return undefined;
+    const quote = this.rules.block.blockquote.exec(src)?.[0];
+    if (quote === undefined) return undefined;
+    if ((quote.match(LAZY_LINE)?.length ?? 0) > MOST_LAZY_LINES) return quoteAsTyped(quote.trimEnd());
+    return this.#deeper(() => super.blockquote(src));
+  }
+
+  /** A very long list comes as several: each begins with an item. */
+  override list(src: string): Tokens.List | undefined {
+    if (this.#depth >= DEEPEST) return undefined;
+    return this.#deeper(() => {
+      const head = src.length > LONGEST_LIST ? wholeLines(src.slice(0, LONGEST_LIST)) : src;
+      const list = super.list(head);
+      const isWhole = list === undefined || head === src || list.raw.length < head.trimEnd().length;
+      return isWhole ? list : super.list(beforeItem(head));
+    });
+  }
+
+  /** On one line only. A title that may go on for pages would change what was read long ago. */
+  override def(src: string): Tokens.Def | undefined {
+    const def = super.def(src.split("\n", 1)[0] ?? "");
+    if (def === undefined) return undefined;
+    const known = this.lexer.tokens.links;
+    return known[def.tag] || Object.keys(known).length < MOST_LINKS ? def : undefined;
+  }
+
+  /** Its first rows. What is more stays as typed. */
+  override table(src: string): Tokens.Table | undefined {
+    const [header = "", delimiter = ""] = src.split("\n", 2);
+    if (!DELIMITER.test(delimiter) || cells(header) !== cells(delimiter)) return undefined;
+    const most = Math.floor(MOST_CELLS / cells(header));
+    return most < 2 ? undefined : super.table(src.split("\n", most).join("\n"));
+  }
+
+  /** Each line of a list's item asks this, and marked reads on to the end of the text for it. */
+  override lheading(src: string): Tokens.Heading | undefined {
+    return super.lheading(src.length > LONGEST_HEADING ? wholeLines(src.slice(0, LONGEST_HEADING)) : src);
+  }
+
+  /** `~~` only: in `20~30` and `40~50` a single one means "to". */
+  override del(src: string, masked: string, before?: string): Tokens.Del | undefined {
+    return src.startsWith("~~") ? super.del(src, masked, before) : undefined;
+  }
+
+  #deeper<T>(work: () => T): T {
+    this.#depth++;
+    try {
+      return work();
+    } finally {
+      this.#depth--;
+    }
+  }
+}
+
+class BoundedLexer extends Lexer {
+  constructor(links: Readonly<Links>) {
+    const tokenizer = new BoundedTokenizer();
+    super({ gfm: true, breaks: false, pedantic: false, tokenizer, hooks: new CjkHooks() });
+    tokenizer.rules = { ...tokenizer.rules, block: blockRules, inline: inlineRules };
+    Object.assign(this.tokens.links, links);
+  }
+
+  override inlineTokens(src: string, tokens: Token[] = []): Token[] {
+    if (src.length <= LONGEST_RUN && !LONGEST_WORD.test(src)) return super.inlineTokens(src, tokens);
+    tokens.push(asTyped(src));
+    return tokens;
+  }
+}
+
+/** `links` are the definitions that are known already. All that are known then come back. */
+export function lex(text: string, links: Readonly<Links> = {}): Lexed {
+  const lexer = new BoundedLexer(links);
+  try {
+    return { tokens: lexer.lex(text), links: lexer.tokens.links };
+  } catch {
+    return { tokens: [{ type: "html", block: true, pre: false, raw: text, text }], links };
+  }
+}
+
+/** How many cells a table's line has. */
+function cells(line: string): number {
+  return line.trim().replace(/\\./g, "x").replace(/^\||\|$/g, "").split("|").length;
+}
+
+function asTyped(text: string): Tokens.Text {
+  return { type: "text", raw: text, text, escaped: true };
+}
+
+function quoteAsTyped(raw: string): Tokens.Blockquote {
+  return { type: "blockquote", raw, text: raw, tokens: [{ type: "paragraph", raw, text: raw, tokens: [asTyped(raw)] }] };
+}
+
+function wholeLines(text: string): string {
+  return text.slice(0, text.lastIndexOf("\n") + 1) || text;
+}
+
+/** All but the last item, which may go on. */
+function beforeItem(head: string): string {
+  const last = [...head.matchAll(NEXT_ITEM)].at(-1);
+  return last === undefined ? head : head.slice(0, last.index + 1);
+}

@@ -1,0 +1,32 @@
+/** What is said around an answer, in the person's language: the page gives it. */
+import { createContext, useContext } from "react";
+
+export interface MarkdownWords {
+  readonly copy: string;
+  readonly copied: string;
+  readonly copyTable: string;
+  readonly wrap: string;
+  readonly download: string;
+  /** With `{n}` for how many. */
+  readonly showAll: string;
+  /** What a block without a language is called. */
+  readonly code: string;
+  readonly table: string;
+  readonly image: string;
+  readonly done: string;
+  readonly notDone: string;
+}
+
+export interface Around {
+  readonly words: MarkdownWords;
+  readonly onCopied?: (() => void) | undefined;
+}
+
+const Context = createContext<Around | undefined>(undefined);
+export const AroundProvider = Context.Provider;
+
+export function useAround(): Around {
+  const around = useContext(Context);
+  if (around === undefined) throw new Error("This is shown inside of Markdown only.");
+  return around;
+}

@@ -1,0 +1,93 @@
+/** Answers that grow: whatever the pieces, the blocks are those of the whole text, and what is finished stays. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { EMPTY, grow, type Answer } from "../src/features/chat/markdown/blocks";
+import { lex } from "../src/features/chat/markdown/lexer";
+
+const LINES = [
+  "word", "two words", "- item", "  - inner", "    deeper", "1. one", "2. two", "2) other", "* star", "+ plus", "-", "- ",
+  "> quote", "> - in quote", "> ```", "> [q]: http://q.example", ">", "lazy", "```", "```ts", "````", "~~~", "let x = **1;", "    code", "\tcode",
+  "| a | b |", "|---|:-:|", "| 1 | **2** |", "a | b", "-|-", ":--", "---", "===", "***", "# head", "## head ##", "#tag",
+  "<div>", "</div>", "<!-- open", "close -->", "<script>", "</script>", "<span>in</span>", "<?php", "?>", "<b",
+  "[a]: http://a.example", "[b]: <http://b.example> \"title\"", "[c]:", "http://c.example", "\"title", "\"", "- [d]: http://d.example",
+  "see [a] and [b][b] and [x][c] [d] [q]", "- [ ] task", "- [x] done", "**bold**", "*open", "`tick", "![i](http://i.example)",
+  "[l](http://l.example)", "他说**“你好”**。", "line  ", "line\\", "", "", "", " ", "\r", "&amp; &#65;",
+];
+const line = fc.oneof(fc.constantFrom(...LINES), fc.constantFrom(...LINES).map((text) => `  ${text}`), fc.string({ unit: "grapheme", maxLength: 12 }));
+const text = fc.array(line, { maxLength: 24 }).map((lines) => lines.join("\n"));
+const cuts = fc.array(fc.nat({ max: 400 }), { maxLength: 12 });
+
+function told(whole: string, places: readonly number[]): Answer {
+  let answer = EMPTY;
+  for (const place of [...places].sort((a, b) => a - b)) answer = grow(answer, whole.slice(0, place), true);
+  return grow(answer, whole, false);
+}
+
+const tokensOf = (answer: Answer) => answer.blocks.map((block) => block.token);
+
+test("however a text is cut, its blocks are those of the whole text", () => {
+  fc.assert(
+    fc.property(text, cuts, (whole, places) => {
+      const once = lex(whole).tokens.filter((token) => token.type !== "space" && token.type !== "def");
+      expect(tokensOf(told(whole, places))).toEqual(once);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("the same holds letter by letter", () => {
+  fc.assert(
+    fc.property(text, (whole) => {
+      const everywhere = [...whole].map((_, index) => index);
+      expect(tokensOf(told(whole, everywhere))).toEqual(tokensOf(grow(EMPTY, whole, false)));
+    }),
+    { numRuns: 150 },
+  );
+});
+
+const PART = "## Part\n\nSome *words* and `code`.\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```ts\nlet x = 1;\n```\n\n";
+
+test("a finished block stays the same object, and only the end is lexed again", () => {
+  const whole = PART.repeat(40);
+  const steps = Math.ceil(whole.length / 4);
+  let answer = EMPTY;
+  let rendered = 0;
+  let lexed = 0;
+  for (let step = 1; step <= steps; step++) {
+    const next = grow(answer, whole.slice(0, step * 4), true);
+    lexed += next.text.length - answer.cut;
+    rendered += next.blocks.filter((block, index) => block !== answer.blocks[index]).length;
+    answer = next;
+  }
+  expect(answer.blocks).toHaveLength(5 * 40);
+  expect(rendered).toBeLessThan(steps * 1.2);
+  expect(lexed).toBeLessThan(steps * 100);
+});
+
+test("the end of the stream renders nothing again that was whole", () => {
+  const whole = PART.repeat(3);
+  const streamed = grow(EMPTY, whole, true);
+  expect(grow(streamed, whole, false).blocks.every((block, index) => block === streamed.blocks[index])).toBe(true);
+});
+
+test("a link that is defined later is found in what was frozen long before, and nothing else is rendered again", () => {
+  const before = grow(EMPTY, "see [a]\n\nother\n\nmore\n\n[a]: http", true);
+  const after = grow(before, "see [a]\n\nother\n\nmore\n\n[a]: http://a.example\n", true);
+  expect(JSON.stringify(after.blocks[0])).toContain('"href":"http://a.example"');
+  expect(after.blocks.map((block, index) => block === before.blocks[index])).toEqual([false, true, true]);
+});
+
+test("a text that was replaced is not taken for one that grew", () => {
+  const first = grow(EMPTY, "one\n\ntwo\n\nthree", true);
+  expect(tokensOf(grow(first, "# other", true))).toEqual(tokensOf(grow(EMPTY, "# other", true)));
+});
+
+test("what is begun at the end is shown as if it were finished", () => {
+  const types = (text: string) => JSON.stringify(tokensOf(grow(EMPTY, text, true)));
+  expect(types("a **bold")).toContain('"type":"strong"');
+  expect(types("- a\n- `co")).toContain('"type":"codespan"');
+  expect(types("see [text](http://exa")).not.toContain("http");
+  expect(types("![alt](http://exa")).toContain('"href":""');
+  expect(types("```ts\nlet a = **b")).toContain('"text":"let a = **b"');
+  expect(types("- x\n\n  ```\n  a **b")).not.toContain("b**");
+});

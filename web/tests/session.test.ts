@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import type { Problem, Session } from "../src/api/schema";
+import { faceOf } from "../src/features/sessions/Trouble";
+import type { Happening } from "../src/store/events";
+import { reduce } from "../src/store/reduce";
+import { activeId, preferencesOf, tabs } from "../src/store/selectors";
+import { type State, initial } from "../src/store/state";
+import { makeModel } from "./model";
+
+const SESSION: Session = {
+  user_id: "local",
+  version: 1,
+  active_context_id: "a",
+  open_contexts: ["a", "b", "c"].map((context_id) => ({ context_id })),
+  preferences: { theme: "light", font_size: 14 },
+};
+const REFUSED: Problem = { title: "", status: 409, code: "", detail: "no" };
+const after = (...happenings: Happening[]): State => {
+  const known: Happening = { type: "answered", kind: "session", pull: { kind: "session" }, asked: 0, answer: SESSION };
+  return [known, ...happenings].reduce((state, each) => reduce(state, { ...each, at: 0 }), initial(0));
+};
+const ids = (state: State) => tabs(state).map((tab) => tab.id);
+
+test("a tab that is moved or closed shows that at once, and comes back where the server refuses", () => {
+  const isMoved: Happening = { type: "sent", key: "1", command: { kind: "order", ids: ["c", "a", "b"] } };
+  const isClosed: Happening = { type: "sent", key: "2", command: { kind: "close", id: "a" } };
+  expect(ids(after(isMoved, isClosed))).toEqual(["c", "b"]);
+  expect(ids(after(isMoved, isClosed, { type: "refused", key: "2", problem: REFUSED }))).toEqual(["c", "a", "b"]);
+  expect(ids(after(isMoved, { type: "refused", key: "1", problem: REFUSED }))).toEqual(["a", "b", "c"]);
+});
+
+test("a conversation that is gone has no tab, and its place says so", () => {
+  const gone: Happening = { type: "failed", pull: { kind: "context", id: "a" }, asked: 9, problem: { ...REFUSED, status: 404 } };
+  expect(ids(after(gone))).toEqual(["b", "c"]);
+  expect(faceOf(after(gone), "a")).toBe("gone");
+});
+
+test("a new conversation is looked at as soon as it is asked for", () => {
+  const state = after({ type: "sent", key: "1", command: { kind: "activate", id: null } });
+  expect(activeId(state)).toBe(null);
+  expect(faceOf(state, activeId(state))).toBe("new");
+});
+
+test("what cannot be shown is told from what is only not there yet", () => {
+  expect(faceOf(initial(0), null)).toBe("loading");
+  expect(faceOf(after(), "a")).toBe("loading");
+  const refused: Happening = { type: "failed", pull: { kind: "context", id: "a" }, asked: 9, problem: { ...REFUSED, status: 500 } };
+  expect(faceOf(after(refused), "a")).toBe("problem");
+  expect(faceOf(after({ type: "locked_out", problem: { ...REFUSED, status: 401 } }), "a")).toBe("refused");
+  const model = makeModel(() => {});
+  model.create("a", 0);
+  const pulled: Happening = { type: "answered", kind: "context", pull: { kind: "context", id: "a" }, asked: 9, answer: model.shape("a") };
+  expect(faceOf(after(pulled), "a")).toBe("new");
+});
+
+test("a preference holds as soon as it is chosen, and no longer once it is refused", () => {
+  const chosen: Happening[] = [
+    { type: "sent", key: "1", command: { kind: "preferences", body: { theme: "dark" } } },
+    { type: "sent", key: "2", command: { kind: "preferences", body: { font_size: 18 } } },
+  ];
+  expect(preferencesOf(after(...chosen))).toEqual({ theme: "dark", font_size: 18 });
+  expect(preferencesOf(after(...chosen, { type: "refused", key: "1", problem: REFUSED }))).toEqual({ theme: "light", font_size: 18 });
+  expect(preferencesOf(initial(0))).toBeUndefined();
+});
