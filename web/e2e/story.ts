@@ -84,4 +84,4 @@ export function story(name: string, tell: (world: World) => Promise<void>): void
 }
 
 /** The errors that a browser logs when a server goes away. */
-export const WITHOUT_SERVER = /net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|SOCKET_NOT_CONNECTED)|ERR_NETWORK/;
+export const WITHOUT_SERVER = /net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|SOCKET_NOT_CONNECTED)|ERR_NETWORK|status of 503/;
