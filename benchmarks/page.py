@@ -60,7 +60,9 @@ async def page(folder: Path) -> list[Row]:
     workspace.mkdir()
     (folder / "config" / "pilothouse").mkdir(parents=True)
     (folder / "config" / "pilothouse" / "config.toml").write_text(SETTINGS)
-    contexts = {size: await make_history(folder / "data", workspace, size, title=f"{size}", content=_said) for size in SIZES}
+    contexts = {
+        size: await make_history(folder / "data", workspace, size, title=f"{size}", content=_said) for size in SIZES
+    }
     with _model() as address, _server(folder, address) as link:
         given = {**os.environ, "BENCH_LINK": link, "BENCH_TOKEN": TOKEN, "BENCH_CONTEXTS": json.dumps(contexts)}
         command = ["npm", "--prefix", str(ROOT / "web"), "run", "--silent", "bench"]
@@ -73,7 +75,13 @@ async def page(folder: Path) -> list[Row]:
 
 def _row(figure: dict[str, Any]) -> Row:
     name = figure["name"]
-    return Row(name=name, unit=figure["unit"], ours=figure["ours"], floor=figure.get("floor"), goal=GOALS.get(name, "printed only"))
+    return Row(
+        name=name,
+        unit=figure["unit"],
+        ours=figure["ours"],
+        floor=figure.get("floor"),
+        goal=GOALS.get(name, "printed only"),
+    )
 
 
 def _said(number: int) -> str:

@@ -119,9 +119,10 @@ async def test_a_write_shows_its_diff_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "shown"),
     [
-        (b"one\r\n", "one\n", ["-one\r", "+one"]),
+        (b"one\n", "one\r\n", ["-one", "+one\r"]),
         (b"one\n", "one", ["-one", "+one", "\\ No newline at end of file"]),
         (b"one", "one\n", ["-one", "\\ No newline at end of file", "+one"]),
+        (b"one\r\ntwo\r\n", "one\ntwo!\n", [" one", "-two", "+two!"]),
         (b"a\x0cb\n", "a\nb\n", ["-a\x0cb", "+a", "+b"]),
     ],
 )

@@ -8,7 +8,7 @@ import { makeSendFile } from "./api/upload";
 import { App } from "./app/App";
 import { browserFrames, paced } from "./app/pace";
 import { tellOutcome } from "./features/modes/outcome";
-import { PageContext, languageOf } from "./app/page";
+import { type Page, PageContext, languageOf } from "./app/page";
 import { run } from "./store/runner";
 import { createStore } from "./store/store";
 import "./ui/tokens.css";
@@ -28,7 +28,14 @@ const runner = run(store, api, makeStream(server, systemAmbient), systemAmbient,
 // Whoever comes back, or has a network again, waits for no clock.
 for (const event of ["online", "pageshow"]) window.addEventListener(event, runner.wake);
 document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && runner.wake());
-const page = { store: paced(store, browserFrames), api, sendFile: makeSendFile(server), ambient: systemAmbient, act: runner.act };
+const page: Page = {
+  store: paced(store, browserFrames),
+  api,
+  sendFile: makeSendFile(server),
+  ambient: systemAmbient,
+  act: runner.act,
+  wake: runner.wake,
+};
 
 const root = document.getElementById("page");
 if (root === null) throw new Error("the document has no place for the page");

@@ -11,7 +11,7 @@ function pressed(key: string, more: Partial<KeyPressed> = {}): KeyPressed {
   const none = { shiftKey: false, altKey: false, ctrlKey: false, metaKey: false };
   return { key, isComposing: false, keyCode: 0, repeat: false, defaultPrevented: false, ...none, ...more };
 }
-const BOX: BoxNow = { listed: null, isEmpty: false, isRunning: false, isTouch: false };
+const BOX: BoxNow = { listed: null, isEmpty: false, isRunning: false, isTouch: false, sendsWith: "enter" };
 
 function shelf(): Shelf & { readonly kept: Map<string, string> } {
   const kept = new Map<string, string>();
@@ -29,8 +29,18 @@ test("Enter sends, with Shift or on glass it begins a line, and held down it doe
   expect(boxKeyOf(pressed("Enter", { repeat: true }), BOX)).toBe("nothing");
 });
 
+test("where Ctrl+Enter sends, Enter begins a line; with an empty box it is left to a call that waits", () => {
+  const box: BoxNow = { ...BOX, sendsWith: "mod-enter" };
+  expect(boxKeyOf(pressed("Enter"), box)).toBeNull();
+  expect(boxKeyOf(pressed("Enter", { ctrlKey: true }), box)).toBe("send");
+  expect(boxKeyOf(pressed("Enter", { metaKey: true }), box)).toBe("send");
+  expect(boxKeyOf(pressed("Enter", { ctrlKey: true, shiftKey: true }), box)).toBeNull();
+  expect(boxKeyOf(pressed("Enter", { ctrlKey: true }), { ...box, isEmpty: true })).toBeNull();
+  expect(boxKeyOf(pressed("Enter"), { ...box, listed: 2 })).toBe("list_choose");
+});
+
 test("while a character is composed no key does anything, whatever is open", () => {
-  const box = fc.record({ listed: fc.option(fc.nat(9)), isEmpty: fc.boolean(), isRunning: fc.boolean(), isTouch: fc.boolean() });
+  const box = fc.record({ listed: fc.option(fc.nat(9)), isEmpty: fc.boolean(), isRunning: fc.boolean(), isTouch: fc.boolean(), sendsWith: fc.constantFrom("enter" as const, "mod-enter" as const) });
   const key = fc.constantFrom("Enter", "Escape", "ArrowUp", "ArrowDown", "Tab");
   fc.assert(
     fc.property(key, box, (name, now) => {

@@ -64,7 +64,8 @@ async function once<R extends Route>(
 ): Promise<Routes[R]["answer"]> {
   const [method = "GET", template = ""] = route.split(" ");
   const headers: Record<string, string> = { ...server.headers };
-  if (given.body !== undefined) headers["content-type"] = "application/json";
+  const isText = typeof given.body === "string"; // the only text that is sent is an exported conversation
+  if (given.body !== undefined) headers["content-type"] = isText ? "application/x-ndjson" : "application/json";
   if (options.key !== undefined) headers["idempotency-key"] = options.key;
   const controller = new AbortController();
   const stop = () => controller.abort();
@@ -74,7 +75,7 @@ async function once<R extends Route>(
   let answer: Response;
   let text: string;
   try {
-    const body = given.body === undefined ? null : JSON.stringify(given.body);
+    const body = given.body === undefined ? null : isText ? String(given.body) : JSON.stringify(given.body);
     const address = (server.base ?? "") + addressOf(template, given);
     answer = await server.fetch(address, {
       method,

@@ -18,6 +18,8 @@ export interface Page {
   readonly ambient: Ambient;
   /** Gives the key under which the command is found in `outgoing` until it is done. */
   readonly act: (command: Command) => string;
+  /** Tries at once what waits to be tried again. */
+  readonly wake: () => void;
 }
 
 export const PageContext = createContext<Page | null>(null);

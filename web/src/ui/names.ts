@@ -3,11 +3,13 @@
 /** Control, format, private and unassigned characters, separators of lines, and letters that show nothing. */
 const HIDING =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/u;
+const PLAIN = /^[\t\n\x20-\x7e]*$/;
 const SYMBOL = /\p{So}/u;
 const AT_MOST = 80;
 
 /** The whole text, with each character that hides or turns something shown as what it is. Lines and tabs stay. */
 export function visibleText(text: string): string {
+  if (PLAIN.test(text)) return text;
   let shown = "";
   let isBehindSymbol = false; // what joins or colours an emoji stays where it follows one
   for (const character of text) {

@@ -197,6 +197,9 @@ def _keep(job: Job, keeping: Keeping, path: str, data: bytes) -> None:
 
 def diff(path: str, before: str, after: str) -> tuple[str, bool]:
     """What would change, and whether that is all of it: a long one keeps its head and its tail."""
+    if all(0 < text.count("\n") == text.count("\r\n") for text in (before, after)):
+        # A return that stays everywhere is no news.
+        before, after = before.replace("\r\n", "\n"), after.replace("\r\n", "\n")
     old, new = _lines(before), _lines(after)
     if len(old) * len(new) > _COMPARED_AT_MOST:
         lines = [f"{path}: {len(old)} lines become {len(new)}, too many to compare. They will be:", *new]

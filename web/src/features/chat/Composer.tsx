@@ -18,7 +18,7 @@ import { TokenChip } from "../window/TokenChip";
 import { AttachButton } from "./composer/AttachButton";
 import { Chips } from "./composer/Chips";
 import { FileOptions } from "./composer/FileOptions";
-import { boxKeyOf } from "./composer/keys";
+import { boxKeyOf, readSendKeys } from "./composer/keys";
 import { useEnsureContext, useSendDraft } from "./composer/sending";
 import { uploads } from "./composer/uploads";
 import { useAttaching } from "./composer/useAttaching";
@@ -67,7 +67,7 @@ export function Composer({ id }: { id: string | null }) {
     const isTouch = matchMedia(TOUCH).matches;
     const listed = list.items?.length ?? null;
     const { nativeEvent } = event;
-    const key = boxKeyOf(nativeEvent, { listed, isEmpty: draft.text === "", isRunning: isRunning && how !== "offline", isTouch });
+    const key = boxKeyOf(nativeEvent, { listed, isEmpty: draft.text === "", isRunning: isRunning && how !== "offline", isTouch, sendsWith: readSendKeys() });
     if (key === null && event.key === ":" && !isComposing(nativeEvent) && list.takesColon()) return event.preventDefault();
     if (key === null) return;
     event.preventDefault();

@@ -10,6 +10,7 @@ import { RowView } from "./RowView";
 import { RowBox } from "./list/RowBox";
 import { lists, useList } from "./list/useList";
 import { heightOf, rowMaker, rowsAtEnd } from "./rows";
+import { useCopyKeys } from "./useCopyKeys";
 import { useFinished } from "./useFinished";
 import { WORDS } from "./words";
 import "./transcript.css";
@@ -35,6 +36,7 @@ export function Transcript({ id }: { id: string }) {
   const sent = sending.at(-1)?.key ?? null;
   const { list, spans, status, element } = useList(listOf, { name: id, stored, end, lead: LEAD.above + (hasOlder ? LEAD.line : 0), sent });
   useFinished(id, stored);
+  useCopyKeys(id);
   useToShow(id, (row) => list.scroller.show(row, 8));
 
   const wantsOlder = hasOlder && !isLoading && status.isNearStart;

@@ -10,6 +10,8 @@ export const WORDS = {
   finished: ["Answer complete", "回答完成"],
   finishedCalls: ["Answer complete, {n} {n|call|calls}", "回答完成，{n} 个调用"],
   copy: ["Copy", "复制"],
+  nothingToCopy: ["There is nothing to copy yet", "还没有可复制的内容"],
+  notCopied: ["The browser did not let it be copied", "浏览器不允许复制"],
   copied: ["Copied", "已复制"],
   cut: ["The connection broke here.", "连接在此处中断。"],
   cancelled: ["You stopped it here.", "你在此处停止了它。"],

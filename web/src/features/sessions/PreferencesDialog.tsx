@@ -1,9 +1,10 @@
 /** How the person likes it. Each choice holds at once, on every device; what belongs to this browser says so. */
 import { useEffect, useState } from "react";
 import type { Preferences, PreferencesChange } from "../../api/schema";
-import { keep, kept } from "../../app/looks";
 import { usePage, useSlice } from "../../app/page";
 import { useWords } from "../../i18n/words";
+import { readSingleKeys, writeSingleKeys } from "../approvals/keys";
+import { readSendKeys, writeSendKeys } from "../chat/composer/keys";
 import { preferencesOf } from "../../store/selectors";
 import { Choice } from "../../ui/Choice";
 import { Dialog } from "../../ui/Dialog";
@@ -36,8 +37,6 @@ const WORDS = {
   usual: ["The usual one", "默认模型"],
 } as const;
 
-const SEND_KEYS = "pilothouse-send-keys";
-const SINGLE_KEYS = "pilothouse-single-keys";
 const USUAL: Preferences = {};
 
 export function PreferencesDialog({ onClose }: { onClose(): void }) {
@@ -105,8 +104,8 @@ function forgetRefused(store: ReturnType<typeof usePage>["store"]): void {
 
 function Keys() {
   const t = useWords(WORDS);
-  const [sendKeys, setSendKeys] = useState(kept(SEND_KEYS) === "mod-enter" ? ("mod-enter" as const) : ("enter" as const));
-  const [isSingle, setSingle] = useState(kept(SINGLE_KEYS) !== "off");
+  const [sendKeys, setSendKeys] = useState(readSendKeys);
+  const [isSingle, setSingle] = useState(readSingleKeys);
   return (
     <section>
       <h3>{t("keys")}</h3>
@@ -117,10 +116,10 @@ function Keys() {
           { value: "enter", label: t("enter"), note: t("enterNote") },
           { value: "mod-enter", label: t("modEnter"), note: t("modEnterNote") },
         ]}
-        onChange={(value) => (setSendKeys(value), keep(SEND_KEYS, value))}
+        onChange={(value) => (setSendKeys(value), writeSendKeys(value))}
       />
       <label className="check">
-        <input type="checkbox" checked={isSingle} onChange={() => (setSingle(!isSingle), keep(SINGLE_KEYS, isSingle ? "off" : "on"))} />
+        <input type="checkbox" checked={isSingle} onChange={() => (setSingle(!isSingle), writeSingleKeys(!isSingle))} />
         <span>{t("single")}</span>
       </label>
     </section>

@@ -10,6 +10,7 @@ import { ModeSign } from "../modes/ModeSign";
 import { useModes } from "../modes/useModes";
 import { examplesFor } from "./examples";
 import { openDialog } from "./opened";
+import { ImportLink } from "./ImportLink";
 import { propose } from "./propose";
 import { useTitle } from "./useActions";
 import { useModels } from "./useModels";
@@ -60,6 +61,7 @@ export function Welcome({ id }: { id: string | null }) {
         ))}
       </ul>
       <Recent without={id} />
+      <ImportLink />
       <p className="welcome-hints soft small">
         <span>
           <kbd className="kbd">@</kbd> {t("files")}

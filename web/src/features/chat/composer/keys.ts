@@ -1,4 +1,5 @@
 /** What a key does in the box. A character that is being composed comes first, then an open list, then the box. */
+import { keep, kept } from "../../../app/looks";
 import { isComposing } from "../../../app/shortcuts";
 
 export interface KeyPressed {
@@ -20,6 +21,20 @@ export interface BoxNow {
   readonly isRunning: boolean;
   /** A keyboard on the glass: it has no Shift+Enter. */
   readonly isTouch: boolean;
+  readonly sendsWith: SendKeys;
+}
+
+/** What sends; the other one of the two begins a line. */
+export type SendKeys = "enter" | "mod-enter";
+
+const KEY = "pilothouse-send-keys";
+
+export function readSendKeys(): SendKeys {
+  return kept(KEY) === "mod-enter" ? "mod-enter" : "enter";
+}
+
+export function writeSendKeys(keys: SendKeys): void {
+  keep(KEY, keys);
 }
 
 export type BoxKey = "send" | "stop" | "edit_last" | "nothing" | "list_up" | "list_down" | "list_choose" | "list_close";
@@ -29,6 +44,7 @@ const LIST_KEYS: Readonly<Record<string, BoxKey>> = { ArrowUp: "list_up", ArrowD
 /** Null where the key does what it always does in a text; "nothing" where it must not even do that. */
 export function boxKeyOf(event: KeyPressed, box: BoxNow): BoxKey | null {
   if (isComposing(event) || event.defaultPrevented) return null;
+  if (box.sendsWith === "mod-enter" && event.key === "Enter" && box.listed === null) return modEnterOf(event, box);
   if (event.shiftKey || event.altKey || event.ctrlKey || event.metaKey) return null;
   if (box.listed !== null && event.key === "Escape") return "list_close";
   const ofList = (box.listed ?? 0) > 0 ? LIST_KEYS[event.key] : undefined;
@@ -37,4 +53,11 @@ export function boxKeyOf(event: KeyPressed, box: BoxNow): BoxKey | null {
   if (event.repeat) return null;
   if (event.key === "Escape") return box.isRunning ? "stop" : null;
   return event.key === "ArrowUp" && box.isEmpty ? "edit_last" : null;
+}
+
+/** With an empty box it is a decision about a call that waits, which is not ours. */
+function modEnterOf(event: KeyPressed, box: BoxNow): BoxKey | null {
+  const isMod = event.ctrlKey !== event.metaKey && !event.shiftKey && !event.altKey;
+  if (!isMod || box.isEmpty) return null;
+  return event.repeat ? "nothing" : "send";
 }
