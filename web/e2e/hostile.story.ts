@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { asks, run, write } from "./calls";
 import { story } from "./story";
 
 const PWN = "window.__pwned=1";
@@ -58,4 +59,19 @@ story("a tool with a name made to deceive is shown by what it is", async ({ mode
   await screen.say("go");
   await screen.answers.getByText("No.").waitFor();
   await screen.transcript.getByText(/files · Approve All/).first().waitFor();
+});
+
+story("a call that waits hides nothing of its path, its change and its command", async ({ model, open }) => {
+  const path = "notes\u202Etxt.py";
+  model.answers(asks(write(path, `x = 1 # \u2066 admin\u2069\n<script>${PWN}</script>\u001b[2K`), run(`echo ok\u200b; printf '\u001b[8mrm' ${" ".repeat(300)}; rm -rf notes`)));
+  const screen = await open();
+  await screen.choose("supervised");
+  await screen.say("go");
+  await screen.decision("rejectAll", { n: 2 }).waitFor();
+  for (const row of await screen.dock.getByRole("button", { expanded: false }).all()) await row.click();
+  const shown = await screen.dock.innerText();
+  expect(shown.match(/[\u202E\u200B\u2066\u2069\u001b]/gu)).toBeNull();
+  for (const sign of ["\\u{202e}", "\\u{200b}", "\\u{2066}", "\\u{1b}", "rm -rf notes"]) expect(shown).toContain(sign);
+  await screen.decision("rejectAll", { n: 2 }).click();
+  await screen.rests();
 });

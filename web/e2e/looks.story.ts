@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { asks, write } from "./calls";
 import { fitsSideways, isAccessible, latinWords } from "./looking";
 import { story } from "./story";
 import { tour } from "./tour";
@@ -7,8 +8,6 @@ for (const isDark of [false, true]) {
   story(`the ${isDark ? "dark" : "light"} page can be used by everybody`, async (world) => {
     const screen = await world.open({ isDark, bypassesPolicy: true });
     await tour(world, screen, (what) => isAccessible(screen.page, what));
-    await screen.page.setViewportSize({ width: 390, height: 844 });
-    await isAccessible(screen.page, "phone");
   });
 }
 
@@ -19,10 +18,32 @@ story("whoever reads Chinese finds no English on the page", async (world) => {
   expect(await screen.page.evaluate(() => document.documentElement.lang)).toBe("zh");
 });
 
-story("on a phone everything fits, can be reached by touch, and conversations are a drawer", async (world) => {
-  const screen = await world.open({ width: 390, height: 844, isTouch: true });
-  await tour(world, screen, (what) => fitsSideways(screen.page, what));
+story("on a phone everything fits, and can be used by everybody", async (world) => {
+  const screen = await world.open({ width: 390, height: 844, isTouch: true, bypassesPolicy: true });
+  await tour(world, screen, async (what) => {
+    await fitsSideways(screen.page, what);
+    await isAccessible(screen.page, what);
+  });
+});
+
+story("on a phone a call is approved by touch, and conversations are a drawer and a switcher", async ({ model, open, file }) => {
+  model.answers("Aye.", asks(write("log.txt")), "Done.");
+  const screen = await open({ width: 390, height: 844, isTouch: true });
+  const { page } = screen;
+  await screen.say("first");
+  await screen.rests();
   await screen.button("show").tap();
-  await screen.page.getByRole("navigation").getByText("Show me everything").waitFor();
-  await fitsSideways(screen.page, "drawer");
+  await screen.button("new", page.getByRole("navigation")).tap();
+  await screen.choose("supervised");
+  await screen.say("second");
+  await screen.decision("approve").tap();
+  await screen.reads("Done.");
+  expect(await file("log.txt")).toBe("log.txt\n");
+  await page.getByRole("button", { name: /2 open conversations/ }).tap();
+  await page.getByRole("menu").getByText("first").tap();
+  await screen.reads("Aye.");
+  await screen.button("show").tap();
+  await page.getByRole("navigation").getByText("second").tap();
+  await screen.reads("Done.");
+  await fitsSideways(page, "after all");
 });

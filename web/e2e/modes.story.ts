@@ -20,9 +20,11 @@ story("plan denies a change and says which mode would let it run; after the swit
   await screen.say("write the log");
   await screen.rests();
   await screen.page.getByRole("article", { name: "Error" }).getByText(/Switch to agent/).waitFor();
+  expect((await model.asked(1)).tools?.map((tool) => tool.function.name)).not.toContain("write_file");
+  await expect(file("log.txt")).rejects.toThrow();
   await screen.choose("agent");
   model.answers(WRITE, "Written.");
-  await screen.say("now do it");
+  await screen.button("continue").click();
   await screen.reads("Written.");
   expect(await file("log.txt")).toBe("north\n");
 });

@@ -63,18 +63,22 @@ async function waits({ model, host, put }: World, screen: Screen): Promise<void>
   await screen.decision("approve").click();
   await screen.dock.getByText("tides.py").first().waitFor();
   await screen.dock.getByText("astimezone").first().waitFor();
+  if (!screen.isTouch) await screen.page.getByRole("navigation").getByText(words.said.slice(0, 8)).waitFor();
+  await screen.page.mouse.move(0, 0);
   await screen.page.evaluate(() => document.fonts.ready);
 }
 
 const PHONE = { width: 390, height: 844, isTouch: true };
 const README = { light: {}, dark: { isDark: true }, chinese: { language: "zh" }, phone: PHONE } as const;
+const MODEL = "qwen3-coder";
 
 for (const [name, looks] of Object.entries(README)) {
-  story(`the picture ${name}`, async (world) => {
-    const screen = await world.open({ ...looks, scale: 2 });
+  const tell = async (world: World) => {
+    const screen = await world.open({ height: 880, ...looks, scale: 2 });
     await waits(world, screen);
     await screen.page.screenshot({ path: `${FOLDER}/${name}.png` });
-  });
+  };
+  story(`the picture ${name}`, tell, MODEL);
 }
 
 for (const language of ["en", "zh"] as const) {

@@ -16,9 +16,9 @@ beforeAll(async () => {
 });
 afterAll(async () => browser?.close());
 
-async function makeWorld() {
+async function makeWorld(name: string) {
   const model = await makeModel();
-  const env = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "a-key-for-tests", PILOTHOUSE_MODEL: "openai:story" };
+  const env = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "a-key-for-tests", PILOTHOUSE_MODEL: `openai:${name}` };
   const host = await makeHost(null, env);
   await host.start();
   const contexts: BrowserContext[] = [];
@@ -68,9 +68,9 @@ async function makeWorld() {
 
 export type World = Awaited<ReturnType<typeof makeWorld>>;
 
-export function story(name: string, tell: (world: World) => Promise<void>): void {
+export function story(name: string, tell: (world: World) => Promise<void>, modelName = "story"): void {
   test(name, async () => {
-    const world = await makeWorld();
+    const world = await makeWorld(modelName);
     try {
       await tell(world);
       await world.check();
@@ -84,4 +84,4 @@ export function story(name: string, tell: (world: World) => Promise<void>): void
 }
 
 /** The errors that a browser logs when a server goes away. */
-export const WITHOUT_SERVER = /net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|SOCKET_NOT_CONNECTED)|ERR_NETWORK/;
+export const WITHOUT_SERVER = /net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|SOCKET_NOT_CONNECTED)|ERR_NETWORK|status of 503/;

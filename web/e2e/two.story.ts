@@ -51,3 +51,19 @@ story("a call that is approved on one page shows as answered on the other, and r
   await second.call("echo ran").getByText("done").waitFor();
   expect(await file("count.txt")).toBe("ran\n");
 });
+
+story("a new title shows on the other page, too", async ({ model, open }) => {
+  model.answers("one");
+  const first = await open();
+  const second = await open();
+  await first.say("count");
+  await first.rests();
+  await first.page.getByRole("button", { name: "This conversation" }).click();
+  await first.page.getByRole("menuitem", { name: "Rename" }).click();
+  await first.page.getByRole("dialog").getByRole("textbox").fill("Soundings");
+  await first.page.keyboard.press("Enter");
+  for (const screen of [first, second]) {
+    await screen.tab("Soundings").waitFor();
+    await screen.page.getByRole("navigation").getByText("Soundings").waitFor();
+  }
+});

@@ -1,5 +1,6 @@
 /** Something that ended or held up a turn, in words, with the way on. */
 import type { ErrorMessage } from "../../api/schema";
+import type { Message } from "../../api/types";
 import { useLanguage, usePage, useSlice } from "../../app/page";
 import { say } from "../../i18n/say";
 import { useWords } from "../../i18n/words";
@@ -13,7 +14,7 @@ export function ErrorBubble({ message, context }: { message: ErrorMessage; conte
   const t = useWords(WORDS);
   const language = useLanguage();
   const { act } = usePage();
-  const isLast = useSlice((state) => visible(state, context).messages.at(-1)?.message_id === message.message_id, [context, message.message_id]);
+  const isLast = useSlice((state) => lastOf(visible(state, context).messages)?.message_id === message.message_id, [context, message.message_id]);
   const mayContinue = useSlice((state) => canContinue(state, context), [context]);
   return (
     <article className="error-bubble" aria-label={t("error")}>
@@ -31,4 +32,9 @@ export function ErrorBubble({ message, context }: { message: ErrorMessage; conte
       )}
     </article>
   );
+}
+
+/** A switch of the mode says nothing: it is often what the way on needs. */
+function lastOf(messages: readonly Message[]): Message | undefined {
+  return messages.findLast((each) => each.type !== "system_control");
 }
