@@ -177,3 +177,14 @@ story("keys scroll the conversation, and the message that was scrolled past stan
   await past.waitFor({ state: "detached" });
   expect(await screen.said.last().textContent()).toContain("go on");
 });
+
+story("a menu stays open while an answer is followed", async (world) => {
+  const screen = await writing(world);
+  await screen.mode.click();
+  await screen.entry("plan").waitFor();
+  world.model.release();
+  await screen.reads("piece 119 ");
+  await screen.rests();
+  await screen.entry("plan").waitFor();
+  expect(await left(screen.page)).toBeLessThanOrEqual(1);
+});

@@ -15,11 +15,15 @@ export function useBeside(place: Place) {
     const leave = (event: Event) => {
       if (event.target instanceof Node && !frame.current?.contains(event.target)) setOpen(false);
     };
-    const events = ["pointerdown", "focusin", "scroll"] as const;
-    for (const name of events) document.addEventListener(name, leave, true);
-    return () => {
-      for (const name of events) document.removeEventListener(name, leave, true);
+    // Only what takes the button along: an answer that is followed scrolls all the time.
+    const scrolled = ({ target }: Event) => {
+      if (target instanceof Node && target.contains(opener.current)) setOpen(false);
     };
+    const control = new AbortController();
+    const options = { capture: true, signal: control.signal };
+    for (const name of ["pointerdown", "focusin"]) document.addEventListener(name, leave, options);
+    document.addEventListener("scroll", scrolled, options);
+    return () => control.abort();
   }, [isOpen]);
   /** Closes it and goes back to the button. */
   const close = () => {
