@@ -40,7 +40,7 @@ export async function makeModel() {
   let listeners: (() => void)[] = [];
   let url = "";
   createInterface(child.stdout).on("line", (line) => {
-    const told = JSON.parse(line) as Told;
+    const told: Told = JSON.parse(line);
     url = told.url ?? url;
     if (told.request !== undefined) requests.push(told.request);
     if (told.fault !== undefined) faults.push(told.fault);

@@ -1,6 +1,7 @@
 /** Pictures of every main screen, in both languages and themes and on a phone, and those of the README. No test. */
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
+import type { ContextShape } from "../src/api/schema";
 import { asks, read } from "./calls";
 import type { Screen } from "./screen";
 import { type World, story } from "./story";
@@ -48,12 +49,11 @@ const WORDS = {
 };
 
 /** A small project, supervised: two files were read, and an edit waits with its change. */
-async function waits({ model, host, put }: World, screen: Screen): Promise<void> {
+async function waits({ model, ask, put }: World, screen: Screen): Promise<void> {
   const words = WORDS[screen.language];
   for (const title of [...words.titles].reverse()) {
-    const send = { method: "POST", headers: { ...host.headers, "content-type": "application/json" } };
-    const made = (await (await fetch(`${host.base}/api/contexts`, { ...send, body: "{}" })).json()) as { context_id: string };
-    await fetch(`${host.base}/api/contexts/${made.context_id}`, { ...send, method: "PATCH", body: JSON.stringify({ title }) });
+    const { context_id: id } = await ask<ContextShape>("POST", "/api/contexts", {});
+    await ask<ContextShape>("PATCH", `/api/contexts/${id}`, { title });
   }
   await put("tides.py", TIDES);
   model.answers({ text: words.first, ...asks(read("tides.py")) }, { text: words.found, ...asks({ tool: "edit_file", arguments: { path: "tides.py", edits: FIXED } }) });

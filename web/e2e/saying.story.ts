@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { expect } from "vitest";
+import type { PageBranchShape, PageContextSummary } from "../src/api/schema";
 import { asks } from "./calls";
 import { story } from "./story";
 
@@ -26,7 +27,7 @@ story("what is said while the agent works waits, can be changed and taken back, 
   expect((await model.asked(3)).messages.at(-1)).toMatchObject({ content: "last" });
 });
 
-story("a message said otherwise makes a branch, and the old one is kept", async ({ model, host, open }) => {
+story("a message said otherwise makes a branch, and the old one is kept", async ({ model, ask, open }) => {
   model.answers("Red.", "Blue.");
   const screen = await open();
   await screen.say("name a colour");
@@ -39,9 +40,9 @@ story("a message said otherwise makes a branch, and the old one is kept", async 
   await screen.reads("Blue.");
   await screen.rests();
   expect(await screen.said.allTextContents()).toEqual([expect.stringContaining("name another colour")]);
-  const { items: contexts } = (await (await fetch(`${host.base}/api/contexts`, { headers: host.headers })).json()) as { items: { context_id: string }[] };
-  const answer = await fetch(`${host.base}/api/contexts/${contexts[0]?.context_id}/branches`, { headers: host.headers });
-  expect(((await answer.json()) as { items: object[] }).items.length).toBe(2);
+  const { items } = await ask<PageContextSummary>("GET", "/api/contexts");
+  const branches = await ask<PageBranchShape>("GET", `/api/contexts/${items[0]?.context_id}/branches`);
+  expect(branches.items.length).toBe(2);
 });
 
 story("an error says what was wrong, and Continue goes on from there", async ({ model, open }) => {

@@ -43,6 +43,11 @@ async function makeWorld(name: string) {
     },
     /** What this story does on purpose: its errors on the console are not faults. */
     allow: (pattern: RegExp) => void allowed.push(pattern),
+    /** What the server answers, beside all pages. */
+    async ask<T>(method: "GET" | "POST" | "PATCH", path: string, body?: object): Promise<T> {
+      const headers = { ...host.headers, "content-type": "application/json" };
+      return (await fetch(host.base + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })).json();
+    },
     file: (name: string) => readFile(join(host.work, name), "utf8"),
     put: (name: string, text: string) => writeFile(join(host.work, name), text),
     async check() {
