@@ -15,11 +15,16 @@ export function useBeside(place: Place) {
     const leave = (event: Event) => {
       if (event.target instanceof Node && !frame.current?.contains(event.target)) setOpen(false);
     };
-    const events = ["pointerdown", "focusin", "scroll"] as const;
-    for (const name of events) document.addEventListener(name, leave, true);
-    return () => {
-      for (const name of events) document.removeEventListener(name, leave, true);
+    // What scrolls elsewhere, as an answer that is followed does, leaves the button where it is.
+    const scroll = (event: Event) => {
+      if (event.target instanceof Node && event.target.contains(frame.current)) setOpen(false);
     };
+    const control = new AbortController();
+    const how = { capture: true, signal: control.signal };
+    document.addEventListener("pointerdown", leave, how);
+    document.addEventListener("focusin", leave, how);
+    document.addEventListener("scroll", scroll, how);
+    return () => control.abort();
   }, [isOpen]);
   /** Closes it and goes back to the button. */
   const close = () => {
