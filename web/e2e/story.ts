@@ -83,5 +83,5 @@ export function story(name: string, tell: (world: World) => Promise<void>): void
   });
 }
 
-/** The errors that a browser logs when a server goes away. */
-export const WITHOUT_SERVER = /net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|SOCKET_NOT_CONNECTED)|ERR_NETWORK/;
+/** The errors that a browser logs when a server goes away; one that is closing says so to who tries again at once. */
+export const WITHOUT_SERVER = /net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|SOCKET_NOT_CONNECTED)|ERR_NETWORK|a status of 503/;
