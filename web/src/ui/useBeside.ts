@@ -15,10 +15,14 @@ export function useBeside(place: Place) {
     const leave = (event: Event) => {
       if (event.target instanceof Node && !frame.current?.contains(event.target)) setOpen(false);
     };
-    const events = ["pointerdown", "focusin", "scroll"] as const;
-    for (const name of events) document.addEventListener(name, leave, true);
+    // Only what moves the button away: an answer that scrolls by while it is written closes nothing.
+    const move = (event: Event) => {
+      if (event.target instanceof Node && event.target.contains(frame.current)) setOpen(false);
+    };
+    const listeners = { pointerdown: leave, focusin: leave, scroll: move };
+    for (const [name, listener] of Object.entries(listeners)) document.addEventListener(name, listener, true);
     return () => {
-      for (const name of events) document.removeEventListener(name, leave, true);
+      for (const [name, listener] of Object.entries(listeners)) document.removeEventListener(name, listener, true);
     };
   }, [isOpen]);
   /** Closes it and goes back to the button. */
