@@ -11,6 +11,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import ModelRefused, ModelUnavailable
 from pilothouse.domain.messages import ErrorMessage, Text, ToolResult
 from pilothouse.domain.states import Idle, TransientError
 from pilothouse.llm.openai import OpenAIAdapter
@@ -392,3 +394,62 @@ async def test_an_answer_that_never_ends_is_cut_off(tmp_path: Path, kind: str) -
         assert (await last(world, context_id)).reason.code == "model_endless"
         await world.turn(context_id)
         assert (await last(world, context_id)).content == "all is well"
+
+
+KEY = "sk-nobody-may-see-this-Zx9Q"
+
+
+@pytest.mark.parametrize("before", [0, 470, 490, 499, 600])
+@pytest.mark.parametrize("form", ['{"error": {"message": "%s"}}', '{"error": "%s"}', '"%s"', "%s"])
+async def test_no_part_of_the_key_is_left_where_what_a_provider_says_of_it_is_cut(before: int, form: str) -> None:
+    words = "x" * before + KEY
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(f"HTTP/1.1 401 No\r\nconnection: close\r\n\r\n{form % words}".encode())
+        writer.close()
+
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        adapter = OpenAIAdapter(f"http://127.0.0.1:{port}", KEY)
+        with pytest.raises(ModelRefused) as caught:
+            await adapter.models()
+        await adapter.close()
+    assert "sk" not in str(caught.value) + str(caught.value.reason)
+    assert len(caught.value.reason.params["detail"]) <= 500
+
+
+@pytest.mark.parametrize("host", ["a..b", ".", "a" * 64, "xn--a", "[::ffff:1.2.3.4]x", "1.2.3.4.5"])
+async def test_a_host_that_cannot_be_one_is_said_to_be_unreachable(host: str) -> None:
+    adapter = OpenAIAdapter(f"http://{host}/v1", KEY)
+    with pytest.raises(ModelUnavailable) as caught:
+        await adapter.models()
+    await adapter.close()
+    assert caught.value.reason.code is Code.MODEL_CONNECT
+
+
+@pytest.mark.parametrize("key", [KEY, None])
+async def test_a_password_of_the_persons_own_files_goes_to_no_provider(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str | None
+) -> None:
+    (tmp_path / "netrc").write_text("default login me password theirs\n")
+    (tmp_path / "netrc").chmod(0o600)
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    async with FakeProvider(Script(), models=("small",)) as provider:
+        adapter = OpenAIAdapter(provider.base_url, key)
+        assert await adapter.models() == ["small"]
+        await adapter.close()
+        assert b"basic" not in provider.headers[-1].lower()
+
+
+async def test_a_proxy_of_the_environment_is_asked_where_it_is_not_told_to_stay_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with FakeProvider(Script(), models=("small",), key=KEY) as provider:
+        monkeypatch.setenv("http_proxy", provider.base_url.removesuffix("/v1"))
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        for address, asked in (("http://far.test/v1", "http://far.test/v1/models"), (provider.base_url, "/v1/models")):
+            adapter = OpenAIAdapter(address, KEY)
+            assert await adapter.models() == ["small"]
+            await adapter.close()
+            assert provider.headers[-1].startswith(f"GET {asked} ".encode())

@@ -396,3 +396,14 @@ async def test_a_turn_is_cancelled_continued_paused_and_resumed(tmp_path: Path) 
         await client.call("POST", f"{path}/continue")
         await world.runtime.rested(context_id)
         assert (await client.call("GET", path))["last_turn"] == "complete"
+
+
+@pytest.mark.parametrize("given", ["known\n", "known\r", "\nknown", "kn own", "", "x" * 65])
+async def test_an_id_is_letters_and_no_line_end_stands_behind_it(tmp_path: Path, given: str) -> None:
+    async with serving(tmp_path) as (_, client, _):
+        await client.call("POST", "/api/contexts", {"title": "one"})
+        refused = (422, "invalid_request")
+        assert await refusal(client, "PUT", "/api/session/active-context", {"context_id": given}) == refused
+        assert await refusal(client, "GET", f"/api/contexts?parent={quote(given)}") == refused
+        for end in ("\n", "a\nb"):
+            assert await refusal(client, "GET", f"/api/stream?contexts={quote(end)}") == refused

@@ -53,8 +53,9 @@ async function writing({ model, host, open }: World, count = 60): Promise<Screen
   return screen;
 }
 
-story("an answer is followed to its last line, in one and the same row", async (world) => {
+story("an answer is followed to its last line, in one and the same row, while a menu stays open", async (world) => {
   const screen = await writing(world);
+  await screen.mode.click();
   expect(await left(screen.page)).toBeLessThanOrEqual(1);
   await screen.page.locator("[data-row]").last().evaluate((row) => row.setAttribute("data-mark", "mine"));
   world.model.release();
@@ -62,6 +63,7 @@ story("an answer is followed to its last line, in one and the same row", async (
   await screen.rests();
   expect(await screen.page.locator('[data-mark="mine"]').last().textContent()).toContain("piece 119 ");
   await expect.poll(() => left(screen.page)).toBeLessThanOrEqual(1);
+  await screen.entry("plan").waitFor();
 });
 
 story("one pixel upwards ends the following, and nothing moves the reader until they are back at the end", async (world) => {
@@ -176,4 +178,15 @@ story("keys scroll the conversation, and the message that was scrolled past stan
   await past.click();
   await past.waitFor({ state: "detached" });
   expect(await screen.said.last().textContent()).toContain("go on");
+});
+
+story("a menu stays open while an answer is followed", async (world) => {
+  const screen = await writing(world);
+  await screen.mode.click();
+  await screen.entry("plan").waitFor();
+  world.model.release();
+  await screen.reads("piece 119 ");
+  await screen.rests();
+  await screen.entry("plan").waitFor();
+  expect(await left(screen.page)).toBeLessThanOrEqual(1);
 });

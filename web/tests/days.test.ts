@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { byDay, dayOf } from "../src/features/sessions/days";
+import { localeOf } from "../src/ui/times";
 
 const NOW = new Date(2031, 2, 14, 9, 30);
 const at = (...parts: [number, number, number, number]) => new Date(2031, ...parts).toISOString();
@@ -24,4 +25,10 @@ test("conversations are grouped without changing their order, and what has no ti
   ]);
   expect(byDay(items, NOW).flatMap((group) => group.items)).toEqual(items);
   expect(byDay([], NOW)).toEqual([]);
+});
+
+test("times are in the page's language, and in the person's own kind of it", () => {
+  expect(localeOf("en", ["zh-CN", "zh"])).toBe("en");
+  expect(localeOf("en", ["zh-CN", "en-GB"])).toBe("en-GB");
+  expect(localeOf("zh", ["en-US", "zh-TW"])).toBe("zh-TW");
 });

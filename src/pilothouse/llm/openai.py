@@ -1,17 +1,17 @@
 """The adapter for OpenAI chat completions, and everything compatible with it."""
 
 import io
-import re
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 import aiohttp
 import msgspec
+from aiohttp.helpers import get_env_proxy_for_url
+from yarl import URL
 
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.errors import ModelError, ModelRefused, ModelTooLong, ModelUnavailable
+from pilothouse.domain.errors import ModelError, ModelRefused, ModelUnavailable
 from pilothouse.domain.messages import Usage
 from pilothouse.llm.base import (
     CallDelta,
@@ -24,6 +24,7 @@ from pilothouse.llm.base import (
     UsageReported,
 )
 from pilothouse.llm.chat_form import encode_body, encode_message
+from pilothouse.llm.refusals import in_the_stream, not_a_stream, refusal, told
 from pilothouse.llm.sse import data_lines
 
 CONNECT_SECONDS = 10.0
@@ -31,15 +32,6 @@ SILENCE_SECONDS = 120.0
 _ERROR_BODY = 4000
 _LIST_AT_MOST, _LISTED_AT_MOST, _NAME_AT_MOST = 8_000_000, 1000, 100
 _SENT_AT_ONCE = 512 * 1024
-# How servers say that a request does not fit: there is a code for it, and everybody has words of their own.
-_TOO_LONG = re.compile(
-    rb"(?i)context_length_exceeded|context[ _-]?(length|window|size)|maximum context|too many tokens"
-    rb"|prompt is too long|input is too long|exceed[^.]{0,40}(context|token)"
-)
-_WINDOW = re.compile(
-    rb'(?i)n_ctx\\*"\s*:\s*(\d{1,9})|context (?:length|size|window)(?: (?:is|of|only))* ?\(?(\d{1,9}) ?tokens'
-)
-_SMALLEST_WINDOW = 512
 
 
 class _Function(msgspec.Struct):
@@ -120,12 +112,13 @@ class OpenAIAdapter:
             body = self.body(request)
             # A large one goes as a file: it is sent in parts, and does not hold up the other streams.
             data = body if len(body) < _SENT_AT_ONCE else io.BytesIO(body)
-            async with self._client().post(self._url, data=data, allow_redirects=False) as response:
+            way = _way(self._url)
+            async with self._client().post(self._url, data=data, allow_redirects=False, **way) as response:
                 if response.status != 200:
-                    raise _refusal(response, await _start_of_body(response))
+                    raise refusal(response.status, response.headers, await _start_of_body(response))
                 yield Connected()
                 if response.headers.get("content-type", "text/event-stream").startswith("application/json"):
-                    raise _not_a_stream(await _start_of_body(response))
+                    raise not_a_stream(await _start_of_body(response))
                 finished = False
                 async for line in data_lines(response.content.iter_any()):
                     if line == b"[DONE]":
@@ -141,9 +134,10 @@ class OpenAIAdapter:
     async def models(self) -> list[str]:
         """The names that the server lists, in their order. Raises: ModelUnavailable, ModelRefused."""
         with self._as_model_errors():
-            async with self._client().get(self._models_url, allow_redirects=False) as response:
+            way = _way(self._models_url)
+            async with self._client().get(self._models_url, allow_redirects=False, **way) as response:
                 if response.status != 200:
-                    raise _refusal(response, await _start_of_body(response))
+                    raise refusal(response.status, response.headers, await _start_of_body(response))
                 body = await _start_of_body(response, _LIST_AT_MOST)
         try:
             names = {each.id for each in msgspec.json.decode(body, type=_List).data}
@@ -158,10 +152,8 @@ class OpenAIAdapter:
         try:
             yield
         except ModelError as error:
-            key = self._key
-            if key and any(key in str(value) for value in error.reason.params.values()):
-                error.reason = Reason(error.reason.code, _without(key, error.reason.params))
-                error.args = (error.reason.code, error.reason.params)
+            error.reason = Reason(error.reason.code, told(error.reason.params, self._key))
+            error.args = (error.reason.code, error.reason.params)
             raise
         except aiohttp.ConnectionTimeoutError as error:
             raise ModelUnavailable(Code.MODEL_CONNECT, address=self._url, detail="it did not answer") from error
@@ -169,7 +161,7 @@ class OpenAIAdapter:
             raise ModelUnavailable(Code.MODEL_TIMEOUT, seconds=self._silence) from error
         except (aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError, ConnectionResetError) as error:
             raise ModelUnavailable(Code.MODEL_CUT) from error
-        except (aiohttp.ClientError, OSError) as error:
+        except (aiohttp.ClientError, OSError, UnicodeError) as error:  # the last for a host that cannot be one
             raise ModelUnavailable(Code.MODEL_CONNECT, address=self._url, detail=str(error) or repr(error)) from error
 
     def _client(self) -> aiohttp.ClientSession:
@@ -178,7 +170,6 @@ class OpenAIAdapter:
                 headers=self._headers,
                 timeout=self._timeout,
                 connector=aiohttp.TCPConnector(limit=0),
-                trust_env=True,
             )
         return self._session
 
@@ -187,8 +178,14 @@ class OpenAIAdapter:
             await self._session.close()
 
 
-def _without(key: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value.replace(key, "[hidden]") if isinstance(value, str) else value for name, value in params.items()}
+def _way(address: str) -> dict[str, Any]:
+    """Through the proxy that the environment names. A password of the person's `.netrc` goes nowhere, as it would with
+    all that a client can take from the environment: whoever is asked may be anybody."""
+    try:
+        proxy, login = get_env_proxy_for_url(URL(address))
+    except (LookupError, ValueError):
+        return {}
+    return {"proxy": proxy, "proxy_auth": login}
 
 
 def _events(line: bytes) -> list[ModelEvent]:
@@ -197,9 +194,7 @@ def _events(line: bytes) -> list[ModelEvent]:
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ModelUnavailable(Code.MODEL_GARBLED, detail=str(error)) from error
     if chunk.error is not None:
-        if _TOO_LONG.search(line):
-            raise ModelTooLong(Code.MODEL_TOO_LONG, window=_window_in(line), detail=_message_of(chunk.error))
-        raise ModelUnavailable(Code.MODEL_OVERLOADED, status="in the stream", detail=_message_of(chunk.error))
+        raise in_the_stream(line, chunk.error)
     events: list[ModelEvent] = []
     for choice in chunk.choices or ():
         if choice.delta is not None:
@@ -228,66 +223,9 @@ def _call_delta(call: _Call, position: int) -> CallDelta:
 
 async def _start_of_body(response: aiohttp.ClientResponse, most: int = _ERROR_BODY) -> bytes:
     """Enough of an error's body to say what it says, however much there is."""
-    body = b""
+    body = bytearray()
     async for part in response.content.iter_any():
         body += part
         if len(body) >= most:
             break
-    return body[:most]
-
-
-def _refusal(response: aiohttp.ClientResponse, body: bytes) -> ModelError:
-    status, detail = response.status, _detail(body)
-    retry_after = _retry_after(response.headers)
-    if status == 429:
-        return ModelUnavailable(Code.MODEL_RATE_LIMITED, retry_after=retry_after, detail=detail)
-    if status in (400, 413, 422, 500) and _TOO_LONG.search(body):  # llama.cpp and Ollama have said it with 500 too
-        return ModelTooLong(Code.MODEL_TOO_LONG, window=_window_in(body), detail=detail)
-    if status >= 500 or status in (408, 409, 425):
-        return ModelUnavailable(Code.MODEL_OVERLOADED, retry_after=retry_after, status=status, detail=detail)
-    code = Code.MODEL_AUTH if status in (401, 403) else Code.MODEL_REFUSED
-    return ModelRefused(code, status=status, detail=detail)
-
-
-def _window_in(body: bytes) -> int | None:
-    """How many tokens fit, where the words of a refusal tell it."""
-    found = _WINDOW.search(body)
-    window = int(found[1] or found[2]) if found is not None else 0
-    return window if window >= _SMALLEST_WINDOW else None
-
-
-def _not_a_stream(body: bytes) -> ModelError:
-    """A 200 that is no event stream: an error in JSON, or a page of some proxy."""
-    if _TOO_LONG.search(body):
-        return ModelTooLong(Code.MODEL_TOO_LONG, window=_window_in(body), detail=_detail(body))
-    return ModelRefused(Code.MODEL_REFUSED, status=200, detail=_detail(body))
-
-
-def _detail(body: bytes) -> str:
-    try:
-        return _message_of(msgspec.json.decode(body))
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return body.decode(errors="replace").strip()[:500] or "no details"
-
-
-def _message_of(data: Any) -> str:
-    if isinstance(data, dict):
-        inner = data.get("error", data)
-        if isinstance(inner, dict):
-            return str(inner.get("message") or inner)[:500]
-        return str(inner)[:500]
-    return str(data)[:500]
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds, or a date: that one is measured by the provider's own clock, whatever ours says."""
-    value = headers.get("retry-after", "")
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        until, now = parsedate_to_datetime(value), parsedate_to_datetime(headers.get("date", ""))
-        return max(0.0, (until - now).total_seconds())
-    except (TypeError, ValueError):
-        return None
+    return bytes(body[:most])

@@ -12,7 +12,7 @@ from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.elevations import Elevation, check_end
 from pilothouse.domain.errors import Conflict, InvalidInput, StoreError
 from pilothouse.domain.messages import Metadata, SystemControl
-from pilothouse.domain.modes import Verdict
+from pilothouse.domain.modes import Mode, Verdict
 from pilothouse.domain.policies import Policy, check_policy
 from pilothouse.domain.values import CallId, MessageId, Value
 from pilothouse.runtime.contexts import Contexts, turn_of
@@ -61,14 +61,29 @@ async def switch_mode(contexts: Contexts, context_id: str, mode: str, *, by: str
 
 
 async def would_start(contexts: Contexts, context_id: str, mode: str) -> list[CallRecord]:
-    """The calls that a switch to a mode would start now. Clients ask first where one of them is dangerous.
+    """The calls that a switch to a mode would start now, those of sub-agents too: they follow. Clients ask first where
+    one of them is dangerous.
 
     Raises: InvalidInput, NotFound.
     """
     live = await contexts.find(context_id)
-    standing = msgspec.structs.replace(standing_of(live), mode=contexts.parts.modes.named(mode), elevated=False)
+    return _would_start(live, live, contexts.parts.modes.named(mode))
+
+
+def _would_start(live: Live, switched: Live, mode: Mode) -> list[CallRecord]:
+    """Those of a context and of all below it, if one of its family were switched."""
+    standing = standing_of(live)
+    if live is switched:
+        standing = msgspec.structs.replace(standing, mode=mode, elevated=False)
+    else:
+        above = list(standing.above)
+        place = live.above.index(switched)
+        above[place] = msgspec.structs.replace(above[place], mode=mode, elevated=False)
+        standing = msgspec.structs.replace(standing, above=tuple(above))
     waiting = [call for call in live.draft().round_calls() if call.status in ("pending", "approved")]
-    return [call for call in waiting if decide_call(call, standing).verdict is Verdict.RUN]
+    found = [call for call in waiting if decide_call(call, standing).verdict is Verdict.RUN]
+    children = sorted(live.children, key=lambda each: each.id)
+    return found + [call for child in children for call in _would_start(child, switched, mode)]
 
 
 async def set_policy(contexts: Contexts, context_id: str, policy: Policy | None, *, by: str = "local") -> ModeSwitch:

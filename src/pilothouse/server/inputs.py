@@ -6,8 +6,9 @@ from msgspec import Meta
 
 from pilothouse.domain.values import Value
 
-LISTED_IDS = "^[A-Za-z0-9_,-]*$"
-Id = Annotated[str, Meta(min_length=1, max_length=64, pattern="^[A-Za-z0-9_-]+$")]
+# `$` alone would let a line end stand behind it.
+LISTED_IDS = r"^[A-Za-z0-9_,-]*$(?!\n)"
+Id = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_-]+$(?!\n)")]
 Ids = Annotated[tuple[Id, ...], Meta(max_length=1000)]
 ModeName = Annotated[str, Meta(min_length=1, max_length=30)]
 BranchName = Annotated[str, Meta(min_length=1, max_length=100)]

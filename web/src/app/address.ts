@@ -11,6 +11,15 @@ export function idIn(hash: string): string | null | undefined {
   return hash === NEW ? null : CONTEXT.exec(hash)?.[1];
 }
 
+const addressOf = (id: string | null) => (id === null ? NEW : `#/c/${id}`);
+
+/** How the address goes on to what is looked at now. Back never leads to what was closed or deleted meanwhile. */
+export function stepTo(id: string | null, hash: string, open: readonly string[]): "push" | "replace" | null {
+  if (hash === addressOf(id)) return null;
+  const named = idIn(hash);
+  return named === undefined || (named !== null && !open.includes(named)) ? "replace" : "push";
+}
+
 export function useAddress(): void {
   const { act, store } = usePage();
   const isKnown = useSlice((state) => state.chosen !== null);
@@ -26,9 +35,10 @@ export function useAddress(): void {
     return () => window.removeEventListener("popstate", go);
   }, [act, store]);
   useEffect(() => {
-    const wanted = active === null ? NEW : `#/c/${active}`;
-    if (!isKnown || location.hash === wanted) return;
-    if (idIn(location.hash) === undefined) history.replaceState(null, "", wanted);
-    else history.pushState(null, "", wanted);
-  }, [isKnown, active]);
+    if (!isKnown) return;
+    const open = (store.getSnapshot().session.value?.open_contexts ?? []).map((tab) => tab.context_id);
+    const step = stepTo(active, location.hash, open);
+    if (step === "replace") history.replaceState(null, "", addressOf(active));
+    if (step === "push") history.pushState(null, "", addressOf(active));
+  }, [isKnown, active, store]);
 }

@@ -1,13 +1,19 @@
 /** Times as people read them, in their language and place. */
 import type { Language } from "../i18n/say";
 
-const LOCALES = { en: undefined, zh: "zh-CN" } as const;
+const SPOKEN: readonly string[] = typeof navigator === "undefined" ? [] : navigator.languages;
+
+/** Their own kind of the language, where the browser knows one; never another language than the page's. */
+export function localeOf(language: Language, spoken: readonly string[] = SPOKEN): string {
+  return spoken.find((each) => each.split("-")[0] === language) ?? language;
+}
+
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** To make a format takes long, and lists need many times the same one. */
 export function dateFormat(language: Language, parts: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const key = `${language} ${JSON.stringify(parts)}`;
-  const format = formats.get(key) ?? new Intl.DateTimeFormat(LOCALES[language], parts);
+  const format = formats.get(key) ?? new Intl.DateTimeFormat(localeOf(language), parts);
   formats.set(key, format);
   return format;
 }
@@ -31,7 +37,7 @@ const STEPS = [
 export function ago(timestamp: string, language: Language, now = Date.now()): string {
   const seconds = (now - new Date(timestamp).getTime()) / 1000;
   if (Number.isNaN(seconds)) return "";
-  const format = new Intl.RelativeTimeFormat(LOCALES[language] ?? "en", { numeric: "auto", style: "narrow" });
+  const format = new Intl.RelativeTimeFormat(localeOf(language), { numeric: "auto", style: "narrow" });
   if (seconds > 7 * 86_400) return timeOf(timestamp, language).replace(/,? ?\d\d:\d\d.*$/, "");
   const [unit, size] = STEPS.find(([, each]) => seconds >= each) ?? ["minute", 60];
   return seconds < 60 ? format.format(0, "minute") : format.format(-Math.floor(seconds / size), unit);

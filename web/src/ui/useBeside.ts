@@ -15,15 +15,15 @@ export function useBeside(place: Place) {
     const leave = (event: Event) => {
       if (event.target instanceof Node && !frame.current?.contains(event.target)) setOpen(false);
     };
-    // Only what moves the button away: an answer that scrolls by while it is written closes nothing.
-    const move = (event: Event) => {
-      if (event.target instanceof Node && event.target.contains(frame.current)) setOpen(false);
+    // Only what takes the button along: an answer that is followed scrolls all the time.
+    const scrolled = ({ target }: Event) => {
+      if (target instanceof Node && target.contains(opener.current)) setOpen(false);
     };
-    const listeners = { pointerdown: leave, focusin: leave, scroll: move };
-    for (const [name, listener] of Object.entries(listeners)) document.addEventListener(name, listener, true);
-    return () => {
-      for (const [name, listener] of Object.entries(listeners)) document.removeEventListener(name, listener, true);
-    };
+    const control = new AbortController();
+    const options = { capture: true, signal: control.signal };
+    for (const name of ["pointerdown", "focusin"]) document.addEventListener(name, leave, options);
+    document.addEventListener("scroll", scrolled, options);
+    return () => control.abort();
   }, [isOpen]);
   /** Closes it and goes back to the button. */
   const close = () => {

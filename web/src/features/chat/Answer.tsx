@@ -1,6 +1,7 @@
 /** What the model said, and the calls that it asked for. */
 import { useLanguage } from "../../app/page";
 import { useWords } from "../../i18n/words";
+import { visibleName } from "../../ui/names";
 import { timeOf } from "../../ui/times";
 import { Calls } from "../approvals/Calls";
 import { CopyButton } from "./CopyButton";
@@ -24,7 +25,7 @@ export function Answer({ row, context }: { row: AnswerRow; context: string }) {
         <footer className="row-foot">
           <CopyButton text={row.text} />
           <time dateTime={message.timestamp}>{timeOf(message.timestamp, language)}</time>
-          {message.metadata?.model != null && <span>{message.metadata.model}</span>}
+          {message.metadata?.model != null && <span>{visibleName(message.metadata.model)}</span>}
         </footer>
       )}
     </article>

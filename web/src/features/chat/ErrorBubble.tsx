@@ -7,6 +7,7 @@ import { useWords } from "../../i18n/words";
 import { canContinue, visible } from "../../store/selectors";
 import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/icons";
+import { visibleText } from "../../ui/names";
 import { timeOf } from "../../ui/times";
 import { WORDS } from "./words";
 
@@ -20,7 +21,7 @@ export function ErrorBubble({ message, context }: { message: ErrorMessage; conte
     <article className="error-bubble" aria-label={t("error")}>
       <Icon name="warning" />
       <div className="error-words">
-        <p>{say(message.reason, language)}</p>
+        <p>{visibleText(say(message.reason, language))}</p>
         <p className="small soft">
           <code>{message.reason.code}</code> · <time dateTime={message.timestamp}>{timeOf(message.timestamp, language)}</time>
         </p>

@@ -24,7 +24,6 @@ const WORDS = {
   calls: ["{n} {n|call|calls}", "{n} 个调用"],
   questions: ["{n} {n|question|questions}", "{n} 个问题"],
   messages: ["{n} messages", "{n} 条消息"],
-  ended: ["Ready", "就绪"],
 } as const;
 const SHOWN_AFTER = 3;
 
@@ -52,7 +51,7 @@ export function StateLine({ id }: { id: string }) {
       {words !== "" && <span className="state-dot" aria-hidden="true" />}
       <span className="state-words">{isOn || words === "" ? words : t("lastKnown", { state: words })}</span>
       <span className="state-detail">{shown}</span>
-      {state !== null && "error_type" in state && <span className="state-detail">{say(state.error_type, language)}</span>}
+      {state !== null && "error_type" in state && <span className="state-detail">{visibleText(say(state.error_type, language))}</span>}
       <span className="state-buttons">
         {state?.type === "transient_error" && (
           <Button kind="small" whyNot={off} onClick={() => steer("retry")}>
@@ -113,7 +112,7 @@ function useNow(isRunning: boolean): number {
   return now;
 }
 
-/** When the turn was begun, as the server says; a clock that differs cannot make that lie in the future. */
+/** Since when it has been seen at work. */
 function useSince(id: string, isWorking: boolean): number {
   const { ambient } = usePage();
   const [since, setSince] = useState(ambient.now());

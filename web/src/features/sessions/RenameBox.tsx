@@ -8,7 +8,7 @@ import { ProblemNote } from "../../ui/ProblemNote";
 import { listChanged } from "./useConversations";
 
 const WORDS = { title: ["Title of the conversation", "对话标题"], save: ["Save", "保存"] } as const;
-const AT_MOST = 200;
+const AT_MOST = 100; // as the server takes it
 
 interface Given {
   id: string;

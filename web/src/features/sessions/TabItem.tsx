@@ -1,5 +1,5 @@
 /** One open conversation. It can be dragged, and moved with Ctrl+Shift and an arrow while it has the focus. */
-import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, useState } from "react";
 import { isComposing } from "../../app/shortcuts";
 import { useWords } from "../../i18n/words";
 import type { TabShown } from "../../store/selectors";
@@ -31,10 +31,6 @@ export function TabItem({ tab, isActive, isTarget, onGo, onClose, onMove, onDrag
   const t = useWords(WORDS);
   const title = useTitle()(tab.title);
   const [isOver, setOver] = useState(false);
-  const item = useRef<HTMLLIElement>(null);
-  useEffect(() => {
-    if (isActive) item.current?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  }, [isActive]);
   const onKeyDown = (event: KeyboardEvent) => {
     const by = ARROWS[event.key];
     if (by === undefined || !event.ctrlKey || !event.shiftKey || isComposing(event.nativeEvent)) return;
@@ -44,7 +40,6 @@ export function TabItem({ tab, isActive, isTarget, onGo, onClose, onMove, onDrag
   };
   return (
     <li
-      ref={item}
       className={`tab ${isActive ? "is-active" : ""} ${isOver && isTarget ? "is-target" : ""}`}
       draggable
       onDragStart={(event) => {

@@ -1,5 +1,5 @@
 /** The open conversations, as the session has them: beside each other, on a phone one above the other in a menu. */
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { NARROW, useMedia } from "../../app/media";
 import { usePage, useSlice } from "../../app/page";
 import { ariaKeysOf, keysOf } from "../../app/shortcuts";
@@ -44,8 +44,16 @@ export function Tabs({ onToggle }: { onToggle(): void }) {
 
 function TabRow({ at, label, draft }: { at: TabsAtHand; label: string; draft: string }) {
   const [dragged, setDragged] = useState<string | null>(null);
+  const list = useRef<HTMLUListElement>(null);
+  useEffect(() => {
+    const row = list.current;
+    if (row === null) return;
+    const observer = new ResizeObserver(() => row.querySelector(".is-active")?.scrollIntoView({ block: "nearest", inline: "nearest" }));
+    observer.observe(row);
+    return () => observer.disconnect();
+  }, [at.active]);
   return (
-    <ul className="tabs-list" aria-label={label}>
+    <ul className="tabs-list" aria-label={label} ref={list}>
       {at.open.map((tab, index) => (
         <TabItem
           key={tab.id}
