@@ -80,3 +80,18 @@ story("a switch in the middle of a conversation shows in it", async ({ model, op
   await screen.isMode("plan");
   await screen.reads("Mode: Agent → Plan");
 });
+
+story("the mode can be chosen while an answer runs by below it", async ({ model, open }) => {
+  const lines = Array.from({ length: 60 }, (_, number) => `line ${number}\n\n`);
+  model.answers({ deltas: [...lines, "the last line"], hold: 30 });
+  const screen = await open();
+  await screen.say("go");
+  await model.held();
+  await screen.reads("line 29");
+  await screen.mode.click();
+  await screen.entry("plan").waitFor();
+  model.release();
+  await screen.reads("the last line");
+  await screen.entry("plan").click();
+  await screen.isMode("plan");
+});

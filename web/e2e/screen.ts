@@ -93,10 +93,14 @@ export class Screen {
     return this.page.locator("button.mode-button");
   }
 
+  /** Until the page has it from the server: what it shows from then on is at least as new. */
   async say(text: string): Promise<void> {
+    const taken = this.page.waitForResponse((answer) => answer.request().method() === "POST" && answer.url().endsWith("/messages"));
     await this.box.fill(text);
     if (this.isTouch) await this.page.getByRole("button", { name: new RegExp(`^${this.name("sendTouch")}`) }).tap();
     else await this.box.press("Enter");
+    await taken;
+    await this.page.locator(".is-sending").first().waitFor({ state: "detached" });
   }
 
   /** An entry of the open menu of modes. */

@@ -1,11 +1,17 @@
+import type { Route } from "playwright-core";
 import { expect } from "vitest";
 import { WITHOUT_SERVER, story } from "./story";
 
 story("what is said appears at once, the answer while it is written, and a state in words meanwhile", async ({ model, open }) => {
   model.answers({ deltas: ["Land ", "in ", "sight."], hold: 2 });
   const screen = await open();
-  await screen.say("What do you see?");
+  const onTheWay: Route[] = [];
+  await screen.page.route("**/messages", (route) => void onTheWay.push(route), { times: 1 });
+  const saying = screen.say("What do you see?");
   await screen.said.getByText("What do you see?").waitFor();
+  await expect.poll(() => onTheWay.length).toBe(1);
+  await onTheWay[0]?.continue();
+  await saying;
   await model.held();
   await screen.answers.getByText("Land in").waitFor();
   await screen.button("stop").waitFor();
