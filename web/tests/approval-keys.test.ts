@@ -17,6 +17,9 @@ const TABLE: readonly [what: string, event: Partial<Pressed>, at: Partial<Circum
   ["Esc rejects a dangerous call, too", { key: "Escape" }, { isDangerous: true }, "reject"],
   ["Esc on a button rejects", { key: "Escape" }, { place: "control" }, "reject"],
   ["1 approves", { key: "1" }, {}, "approve"],
+  ["1 does nothing on a dangerous call", { key: "1" }, { isDangerous: true }, null],
+  ["1 begins a message where nothing has the focus", { key: "1" }, { place: "body" }, null],
+  ["3 rejects nothing where nothing has the focus", { key: "3" }, { place: "body" }, null],
   ["2 asks for a rule", { key: "2" }, {}, "always"],
   ["2 does nothing where no rule is offered", { key: "2" }, { hasLadder: false }, null],
   ["3 rejects", { key: "3" }, {}, "reject"],
@@ -76,10 +79,10 @@ test("nothing is decided by a key that repeats, composes, is taken, or comes too
   );
 });
 
-test("no Enter ever approves a dangerous call by itself", () => {
+test("no key ever approves a dangerous call by itself", () => {
   fc.assert(
     fc.property(anyKey, anywhere, (event, at) => {
-      if (event.key === "Enter") expect(decisionOf(event, { ...at, isDangerous: true })).not.toBe("approve");
+      expect(decisionOf(event, { ...at, isDangerous: true })).not.toBe("approve");
     }),
   );
 });
@@ -88,7 +91,7 @@ test("the focus is never taken from who writes, chooses, or has just pressed a k
   const calm: Focus = { isInDock: false, isBehindDialog: false, on: "nothing", sinceKey: 5_000 };
   expect(mayTakeFocus(calm)).toBe(true);
   expect(mayTakeFocus({ ...calm, on: "box" })).toBe(true);
-  expect(mayTakeFocus({ ...calm, on: "field" })).toBe(false);
+  expect(mayTakeFocus({ ...calm, on: "other" })).toBe(false);
   expect(mayTakeFocus({ ...calm, sinceKey: 999 })).toBe(false);
   expect(mayTakeFocus({ ...calm, isBehindDialog: true })).toBe(false);
   expect(mayTakeFocus({ ...calm, isInDock: true })).toBe(false);

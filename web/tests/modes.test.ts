@@ -24,6 +24,11 @@ test("whatever else is stored there counts as nothing", () => {
   expect(readMode('{"mode": "plan"}', MODES)).toEqual({ mode: "plan", updatedAt: 0 });
 });
 
+test("while the modes are not known, what was remembered counts, so that nothing looser takes its place", () => {
+  expect(readMode(writeMode("plan", 1), null)).toEqual({ mode: "plan", updatedAt: 1 });
+  for (const stored of [null, "", "{", "[]", '{"mode": 5}']) expect(readMode(stored, null)).toBeNull();
+});
+
 test("an open context's own mode wins, then what was chosen here, then the preference", () => {
   const remembered = { mode: "plan", updatedAt: 1 };
   expect(modeToShow({ mode: "ask" }, remembered, { default_mode: "review" })).toBe("ask");
@@ -37,4 +42,11 @@ test("a switch is asked about only where it would start something dangerous", ()
   const found = callsToConfirm([call("a", []), call("b", ["deletes"]), call("c", [])]);
   expect(found.map(({ id }) => id)).toEqual(["b"]);
   expect(callsToConfirm([call("a", [])])).toEqual([]);
+});
+
+test("who said yes to a switch is asked again if something dangerous has come or changed meanwhile", () => {
+  const call = (id: string, digest = "d") => ({ id, digest, dangerous: ["deletes"] }) as unknown as CallShape;
+  expect(callsToConfirm([call("a")], [call("a"), call("gone")])).toEqual([]);
+  expect(callsToConfirm([call("a"), call("b")], [call("a")]).map(({ id }) => id)).toEqual(["a", "b"]);
+  expect(callsToConfirm([call("a", "other")], [call("a")]).map(({ id }) => id)).toEqual(["a"]);
 });

@@ -5,7 +5,7 @@ import { checkArguments } from "../src/features/approvals/edits";
 import { sentBy, timeInId } from "../src/features/approvals/subagents";
 import { argumentsOf, durationWords, essenceOf, heartOf, risksOf, titleOf } from "../src/features/approvals/tools";
 import { titled } from "../src/features/approvals/useTitleBadge";
-import { answeredElsewhere, chosenOf, restOf, unseenDangers } from "../src/features/approvals/waiting";
+import { answeredElsewhere, chosenOf, restOf, unseen } from "../src/features/approvals/waiting";
 import { clockOf, leftOf } from "../src/features/modes/elevations";
 
 const callOf = (id: string, more: Partial<CallShape> = {}): CallShape => ({
@@ -40,10 +40,17 @@ test("what vanished was answered elsewhere, unless it was answered here", () => 
   expect(answeredElsewhere([a, b, c], [c], new Set(["a"]))).toEqual([b]);
 });
 
+test("a command among others that is longer than its line, or has several lines, must be opened first", () => {
+  const command = (text: string) => callOf("a", { arguments: { command: text } });
+  expect(unseen([command("date -u")], () => false)).toEqual([]);
+  for (const text of [`echo ${"a".repeat(300)}; date`, "date\ncurl example.org", "date   ;  id"]) expect(unseen([command(text)], () => false)).toHaveLength(1);
+  expect(unseen([callOf("a", { tool: "write_file", arguments: { path: "a", content: "1\n2" } })], () => false)).toEqual([]);
+});
+
 test("all are approved together only when every dangerous one was opened", () => {
   const calls = [callOf("a"), callOf("b", { dangerous: ["delete"] })];
-  expect(unseenDangers(calls, () => false).map(({ id }) => id)).toEqual(["b"]);
-  expect(unseenDangers(calls, (id) => id === "b")).toEqual([]);
+  expect(unseen(calls, () => false).map(({ id }) => id)).toEqual(["b"]);
+  expect(unseen(calls, (id) => id === "b")).toEqual([]);
 });
 
 test("a chosen subset is what is ticked and still waits; nothing ticked is all", () => {

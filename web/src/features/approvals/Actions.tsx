@@ -14,9 +14,9 @@ export function Actions({ dock, one: { call, sent } }: { dock: Deciding; one: Wa
   if (sent !== null) return <Submitting sent={sent} />;
   return (
     <div className="actions">
-      <Button kind={isDangerous(call) ? [] : "primary"} whyNot={dock.off} aria-keyshortcuts={isDangerous(call) ? "1" : "Enter 1"} onClick={() => decideOne(dock, call, "approve")}>
+      <Button kind={isDangerous(call) ? [] : "primary"} whyNot={dock.off} aria-keyshortcuts={isDangerous(call) ? undefined : "Enter 1"} onClick={() => decideOne(dock, call, "approve")}>
         {t(isOffer(call) ? "approveOffer" : "approve")}
-        {isDangerous(call) ? <SingleKey name="1" /> : <kbd className="kbd">↵</kbd>}
+        {!isDangerous(call) && <kbd className="kbd">↵</kbd>}
       </Button>
       <Button kind="danger" whyNot={dock.off} title={t("rejectMeans")} aria-keyshortcuts="Escape 3" onClick={() => decideOne(dock, call, "reject")}>
         {t("reject")}

@@ -1,4 +1,4 @@
-/** The card of one call that waits: what it is, all that it would do, and the ways to decide. */
+/** The card of what waits: one call with all that it would do, or several in rows; and below them the ways to decide. */
 import { useId } from "react";
 import { useLanguage } from "../../app/page";
 import { say } from "../../i18n/say";
@@ -9,35 +9,68 @@ import { visibleName } from "../../ui/names";
 import { Actions } from "./Actions";
 import { CallView } from "./CallView";
 import type { Deciding } from "./Dock";
+import { GroupActions, Rows } from "./Group";
 import { jumpToCall } from "./jump";
 import { Panel } from "./Panel";
 import { essenceOf, titleOf } from "./tools";
 import { isOffer, type Waiting } from "./waiting";
 import { WORDS } from "./words";
 
-export function Card({ dock, one }: { dock: Deciding; one: Waiting }) {
+/** It stays the same card while others come and go beside a call, so that nobody loses what they write about that. */
+export function Card({ dock }: { dock: Deciding }) {
   const t = useWords(WORDS);
-  const language = useLanguage();
   const id = useId();
-  const { call, sent } = one;
+  const { asked, waiting } = dock;
+  const one = waiting.length === 1 ? waiting[0] : undefined;
+  const focus = one === undefined ? {} : { tabIndex: -1, "data-call": one.call.id, "aria-busy": one.sent !== null };
   return (
-    <div className="card" role="group" aria-labelledby={id} tabIndex={-1} data-call={call.id} aria-busy={sent !== null}>
+    <div className="card" role="group" aria-labelledby={id} {...focus}>
       <header className="card-head">
         <Icon name="rule" />
-        <h2 id={id} className="card-title">
-          <span className="card-kind">{t(isOffer(call) ? "dockOffer" : "dock")}</span> {titleOf(call, language)}
-          <span className="hidden-visually"> {essenceOf(call, dock.workspace)}</span>
-        </h2>
-        <code className="tool-id">{visibleName(call.tool)}</code>
-        <IconButton kind={["quiet", "small"]} icon="down" extraClass="jump" label={t("jump")} onClick={() => jumpToCall(call.id)} />
+        {one === undefined ? (
+          <h2 id={id} className="card-title">
+            {t("group", { n: waiting.length })}
+          </h2>
+        ) : (
+          <Title id={id} dock={dock} one={one} />
+        )}
       </header>
-      {dock.asked?.kind !== "edit" && (
-        <div className="card-body">
-          <CallView call={call} workspace={dock.workspace} />
-          {call.reason != null && <p className="soft small">{isOffer(call) ? t("offerMeans") : say(call.reason, language)}</p>}
-        </div>
-      )}
-      <footer className="card-foot">{dock.asked === null ? <Actions dock={dock} one={one} /> : <Panel dock={dock} asked={dock.asked} />}</footer>
+      {asked?.kind !== "edit" && (one === undefined ? <Rows dock={dock} /> : <Body key={one.call.id} dock={dock} one={one} />)}
+      <footer className="card-foot">
+        {asked !== null ? (
+          <Panel key={`${asked.kind} ${asked.calls[0]?.id}`} dock={dock} asked={asked} />
+        ) : one === undefined ? (
+          <GroupActions dock={dock} />
+        ) : (
+          <Actions key={one.call.id} dock={dock} one={one} />
+        )}
+      </footer>
+    </div>
+  );
+}
+
+function Title({ id, dock, one: { call } }: { id: string; dock: Deciding; one: Waiting }) {
+  const t = useWords(WORDS);
+  const language = useLanguage();
+  return (
+    <>
+      <h2 id={id} className="card-title">
+        <span className="card-kind">{t(isOffer(call) ? "dockOffer" : "dock")}</span> {titleOf(call, language)}
+        <span className="hidden-visually"> {essenceOf(call, dock.workspace)}</span>
+      </h2>
+      <code className="tool-id">{visibleName(call.tool)}</code>
+      <IconButton kind={["quiet", "small"]} icon="down" extraClass="jump" label={t("jump")} onClick={() => jumpToCall(call.id)} />
+    </>
+  );
+}
+
+function Body({ dock, one: { call } }: { dock: Deciding; one: Waiting }) {
+  const t = useWords(WORDS);
+  const language = useLanguage();
+  return (
+    <div className="card-body">
+      <CallView call={call} workspace={dock.workspace} />
+      {call.reason != null && <p className="soft small">{isOffer(call) ? t("offerMeans") : say(call.reason, language)}</p>}
     </div>
   );
 }

@@ -8,7 +8,6 @@ import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/icons";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { Card } from "./Card";
-import { Group } from "./Group";
 import { countsOf, parseDiff } from "./diff";
 import type { Decision } from "./keys";
 import type { Asked } from "./Panel";
@@ -17,7 +16,7 @@ import { type DockState, useDock } from "./useDock";
 import { focusCard, useDockFocus } from "./useDockFocus";
 import { useDockKeys } from "./useDockKeys";
 import { useTitleBadge } from "./useTitleBadge";
-import { chosenOf, unseenDangers } from "./waiting";
+import { chosenOf, unseen } from "./waiting";
 import { WORDS } from "./words";
 import "./dock.css";
 
@@ -67,11 +66,13 @@ function DockOf({ id }: { id: string }) {
     if (dock.off !== null) return announce(dock.off, true);
     const each = (verdict: "approve" | "reject", of: readonly CallShape[]) => dock.decide(of.map(({ id: name, digest }) => ({ id: name, verdict, digest })));
     const { chosen } = deciding;
-    const dangers = calls.length > 1 ? unseenDangers(chosen, deciding.isOpen) : [];
-    if (decision === "approve" || decision === "reject") each(decision, [call]);
+    const isAboutAll = decision === "approveAll";
+    const hidden = dock.waiting.length > 1 ? unseen(isAboutAll ? chosen : [call], deciding.isOpen) : [];
+    const isApproving = isAboutAll || decision === "approve" || decision === "always";
+    if (isApproving && hidden.length > 0) announce(t("lookFirst", { n: hidden.length }), true);
+    else if (decision === "approve" || decision === "reject") each(decision, [call]);
     else if (decision === "rejectAll") each("reject", chosen);
-    else if (decision === "approveAll" && dangers.length > 0) announce(t("lookFirst", { n: dangers.length }), true);
-    else if (decision === "approveAll" && (calls.length > 1 || !isDangerous(call))) each("approve", chosen);
+    else if (isAboutAll && (calls.length > 1 || !isDangerous(call))) each("approve", chosen);
     else if (decision === "always" || decision === "reason") setAsked({ kind: decision, calls: [call] });
   };
   useDockKeys({ element, times, calls: deciding.asked === null ? calls : [], onDecision });
@@ -82,8 +83,7 @@ function DockOf({ id }: { id: string }) {
     <section className={calls.some(hasTwoSides) ? "dock is-wide" : "dock"} ref={element} aria-label={t("dock")} hidden={isEmpty}>
       <Answered {...dock} />
       <ProblemNote problem={dock.problem} />
-      {dock.waiting.length === 1 && dock.waiting[0] !== undefined && <Card dock={deciding} one={dock.waiting[0]} />}
-      {dock.waiting.length > 1 && <Group dock={deciding} />}
+      {dock.waiting.length > 0 && <Card dock={deciding} />}
       <Below ids={below} />
     </section>
   );

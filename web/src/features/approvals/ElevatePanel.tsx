@@ -7,6 +7,7 @@ import { Button } from "../../ui/Button";
 import { ProblemNote } from "../../ui/ProblemNote";
 import type { Deciding } from "./Dock";
 import { PanelFrame } from "./Panel";
+import { unseen } from "./waiting";
 import { WORDS } from "./words";
 
 const CALLS_AT_MOST = 100;
@@ -20,9 +21,12 @@ export function ElevatePanel({ dock }: { dock: Deciding }) {
   const [calls, setCalls] = useState(3);
   const [minutes, setMinutes] = useState(10);
   const body: ElevationBody = end === "calls" ? { calls } : end === "minutes" ? { minutes } : { turn: true };
+  const waiting = dock.waiting.map(({ call }) => call); // all of them may start at once
+  const hidden = waiting.length > 1 ? unseen(waiting, dock.isOpen) : [];
+  const whyNot = dock.off ?? (hidden.length > 0 ? t("lookFirst", { n: hidden.length }) : null);
   const send = async () => {
-    if (dock.off !== null) return;
-    dock.claim(dock.waiting.map(({ call }) => call));
+    if (whyNot !== null) return;
+    dock.claim(waiting);
     if (await doing.run(() => api("POST /api/contexts/{context_id}/elevation", { path: { context_id: dock.id }, body }))) dock.ask(null);
   };
   const number = (label: string, value: number, most: number, set: (value: number) => void) => (
@@ -51,7 +55,8 @@ export function ElevatePanel({ dock }: { dock: Deciding }) {
         <Button kind="quiet" onClick={() => dock.ask(null)}>
           {t("back")}
         </Button>
-        <Button type="submit" whyNot={dock.off}>
+        {hidden.length > 0 && <span className="soft small">{t("lookFirst", { n: hidden.length })}</span>}
+        <Button type="submit" whyNot={whyNot}>
           {t("elevateGo")}
         </Button>
       </div>

@@ -11,7 +11,7 @@ import { countWords, countsOf, parseDiff } from "./diff";
 import type { Deciding } from "./Dock";
 import { jumpToCall } from "./jump";
 import { essenceOf, isDangerous, risksOf, titleOf } from "./tools";
-import { isOffer, type Waiting } from "./waiting";
+import { isOffer, unseen, type Waiting } from "./waiting";
 import { WORDS } from "./words";
 
 export function GroupRow({ dock, one: { call, sent } }: { dock: Deciding; one: Waiting }) {
@@ -36,14 +36,14 @@ export function GroupRow({ dock, one: { call, sent } }: { dock: Deciding; one: W
           <span className="row-title" id={id}>
             {title}
           </span>
-          <code className="row-essence">{essence}</code>
+          <code className={call.tool === "execute" ? "row-essence is-command" : "row-essence"}>{essence}</code>
           {counts !== null && <span className="row-counts">{countWords(counts)}</span>}
         </button>
         {sent !== null ? (
           <Submitting sent={sent} />
         ) : (
           <span className="row-buttons">
-            <Button kind="small" whyNot={dock.off} onClick={() => decideOne(dock, call, "approve")}>
+            <Button kind="small" whyNot={dock.off ?? (unseen([call], dock.isOpen).length > 0 ? t("lookFirst", { n: 1 }) : null)} onClick={() => decideOne(dock, call, "approve")}>
               {t(isOffer(call) ? "approveOffer" : "approve")}
             </Button>
             <Button kind={["small", "danger"]} whyNot={dock.off} onClick={() => decideOne(dock, call, "reject")}>

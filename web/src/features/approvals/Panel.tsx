@@ -2,6 +2,7 @@
 import type { ReactNode } from "react";
 import type { CallShape } from "../../api/schema";
 import { useLanguage } from "../../app/page";
+import { isComposing } from "../../app/shortcuts";
 import { AlwaysPanel } from "./AlwaysPanel";
 import type { Deciding } from "./Dock";
 import { EditPanel } from "./EditPanel";
@@ -58,7 +59,9 @@ export function PanelFrame({ label, onBack, onSubmit, children }: { label: strin
         onSubmit();
       }}
       onKeyDown={(event) => {
-        if (event.key !== "Escape" || event.nativeEvent.isComposing) return;
+        // A key that is still held down has opened this: it must not send it as well.
+        if (event.key === "Enter" && event.repeat) event.preventDefault();
+        if (event.key !== "Escape" || isComposing(event.nativeEvent)) return;
         event.preventDefault();
         event.stopPropagation();
         onBack();

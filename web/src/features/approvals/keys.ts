@@ -60,13 +60,14 @@ function fromCard(event: Pressed, at: Circumstances): Decision | null {
     return at.isDangerous ? null : "approve";
   }
   if (event.key === "Escape") return event.shiftKey ? "rejectAll" : "reject";
-  return event.shiftKey || !at.hasSingleKeys ? null : ofSingleKey(event, at);
+  // Where nothing has the focus, somebody who begins to write may mean the box.
+  return event.shiftKey || !at.hasSingleKeys || at.place === "body" ? null : ofSingleKey(event, at);
 }
 
 function ofSingleKey(event: Pressed, at: Circumstances): Decision | null {
   switch (event.key) {
     case "1":
-      return "approve";
+      return at.isDangerous ? null : "approve";
     case "2":
       return at.hasLadder ? "always" : null;
     case "3":
@@ -95,14 +96,14 @@ export function writeSingleKeys(isOn: boolean): void {
 export interface Focus {
   readonly isInDock: boolean;
   readonly isBehindDialog: boolean;
-  /** `box`: in the box for messages, and that is empty. `field`: in any field that is not, or in a menu. */
-  readonly on: "nothing" | "box" | "field";
+  /** `box`: in the box for messages, and that is empty. `other`: in any other field, on a button, a link, in a menu. */
+  readonly on: "nothing" | "box" | "other";
   readonly sinceKey: number;
 }
 
 const STILL = 1_000;
 
-/** Whether the focus may go to the card: never while somebody writes, chooses or has just pressed a key. */
+/** Whether the focus may go to the card: never while somebody writes, chooses, is on a button or has just pressed a key. */
 export function mayTakeFocus({ isInDock, isBehindDialog, on, sinceKey }: Focus): boolean {
-  return !isInDock && !isBehindDialog && on !== "field" && sinceKey >= STILL;
+  return !isInDock && !isBehindDialog && on !== "other" && sinceKey >= STILL;
 }

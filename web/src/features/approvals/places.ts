@@ -9,7 +9,7 @@ export function boxForMessages(): HTMLTextAreaElement | null {
 }
 
 export function placeOf(target: EventTarget | null, dock: HTMLElement | null): Place {
-  if (document.querySelector("dialog[open]") !== null) return "elsewhere";
+  if (document.querySelector("dialog[open]") !== null || dock?.closest("[inert]") != null) return "elsewhere";
   if (!(target instanceof Element) || target === document.body || target === document.documentElement) return "body";
   if (target.closest("[role='menu'], [data-panel]") !== null) return "elsewhere";
   if (dock?.contains(target) === true) {
@@ -24,15 +24,15 @@ export function focusNow(dock: HTMLElement | null, sinceKey: number): Focus {
   return {
     isInDock: at !== null && dock?.contains(at) === true,
     isBehindDialog: document.querySelector("dialog[open]") !== null,
-    on: at === null || at.closest(`${FIELDS}, [role='menu']`) === null ? "nothing" : at === boxForMessages() && isEmpty(at) ? "box" : "field",
+    on: at === null || at.closest(`${FIELDS}, ${CONTROLS}, [role='menu']`) === null ? "nothing" : at === boxForMessages() && isEmpty(at) ? "box" : "other",
     sinceKey,
   };
 }
 
-/** Whether a key writes something. One with Ctrl or Cmd does not, nor do these by themselves. */
+/** Whether a key writes, deletes or sends something. With Ctrl or Cmd, only what would decide were the box empty. */
 export function isTyping({ target, ctrlKey, metaKey, key }: KeyboardEvent): boolean {
-  if (ctrlKey || metaKey || /^(Control|Meta|Shift|Alt)$/.test(key)) return false;
-  return target instanceof Element && target.closest(FIELDS) !== null;
+  if (/^(Control|Meta|Shift|Alt)$/.test(key) || !(target instanceof Element) || target.closest(FIELDS) === null) return false;
+  return !(ctrlKey || metaKey) || (/^(Enter|Backspace|Delete)$/.test(key) && !isEmpty(target));
 }
 
 function isEmpty(target: Element): boolean {

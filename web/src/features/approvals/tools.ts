@@ -40,6 +40,11 @@ export function essenceOf(call: Pick<CallShape, "arguments">, workspace: string 
   return oneLine(PATHS.has(name) ? withinWorkspace(value, workspace) : value);
 }
 
+/** Whether the line of a command is the command, to the letter: its end may matter more than its beginning. */
+export function isWholeOnLine(call: Pick<CallShape, "tool" | "arguments">): boolean {
+  return call.tool !== "execute" || essenceOf(call, null) === argumentsOf(call).command;
+}
+
 /** On one line, with long blanks made short: here it only says which call is meant. */
 function oneLine(text: string): string {
   const line = visibleText(text.slice(0, 4 * AT_MOST)).replace(/\s+/g, " ").trim();

@@ -5,8 +5,9 @@ import { useLanguage, usePage, useSlice } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import { isConnected } from "../../store/selectors";
 import { announce } from "../../ui/Announcer";
+import { GRACE } from "./keys";
 import { essenceOf, statusWords, titleOf } from "./tools";
-import { type Waiting, answeredElsewhere, recordOf, refusedDecisions, restOf, waitingCalls } from "./waiting";
+import { type Refused, type Waiting, answeredElsewhere, recordOf, refusedDecisions, restOf, waitingCalls } from "./waiting";
 import { WORDS } from "./words";
 
 const SHOWN_FOR = 6_000;
@@ -31,15 +32,17 @@ export function useDock(id: string): DockState {
   const workspace = useSlice((state) => state.contexts[id]?.shape.value?.workspace ?? null, [id]);
   const refused = useSlice((state) => refusedDecisions(state, id), [id]);
   const isOn = useSlice(isConnected);
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const isSettled = useSettled(waiting.map(({ call, sent }) => `${call.id} ${call.digest} ${sent}`).join("\n"));
+  const [refusal, setRefusal] = useState<Refused | null>(null);
   const mine = useRef(new Set<string>());
   const claim = useCallback((calls: readonly { readonly id: string }[]) => {
     for (const call of calls) mine.current.add(call.id);
   }, []);
+  const off = !isOn ? t("offline") : isSettled ? null : t("loading");
   const decide = (decisions: readonly OneDecision[]) => {
-    if (!isOn || decisions.length === 0) return;
+    if (off !== null || decisions.length === 0) return;
     claim(decisions);
-    setProblem(null);
+    setRefusal(null);
     act({ kind: "decide", id, body: { decisions } });
   };
 
@@ -50,7 +53,7 @@ export function useDock(id: string): DockState {
       for (const { id: call } of each.decisions) mine.current.delete(call);
       const rest = restOf(each);
       if (rest === null || each.problem.code === "digest_changed") {
-        setProblem(each.problem);
+        setRefusal(each);
         continue;
       }
       report(each.decisions.filter((one) => !rest.includes(one)).map((one) => one.id));
@@ -60,7 +63,17 @@ export function useDock(id: string): DockState {
     }
   }, [refused, store, act, id, claim, report]);
 
-  return { id, waiting, workspace, answered, problem: waiting.length > 0 ? problem : null, off: isOn ? null : t("offline"), decide, claim };
+  // What was refused about a call goes with that call: it says nothing about the next.
+  const isAbout = waiting.some(({ call }) => refusal?.decisions.some((each) => each.id === call.id));
+  return { id, waiting, workspace, answered, problem: isAbout ? (refusal?.problem ?? null) : null, off, decide, claim };
+}
+
+/** Whether what waits stands where it has stood for a while. Until then, a click may be meant for what stood there before. */
+function useSettled(what: string): boolean {
+  const { ambient } = usePage();
+  const [settled, setSettled] = useState("");
+  useEffect(() => ambient.later(GRACE, () => setSettled(what)), [ambient, what]);
+  return settled === what;
 }
 
 interface Answered {

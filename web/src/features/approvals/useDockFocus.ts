@@ -32,7 +32,7 @@ export function useDockFocus(dock: DockState, element: RefObject<HTMLElement | n
   const hadFocus = useRef(false);
   const seen = useRef(new Set<string>());
   const open = dock.waiting.filter(({ sent }) => sent === null).map(({ call }) => call);
-  const ids = open.map((call) => call.id).join(" ");
+  const ids = open.map((call) => `${call.id} ${call.digest}`).join(" ");
 
   goTo = (call) => {
     const cards = [...(element.current?.querySelectorAll<HTMLElement>("[data-call]") ?? [])];

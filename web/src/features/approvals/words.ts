@@ -40,7 +40,7 @@ export const WORDS = {
   rejectAll: ["Reject all ({n})", "全部拒绝（{n}）"],
   approveSome: ["Approve {n} chosen", "批准所选 {n} 个"],
   rejectSome: ["Reject {n} chosen", "拒绝所选 {n} 个"],
-  lookFirst: ["Open the dangerous {n|call|calls} first", "请先展开危险的调用"],
+  lookFirst: ["Open the dangerous or long {n|call|calls} first", "请先展开危险或过长的调用"],
   choose: ["Choose {what}", "选择 {what}"],
   open: ["Show what {what} does", "展开 {what}"],
   answered: ["Already answered", "已有答复"],

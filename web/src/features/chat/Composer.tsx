@@ -124,7 +124,7 @@ export function Composer({ id }: { id: string | null }) {
 
 function howToSend(state: State, id: string | null): "now" | "later" | "offline" | "loading" | "gone" {
   if (!isConnected(state)) return "offline";
-  if (id === null) return "now";
+  if (id === null) return state.session.value === null ? "loading" : "now"; // which mode it would have is not known yet
   const found = canSend(state, id);
   if (found !== "no") return found;
   return state.contexts[id]?.isGone === true ? "gone" : "loading";

@@ -1,5 +1,5 @@
 /** The mode: always in words, with what each means. A switch that would start something dangerous asks first. */
-import { useState } from "react";
+import { useRef, useState } from "react";
 import type { CallShape } from "../../api/schema";
 import { makeCell, useCell } from "../../app/cell";
 import { keep, kept } from "../../app/looks";
@@ -10,6 +10,7 @@ import { isConnected, modeOf } from "../../store/selectors";
 import { Icon } from "../../ui/icons";
 import { Menu } from "../../ui/Menu";
 import { visibleName } from "../../ui/names";
+import { notify } from "../../ui/Notices";
 import { ModeSign } from "./ModeSign";
 import { SwitchDialog } from "./SwitchDialog";
 import { MODE_KEY, callsToConfirm, modeToShow, readMode, writeMode } from "./remembered";
@@ -19,6 +20,7 @@ import "./modes.css";
 const WORDS = {
   mode: ["Mode: {title}. {meaning}", "模式：{title}。{meaning}"],
   hint: ["Mode ({keys} for the next)", "模式（{keys} 切换下一个）"],
+  unsure: ["The mode was not switched: the server did not say what that would start.", "未切换模式：服务器没有说明切换会启动哪些调用。"],
 } as const;
 
 /** What was chosen in this page: the box and what stands above it show the same. */
@@ -31,7 +33,7 @@ export function useMode(id: string | null): { mode: string; remember(mode: strin
   const ofContext = useSlice((state) => (id === null ? null : modeOf(state, id)), [id]);
   const preferred = useSlice((state) => state.session.value?.preferences?.default_mode ?? null);
   const chosen = useCell(chosenMode);
-  const remembered = chosen === null ? readMode(kept(MODE_KEY), modes) : { mode: chosen, updatedAt: 0 };
+  const remembered = chosen === null ? readMode(kept(MODE_KEY), modes.length === 0 ? null : modes) : { mode: chosen, updatedAt: 0 };
   return {
     mode: modeToShow(ofContext === null ? null : { mode: ofContext }, remembered, { default_mode: preferred }),
     remember(mode) {
@@ -41,7 +43,12 @@ export function useMode(id: string | null): { mode: string; remember(mode: strin
   };
 }
 
+/** Each conversation has its own: what is asked about one never switches another. */
 export function ModeSelector({ id }: { id: string | null }) {
+  return <SelectorOf key={id ?? ""} id={id} />;
+}
+
+function SelectorOf({ id }: { id: string | null }) {
   const t = useWords(WORDS);
   const { act, api } = usePage();
   const modes = useModes();
@@ -49,41 +56,49 @@ export function ModeSelector({ id }: { id: string | null }) {
   const isOn = useSlice(isConnected);
   const [asked, setAsked] = useState<{ mode: string; calls: readonly CallShape[] } | null>(null);
   const present = modes.find((each) => each.name === mode);
+  const wanted = useRef<string | null>(null);
 
   const take = (name: string) => {
+    wanted.current = null;
     remember(name);
     if (id !== null) act({ kind: "mode", id, mode: name });
     setAsked(null);
   };
-  const choose = async (name: string) => {
+  /** `seen`: the dangerous calls that the person has been shown and wants to start. */
+  const choose = async (name: string, seen: readonly CallShape[] = []) => {
+    wanted.current = name === mode ? null : name;
     if (name === mode) return;
     if (id === null) return take(name);
     const given = { path: { context_id: id }, query: { mode: name } };
     const found = await api("GET /api/contexts/{context_id}/mode/preview", given).catch(() => null);
-    const calls = callsToConfirm(found?.items ?? []);
-    if (calls.length > 0) setAsked({ mode: name, calls });
-    else take(name);
+    if (wanted.current !== name) return; // another was chosen meanwhile
+    const calls = callsToConfirm(found?.items ?? [], seen);
+    if (found !== null && calls.length === 0) return take(name);
+    wanted.current = null;
+    if (found === null) notify(t("unsure"), true);
+    else setAsked({ mode: name, calls });
   };
   const next = () => {
-    const place = modes.findIndex((each) => each.name === mode);
+    const place = modes.findIndex((each) => each.name === (wanted.current ?? mode));
     const following = modes[(place + 1) % modes.length];
     if (following !== undefined) void choose(following.name);
   };
   useShortcut("mode.next", isOn ? next : null);
 
-  if (present === undefined) return <span className="mode-button is-unknown">{visibleName(mode)}</span>;
+  if (modes.length === 0) return <span className="mode-button is-unknown">{visibleName(mode)}</span>;
+  const title = visibleName(present?.title ?? mode);
   return (
     <>
       <Menu
-        label={t("mode", { title: visibleName(present.title), meaning: visibleName(present.meaning) })}
+        label={t("mode", { title, meaning: visibleName(present?.meaning ?? "") })}
         title={t("hint", { keys: keysOf("mode.next") })}
         shortcut={ariaKeysOf("mode.next")}
         buttonClass="button small mode-button"
         place="above"
         button={
           <>
-            <ModeSign mode={present} />
-            {visibleName(present.title)}
+            {present !== undefined && <ModeSign mode={present} />}
+            {title}
             <Icon name="chevron" size={14} />
           </>
         }
@@ -97,7 +112,7 @@ export function ModeSelector({ id }: { id: string | null }) {
           onChoose: () => void choose(each.name),
         }))}
       />
-      {asked !== null && <SwitchDialog title={modes.find((each) => each.name === asked.mode)?.title ?? asked.mode} calls={asked.calls} onSwitch={() => take(asked.mode)} onClose={() => setAsked(null)} />}
+      {asked !== null && <SwitchDialog title={modes.find((each) => each.name === asked.mode)?.title ?? asked.mode} calls={asked.calls} onSwitch={() => void choose(asked.mode, asked.calls)} onClose={() => setAsked(null)} />}
     </>
   );
 }

@@ -9,11 +9,14 @@ export interface RememberedMode {
   readonly updatedAt: number;
 }
 
-/** What local storage holds; null where that is nothing, no longer a mode, or cannot be read. */
-export function readMode(stored: string | null, modes: readonly Pick<ModeShape, "name">[]): RememberedMode | null {
+/**
+ * What local storage holds; null where that is nothing, no longer a mode, or cannot be read. While the modes are not
+ * known (null), it counts: a stricter mode must not give way to a looser one because an answer is late.
+ */
+export function readMode(stored: string | null, modes: readonly Pick<ModeShape, "name">[] | null): RememberedMode | null {
   try {
     const found = JSON.parse(stored ?? "null") as Partial<RememberedMode> | null;
-    if (typeof found?.mode !== "string" || !modes.some((mode) => mode.name === found.mode)) return null;
+    if (typeof found?.mode !== "string" || modes?.some((mode) => mode.name === found.mode) === false) return null;
     return { mode: found.mode, updatedAt: Number.isFinite(found.updatedAt) ? Number(found.updatedAt) : 0 };
   } catch {
     return null;
@@ -33,7 +36,9 @@ export function modeToShow(
   return context?.mode ?? remembered?.mode ?? preferences?.default_mode ?? DEFAULT_MODE;
 }
 
-/** The dangerous calls that a switch would start at once. If there are any, the person is asked first. */
-export function callsToConfirm(wouldStart: readonly CallShape[]): readonly CallShape[] {
-  return wouldStart.filter((call) => (call.dangerous ?? []).length > 0);
+/** The dangerous calls that a switch would start at once. None, where the person has seen all of them and said yes. */
+export function callsToConfirm(wouldStart: readonly CallShape[], seen: readonly CallShape[] = []): readonly CallShape[] {
+  const dangerous = wouldStart.filter((call) => (call.dangerous ?? []).length > 0);
+  const isSeen = (call: CallShape) => seen.some(({ id, digest }) => id === call.id && digest === call.digest);
+  return dangerous.every(isSeen) ? [] : dangerous;
 }
