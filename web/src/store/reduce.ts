@@ -112,7 +112,7 @@ function acknowledge(state: State, event: Extract<Event, { type: "acknowledged" 
   // The answer tells of this change and of none that came later: what is being pulled meanwhile is not older for it.
   if (answer.kind === "session") return takeSession(done, answer.session, event.asked);
   const told = toldOf(done, old.command);
-  const messageId = answer.kind === "sent" && answer.sent.turn_id != null ? answer.sent.message_id : null;
+  const messageId = answer.kind === "sent" ? answer.sent.message_id : null;
   return withOutgoing(told, { ...old, messageId, acknowledged: state.tick });
 }
 
