@@ -17,6 +17,14 @@ story("without a server the page says so, sends nothing, keeps what was written,
   await screen.box.press("Enter");
   expect(await screen.box.inputValue()).toBe("and then");
   expect(await screen.said.count()).toBe(1);
+  await screen.button("new", screen.page.getByRole("navigation")).click();
+  await screen.box.evaluate((box) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", "long ".repeat(5_000));
+    box.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+  });
+  await expect.poll(async () => (await screen.box.inputValue()).length).toBe(25_000);
+  await screen.page.goBack();
   await host.start();
   await banner.waitFor({ state: "detached" });
   await screen.box.press("Enter");

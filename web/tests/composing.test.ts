@@ -4,7 +4,8 @@ import { type Api } from "../src/api/http";
 import { type BoxNow, boxKeyOf, type KeyPressed } from "../src/features/chat/composer/keys";
 import { modeOnItsWay, namedFiles, payloadsOfDraft } from "../src/features/chat/composer/sending";
 import { type Draft, NO_DRAFT, makeDrafts, parseDraft, type Shelf } from "../src/features/chat/drafts";
-import { initial } from "../src/store/state";
+import { standingIn } from "../src/features/chat/queue/standing";
+import { type Outgoing, initial } from "../src/store/state";
 import { sizeOf } from "../src/ui/sizes";
 
 function pressed(key: string, more: Partial<KeyPressed> = {}): KeyPressed {
@@ -95,6 +96,35 @@ test("what was written before a conversation began goes along with it, and nothi
   expect(drafts.read("a").text).toBe("hello\n\nmore");
   drafts.write("a", NO_DRAFT);
   expect([...place.kept]).toEqual([]);
+});
+
+test("what another page has sent or written is no longer, or also, a draft here", () => {
+  const place = shelf();
+  const [here, there] = [makeDrafts(place), makeDrafts(place)];
+  let told = 0;
+  here.subscribe(() => told++);
+  expect(here.read("a")).toBe(NO_DRAFT);
+  there.write("a", { text: "hello" });
+  here.changed("pilothouse-draft-a");
+  expect(here.read("a").text).toBe("hello");
+  there.write("a", NO_DRAFT);
+  here.changed("pilothouse-draft-a");
+  here.changed("somebody-else");
+  expect(here.read("a")).toEqual(NO_DRAFT);
+  expect(told).toBe(2);
+});
+
+test("what was sent to the queue is seen from then on until it is listed there, or taken out of it", () => {
+  const sent: Outgoing = { key: "k", command: { kind: "send", id: "c", body: { queue: true } }, messageId: null, acknowledged: null, problem: null };
+  const taken = { ...sent, messageId: "m", acknowledged: 3 };
+  const unanswered = standingIn([], [sent], [], 0);
+  const answered = standingIn(unanswered, [taken], [], 0);
+  const unlisted = standingIn(answered, [], [], 1);
+  expect([unanswered, answered, unlisted]).toEqual([[sent], [taken], [taken]]);
+  expect(standingIn(answered, [taken], ["m"], 1)).toEqual([]);
+  expect(standingIn(unlisted, [], ["m"], 1)).toEqual([]);
+  expect(standingIn(unlisted, [], [], 0)).toEqual([]);
+  expect(standingIn(unanswered, [], [], 0)).toEqual([]); // somebody has discarded it
 });
 
 test("what local storage holds and is no draft is no draft", () => {

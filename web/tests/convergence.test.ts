@@ -162,11 +162,13 @@ function expectTheSame({ model, store }: Network): void {
   expect(wants(state)).toEqual([]);
   expect(state.session.value).toEqual(model.session);
   const tabs = (model.session.open_contexts ?? []).map((tab) => tab.context_id);
-  expect(Object.keys(state.contexts).sort()).toEqual([...tabs].sort());
+  const active = activeId(state);
+  const isGone = active !== null && state.contexts[active]?.isGone === true;
+  if (isGone) expect(model.contexts.has(active), "it is not gone").toBe(false);
+  expect(Object.keys(state.contexts).sort()).toEqual([...tabs, ...(isGone ? [active] : [])].sort());
   for (const id of tabs)
     expect(withoutSequence(state.contexts[id]?.shape.value)).toEqual(withoutSequence(model.shape(id)));
-  const active = activeId(state);
-  if (active === null) return;
+  if (active === null || isGone) return;
   const context = model.contexts.get(active)!;
   const list = context.branches.get(context.active)!.ids;
   const { first } = state.contexts[active]!.shown;

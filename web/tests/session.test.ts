@@ -3,7 +3,7 @@ import type { Problem, Session } from "../src/api/schema";
 import { faceOf } from "../src/features/sessions/Trouble";
 import type { Happening } from "../src/store/events";
 import { reduce } from "../src/store/reduce";
-import { activeId, preferencesOf, tabs } from "../src/store/selectors";
+import { activeId, nextTo, preferencesOf, tabs } from "../src/store/selectors";
 import { type State, initial } from "../src/store/state";
 import { makeModel } from "./model";
 
@@ -33,6 +33,23 @@ test("a conversation that is gone has no tab, and its place says so", () => {
   const gone: Happening = { type: "failed", pull: { kind: "context", id: "a" }, asked: 9, problem: { ...REFUSED, status: 404 } };
   expect(ids(after(gone))).toEqual(["b", "c"]);
   expect(faceOf(after(gone), "a")).toBe("gone");
+});
+
+test("who looks at a conversation that is deleted elsewhere stays there, and goes on from there to a tab that is open", () => {
+  const session: Session = { ...SESSION, version: 2, active_context_id: "c", open_contexts: [{ context_id: "b" }, { context_id: "c" }] };
+  const closed: Happening = { type: "answered", kind: "session", pull: { kind: "session" }, asked: 9, answer: session };
+  const gone: Happening = { type: "failed", pull: { kind: "context", id: "a" }, asked: 9, problem: { ...REFUSED, status: 404 } };
+  expect(activeId(after(closed))).toBe("c");
+  const state = after(gone, closed);
+  expect([activeId(state), faceOf(state, "a"), nextTo(state, "a")]).toEqual(["a", "gone", "c"]);
+});
+
+test("what is gone when it is opened says so in its place, whatever is answered first", () => {
+  const opened: Happening = { type: "sent", key: "1", command: { kind: "activate", id: "x" } };
+  const refused: Happening = { type: "refused", key: "1", problem: { ...REFUSED, status: 404 } };
+  const unknown: Happening = { type: "failed", pull: { kind: "context", id: "x" }, asked: 9, problem: { ...REFUSED, status: 404 } };
+  for (const answers of [[refused], [refused, unknown], [unknown, refused]]) expect(faceOf(after(opened, ...answers), "x")).toBe("gone");
+  expect(activeId(after(opened, refused))).toBe("x");
 });
 
 test("a new conversation is looked at as soon as it is asked for", () => {

@@ -275,7 +275,7 @@ test("two pages share their tabs, but each looks at its own", () => {
   expect(activeId(here.state)).toBe("a");
   here.take({ type: "sent", key: "k", command: { kind: "activate", id: "c" } }, session(3, "b", "a", "b"));
   expect(activeId(here.state)).toBe("c");
-  here.take({ type: "refused", key: "k", problem: { title: "", status: 404, code: "unknown_context", detail: "" } });
+  here.take({ type: "refused", key: "k", problem: { title: "", status: 409, code: "too_many_tabs", detail: "" } });
   expect(activeId(here.state)).toBe("b");
   here.take(session(4, "a", "a")); // the other page closed it
   expect(activeId(here.state)).toBe("a");

@@ -53,7 +53,7 @@ export function App() {
           {active !== null && <Questions id={active} />}
           {active !== null && <Dock id={active} />}
           {active !== null && <StateLine id={active} />}
-          {active !== null && <Queue id={active} />}
+          {active !== null && <Queue key={`queue ${active}`} id={active} />}
           <Composer id={active} />
         </div>
       </main>

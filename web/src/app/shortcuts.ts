@@ -21,9 +21,12 @@ export type Shortcut = keyof typeof SHORTCUTS;
 
 const IS_MAC = typeof navigator !== "undefined" && /Mac|iP/.test(navigator.platform);
 
-/** As a person reads it. */
 export function keysOf(shortcut: Shortcut): string {
-  const { keys } = SHORTCUTS[shortcut];
+  return keysShown(SHORTCUTS[shortcut].keys);
+}
+
+/** As a person reads them. */
+export function keysShown(keys: string): string {
   return IS_MAC ? keys.replace("Mod", "⌘").replace("Alt", "⌥").replace("Shift", "⇧").replaceAll("+", "") : keys.replace("Mod", "Ctrl");
 }
 

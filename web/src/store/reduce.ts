@@ -46,8 +46,12 @@ export function reduce(before: State, event: Event): State {
     case "refused": {
       const old = state.outgoing[event.key];
       if (old === undefined) return state;
-      const refused = lookElsewhere(withOutgoing(state, { ...old, problem: event.problem }));
-      return tidy(toldOf(refused, old.command));
+      const refused = withOutgoing(state, { ...old, problem: event.problem });
+      const { command } = old;
+      // What cannot be opened because there is none says so in its place.
+      const isGone = command.kind === "activate" && event.problem.status === 404;
+      const known = isGone ? withCopy(refused, command.id ?? "", (copy) => ({ ...copy, isGone })) : refused;
+      return tidy(toldOf(lookElsewhere(known), command));
     }
     case "dismissed":
       return { ...state, outgoing: without(state.outgoing, (key) => key === event.key) };
@@ -86,7 +90,10 @@ function takeSession(state: State, session: Session, asked: Tick): State {
   return lookElsewhere({ ...state, session: { value, told: state.session.told, asked, got: state.tick } });
 }
 
-/** Where nothing was chosen here yet, or what was is no longer open, the session says what is looked at. */
+/**
+ * Where nothing was chosen here yet, or what was is no longer open, the session says what is looked at. One that was
+ * deleted stays until the person goes elsewhere: they may be writing there, and must not find themselves in another.
+ */
 function lookElsewhere(state: State): State {
   const { chosen, session } = state;
   const isOpening = Object.values(state.outgoing).some(
@@ -94,7 +101,8 @@ function lookElsewhere(state: State): State {
   );
   const tabs = session.value?.open_contexts ?? [];
   const isOpen = chosen !== null && (chosen.id === null || tabs.some((tab) => tab.context_id === chosen.id));
-  if (session.value === null || isOpening || isOpen) return state;
+  const isGone = state.contexts[chosen?.id ?? ""]?.isGone === true;
+  if (session.value === null || isOpening || isOpen || isGone) return state;
   return { ...state, chosen: { id: session.value.active_context_id ?? null } };
 }
 
@@ -112,7 +120,7 @@ function acknowledge(state: State, event: Extract<Event, { type: "acknowledged" 
   // The answer tells of this change and of none that came later: what is being pulled meanwhile is not older for it.
   if (answer.kind === "session") return takeSession(done, answer.session, event.asked);
   const told = toldOf(done, old.command);
-  const messageId = answer.kind === "sent" && answer.sent.turn_id != null ? answer.sent.message_id : null;
+  const messageId = answer.kind === "sent" ? answer.sent.message_id : null;
   return withOutgoing(told, { ...old, messageId, acknowledged: state.tick });
 }
 

@@ -58,6 +58,11 @@ export function tabs(state: State): readonly TabShown[] {
   });
 }
 
+/** Where to look when this one is gone. */
+export function nextTo(state: State, id: string | null): string | null {
+  return tabs(state).findLast((tab) => tab.id !== id)?.id ?? null;
+}
+
 export function stateWords(state: State, id: string, language: Language): string {
   const current = state.contexts[id]?.shape.value?.current_state;
   return current === undefined ? "" : sayState(current, language);

@@ -1,10 +1,10 @@
 /** The box in which a person writes: it sends, it stops, and it keeps what is not sent. */
-import { type KeyboardEvent, useRef, useState } from "react";
+import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import type { Problem } from "../../api/schema";
 import { problemOfError } from "../../api/types";
 import { useCell } from "../../app/cell";
 import { useDoing, usePage, useSlice } from "../../app/page";
-import { isComposing, useShortcut } from "../../app/shortcuts";
+import { isComposing, keysShown, useShortcut } from "../../app/shortcuts";
 import { useWords } from "../../i18n/words";
 import { canSend, isBusy, isConnected } from "../../store/selectors";
 import type { State } from "../../store/state";
@@ -18,7 +18,7 @@ import { TokenChip } from "../window/TokenChip";
 import { AttachButton } from "./composer/AttachButton";
 import { Chips } from "./composer/Chips";
 import { FileOptions } from "./composer/FileOptions";
-import { boxKeyOf, readSendKeys } from "./composer/keys";
+import { boxKeyOf, isTouch, sendKeys } from "./composer/keys";
 import { useEnsureContext, useSendDraft } from "./composer/sending";
 import { uploads } from "./composer/uploads";
 import { useAttaching } from "./composer/useAttaching";
@@ -30,9 +30,6 @@ import { drafts, useDraft } from "./drafts";
 import { BOX_ID } from "./editing";
 import "./composer.css";
 
-/** There, writing would bring up the keyboard; and it has no Shift+Enter. */
-const TOUCH = "(pointer: coarse)";
-
 export function Composer({ id }: { id: string | null }) {
   const t = useWords(WORDS);
   const { act } = usePage();
@@ -42,6 +39,7 @@ export function Composer({ id }: { id: string | null }) {
   const isRunning = useSlice((state) => id !== null && isBusy(state, id), [id]);
   const isStopping = useSlice((state) => id !== null && stops(state, id), [id]);
   const going = useCell(uploads).filter((each) => each.context === id);
+  const sendsWith = useCell(sendKeys);
   const box = useRef<HTMLTextAreaElement>(null);
   const sending = useDoing();
   const sendDraft = useSendDraft(id);
@@ -49,25 +47,33 @@ export function Composer({ id }: { id: string | null }) {
   const [problem, setProblem] = useState<Problem | null>(null);
   const ensure = () => makeContext().then((made) => (setProblem(null), made)).catch((error: unknown) => (setProblem(problemOfError(error)), null));
   const list = useFileList(id, box, ensure);
-  const attaching = useAttaching(ensure, (n) => notify(t("longText", { n: n.toLocaleString() })));
+  const attaching = useAttaching(ensure, {
+    attached: (text) => notify(t("longText", { n: text.length.toLocaleString() })),
+    not: (text) => drafts.add(id, { text, files: [] }),
+  });
   const editLast = useEditLast(id);
   useShortcut("composer.focus", () => box.current?.focus());
   useGrowing(box, draft.text);
+  useEffect(() => {
+    // What was amiss there, and what was being looked for, is nothing of this conversation's.
+    sending.forget();
+    setProblem(null);
+    list.hide();
+  }, [id]);
 
   const isEmpty = draft.text.trim() === "" && draft.files.length === 0;
   const whyNot = how === "offline" || how === "loading" || how === "gone" ? t(how) : going.some((each) => each.problem !== null) ? t("notUploaded") : going.length > 0 ? t("uploading") : isEmpty ? t("empty") : null;
   const send = () => {
     if (whyNot === null) void sending.run(() => sendDraft(drafts.read(id)));
-    if (!matchMedia(TOUCH).matches) box.current?.focus();
+    if (!isTouch()) box.current?.focus();
   };
   const stop = () => {
     if (id !== null && !isStopping) act({ kind: "steer", id, how: "cancel" });
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    const isTouch = matchMedia(TOUCH).matches;
     const listed = list.items?.length ?? null;
     const { nativeEvent } = event;
-    const key = boxKeyOf(nativeEvent, { listed, isEmpty: draft.text === "", isRunning: isRunning && how !== "offline", isTouch, sendsWith: readSendKeys() });
+    const key = boxKeyOf(nativeEvent, { listed, isEmpty: draft.text === "", isRunning: isRunning && how !== "offline", isTouch: isTouch(), sendsWith });
     if (key === null && event.key === ":" && !isComposing(nativeEvent) && list.takesColon()) return event.preventDefault();
     if (key === null) return;
     event.preventDefault();
@@ -79,6 +85,7 @@ export function Composer({ id }: { id: string | null }) {
     else if (key === "list_close") list.close();
   };
   const isTurnOpen = how === "later";
+  const keys = isTouch() ? "" : t(sendsWith, { mod: keysShown("Mod+") });
   return (
     <form className={`composer ${attaching.isOver ? "is-over" : ""}`} data-mode={mode} onSubmit={(event) => (event.preventDefault(), send())}>
       <FileOptions list={list} />
@@ -114,7 +121,7 @@ export function Composer({ id }: { id: string | null }) {
         </div>
         <span className="composer-do">
           {isTurnOpen && <IconButton icon="stop" kind={isEmpty ? "primary" : []} extraClass={isEmpty ? "composer-send" : ""} label={t("stop")} whyNot={isStopping ? t("stopping") : null} onClick={stop} />}
-          {!(isTurnOpen && isEmpty) && <IconButton kind="primary" icon="send" extraClass="composer-send" label={t(isTurnOpen ? "queue" : "send")} whyNot={whyNot} onClick={send} />}
+          {!(isTurnOpen && isEmpty) && <IconButton kind="primary" icon="send" extraClass="composer-send" label={t(isTurnOpen ? "queue" : "send", { keys })} whyNot={whyNot} onClick={send} />}
         </span>
       </div>
       {attaching.isOver && <p className="composer-drop">{t("drop")}</p>}

@@ -1,14 +1,15 @@
 /** What was said while the agent was busy: it waits here, in its order, and can still be changed. */
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
 import type { QueuedMessage } from "../../api/schema";
 import { useAsked, useSlice } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import { visible } from "../../store/selectors";
-import type { State } from "../../store/state";
+import type { Outgoing, State } from "../../store/state";
 import { notify } from "../../ui/Notices";
 import { drafts } from "./drafts";
 import { editing } from "./editing";
 import { QueueItem } from "./queue/QueueItem";
+import { standingIn } from "./queue/standing";
 import { WORDS } from "./queue/words";
 import { queued } from "./queued";
 import { FileChips, filesOf } from "./said/FileChips";
@@ -21,15 +22,18 @@ export function Queue({ id }: { id: string }) {
   const count = useSlice((state) => state.contexts[id]?.shape.value?.queued ?? 0, [id]);
   const version = useSlice((state) => state.contexts[id]?.shape.value?.version ?? 0, [id]);
   const isOpen = useSlice((state) => isTurnOpen(state, id), [id]);
-  const waiting = useSlice((state) => visible(state, id).waiting.filter(({ acknowledged }) => acknowledged === null), [id]);
+  const waiting = useSlice((state) => visible(state, id).waiting, [id]);
   const found = useAsked("GET /api/contexts/{context_id}/queue", count === 0 ? null : { path: { context_id: id } }, version);
   const items = count === 0 ? [] : (found.value?.items ?? []);
+  const stood = useRef<readonly Outgoing[]>([]);
+  const standing = standingIn(stood.current, waiting, items.map(({ item }) => item.id), count);
+  stood.current = standing;
   const isKnown = count === 0 || found.value !== null;
   useEffect(() => {
     if (isKnown && queued.getSnapshot()?.context === id && takeBack(id, items)) notify(t("taken"));
     queued.set({ context: id, items });
   }, [id, isKnown, found.value, count]);
-  if (items.length + waiting.length === 0) return null;
+  if (items.length + standing.length === 0) return null;
   return (
     <section className="queue" aria-label={t("queue")}>
       <p className="queue-head soft small">{t(isOpen ? "after" : "held", { n: items.length })}</p>
@@ -37,7 +41,7 @@ export function Queue({ id }: { id: string }) {
         {items.map((each) => (
           <QueueItem key={each.item.id} context={id} queued={each} isTurnOpen={isOpen} />
         ))}
-        {waiting.map((outgoing) => {
+        {standing.map((outgoing) => {
           const payloads = outgoing.command.kind === "send" ? (outgoing.command.body.payloads ?? []) : [];
           const text = payloads.flatMap((each) => (each.type === "text" ? [each.content] : [])).join("\n\n");
           return (

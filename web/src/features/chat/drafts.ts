@@ -30,6 +30,8 @@ export interface Drafts {
   add(id: string | null, more: Draft): void;
   /** The conversation that had not begun has an id now. */
   begun(id: string): void;
+  /** Another page has written under this key: what is kept there holds here, too. */
+  changed(key: string): void;
   subscribe(listener: () => void): () => void;
 }
 
@@ -38,19 +40,21 @@ export const NO_DRAFT: Draft = { text: "", files: [] };
 const keyOf = (id: string | null) => `pilothouse-draft-${id ?? "new"}`;
 
 export function makeDrafts(shelf: Shelf): Drafts {
-  const known = new Map<string | null, Draft>();
+  const known = new Map<string, Draft>();
   const listeners = new Set<() => void>();
+  const tell = () => [...listeners].forEach((listener) => listener());
   const read = (id: string | null): Draft => {
-    const found = known.get(id) ?? parseDraft(shelf.read(keyOf(id)));
-    known.set(id, found);
+    const key = keyOf(id);
+    const found = known.get(key) ?? parseDraft(shelf.read(key));
+    known.set(key, found);
     return found;
   };
   const write = (id: string | null, change: Partial<Draft>) => {
     const draft = { ...read(id), ...change };
     const isEmpty = draft.text === "" && draft.files.length === 0;
-    known.set(id, draft);
+    known.set(keyOf(id), draft);
     shelf.write(keyOf(id), isEmpty ? "" : JSON.stringify(draft));
-    for (const listener of [...listeners]) listener();
+    tell();
   };
   const add = (id: string | null, more: Draft) => {
     const { text, files } = read(id);
@@ -63,6 +67,9 @@ export function makeDrafts(shelf: Shelf): Drafts {
     begun(id) {
       add(id, read(null));
       write(null, NO_DRAFT);
+    },
+    changed(key) {
+      if (known.delete(key)) tell();
     },
     subscribe(listener) {
       listeners.add(listener);
@@ -97,6 +104,8 @@ export const drafts = makeDrafts({
     }
   },
 });
+
+if (typeof window !== "undefined") window.addEventListener("storage", ({ key }) => key !== null && drafts.changed(key));
 
 export function useDraft(id: string | null): Draft {
   return useSyncExternalStore(drafts.subscribe, () => drafts.read(id));

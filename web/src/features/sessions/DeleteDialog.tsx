@@ -1,6 +1,7 @@
 /** Before a conversation is deleted: what is lost, and what is not. */
 import { useAsked, useDoing, usePage } from "../../app/page";
 import { useWords } from "../../i18n/words";
+import { activeId, nextTo } from "../../store/selectors";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { ProblemNote } from "../../ui/ProblemNote";
@@ -19,13 +20,15 @@ const COUNTED = 200;
 
 export function DeleteDialog({ id, title, onClose }: { id: string; title: string; onClose(): void }) {
   const t = useWords(WORDS);
-  const { api } = usePage();
+  const { act, api, store } = usePage();
   const doing = useDoing();
   const below = useAsked("GET /api/contexts", { query: { parent: id, limit: COUNTED } }).value;
   const remove = async () => {
     const isDone = await doing.run(() => api("DELETE /api/contexts/{context_id}", { path: { context_id: id } }));
     if (!isDone) return;
     listChanged();
+    const state = store.getSnapshot();
+    if (activeId(state) === id) act({ kind: "activate", id: nextTo(state, id) });
     onClose();
   };
   const agents = below?.items.length ?? 0;

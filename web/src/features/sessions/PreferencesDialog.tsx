@@ -1,10 +1,11 @@
 /** How the person likes it. Each choice holds at once, on every device; what belongs to this browser says so. */
 import { useEffect, useState } from "react";
 import type { Preferences, PreferencesChange } from "../../api/schema";
+import { useCell } from "../../app/cell";
 import { usePage, useSlice } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import { readSingleKeys, writeSingleKeys } from "../approvals/keys";
-import { readSendKeys, writeSendKeys } from "../chat/composer/keys";
+import { sendKeys, writeSendKeys } from "../chat/composer/keys";
 import { preferencesOf } from "../../store/selectors";
 import { Choice } from "../../ui/Choice";
 import { Dialog } from "../../ui/Dialog";
@@ -104,19 +105,19 @@ function forgetRefused(store: ReturnType<typeof usePage>["store"]): void {
 
 function Keys() {
   const t = useWords(WORDS);
-  const [sendKeys, setSendKeys] = useState(readSendKeys);
+  const sendsWith = useCell(sendKeys);
   const [isSingle, setSingle] = useState(readSingleKeys);
   return (
     <section>
       <h3>{t("keys")}</h3>
       <Choice
         legend={t("send")}
-        value={sendKeys}
+        value={sendsWith}
         options={[
           { value: "enter", label: t("enter"), note: t("enterNote") },
           { value: "mod-enter", label: t("modEnter"), note: t("modEnterNote") },
         ]}
-        onChange={(value) => (setSendKeys(value), writeSendKeys(value))}
+        onChange={writeSendKeys}
       />
       <label className="check">
         <input type="checkbox" checked={isSingle} onChange={() => (setSingle(!isSingle), writeSingleKeys(!isSingle))} />

@@ -1,8 +1,10 @@
 /** Every shortcut of the page, in groups. */
+import { useCell } from "../../app/cell";
 import { useLanguage } from "../../app/page";
-import { type Shortcut, SHORTCUTS, keysOf } from "../../app/shortcuts";
+import { type Shortcut, SHORTCUTS, keysOf, keysShown } from "../../app/shortcuts";
 import { sayWord, useWords } from "../../i18n/words";
 import { Dialog } from "../../ui/Dialog";
+import { type SendKeys, sendKeys } from "../chat/composer/keys";
 import "./shortcuts.css";
 
 const WORDS = {
@@ -29,7 +31,7 @@ type Row = Shortcut | readonly [keys: string, word: keyof typeof WORDS];
 const GROUPS: readonly (readonly [keyof typeof WORDS, readonly Row[]])[] = [
   ["page", ["sidebar.toggle", "mode.next", "help.open"]],
   ["tabs", ["context.new", "tab.close", "tab.reopen", "tab.go", "tab.move"]],
-  ["writing", ["composer.focus", ["Enter", "send"], ["Shift+Enter", "line"], "answer.copy", "code.copy"]],
+  ["writing", ["composer.focus", ["send", "send"], ["line", "line"], "answer.copy", "code.copy"]],
   [
     "calls",
     [
@@ -50,9 +52,16 @@ const GROUPS: readonly (readonly [keyof typeof WORDS, readonly Row[]])[] = [
 const NAMED = new Set<string>(GROUPS.flatMap(([, rows]) => rows.filter((row) => typeof row === "string")));
 const OTHERS = Object.keys(SHORTCUTS).filter((name): name is Shortcut => !NAMED.has(name));
 
+/** What sends, and what begins a line, is the person's choice. */
+const WRITING: Readonly<Record<SendKeys, Readonly<Record<string, string>>>> = {
+  enter: { send: "Enter", line: "Shift+Enter" },
+  "mod-enter": { send: keysShown("Mod+Enter"), line: "Enter" },
+};
+
 export function ShortcutsDialog({ onClose }: { onClose(): void }) {
   const t = useWords(WORDS);
   const language = useLanguage();
+  const writing = WRITING[useCell(sendKeys)];
   return (
     <Dialog title={t("title")} onClose={onClose} isWide>
       <div className="shortcuts" tabIndex={0} role="group" aria-label={t("title")}>
@@ -61,7 +70,7 @@ export function ShortcutsDialog({ onClose }: { onClose(): void }) {
             <h3>{t(name)}</h3>
             <dl>
               {(name === "page" ? [...rows, ...OTHERS] : rows).map((row) => {
-                const [keys, words] = typeof row === "string" ? [keysOf(row), sayWord(SHORTCUTS[row].words, language)] : [row[0], t(row[1])];
+                const [keys, words] = typeof row === "string" ? [keysOf(row), sayWord(SHORTCUTS[row].words, language)] : [writing[row[0]] ?? row[0], t(row[1])];
                 return (
                   <div key={keys}>
                     <dt>{words}</dt>

@@ -3,7 +3,7 @@ import type { Problem } from "../../api/schema";
 import { useLanguage, usePage, useSlice } from "../../app/page";
 import { say } from "../../i18n/say";
 import { useWords } from "../../i18n/words";
-import { lengthOf, visible } from "../../store/selectors";
+import { lengthOf, nextTo, visible } from "../../store/selectors";
 import type { State } from "../../store/state";
 import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/icons";
@@ -40,6 +40,7 @@ export function Trouble({ id, face }: { id: string | null; face: Exclude<Face, "
   const t = useWords(WORDS);
   const language = useLanguage();
   const { act } = usePage();
+  const next = useSlice((state) => nextTo(state, id));
   const problem = useSlice((state): Problem | null => state.contexts[id ?? ""]?.problem ?? null, [id]);
   if (face === "loading") {
     return (
@@ -55,7 +56,7 @@ export function Trouble({ id, face }: { id: string | null; face: Exclude<Face, "
       <p className="soft">{face === "problem" ? problem !== null && sayProblem(problem, language) : t(face === "gone" ? "goneText" : "refusedText")}</p>
       {face === "refused" && <Button icon="retry" onClick={() => location.reload()}>{t("reload")}</Button>}
       {face !== "refused" && id !== null && (
-        <Button icon="close" onClick={() => act({ kind: "close", id })}>
+        <Button icon="close" onClick={() => act(face === "gone" ? { kind: "activate", id: next } : { kind: "close", id })}>
           {t("close")}
         </Button>
       )}

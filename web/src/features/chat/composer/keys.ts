@@ -1,4 +1,5 @@
 /** What a key does in the box. A character that is being composed comes first, then an open list, then the box. */
+import { makeCell } from "../../../app/cell";
 import { keep, kept } from "../../../app/looks";
 import { isComposing } from "../../../app/shortcuts";
 
@@ -29,12 +30,16 @@ export type SendKeys = "enter" | "mod-enter";
 
 const KEY = "pilothouse-send-keys";
 
-export function readSendKeys(): SendKeys {
-  return kept(KEY) === "mod-enter" ? "mod-enter" : "enter";
-}
+export const sendKeys = makeCell<SendKeys>(kept(KEY) === "mod-enter" ? "mod-enter" : "enter");
 
 export function writeSendKeys(keys: SendKeys): void {
   keep(KEY, keys);
+  sendKeys.set(keys);
+}
+
+/** A keyboard on the glass has no Shift+Enter, so that Enter begins a line there. */
+export function isTouch(): boolean {
+  return matchMedia("(pointer: coarse)").matches;
 }
 
 export type BoxKey = "send" | "stop" | "edit_last" | "nothing" | "list_up" | "list_down" | "list_choose" | "list_close";

@@ -4,24 +4,26 @@ import { usePage } from "../../../app/page";
 import { named, uploads } from "./uploads";
 
 /** A longer text is no message any more; as a file it is read as far as it is needed. */
-export const PASTED_AT_MOST = 20_000;
+const PASTED_AT_MOST = 20_000;
 const PASTED_NAME = "pasted.txt";
 
-export interface Attaching {
-  attach(files: readonly File[]): Promise<void>;
+interface Attaching {
+  /** Whether there is a conversation to attach them to. */
+  attach(files: readonly File[]): Promise<boolean>;
   /** Something is being held over the page. */
   readonly isOver: boolean;
   onPaste(event: ClipboardEvent): void;
 }
 
-/** `ensure` gives null where there is no conversation and none could be made; it says so itself. */
-export function useAttaching(ensure: () => Promise<string | null>, onLongText: (length: number) => void): Attaching {
+/** `ensure` gives null where there is no conversation and none could be made; it says so itself. A long text is told of. */
+export function useAttaching(ensure: () => Promise<string | null>, longText: { attached(text: string): void; not(text: string): void }): Attaching {
   const { sendFile, ambient } = usePage();
   const [isOver, setOver] = useState(false);
   const attach = async (files: readonly File[]) => {
     const context = await ensure();
-    if (context === null) return;
+    if (context === null) return false;
     for (const file of files) uploads.start(sendFile, ambient.newId(), context, await named(file));
+    return true;
   };
   const latest = useRef(attach);
   latest.current = attach;
@@ -58,8 +60,7 @@ export function useAttaching(ensure: () => Promise<string | null>, onLongText: (
       const files = [...event.clipboardData.files];
       if (text.length > PASTED_AT_MOST) {
         event.preventDefault();
-        onLongText(text.length);
-        void attach([new File([text], PASTED_NAME, { type: "text/plain" })]);
+        void attach([new File([text], PASTED_NAME, { type: "text/plain" })]).then((isDone) => (isDone ? longText.attached(text) : longText.not(text)));
       } else if (text === "" && files.length > 0) {
         event.preventDefault();
         void attach(files);

@@ -1,10 +1,12 @@
 /** Something that was said, being said otherwise. Esc gives it up; what cannot be sent stays here with the reason. */
 import { type KeyboardEvent, useEffect, useRef } from "react";
+import { useCell } from "../../../app/cell";
 import { useDoing } from "../../../app/page";
 import { isComposing } from "../../../app/shortcuts";
 import { useWords } from "../../../i18n/words";
 import { Button } from "../../../ui/Button";
 import { ProblemNote } from "../../../ui/ProblemNote";
+import { boxKeyOf, isTouch, sendKeys } from "../composer/keys";
 import { useGrowing } from "../composer/useGrowing";
 import { type Editing, editing, focusBox } from "../editing";
 import { WORDS } from "./words";
@@ -25,6 +27,7 @@ interface Given {
 export function Rewrite({ now, label, done, note = "", hasFiles, whyNot, save }: Given) {
   const t = useWords(WORDS);
   const doing = useDoing();
+  const sendsWith = useCell(sendKeys);
   const box = useRef<HTMLTextAreaElement>(null);
   useGrowing(box, now.text);
   useEffect(() => {
@@ -42,13 +45,13 @@ export function Rewrite({ now, label, done, note = "", hasFiles, whyNot, save }:
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (isComposing(event.nativeEvent)) return;
-    const isEnter = event.key === "Enter" && event.target === box.current && !event.shiftKey && !event.altKey;
+    const now = { listed: null, isEmpty: false, isRunning: false, isTouch: isTouch(), sendsWith };
+    const key = event.target === box.current ? boxKeyOf(event.nativeEvent, now) : null;
     if (event.key === "Escape") {
       event.stopPropagation();
       close();
-    } else if (isEnter && !matchMedia("(pointer: coarse)").matches) {
-      if (!event.repeat) void run();
-    } else return;
+    } else if (key === "send") void run();
+    else if (key !== "nothing") return;
     event.preventDefault();
   };
   return (
