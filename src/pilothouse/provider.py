@@ -59,7 +59,10 @@ class Provider:
 
     def provided(self) -> Provided:
         """As the settings say it now."""
-        settings, titles = self._settings, self._settings.title_model
+        return self._provided(self._settings)
+
+    def _provided(self, settings: Settings) -> Provided:
+        titles = settings.title_model
         return Provided(
             adapter=self._build(settings, settings.model),
             model=settings.model.name,
@@ -122,15 +125,15 @@ class Provider:
 
     def _changed(self, stored: StoredSetup | None, write: Callable[[], None]) -> Provided | None:
         """None where it stays as it was."""
-        changed = with_setup(self._settings, stored)  # what would not do is not written
+        changed = with_setup(self._settings, stored)
+        # What would not do is not written.
+        provided = self._provided(changed) if changed != self._settings else None
         try:
             write()
         except OSError as error:
             raise StoreRefused(Code.STORE_REFUSED, detail=error.strerror or str(error)) from error
-        if changed == self._settings:
-            return None
         self._settings = changed
-        return self.provided()
+        return provided
 
     def _address_and_key(self, wanted: WantedSetup) -> tuple[str, str | None]:
         """A key that was given for one address is sent to no other. Raises: InvalidInput."""

@@ -153,6 +153,16 @@ async def test_what_takes_too_long_is_cut_and_said_to_be(tmp_path: Path) -> None
         assert len(answer["items"]) < 100
 
 
+async def test_long_paths_are_kept_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finding, "_LETTERS_AT_MOST", 2000)
+    plant(tmp_path, "near.txt", *(f"{'d' * 200}/{'e' * 200}/{number}.txt" for number in range(50)))
+    async with placed(tmp_path) as here:
+        answer = await here.answer(limit=200)
+        assert answer["is_cut"]
+        assert sum(len(each["path"]) for each in answer["items"]) <= 2000
+        assert await here.paths("near") == ["near.txt"]
+
+
 async def test_a_workspace_that_is_gone_is_said_to_be(tmp_path: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()

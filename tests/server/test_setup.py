@@ -5,6 +5,7 @@ import asyncio
 import json
 import signal
 import stat
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from pilothouse.app import build_runtime
 from pilothouse.client import Client
 from pilothouse.client.connection import ServerError
+from pilothouse.config.credentials import Credentials, StoredSetup
 from pilothouse.domain.states import TransientError
 from pilothouse.llm.script import Answer, Script, ScriptedError
 from pilothouse.runtime.runtime import Runtime
@@ -336,6 +338,7 @@ async def test_it_is_in_no_log_and_in_no_other_file_and_survives_a_kill(tmp_path
     [
         *({"base_url": address} for address in ("file:///etc/passwd", "ftp://a/v1", "//a/v1", "a/v1", "http://", " ")),
         *({"base_url": f"http://{address}"} for address in (f"me:{KEY}@a/v1", f"a/v1?key={KEY}", f"a/#{KEY}", "a:x/")),
+        *({"base_url": f"{NOWHERE}{sign}"} for sign in ("?", "#", "/?", "\\")),
         *({"key": f"{KEY}{sign}"} for sign in ("\n", "\r\nhost: evil", " ", "é", "\0")),
         {"key": ""},
         {"key": "x" * 501},
@@ -390,6 +393,78 @@ async def test_a_store_that_refuses_changes_nothing(tmp_path: Path) -> None:
         assert [path.name for path in (tmp_path / "data").iterdir() if "credentials" in path.name] == [
             "credentials.json"
         ]
+
+
+async def test_what_a_kill_has_left_of_a_key_goes_with_the_next_change(tmp_path: Path) -> None:
+    async with placed(tmp_path) as here:
+        draft = tmp_path / "data/.credentials-killed"
+        draft.write_text(f'{{"key": "{KEY}')
+        await here.call("PUT", "", {"base_url": NOWHERE, "model": "m"})
+        assert not draft.exists()
+        draft.write_text(KEY)
+        (tmp_path / "data/credentials.json").unlink()
+        await here.call("DELETE")
+        assert not draft.exists()
+
+
+async def test_a_kill_at_any_instant_leaves_what_was_before_or_what_is_now(tmp_path: Path) -> None:
+    """Killed as it is about to touch the disk for the n-th time, for every n."""
+    path = tmp_path / "credentials.json"
+    program = (
+        "import os, sys; from pathlib import Path; import pilothouse.config.credentials as it\n"
+        "left = [int(sys.argv[3])]\n"
+        "def dying(call):\n"
+        "    def counted(*given, **named):\n"
+        "        left[0] -= 1\n"
+        "        if left[0] < 0: os.kill(os.getpid(), 9)\n"
+        "        return call(*given, **named)\n"
+        "    return counted\n"
+        "for name in ('fsync', 'replace', 'unlink'): setattr(os, name, dying(getattr(os, name)))\n"
+        "it.tempfile.mkstemp, it.msgspec.json.encode = dying(it.tempfile.mkstemp), dying(it.msgspec.json.encode)\n"
+        "kept = it.Credentials(Path(sys.argv[1]))\n"
+        "if sys.argv[2]: kept.write(it.StoredSetup(base_url='http://b', key='the-second-key', model='b'))\n"
+        "else: kept.remove()\n"
+    )
+    for what in ("write", ""):
+        for number in range(20):
+            Credentials(path).write(StoredSetup(base_url="http://a", key="the-first-key", model="a"))
+            process = await asyncio.create_subprocess_exec(sys.executable, "-c", program, str(path), what, str(number))
+            code = await process.wait()
+            found = Credentials(path).read()
+            held = (found.model, found.key) if found is not None else None
+            assert held in [("a", "the-first-key"), ("b", "the-second-key") if what else None]
+            for each in tmp_path.iterdir():
+                assert stat.S_IMODE(each.stat().st_mode) == 0o600, each
+            if code == 0:
+                break
+        assert (code, number > 1) == (0, True)
+        assert held == (("b", "the-second-key") if what else None)
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_what_cannot_be_made_is_not_kept(tmp_path: Path) -> None:
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf/config.toml").write_text(f'title_model = "scripted:{tmp_path}/titles.json"\n')
+    (tmp_path / "titles.json").write_text("{}")
+    async with fake("From the provider.") as provider, placed(tmp_path) as here:
+        (tmp_path / "titles.json").unlink()
+        assert (await here.refused("PUT", "", wanted(provider, model="small")))[0] == 422
+        assert (await here.call("GET"))["is_demo"]
+        assert not (tmp_path / "data/credentials.json").exists()
+        (tmp_path / "titles.json").write_text("{}")
+        await here.call("PUT", "", wanted(provider, model="small"))
+        assert await here.turn() == "From the provider."
+
+
+async def test_what_one_provider_said_of_a_models_window_says_nothing_of_another(tmp_path: Path) -> None:
+    async with fake() as provider, placed(tmp_path) as here:
+        await here.call("PUT", "", wanted(provider, model="small"))
+        parts = here.runtime.parts
+        usual = parts.budget_of("small").tokens
+        parts.catalogue.learn_window("small", 1000)
+        assert parts.budget_of("small").tokens == 1000
+        await here.call("PUT", "", {"base_url": NOWHERE, "model": "small"})
+        assert parts.budget_of("small").tokens == usual
 
 
 async def test_what_the_file_still_needs_is_not_forgotten(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ from pilothouse.config.reading import refused
 from pilothouse.domain.setup import Address, Key, ModelName, ProviderName
 from pilothouse.domain.values import Value
 
+_DRAFT = ".credentials-"
+
 
 class StoredSetup(Value, kw_only=True):
     """Address, key and model belong together: the key is sent to this address and to no other."""
@@ -37,7 +39,8 @@ class Credentials:
     def write(self, setup: StoredSetup) -> None:
         """It is there, whole, when this returns, or what was there before still is. Raises: OSError."""
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fd, draft = tempfile.mkstemp(dir=self._path.parent, prefix=".credentials-")  # 0600
+        self._remove_drafts()
+        fd, draft = tempfile.mkstemp(dir=self._path.parent, prefix=_DRAFT)  # 0600
         try:
             with open(fd, "wb") as file:
                 file.write(msgspec.json.encode(setup))
@@ -51,10 +54,16 @@ class Credentials:
         self._sync_folder()
 
     def remove(self) -> None:
-        """Raises: OSError."""
+        """Also what a kill has left. Raises: OSError."""
+        self._remove_drafts()
         with contextlib.suppress(FileNotFoundError):
             self._path.unlink()
             self._sync_folder()
+
+    def _remove_drafts(self) -> None:
+        """Who was killed while it wrote has left one behind, with a key in it."""
+        for draft in self._path.parent.glob(f"{_DRAFT}*"):
+            draft.unlink(missing_ok=True)
 
     def _sync_folder(self) -> None:
         fd = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -1,11 +1,11 @@
 """A conversation as Markdown for people: each message with who and when, tool calls with what became of them.
 
-What a person or a model wrote stands as it is, only that a fence which it leaves open is closed. What tools and files
-hold stands in a fence that nothing inside can close.
+What a person or a model wrote stands as it is, where it surely ends with itself; else it is quoted, which ends all that
+it leaves open. What tools and files hold stands in a fence that nothing inside can close.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -31,6 +31,8 @@ from pilothouse.domain.values import CallId, Timestamp
 
 _RUNS = re.compile(r"`+")
 _FENCE = re.compile(r"( {0,3})(`{3,}|~{3,})(.*)")
+# What may go on behind the end of a text, or passes for the heading of another message.
+_UNSURE = re.compile(r" {0,3}<[A-Za-z/!?]|.* · \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC")
 _LINE_END = re.compile(r"\r\n?|\n")
 _SIGNS = re.compile(r"([\\`*_\[\]<>#&|~])")
 _WORDS: Mapping[str, tuple[str, str]] = {
@@ -97,11 +99,11 @@ class Teller:
         match message:
             case Text():
                 return _joined(
-                    _closed(message.content), "" if message.ended == "complete" else self._note(message.ended)
+                    _contained(message.content), "" if message.ended == "complete" else self._note(message.ended)
                 )
             case ToolRequest():
                 told = (self._call(call, calls.get(call.id)) for call in message.calls)
-                return _joined(_closed(message.content), *told)
+                return _joined(_contained(message.content), *told)
             case ToolResult():
                 title = f"**{self._word('result')}: {_named(message.tool)}** · {self._word(message.status)}"
                 return _joined(title, self._reason(message), _fenced(message.content))
@@ -137,7 +139,7 @@ class Teller:
             case "branch_merge":
                 return f"{title}: {_code(str(detail.get('source', '')))}"
             case "summary":
-                return _joined(title, _closed(message.content))
+                return _joined(title, _contained(message.content))
             case _:
                 return _joined(title, _fenced(message.content))
 
@@ -190,7 +192,7 @@ def _longest_run(text: str) -> int:
 
 
 def _code(text: str) -> str:
-    text = " ".join(text.split())
+    text = " ".join(text.split()) or "–"
     ticks = "`" * (_longest_run(text) + 1)
     return f"{ticks} {text} {ticks}" if "`" in text else f"{ticks}{text}{ticks}"
 
@@ -203,13 +205,23 @@ def _fenced(text: str, kind: str = "") -> str:
     return f"{fence}{kind}\n{body}\n{fence}"
 
 
-def _closed(text: str) -> str:
-    """With the fence closed that it leaves open: else all that comes after it would be code."""
-    opened = ""
-    for found in filter(None, map(_FENCE.fullmatch, _LINE_END.split(text))):
-        fence, rest = found[2], found[3]
-        if not opened:
-            opened = "" if fence[0] == "`" and "`" in rest else found[1] + fence
-        elif opened.lstrip().startswith(fence[0]) and len(fence) >= len(opened.lstrip()) and not rest.strip():
-            opened = ""
-    return f"{text}\n{opened}" if opened else text
+def _contained(text: str) -> str:
+    lines = _LINE_END.split(text)
+    return text if _ends_itself(lines) else "\n".join(f"> {line}" for line in lines)
+
+
+def _ends_itself(lines: Sequence[str]) -> bool:
+    """Whether no fence is left open, as far as that can be told without reading lists and markup as a reader would."""
+    indent, fence = 0, ""
+    for line in lines:
+        found = _FENCE.fullmatch(line)
+        if fence:
+            if line.strip(" \t") and len(line) - len(line.lstrip(" ")) < indent:
+                return False  # in a list this ends the fence with it, and what would close it opens another
+            if found and found[2].startswith(fence) and not found[3].strip(" \t"):
+                fence = ""
+        elif found and not (found[2][0] == "`" and "`" in found[3]):
+            indent, fence = len(found[1]), found[2]
+        elif _UNSURE.match(line):
+            return False
+    return not fence

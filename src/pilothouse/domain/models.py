@@ -37,6 +37,10 @@ class Catalogue:
     def learned_window(self, name: str) -> int | None:
         return self._learned.get(name)
 
+    def forget_learned(self) -> None:
+        """Somebody else serves the models now."""
+        self._learned.clear()
+
     def known(self) -> Mapping[str, ModelFacts]:
         """Every name that there are facts about. A built-in one stands for all names that begin with it."""
         return {**_BUILT_IN, **self._own}

@@ -58,11 +58,11 @@ def check_address(address: str) -> str:
     """Without a slash at its end. Raises: InvalidInput for what is no plain address of a web server."""
     try:
         parts = urlsplit(address)
-        is_plain = address.isascii() and address.isprintable() and " " not in address
+        is_plain = address.isascii() and address.isprintable() and not set(address) & set(" ?#\\")
         is_good = is_plain and parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        has_more = parts.username is not None or parts.password is not None or bool(parts.query or parts.fragment)
+        is_good = is_good and parts.username is None and parts.password is None
     except ValueError:
-        is_good, has_more = False, False
-    if not is_good or has_more:  # what is refused may hold a password: it is not said again
+        is_good = False
+    if not is_good:  # what is refused may hold a password: it is not said again
         raise InvalidInput(Code.INVALID_ADDRESS)
     return address.rstrip("/")

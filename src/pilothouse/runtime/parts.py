@@ -157,6 +157,7 @@ class Parts:
         before = [self.adapter, *([self.titles.adapter] if self.titles is not None else [])]
         for name, value in provided._asdict().items():
             object.__setattr__(self, name, value)
+        self.catalogue.forget_learned()
         return before
 
     @property

@@ -79,7 +79,7 @@ async def _asked(
     live: Live, messages: Sequence[Message], budget: Budget, tokens: int, focus: str | None
 ) -> tuple[str, Usage]:
     """Piece by piece, each with the summary of those before it. Raises: ModelError."""
-    adapter, model = live.parts.adapter, live.model
+    adapter, model, price = live.parts.adapter, live.model, live.facts.price
     around = budget.summary_tokens + tokens + live.counter.count(instruction(tokens, focus))
     room = max(200, budget.tokens - around) * 3 // 4
     found, left_out = await _beside(messages, lambda: pieces(record(messages), live.counter, room, _PIECES))
@@ -91,7 +91,7 @@ async def _asked(
         message = adapter.encode(UserText(content=f"{earlier}{gap}{piece}"))
         request = ModelRequest(model=model, system=instruction(tokens, focus), messages=[message], purpose="summary")
         text, usage = await _answered(live, adapter, request)
-        used = used.plus(priced(usage, live.facts.price))
+        used = used.plus(priced(usage, price))
     return text, used
 
 

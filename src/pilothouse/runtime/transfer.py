@@ -1,7 +1,8 @@
 """Export: a context as one file of JSON lines, with everything, which `importing` reads back; a branch as Markdown."""
 
+import asyncio
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 
 import msgspec
 
@@ -14,7 +15,7 @@ from pilothouse.domain.errors import Conflict
 from pilothouse.domain.markdown import Teller
 from pilothouse.domain.messages import ErrorMessage, Message, ToolRequest
 from pilothouse.domain.states import WaitingForRecovery, name_of
-from pilothouse.domain.values import MessageId, Value
+from pilothouse.domain.values import CallId, MessageId, Value
 from pilothouse.runtime.calls import records_of
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.messages import read_ids
@@ -104,7 +105,11 @@ async def export_markdown(
         messages = await contexts.parts.store.messages(live.id, ids[start : start + _TOLD_AT_ONCE])
         asked = [call.id for message in messages if isinstance(message, ToolRequest) for call in message.calls]
         records = await records_of(contexts, context_id, asked) if asked else {}
-        yield "".join(teller.message(message, records) for message in messages).encode()
+        yield await asyncio.to_thread(_told, teller, messages, records)  # long ones must not hold up others
+
+
+def _told(teller: Teller, messages: Sequence[Message], records: Mapping[CallId, CallRecord]) -> bytes:
+    return "".join(teller.message(message, records) for message in messages).encode()
 
 
 def _written(line: Line, digest: "hashlib._Hash") -> bytes:

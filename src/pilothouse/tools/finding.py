@@ -1,6 +1,7 @@
 """Finding files by some letters of their path, for a person who names one: what there is, and what fits best."""
 
 import asyncio
+import contextlib
 import heapq
 import re
 from collections.abc import Callable, Sequence
@@ -12,6 +13,7 @@ from pilothouse.tools import kinds
 from pilothouse.tools.builtin.listing import until_cancelled
 
 _SECONDS_AT_MOST, _SECONDS_FRESH = 2.0, 3.0
+_LETTERS_AT_MOST = 20_000_000  # of all paths together: they are kept, and folders may lie deep
 
 
 class Found(NamedTuple):
@@ -53,9 +55,15 @@ def list_workspace(workspace: Workspace, stopped: Callable[[], bool]) -> Listing
     """Without what ignore files leave out, what is nobody's own work, and what no tool may touch. Raises: ToolError."""
     with workspace.directory(".") as fd:
         walk = Walk(workspace, fd, str(workspace.root), ())
-        walked = walk.nearest(ENTRIES_AT_MOST, kinds.NOT_OWN, stopped)
-        entries = [found for entry in walked if (found := _found(entry, workspace)) is not None]
-    return Listing(entries, walk.cut or stopped())
+        entries, letters = [], 0
+        with contextlib.closing(walk.nearest(ENTRIES_AT_MOST, kinds.NOT_OWN, stopped)) as walked:
+            for entry in walked:
+                letters += len(entry.path)
+                if letters > _LETTERS_AT_MOST:
+                    break
+                if (found := _found(entry, workspace)) is not None:
+                    entries.append(found)
+    return Listing(entries, walk.cut or letters > _LETTERS_AT_MOST or stopped())
 
 
 def _found(entry: Entry, workspace: Workspace) -> Found | None:
