@@ -47,13 +47,14 @@ export function Tabs({ isTalk, onToggle }: { isTalk: boolean; onToggle(): void }
 function TabRow({ at, label, draft }: { at: TabsAtHand; label: string; draft: string }) {
   const [dragged, setDragged] = useState<string | null>(null);
   const list = useRef<HTMLUListElement>(null);
+  const isThere = at.open.some((tab) => tab.id === at.active); // a new one comes later than it is looked at
   useEffect(() => {
     const row = list.current;
     if (row === null) return;
     const observer = new ResizeObserver(() => row.querySelector(".is-active")?.scrollIntoView({ block: "nearest", inline: "nearest" }));
     observer.observe(row);
     return () => observer.disconnect();
-  }, [at.active]);
+  }, [at.active, isThere]);
   return (
     <ul className="tabs-list" aria-label={label} ref={list}>
       {at.open.map((tab, index) => (
