@@ -66,4 +66,6 @@ story("a new title shows on the other page, too", async ({ model, open }) => {
     await screen.tab("Soundings").waitFor();
     await screen.page.getByRole("navigation").getByText("Soundings").waitFor();
   }
+  await first.page.getByRole("heading", { name: "Soundings", level: 1 }).waitFor();
+  await second.page.locator(".welcome-recent").getByText("Soundings").waitFor();
 });

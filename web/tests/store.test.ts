@@ -4,7 +4,8 @@ import type { ContextShape } from "../src/api/schema";
 import type { Signal, State as ContextState } from "../src/api/types";
 import type { Happening } from "../src/store/events";
 import { reduce } from "../src/store/reduce";
-import { activeId, canSend, isBusy, modeOf, pendingCalls, showsBanner, stateWords, visible } from "../src/store/selectors";
+import { type Language, sayState } from "../src/i18n/say";
+import { activeId, canSend, isBusy, modeOf, pendingCalls, showsBanner, visible } from "../src/store/selectors";
 import { isAlike, share } from "../src/store/share";
 import { type State, initial } from "../src/store/state";
 import { createStore } from "../src/store/store";
@@ -207,13 +208,14 @@ test("a refused message stays with its reason until it is dismissed", () => {
 
 test("words, business and leave to send follow the state", () => {
   const here = story({ type: "up" });
-  expect([stateWords(here.state, "a", "en"), isBusy(here.state, "a"), canSend(here.state, "a")]).toEqual([
+  const wordsOf = (language: Language) => sayState(here.state.contexts.a!.shape.value!.current_state, language);
+  expect([wordsOf("en"), isBusy(here.state, "a"), canSend(here.state, "a")]).toEqual([
     "",
     false,
     "now",
   ]);
   here.told({ event: "StateChanged", context_id: "a", version: 1, state: THINKING });
-  expect([stateWords(here.state, "a", "zh"), isBusy(here.state, "a"), canSend(here.state, "a")]).toEqual([
+  expect([wordsOf("zh"), isBusy(here.state, "a"), canSend(here.state, "a")]).toEqual([
     "模型正在思考",
     true,
     "later",

@@ -42,7 +42,7 @@ export function App() {
       <Sidebar isDrawerOpen={isNarrow ? isDrawerOpen : null} onToggle={toggle} onChosen={() => setDrawerOpen(false)} />
       <div className="app-shade" onClick={() => setDrawerOpen(false)} />
       <main className="app-main" inert={isNarrow && isDrawerOpen}>
-        <Tabs onToggle={toggle} />
+        <Tabs isTalk={face === "talk"} onToggle={toggle} />
         <Banner />
         {active !== null && <TrustNotice key={`trust ${active}`} id={active} />}
         {active !== null && <DamageNote id={active} />}

@@ -2,7 +2,6 @@
 import type { CallShape, Preferences } from "../api/schema";
 import states from "../api/states.json";
 import type { Message } from "../api/types";
-import { type Language, sayState } from "../i18n/say";
 import { inOrder } from "./order";
 import { once } from "./share";
 import { type Copy, type Outgoing, type State, type Writing, activeId } from "./state";
@@ -61,11 +60,6 @@ export function tabs(state: State): readonly TabShown[] {
 /** Where to look when this one is gone. */
 export function nextTo(state: State, id: string | null): string | null {
   return tabs(state).findLast((tab) => tab.id !== id)?.id ?? null;
-}
-
-export function stateWords(state: State, id: string, language: Language): string {
-  const current = state.contexts[id]?.shape.value?.current_state;
-  return current === undefined ? "" : sayState(current, language);
 }
 
 /** Whether something goes on by itself. */

@@ -1,5 +1,5 @@
 /** What the page knows. All of it is plain frozen data; `reduce` is the only one that makes a new one. */
-import type { ContextShape, ErrorTold, NewMessage, Problem, Session } from "../api/schema";
+import type { ContextShape, ErrorTold, Problem, Session } from "../api/schema";
 import type { Message } from "../api/types";
 import type { Command } from "./commands";
 
@@ -97,8 +97,6 @@ export interface Outgoing {
   readonly acknowledged: Tick | null;
   readonly problem: Problem | null;
 }
-
-export type Sending = Outgoing & { readonly command: { readonly kind: "send"; readonly body: NewMessage } };
 
 export function initial(now: number): State {
   return {

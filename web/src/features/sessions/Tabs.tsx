@@ -19,7 +19,8 @@ const WORDS = {
   new: ["New conversation", "新对话"],
 } as const;
 
-export function Tabs({ onToggle }: { onToggle(): void }) {
+/** The conversation itself has no other heading. */
+export function Tabs({ isTalk, onToggle }: { isTalk: boolean; onToggle(): void }) {
   const t = useWords(WORDS);
   const { act } = usePage();
   const isNarrow = useMedia(NARROW);
@@ -32,6 +33,7 @@ export function Tabs({ onToggle }: { onToggle(): void }) {
   const begin = () => act({ kind: "activate", id: null });
   return (
     <header className="tabs">
+      {isTalk && <h1 className="hidden-visually">{title}</h1>}
       <IconButton icon="sidebar" label={t("show")} title={`${t("show")} (${keysOf("sidebar.toggle")})`} extraClass="tabs-show" onClick={onToggle} />
       {isNarrow ? <TabSwitcher at={at} title={title} onBegin={begin} /> : <TabRow at={at} label={t("tabs")} draft={t("new")} />}
       {!isNarrow && at.active !== null && (
@@ -45,13 +47,14 @@ export function Tabs({ onToggle }: { onToggle(): void }) {
 function TabRow({ at, label, draft }: { at: TabsAtHand; label: string; draft: string }) {
   const [dragged, setDragged] = useState<string | null>(null);
   const list = useRef<HTMLUListElement>(null);
+  const isThere = at.open.some((tab) => tab.id === at.active); // a new one comes later than it is looked at
   useEffect(() => {
     const row = list.current;
     if (row === null) return;
     const observer = new ResizeObserver(() => row.querySelector(".is-active")?.scrollIntoView({ block: "nearest", inline: "nearest" }));
     observer.observe(row);
     return () => observer.disconnect();
-  }, [at.active]);
+  }, [at.active, isThere]);
   return (
     <ul className="tabs-list" aria-label={label} ref={list}>
       {at.open.map((tab, index) => (

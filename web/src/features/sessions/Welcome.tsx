@@ -1,5 +1,5 @@
 /** A conversation that has not begun: what the mode lets the agent do, what one could say, what one did last. */
-import { useAsked, useLanguage, usePage } from "../../app/page";
+import { useLanguage, usePage } from "../../app/page";
 import { keysOf } from "../../app/shortcuts";
 import { sayWord, useWords } from "../../i18n/words";
 import { Icon } from "../../ui/icons";
@@ -13,6 +13,7 @@ import { openDialog } from "./opened";
 import { ImportLink } from "./ImportLink";
 import { propose } from "./propose";
 import { useTitle } from "./useActions";
+import { useLatest } from "./useConversations";
 import { useModels } from "./useModels";
 import "./welcome.css";
 
@@ -82,8 +83,7 @@ function Recent({ without }: { without: string | null }) {
   const language = useLanguage();
   const titleOf = useTitle();
   const { act } = usePage();
-  const found = useAsked("GET /api/contexts", { query: { limit: RECENT + 1 } }, without).value?.items ?? [];
-  const shown = found.filter((each) => each.context_id !== without).slice(0, RECENT);
+  const shown = useLatest(RECENT + 1).filter((each) => each.context_id !== without).slice(0, RECENT);
   if (shown.length === 0) return null;
   return (
     <div className="welcome-recent">

@@ -4,7 +4,7 @@ import type { Api } from "../../api/http";
 import type { ContextSummary, Problem } from "../../api/schema";
 import { problemOfError } from "../../api/types";
 import { makeCell, useCell } from "../../app/cell";
-import { usePage, useSlice } from "../../app/page";
+import { useAsked, usePage, useSlice } from "../../app/page";
 import { tabs } from "../../store/selectors";
 
 const STEP = 100;
@@ -13,11 +13,24 @@ const EVERY = 30_000;
 /** What changes together is asked for once. */
 const TOGETHER = 200;
 
+const NONE: readonly ContextSummary[] = [];
 const changes = makeCell(0);
 
 /** Something was done to a conversation that may not be open: renamed, archived, deleted. */
 export function listChanged(): void {
   changes.set(changes.getSnapshot() + 1);
+}
+
+/** Changes when the list may have changed. */
+function useListSince(): string {
+  const changed = useCell(changes);
+  const seen = useSlice((state) => `${state.connection.is} ${state.session.value?.version} ${JSON.stringify(tabs(state))}`);
+  return `${changed} ${seen}`;
+}
+
+/** The few that changed last. */
+export function useLatest(count: number): readonly ContextSummary[] {
+  return useAsked("GET /api/contexts", { query: { limit: count } }, useListSince()).value?.items ?? NONE;
 }
 
 export interface Conversations {
@@ -38,8 +51,7 @@ interface Found {
 
 export function useConversations(archived: boolean): Conversations {
   const { api, ambient } = usePage();
-  const changed = useCell(changes);
-  const seen = useSlice((state) => `${state.connection.is} ${state.session.value?.version} ${JSON.stringify(tabs(state))}`);
+  const since = useListSince();
   const fresh = useFreshness();
   const [wanted, setWanted] = useState(STEP);
   const [found, setFound] = useState<Found>({ archived, items: null, hasMore: false, problem: null });
@@ -61,7 +73,7 @@ export function useConversations(archived: boolean): Conversations {
       cancel();
       controller.abort();
     };
-  }, [api, ambient, archived, wanted, changed, seen, fresh]);
+  }, [api, ambient, archived, wanted, since, fresh]);
   const isCurrent = found.archived === archived;
   const length = found.items?.length ?? 0;
   return {
