@@ -161,6 +161,8 @@ def test_what_may_deceive_the_eye_is_marked_and_said_in_both_languages() -> None
     assert deceptions({"command": "echo ok" + " " * 200 + "; rm x"}) == ("padding",)
     assert deceptions({"command": "echo a\u202eb"}) == ("invisible characters",)
     assert deceptions({"questions": [{"question": "cat /home/u\u0455er"}]}) == ("look-alike letters",)
+    assert deceptions({"ids": [1, {"id": 2**53}]}) == ("long numbers",), "a browser shows other digits"
+    assert deceptions({"ids": [2**53 - 1, True, 1e300]}) == ()
     for plain in ("ls -la", "写文件 notes.txt", "привет мир", "naïve café", "α + β"):
         assert deceptions({"command": plain}) == ()
     assert deceptions({"content": " " * 500}) == (), "a file's content is shown as a diff"

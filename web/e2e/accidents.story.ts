@@ -10,7 +10,7 @@ story("a second click decides nothing that has only just moved under it", async 
   await screen.say("go");
   const approve = screen.decision("approve");
   await screen.dock.getByText("3 calls are waiting").waitFor();
-  await approve.last().click({ trial: true }); // until it can be clicked
+  await screen.isReady(approve.last());
   await clock.install();
   await clock.pauseAt(Date.now() + 5_000);
   const place = await approve.last().boundingBox(); // the others come down when the last is gone
@@ -85,7 +85,7 @@ story("keys that delete, that are held, or that belong to a button decide nothin
   await clock.fastForward(5_000);
   model.release();
   const approve = screen.decision("approveOffer");
-  await approve.click({ trial: true });
+  await screen.isReady(approve);
   await screen.isFocused(screen.page.getByRole("button", { name: "Rules" }));
   await clock.fastForward(5_000);
   await screen.box.fill("one two");
@@ -93,13 +93,13 @@ story("keys that delete, that are held, or that belong to a button decide nothin
   for (let press = 0; press < 3; press++) await keyboard.press("Control+Backspace");
   await clock.resume();
   expect(await screen.box.inputValue()).toBe("");
-  await approve.click({ trial: true });
+  await screen.isReady(approve);
   await screen.decision("elevate").focus();
   await keyboard.down("Enter");
   const allow = screen.decision("elevateGo");
   await allow.waitFor();
   await keyboard.down("Enter");
   await keyboard.up("Enter");
-  await allow.click({ trial: true });
+  await screen.isReady(allow);
   await expect(file("log.txt")).rejects.toThrow();
 });

@@ -9,7 +9,7 @@ story("without a server the page says so, sends nothing, keeps what was written,
   await screen.rests();
   await screen.box.fill("and then");
   await host.end("SIGTERM");
-  const banner = screen.page.getByRole("status").filter({ hasText: "No connection" });
+  const banner = screen.page.locator(".banner").filter({ hasText: "No connection" });
   await banner.waitFor();
   const send = screen.button("send");
   await expect.poll(() => send.getAttribute("aria-disabled")).toBe("true");

@@ -33,6 +33,7 @@ story("from a new conversation to an approved call without a mouse", async ({ mo
   await keyboard.press("Control+j");
   await screen.isFocused(screen.dock.getByRole("group").first());
   await screen.untilTabOn(screen.decision("approve"));
+  await screen.isReady(screen.decision("approve"));
   await keyboard.press("Enter");
   await screen.reads("Done.");
   expect(await file("log.txt")).toBe("log.txt\n");
@@ -86,7 +87,7 @@ story("Enter does nothing on a dangerous call", async ({ model, open, put, file 
   const screen = await open();
   await screen.choose("supervised");
   await screen.say("go");
-  await screen.decision("approve").waitFor();
+  await screen.isReady(screen.decision("approve"));
   await screen.page.clock.install();
   await screen.page.keyboard.press("Control+j");
   await screen.page.clock.fastForward(2_000);

@@ -69,11 +69,13 @@ story("a question is a form; the model gets the answers", async ({ model, open }
   const screen = await open();
   await screen.say("go");
   const form = screen.page.getByRole("form", { name: "The agent asks you" });
+  await form.getByRole("textbox", { name: "Your answer" }).fill("seven");
+  await screen.page.keyboard.press("Enter"); // one has no answer yet
+  await screen.isFocused(form.getByRole("radio", { name: "north" }));
   await form.getByRole("radio", { name: "south" }).check();
   await screen.page.reload();
   await expect.poll(() => form.getByRole("radio", { name: "south" }).isChecked()).toBe(true);
-  await form.getByRole("textbox", { name: "Your answer" }).fill("seven");
-  await form.getByRole("button", { name: "Answer", exact: true }).click();
+  await form.getByRole("textbox", { name: "Your answer" }).press("Enter");
   await screen.reads("South it is.");
   const told = JSON.stringify((await model.asked(2)).messages.at(-1));
   expect(told).toContain("south");

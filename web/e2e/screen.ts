@@ -135,6 +135,11 @@ export class Screen {
     await expect.poll(() => locator.evaluate((element) => element === document.activeElement)).toBe(true);
   }
 
+  /** Until a button can be used: one that has only just appeared cannot. */
+  async isReady(button: Locator): Promise<void> {
+    await expect.poll(() => button.getAttribute("aria-disabled")).toBeNull();
+  }
+
   /** Goes on with the Tab key until something has the focus. */
   async untilTabOn(locator: Locator, times = 40): Promise<void> {
     for (let time = 0; time < times; time++) {

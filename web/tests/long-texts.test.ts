@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { runsOf } from "../src/features/approvals/Exact";
 import { PREVIEW_LETTERS, PREVIEW_LINES, linesIn, piecesOf, previewOf, sizeOf } from "../src/features/approvals/texts";
 
 const anyText = fc.array(fc.string({ unit: "grapheme", maxLength: 300 }), { maxLength: 40 }).map((lines) => lines.join("\n"));
@@ -46,4 +47,10 @@ test("the pieces of a text are its lines, each piece on one of them", () => {
 
 test("sizes are said as files are measured", () => {
   expect([12, 1_500, 118_000, 2_500_000].map(sizeOf)).toEqual(["12 B", "1.5 kB", "118 kB", "2.5 MB"]);
+});
+
+test("letters that are read from right to left stand by themselves, and nothing between them turns around", () => {
+  expect(runsOf("cp \u05d0\u05d1 1/2 \u05d2 x")).toEqual(["cp ", "\u05d0\u05d1", " 1/2 ", "\u05d2", " x"]);
+  expect(runsOf("date -u")).toEqual(["date -u"]);
+  fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => runsOf(text).join("") === text));
 });

@@ -10,6 +10,7 @@ from pilothouse.domain.codes import Language
 _PADDING = re.compile(r"[ \t]{80,}|(?:[ \t]*\n){20,}")
 _WORD = re.compile(r"[^\W\d_]+")
 _CONTENTS = frozenset({"content", "new_text", "old_text", "source"})  # shown as what they are: texts, in a diff
+_EXACT = 2**53 - 1  # a browser shows other digits for what is larger
 _SCRIPTS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE")  # whose letters look alike
 
 
@@ -22,6 +23,7 @@ _CHINESE = {
     "padding": "大量空白",
     "invisible characters": "不可见字符",
     "look-alike letters": "形似字母",
+    "long numbers": "过长的数字",
 }
 
 
@@ -40,6 +42,8 @@ def deceptions(arguments: Any) -> tuple[str, ...]:
         found.append("invisible characters")
     if any(len(_scripts(word)) > 1 for text in texts for word in _WORD.findall(text) if not word.isascii()):
         found.append("look-alike letters")
+    if any(abs(number) > _EXACT for number in _integers(arguments)):
+        found.append("long numbers")
     return tuple(found)
 
 
@@ -59,6 +63,18 @@ def _texts(data: Any) -> Iterator[str]:
         case list() | tuple():
             for value in data:
                 yield from _texts(value)
+
+
+def _integers(data: Any) -> Iterator[int]:
+    match data:
+        case int():
+            yield data
+        case dict():
+            for value in data.values():
+                yield from _integers(value)
+        case list() | tuple():
+            for value in data:
+                yield from _integers(value)
 
 
 def _scripts(word: str) -> set[str]:

@@ -6,6 +6,7 @@ import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
 import { Icon, type IconName } from "../../ui/icons";
 import { CallDetails } from "./CallDetails";
+import { Exact } from "./Exact";
 import { durationWords, essenceOf, statusWords, titleOf } from "./tools";
 import { focusCard } from "./useDockFocus";
 import { WORDS } from "./words";
@@ -51,7 +52,9 @@ export function CallLine({ call, result, context }: Given) {
             <Icon name={SIGNS[call.status]} size={16} />
           </span>
           <span className="call-title">{titleOf(call, language)}</span>
-          <code className="call-essence">{essenceOf(call, workspace)}</code>
+          <code className="call-essence">
+            <Exact text={essenceOf(call, workspace)} />
+          </code>
           {call.edited === true && (
             <span className="call-mark" title={t("editedMeans")}>
               {t("edited")}

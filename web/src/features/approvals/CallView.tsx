@@ -7,6 +7,7 @@ import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/icons";
 import { visibleName, visibleText } from "../../ui/names";
 import { DiffView } from "./DiffView";
+import { Exact } from "./Exact";
 import { TextValue } from "./TextValue";
 import { argumentsOf, heartOf, isPath, risksOf, withinWorkspace } from "./tools";
 import { WORDS } from "./words";
@@ -110,7 +111,11 @@ function isLong(value: unknown): boolean {
 
 function Value({ name, value, workspace }: { name: string; value: unknown; workspace: string | null }) {
   if (typeof value === "string" && !isLong(value)) {
-    return <code className="value">{visibleText(isPath(name) ? withinWorkspace(value, workspace) : value)}</code>;
+    return (
+      <code className="value">
+        <Exact text={isPath(name) ? withinWorkspace(value, workspace) : value} />
+      </code>
+    );
   }
   if (typeof value === "string") return <TextValue text={value} label={visibleName(name)} />;
   if (!isLong(value)) return <code className="value">{String(value)}</code>;

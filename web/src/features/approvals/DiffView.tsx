@@ -1,8 +1,8 @@
 /** A change of a file, with signs before its lines: in one column, or on wide pages in two. */
 import { useMemo } from "react";
 import { useWords } from "../../i18n/words";
-import { visibleText } from "../../ui/names";
 import { CopyAll } from "./CopyAll";
+import { Exact } from "./Exact";
 import { type DiffLine, countsOf, parseDiff, sidesOf } from "./diff";
 import { Lines } from "./Lines";
 import { useMedia } from "./useMedia";
@@ -109,7 +109,9 @@ function Content({ line }: { line: DiffLine }) {
   return (
     <>
       <span className="diff-sign">{SIGNS[line.kind]}</span>
-      <span className="diff-text">{visibleText(line.text)}</span>
+      <span className="diff-text">
+        <Exact text={line.text} />
+      </span>
     </>
   );
 }

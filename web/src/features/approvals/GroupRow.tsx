@@ -9,6 +9,7 @@ import { More, Submitting, decideOne } from "./Actions";
 import { CallView } from "./CallView";
 import { countWords, countsOf, parseDiff } from "./diff";
 import type { Deciding } from "./Dock";
+import { Exact } from "./Exact";
 import { jumpToCall } from "./jump";
 import { essenceOf, isDangerous, risksOf, titleOf } from "./tools";
 import { isOffer, unseen, type Waiting } from "./waiting";
@@ -36,7 +37,9 @@ export function GroupRow({ dock, one: { call, sent } }: { dock: Deciding; one: W
           <span className="row-title" id={id}>
             {title}
           </span>
-          <code className={call.tool === "execute" ? "row-essence is-command" : "row-essence"}>{essence}</code>
+          <code className={call.tool === "execute" ? "row-essence is-command" : "row-essence"}>
+            <Exact text={essence} />
+          </code>
           {counts !== null && <span className="row-counts">{countWords(counts)}</span>}
         </button>
         {sent !== null ? (

@@ -3,8 +3,8 @@ import { useMemo, useState } from "react";
 import { useLanguage } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
-import { visibleText } from "../../ui/names";
 import { CopyAll } from "./CopyAll";
+import { Exact } from "./Exact";
 import { Lines } from "./Lines";
 import { piecesOf, previewOf, sizeOf } from "./texts";
 import { WORDS } from "./words";
@@ -23,7 +23,13 @@ export function TextValue({ text, label, isCommand = false }: Given) {
   const preview = useMemo(() => previewOf(text), [text]);
   return (
     <div className={isCommand ? "text-value is-command" : "text-value"}>
-      {isWhole ? <WholeText text={text} label={label} /> : <pre className="text-head">{visibleText(preview.head)}</pre>}
+      {isWhole ? (
+        <WholeText text={text} label={label} />
+      ) : (
+        <pre className="text-head">
+          <Exact text={preview.head} />
+        </pre>
+      )}
       <div className="text-foot">
         {preview.rest !== "" && (
           <Button kind={["quiet", "small"]} aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
@@ -47,7 +53,9 @@ function WholeText({ text, label }: { text: string; label: string }) {
           <span className="line-number" aria-hidden="true">
             {pieces[index]?.line}
           </span>
-          <span className="line-text">{visibleText(pieces[index]?.text ?? "")}</span>
+          <span className="line-text">
+            <Exact text={pieces[index]?.text ?? ""} />
+          </span>
         </div>
       )}
     />

@@ -92,6 +92,7 @@ const RISKS: Words = {
   "not shown whole": ["The change is too long to be compared whole: read the arguments.", "更改过长，无法完整对比：请查看参数。"],
   padding: ["Long stretches of blanks: something may stand out of sight.", "有大段空白：可能有内容被移出视线。"],
   "invisible characters": ["It holds invisible characters. They are shown as \\u{…}.", "含有不可见字符，以 \\u{…} 显示。"],
+  "long numbers": ["It holds a number that is too long to be shown exactly.", "含有无法精确显示的过长数字。"],
   "look-alike letters": ["It holds letters that look like others.", "含有形似其他字母的字符。"],
 };
 const OWN_RISK = ["Marked by its tool: {mark}.", "工具标记：{mark}。"] as const;

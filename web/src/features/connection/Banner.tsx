@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "react";
 import { usePage, useSlice } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import { showsBanner } from "../../store/selectors";
+import { announce } from "../../ui/Announcer";
 import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/icons";
 import "./banner.css";
@@ -23,16 +24,20 @@ export function Banner() {
   const [isBack, setBack] = useState(false);
   const was = useRef(false);
   useEffect(() => {
+    if (isShown) announce(t(isRefused ? "refused" : "down"), true);
+  }, [isShown, isRefused]);
+  useEffect(() => {
     const hasEnded = was.current && !isShown;
     was.current = isShown;
     if (!hasEnded) return;
     setBack(true);
+    announce(t("back"));
     const timer = setTimeout(() => setBack(false), BACK_FOR);
     return () => clearTimeout(timer);
   }, [isShown]);
   if (!isShown && !isBack) return null;
   return (
-    <div className={isShown ? "banner is-down" : "banner is-back"} role="status">
+    <div className={isShown ? "banner is-down" : "banner is-back"}>
       <Icon name={isShown ? "warning" : "check"} />
       {t(isShown ? (isRefused ? "refused" : "down") : "back")}
       {isShown && !isRefused && (

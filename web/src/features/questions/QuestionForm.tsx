@@ -50,6 +50,12 @@ export function QuestionForm({ context, call, more, onAnswered }: Given) {
     onAnswered();
     act({ kind: "answer", id: context, body: { answers: given, call_id: call.id } });
   };
+  /** Enter goes to what has no answer yet; where all have one, it sends them. */
+  const next = () => {
+    const place = given.indexOf("");
+    if (place < 0) send();
+    else frame.current?.querySelectorAll("fieldset")[place]?.querySelector<HTMLElement>("textarea, input")?.focus();
+  };
   const decline = () =>
     doing.run(async () => {
       onAnswered();
@@ -67,7 +73,7 @@ export function QuestionForm({ context, call, more, onAnswered }: Given) {
     if (isComposing(event.nativeEvent) || event.defaultPrevented) return;
     const isInText = event.target instanceof HTMLTextAreaElement;
     if (event.key === "Escape") focusBox();
-    else if (event.key === "Enter" && isInText && !event.shiftKey && !event.altKey && !event.repeat && !matchMedia("(pointer: coarse)").matches) send();
+    else if (event.key === "Enter" && isInText && !event.shiftKey && !event.altKey && !event.repeat && !matchMedia("(pointer: coarse)").matches) next();
     else return;
     event.preventDefault();
     event.stopPropagation();
