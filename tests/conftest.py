@@ -5,8 +5,13 @@ import inspect
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 SECONDS_AT_MOST = 60
+
+# How busy the machine is decides no test.
+settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("calm")
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

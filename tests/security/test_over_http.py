@@ -276,7 +276,7 @@ MAKES_HTML = re.compile(
     r"createContextualFragment|new DOMParser|srcDoc\s*=|\beval\(|new Function\(|setTimeout\(\s*[\"'`]|\.setHTML"
 )
 LEAVES = re.compile(
-    r"document\.(?:cookie|referrer)|new WebSocket|sendBeacon|XMLHttpRequest|importScripts|"
+    r"document\.(?:cookie|referrer)|new WebSocket|sendBeacon|importScripts|"
     r"(?:fetch|EventSource|import)\(\s*[\"'`](?:https?:)?//|url\(\s*[\"']?(?:https?:)?//"
 )
 
@@ -288,6 +288,29 @@ def test_the_page_puts_in_text_only_and_asks_nobody_else() -> None:
         path.name: [*MAKES_HTML.findall(text), *LEAVES.findall(text)] for path in PAGE if (text := path.read_text())
     }
     assert {name: each for name, each in found.items() if each} == {}
+    asking = [path.name for path in PAGE if "XMLHttpRequest" in path.read_text()]
+    assert asking == ["upload.ts"]  # the one way to say how far an upload is; the policy keeps it to our own server
+
+
+def test_the_page_loads_nothing_by_its_style() -> None:
+    styles = [path for path in PAGE if path.suffix == ".css"]
+    assert styles
+    assert [path.name for path in styles if re.search(r"url\(|@import|expression\(", path.read_text())] == []
+
+
+def test_the_answers_to_calls_stand_outside_of_what_was_said() -> None:
+    """A message can look like a card that asks, but nothing in it decides: only the dock does, beside the transcript."""
+    sources = {path.relative_to(WEB / "src").as_posix(): path.read_text() for path in PAGE}
+    deciding = [name for name, text in sources.items() if 'act({ kind: "decide"' in text]
+    assert deciding == ["features/approvals/useDock.ts"]
+    using = [name for name, text in sources.items() if re.search(r'from "[^"]*/useDock"', text)]
+    assert using
+    assert all(name.startswith("features/approvals/") for name in using)
+    said = [text for name, text in sources.items() if name.startswith("features/chat/")]
+    assert {found for text in said for found in re.findall(r'from "[./]*approvals/(\w+)"', text)} <= {"Calls", "tools"}
+    assert not re.search("useDock|Actions|Card", sources["features/approvals/Calls.tsx"])
+    page = sources["app/App.tsx"]
+    assert page.index("<Transcript") < page.index('className="app-foot"') < page.index("<Dock")
 
 
 HEADERS = {"accept-language": f"{EVIL},zh", "user-agent": EVIL, "referer": f"http://{EVIL}", "x-forwarded-host": EVIL}

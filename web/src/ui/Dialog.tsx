@@ -38,7 +38,7 @@ export function Dialog({ title, onClose, children, foot, isWide = false }: Given
         onClose();
       }}
       onKeyDown={(event) => event.key === "Escape" && event.stopPropagation()}
-      onMouseDown={(event) => event.target === element.current && onClose()}
+      onMouseDown={(event) => event.target === element.current && !holdsText(element.current) && onClose()}
     >
       <div className="dialog-frame">
         <header className="dialog-head">
@@ -50,4 +50,10 @@ export function Dialog({ title, onClose, children, foot, isWide = false }: Given
       </div>
     </dialog>
   );
+}
+
+/** Whether somebody has written something in it, which a click beside it must not throw away. */
+function holdsText(dialog: HTMLElement): boolean {
+  const fields = dialog.querySelectorAll<HTMLInputElement>("input:is([type=text], [type=password]), textarea");
+  return [...fields].some((field) => field.value !== "");
 }

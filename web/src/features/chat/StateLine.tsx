@@ -2,12 +2,13 @@
 import { useEffect, useState } from "react";
 import type { State } from "../../api/types";
 import { useLanguage, usePage, useSlice } from "../../app/page";
-import { say, sayState } from "../../i18n/say";
+import { type Language, say, sayState } from "../../i18n/say";
 import { type Say, useWords } from "../../i18n/words";
 import { canContinue, isBusy, isConnected } from "../../store/selectors";
 import { announce } from "../../ui/Announcer";
 import { Button } from "../../ui/Button";
 import { visibleText } from "../../ui/names";
+import { titleOf } from "../approvals/tools";
 import "./state-line.css";
 
 const WORDS = {
@@ -37,7 +38,7 @@ export function StateLine({ id }: { id: string }) {
   const mayContinue = useSlice((all) => canContinue(all, id), [id]);
   const now = useNow(isWorking);
   const since = useSince(id, isWorking);
-  const words = state === null ? "" : visibleText(sayState(state, language));
+  const words = state === null ? "" : visibleText(sayState(named(state, language), language));
   useEffect(() => {
     if (words !== "") announce(words);
   }, [words]);
@@ -112,10 +113,17 @@ function useNow(isRunning: boolean): number {
   return now;
 }
 
-/** Since when it has been seen at work. */
+/** Since when it works: as the server says, unless our clock says that this is still to come. */
 function useSince(id: string, isWorking: boolean): number {
   const { ambient } = usePage();
-  const [since, setSince] = useState(ambient.now());
-  useEffect(() => setSince(ambient.now()), [id, isWorking, ambient]);
-  return since;
+  const told = useSlice((state) => Date.parse(state.contexts[id]?.shape.value?.turn?.started_at ?? ""), [id]);
+  const [seen, setSeen] = useState(ambient.now());
+  useEffect(() => setSeen(ambient.now()), [id, isWorking, ambient]);
+  return told <= seen ? told : seen;
+}
+
+/** A tool goes by what it does, as everywhere on the page. */
+function named(state: State, language: Language): State {
+  if (state.type !== "executing_tool") return state;
+  return { ...state, tool_name: titleOf({ tool: state.tool_name, display_name: state.tool_name }, language) };
 }

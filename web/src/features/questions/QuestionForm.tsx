@@ -2,6 +2,7 @@
 import { type FormEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import type { CallShape } from "../../api/schema";
 import { ServerError } from "../../api/types";
+import { useCell } from "../../app/cell";
 import { useDoing, usePage, useSlice } from "../../app/page";
 import { isComposing } from "../../app/shortcuts";
 import { useWords } from "../../i18n/words";
@@ -9,12 +10,16 @@ import { isConnected } from "../../store/selectors";
 import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/icons";
 import { ProblemNote } from "../../ui/ProblemNote";
+import { boxKeyOf, isTouch, sendKeys } from "../chat/composer/keys";
 import { focusBox } from "../chat/editing";
 import { type Filled, UNFILLED, answerOf, filledOf, questionsOf } from "./answers";
 import { isFree } from "./manners";
 import { QuestionField } from "./QuestionField";
 import { answers } from "./kept";
 import { WORDS } from "./words";
+
+/** A field of the form is a box with something in it and nothing around it. */
+const BOX = { listed: null, isEmpty: false, isRunning: false } as const;
 
 interface Given {
   context: string;
@@ -28,6 +33,7 @@ export function QuestionForm({ context, call, more, onAnswered }: Given) {
   const t = useWords(WORDS);
   const { act, api } = usePage();
   const isOn = useSlice(isConnected);
+  const sendsWith = useCell(sendKeys);
   const doing = useDoing();
   const titleId = useId();
   const frame = useRef<HTMLFormElement>(null);
@@ -73,7 +79,7 @@ export function QuestionForm({ context, call, more, onAnswered }: Given) {
     if (isComposing(event.nativeEvent) || event.defaultPrevented) return;
     const isInText = event.target instanceof HTMLTextAreaElement;
     if (event.key === "Escape") focusBox();
-    else if (event.key === "Enter" && isInText && !event.shiftKey && !event.altKey && !event.repeat && !matchMedia("(pointer: coarse)").matches) next();
+    else if (isInText && boxKeyOf(event.nativeEvent, { ...BOX, isTouch: isTouch(), sendsWith }) === "send") next();
     else return;
     event.preventDefault();
     event.stopPropagation();
