@@ -299,7 +299,7 @@ def test_the_page_loads_nothing_by_its_style() -> None:
 
 
 def test_the_answers_to_calls_stand_outside_of_what_was_said() -> None:
-    """A message can look like a card that asks, but nothing in it decides: only the dock does, beside the transcript."""
+    """A message can look like a card that asks, but nothing in it decides: the dock does, beside it."""
     sources = {path.relative_to(WEB / "src").as_posix(): path.read_text() for path in PAGE}
     deciding = [name for name, text in sources.items() if 'act({ kind: "decide"' in text]
     assert deciding == ["features/approvals/useDock.ts"]

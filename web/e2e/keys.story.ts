@@ -85,10 +85,10 @@ story("Enter does nothing on a dangerous call", async ({ model, open, put, file 
   await put("old.txt", "old\n");
   model.answers(asks(run("rm old.txt")));
   const screen = await open();
+  await screen.page.clock.install();
   await screen.choose("supervised");
   await screen.say("go");
   await screen.isReady(screen.decision("approve"));
-  await screen.page.clock.install();
   await screen.page.keyboard.press("Control+j");
   await screen.page.clock.fastForward(2_000);
   await screen.page.keyboard.press("Enter");
