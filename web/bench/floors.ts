@@ -46,7 +46,11 @@ export async function plainList(bench: Bench): Promise<{ readonly milliseconds: 
     const list = document.getElementById("list");
     for (let number = 0; number < count; number++) {
       const article = document.createElement("article");
-      for (const text of [`${number} what of the log?`, "The log says north by east, and the chart agrees with it.", "And so on."]) {
+      for (const text of [
+        `${number} what of the log?`,
+        "The log says north by east, and the chart agrees with it.",
+        "And so on.",
+      ]) {
         article.appendChild(document.createElement("p")).textContent = text;
       }
       list?.append(article);

@@ -37,7 +37,11 @@ async function run(): Promise<void> {
     contexts: JSON.parse(contexts) as Record<string, string>,
     async ask(method, path, body) {
       const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-      const answer = await fetch(base + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+      const answer = await fetch(base + path, {
+        method,
+        headers,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
       if (!answer.ok) throw new Error(`${method} ${path}: ${await answer.text()}`);
       return answer.json();
     },
@@ -50,7 +54,8 @@ async function run(): Promise<void> {
     },
     close: (page) => page.context().close(),
   };
-  for (const id of Object.values(bench.contexts)) await bench.ask("PUT", "/api/session/active-context", { context_id: id });
+  for (const id of Object.values(bench.contexts))
+    await bench.ask("PUT", "/api/session/active-context", { context_id: id });
   const [idle, slowIdle] = [await idleFrames(bench, 1), await idleFrames(bench, 4)];
   const text = await plainText(bench);
   const parts: (() => Promise<readonly Figure[]>)[] = [

@@ -15,7 +15,10 @@ export async function firstLoad(bench: Bench): Promise<readonly Figure[]> {
     const found = await page.evaluate(
       () =>
         new Promise<number>((done) => {
-          new PerformanceObserver((list) => done(list.getEntries().at(-1)?.startTime ?? 0)).observe({ type: "largest-contentful-paint", buffered: true });
+          new PerformanceObserver((list) => done(list.getEntries().at(-1)?.startTime ?? 0)).observe({
+            type: "largest-contentful-paint",
+            buffered: true,
+          });
         }),
     );
     await bench.close(page);
@@ -29,7 +32,9 @@ export function goTo(page: Page, title: string, last = String(Number(title) - 1)
   return page.evaluate(
     ({ name, words }) =>
       new Promise<number>((done, fail) => {
-        const tab = [...document.querySelectorAll<HTMLElement>(".tabs-list button")].find((each) => each.textContent?.trim() === name);
+        const tab = [...document.querySelectorAll<HTMLElement>(".tabs-list button")].find(
+          (each) => each.textContent?.trim() === name,
+        );
         const began = performance.now();
         tab?.click();
         const look = () => {
@@ -37,9 +42,11 @@ export function goTo(page: Page, title: string, last = String(Number(title) - 1)
           const rows = [...(list?.querySelectorAll("[data-row]") ?? [])].slice(-3);
           const edge = list?.getBoundingClientRect();
           const isActive = document.querySelector(".tab.is-active")?.textContent?.includes(name) === true;
-          const isSeen = (row: Element) => row.textContent?.startsWith(words) === true && row.getBoundingClientRect().top < (edge?.bottom ?? 0);
+          const isSeen = (row: Element) =>
+            row.textContent?.startsWith(words) === true && row.getBoundingClientRect().top < (edge?.bottom ?? 0);
           const isThere = isActive && rows.some(isSeen);
-          if (!isThere && performance.now() - began > 20_000) return fail(new Error(`there is no ${name}: ${rows.at(-1)?.textContent?.slice(0, 40) ?? "no row"}`));
+          if (!isThere && performance.now() - began > 20_000)
+            return fail(new Error(`there is no ${name}: ${rows.at(-1)?.textContent?.slice(0, 40) ?? "no row"}`));
           if (!isThere) return requestAnimationFrame(look);
           const { port1, port2 } = new MessageChannel();
           port2.onmessage = () => done(performance.now() - began);
@@ -75,7 +82,12 @@ export async function opening(bench: Bench, plain: { readonly milliseconds: numb
   });
   await bench.close(page);
   return [
-    { name: "open 10,000 messages, cold", unit: "ms", ours: await median(RUNS, () => cold(bench, 1)), floor: plain.milliseconds },
+    {
+      name: "open 10,000 messages, cold",
+      unit: "ms",
+      ours: await median(RUNS, () => cold(bench, 1)),
+      floor: plain.milliseconds,
+    },
     { name: "open 10,000 messages, warm", unit: "ms", ours: warm, floor: plain.milliseconds },
     { name: "switch to a loaded tab", unit: "ms", ours: loaded },
     { name: "open 10,000 messages, cold, CPU / 4", unit: "ms", ours: await median(3, () => cold(bench, 4)) },

@@ -35,7 +35,8 @@ export async function watch(page: Page): Promise<void> {
     const take = (entries: PerformanceEntryList) => {
       for (const entry of entries) {
         if (entry.entryType === "longtask") tasks.push(entry.duration);
-        if ("hadRecentInput" in entry && entry.hadRecentInput === false && "value" in entry) shift += Number(entry.value);
+        if ("hadRecentInput" in entry && entry.hadRecentInput === false && "value" in entry)
+          shift += Number(entry.value);
         if (entry instanceof PerformanceEventTiming && entry.interactionId !== 0) {
           interactions[entry.name] = Math.max(interactions[entry.name] ?? 0, entry.duration);
         }
@@ -48,7 +49,8 @@ export async function watch(page: Page): Promise<void> {
       const fresh = new Set<string>();
       for (const { target, addedNodes } of changes) {
         for (const node of [target, ...addedNodes]) {
-          for (const stamp of (node.textContent ?? "").slice(-400).match(/t\d{13}/g) ?? []) if (!known.has(stamp)) fresh.add(stamp);
+          for (const stamp of (node.textContent ?? "").slice(-400).match(/t\d{13}/g) ?? [])
+            if (!known.has(stamp)) fresh.add(stamp);
         }
       }
       for (const stamp of fresh) known.add(stamp);

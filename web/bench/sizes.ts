@@ -17,7 +17,8 @@ function eager(): ReadonlySet<string> {
     if (found.has(name)) return;
     found.add(name);
     const text = readFileSync(join(PAGE, "assets", name), "utf8");
-    for (const [, imported] of text.matchAll(/(?:from|import)\s*"\.\/([^"]+\.js)"/g)) if (imported !== undefined) take(imported);
+    for (const [, imported] of text.matchAll(/(?:from|import)\s*"\.\/([^"]+\.js)"/g))
+      if (imported !== undefined) take(imported);
   };
   const index = readFileSync(join(PAGE, "index.html"), "utf8");
   for (const [, name] of index.matchAll(/(?:src|href)="[^"]*\/([^"/]+\.js)"/g)) if (name !== undefined) take(name);
@@ -26,8 +27,11 @@ function eager(): ReadonlySet<string> {
 
 export async function sizes(): Promise<readonly Figure[]> {
   const files = readdirSync(PAGE, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
-  const paths = files.map((each) => join(each.parentPath, each.name)).filter((path) => !path.endsWith(".gz") && !path.endsWith(".br"));
-  const all = (select: (path: string) => boolean) => paths.filter(select).reduce((bytes, path) => bytes + packed(path), 0);
+  const paths = files
+    .map((each) => join(each.parentPath, each.name))
+    .filter((path) => !path.endsWith(".gz") && !path.endsWith(".br"));
+  const all = (select: (path: string) => boolean) =>
+    paths.filter(select).reduce((bytes, path) => bytes + packed(path), 0);
   const first = eager();
   return [
     { name: "eager JavaScript, packed", unit: "kB", ours: all((path) => first.has(basename(path))) / 1000 },

@@ -11,5 +11,6 @@ export async function median(runs: number, work: () => Promise<number>): Promise
   return percentile(found.slice(1), 50);
 }
 
-export const share = (values: readonly number[], over: number): number => (values.filter((each) => each > over).length / Math.max(1, values.length)) * 100;
+export const share = (values: readonly number[], over: number): number =>
+  (values.filter((each) => each > over).length / Math.max(1, values.length)) * 100;
 export const sum = (values: readonly number[]): number => values.reduce((all, each) => all + each, 0);

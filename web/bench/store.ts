@@ -12,17 +12,29 @@ const ID = "context";
 const AT = "2026-01-01T00:00:00.000Z";
 
 function message(number: number): Message {
-  const text = { type: "text", content: `${number} `.padEnd(200, "x"), message_id: `message-${number}`, timestamp: AT } as const;
+  const text = {
+    type: "text",
+    content: `${number} `.padEnd(200, "x"),
+    message_id: `message-${number}`,
+    timestamp: AT,
+  } as const;
   return { ...text, role: number % 2 === 0 ? "user" : "assistant" };
 }
 
 /** As the page uses it: a runner that looks, and parts that are drawn from slices. */
-function loaded(count: number): { store: Store; version: () => number; shape: (length: number, version: number) => ContextShape } {
+function loaded(count: number): {
+  store: Store;
+  version: () => number;
+  shape: (length: number, version: number) => ContextShape;
+} {
   const store = createStore(systemAmbient);
   let version = 1;
   const all = Array.from({ length: count }, (_, number) => message(number));
   const shape = (length: number, of: number): ContextShape => {
-    const ids = Array.from({ length: Math.min(50, length) }, (_, index) => `message-${length - Math.min(50, length) + index}`);
+    const ids = Array.from(
+      { length: Math.min(50, length) },
+      (_, index) => `message-${length - Math.min(50, length) + index}`,
+    );
     const branch = { name: "main", key: "key", length, message_ids: ids, created_at: AT };
     return {
       context_id: ID,
@@ -36,21 +48,43 @@ function loaded(count: number): { store: Store; version: () => number; shape: (l
       streaming: null,
     } as unknown as ContextShape;
   };
-  const session = { version: 1, active_context_id: ID, open_contexts: [{ context_id: ID, title: "long" }] } as unknown as Session;
+  const session = {
+    version: 1,
+    active_context_id: ID,
+    open_contexts: [{ context_id: ID, title: "long" }],
+  } as unknown as Session;
   const asked = () => store.getSnapshot().tick;
   store.dispatch({ type: "answered", kind: "session", pull: { kind: "session" }, asked: asked(), answer: session });
-  store.dispatch({ type: "answered", kind: "context", pull: { kind: "context", id: ID }, asked: asked(), answer: shape(count, version) });
+  store.dispatch({
+    type: "answered",
+    kind: "context",
+    pull: { kind: "context", id: ID },
+    asked: asked(),
+    answer: shape(count, version),
+  });
   for (;;) {
     const { branch } = store.getSnapshot().contexts[ID] ?? { branch: { first: 0, ids: [] as readonly string[] } };
     const missing = branch.ids.filter((id) => store.getSnapshot().contexts[ID]?.messages[id] === undefined);
     if (missing.length > 0) {
       const answer = missing.flatMap((id) => all[Number(id.slice(8))] ?? []);
-      store.dispatch({ type: "answered", kind: "messages", pull: { kind: "messages", id: ID, ids: missing }, asked: asked(), answer });
+      store.dispatch({
+        type: "answered",
+        kind: "messages",
+        pull: { kind: "messages", id: ID, ids: missing },
+        asked: asked(),
+        answer,
+      });
     } else if (branch.first > 0) {
       const before = branch.first;
       const ids = all.slice(Math.max(0, before - 2000), before).map((each) => each.message_id);
       const answer = { name: "main", key: "key", length: count, message_ids: ids, created_at: AT } as never;
-      store.dispatch({ type: "answered", kind: "older", pull: { kind: "older", id: ID, branch: "main", before }, asked: asked(), answer });
+      store.dispatch({
+        type: "answered",
+        kind: "older",
+        pull: { kind: "older", id: ID, branch: "main", before },
+        asked: asked(),
+        answer,
+      });
     } else break;
   }
   store.subscribe(() => void wants(store.getSnapshot()));
@@ -75,23 +109,41 @@ export function measure(count: number): { readonly piece: number; readonly state
   let sequence = 0;
   const piece = timed(() => {
     sequence += 1;
-    store.dispatch({ type: "signal", signal: { event: "ContentDelta", context_id: ID, version: 1, message_id: "new", sequence } });
+    store.dispatch({
+      type: "signal",
+      signal: { event: "ContentDelta", context_id: ID, version: 1, message_id: "new", sequence },
+    });
     const asked = store.getSnapshot().tick;
     const pull = { kind: "text", id: ID, message: "new", from: sequence - 1 } as const;
     store.dispatch({ type: "answered", kind: "text", pull, asked, answer: [{ sequence, delta: "word " }] });
   }, 400);
   const state = timed((turn) => {
     const told = { type: "streaming_llm_response", chunks_received: turn, chars_accumulated: turn } as const;
-    store.dispatch({ type: "signal", signal: { event: "StateChanged", context_id: ID, version: 1, state: told } as never });
+    store.dispatch({
+      type: "signal",
+      signal: { event: "StateChanged", context_id: ID, version: 1, state: told } as never,
+    });
   }, 400);
   let length = count;
   const added = timed(() => {
     length += 1;
     const asked = () => store.getSnapshot().tick;
-    store.dispatch({ type: "answered", kind: "context", pull: { kind: "context", id: ID }, asked: asked(), answer: shape(length, length) });
+    store.dispatch({
+      type: "answered",
+      kind: "context",
+      pull: { kind: "context", id: ID },
+      asked: asked(),
+      answer: shape(length, length),
+    });
     const answer = [message(length - 1)];
     const ids = answer.map((each) => each.message_id);
-    store.dispatch({ type: "answered", kind: "messages", pull: { kind: "messages", id: ID, ids }, asked: asked(), answer });
+    store.dispatch({
+      type: "answered",
+      kind: "messages",
+      pull: { kind: "messages", id: ID, ids },
+      asked: asked(),
+      answer,
+    });
   }, 40);
   return { piece, state, added };
 }

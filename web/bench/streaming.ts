@@ -9,10 +9,25 @@ const LONG = "10000";
 
 /** Lets the model speak for so many seconds, and comes back when the page shows its first words. */
 export async function speak(bench: Bench, page: Page, title: string, seconds: number): Promise<void> {
-  const before = await page.evaluate(() => document.querySelector(".transcript")?.textContent?.match(/t\d{13}/g)?.at(-1) ?? "");
+  const before = await page.evaluate(
+    () =>
+      document
+        .querySelector(".transcript")
+        ?.textContent?.match(/t\d{13}/g)
+        ?.at(-1) ?? "",
+  );
   const content = `${seconds} seconds please`;
-  await bench.ask("POST", `/api/contexts/${bench.contexts[title] ?? ""}/messages`, { payload: { type: "text", content } });
-  await page.waitForFunction((old) => (document.querySelector(".transcript")?.textContent?.match(/t\d{13}/g)?.at(-1) ?? "") !== old, before);
+  await bench.ask("POST", `/api/contexts/${bench.contexts[title] ?? ""}/messages`, {
+    payload: { type: "text", content },
+  });
+  await page.waitForFunction(
+    (old) =>
+      (document
+        .querySelector(".transcript")
+        ?.textContent?.match(/t\d{13}/g)
+        ?.at(-1) ?? "") !== old,
+    before,
+  );
 }
 
 export async function rested(page: Page): Promise<void> {
@@ -33,14 +48,29 @@ export async function streaming(bench: Bench, times: number, idle: Seen, text: S
   const tasks = (sum(found.tasks) / found.milliseconds) * 100;
   if (times > 1) {
     return [
-      { name: `streaming, CPU / ${times}: gap, p95`, unit: "ms", ours: percentile(found.gaps, 95), floor: percentile(idle.gaps, 95) },
+      {
+        name: `streaming, CPU / ${times}: gap, p95`,
+        unit: "ms",
+        ours: percentile(found.gaps, 95),
+        floor: percentile(idle.gaps, 95),
+      },
       { name: `streaming, CPU / ${times}: long tasks`, unit: "%", ours: tasks },
       { name: `streaming, CPU / ${times}: to screen, p95`, unit: "ms", ours: percentile(found.delays, 95) },
     ];
   }
   return [
-    { name: "streaming: gap between frames, p95", unit: "ms", ours: percentile(found.gaps, 95), floor: percentile(idle.gaps, 95) },
-    { name: "streaming: gap between frames, p99", unit: "ms", ours: percentile(found.gaps, 99), floor: percentile(text.gaps, 99) },
+    {
+      name: "streaming: gap between frames, p95",
+      unit: "ms",
+      ours: percentile(found.gaps, 95),
+      floor: percentile(idle.gaps, 95),
+    },
+    {
+      name: "streaming: gap between frames, p99",
+      unit: "ms",
+      ours: percentile(found.gaps, 99),
+      floor: percentile(text.gaps, 99),
+    },
     { name: "streaming: frames over 50 ms", unit: "%", ours: share(found.gaps, 50), floor: share(text.gaps, 50) },
     { name: "streaming: long tasks", unit: "%", ours: tasks, floor: (sum(text.tasks) / text.milliseconds) * 100 },
     { name: "streaming: from model to screen, p50", unit: "ms", ours: percentile(found.delays, 50) },
@@ -60,10 +90,12 @@ export async function drift(bench: Bench): Promise<readonly Figure[]> {
   const ours = await page.evaluate(async () => {
     const list = document.querySelector(".transcript");
     const edge = list?.getBoundingClientRect().top ?? 0;
-    const row = [...(list?.querySelectorAll("[data-row]") ?? [])].find((each) => each.getBoundingClientRect().bottom > edge);
+    const row = [...(list?.querySelectorAll("[data-row]") ?? [])].find(
+      (each) => each.getBoundingClientRect().bottom > edge,
+    );
     const before = row?.getBoundingClientRect().top ?? 0;
     let worst = 0;
-    for (const end = performance.now() + 9_000; performance.now() < end; ) {
+    for (const end = performance.now() + 9_000; performance.now() < end;) {
       await new Promise(requestAnimationFrame);
       worst = Math.max(worst, row?.isConnected === true ? Math.abs(row.getBoundingClientRect().top - before) : 1e6);
     }

@@ -16,7 +16,8 @@ story("a second click decides nothing that has only just moved under it", async 
   const place = await approve.last().boundingBox(); // the others come down when the last is gone
   const click = () => mouse.click((place?.x ?? 0) + 5, (place?.y ?? 0) + 5);
   await click();
-  while ((await approve.count()) !== 2 || (await screen.dock.getByText("2 calls are waiting").count()) === 0) await clock.runFor(5);
+  while ((await approve.count()) !== 2 || (await screen.dock.getByText("2 calls are waiting").count()) === 0)
+    await clock.runFor(5);
   await click();
   await clock.runFor(100);
   expect(await approve.count()).toBe(2);
@@ -34,7 +35,10 @@ story("what is written about a call stays when another beside it is decided else
   await first.choose("supervised");
   await first.say("go");
   await second.tab("go").click();
-  await first.dock.getByRole("button", { name: /a\.txt/ }).first().click();
+  await first.dock
+    .getByRole("button", { name: /a\.txt/ })
+    .first()
+    .click();
   await first.decision("tell").first().click();
   const reason = first.page.getByRole("textbox", { name: "What should the agent know?" });
   await reason.pressSequentially("wrong");
@@ -44,34 +48,37 @@ story("what is written about a call stays when another beside it is decided else
   expect(await reason.inputValue()).toBe("wrong file");
 });
 
-story("a switch of the mode is made only for the conversation it was meant for, and when it is known what it starts", async ({ model, open, file, put, allow }) => {
-  allow(/ERR_FAILED/);
-  await put("old.txt", "old\n");
-  model.answers(asks(run("rm old.txt")));
-  const screen = await open();
-  await screen.choose("supervised");
-  await screen.say("go");
-  await screen.dock.getByText("rm old.txt").first().waitFor();
-  await screen.page.route("**/mode/preview*", (route) => route.abort());
-  await screen.choose("agent");
-  await screen.page.getByRole("region", { name: "Notices" }).getByText("The mode was not switched").waitFor();
-  await screen.isMode("supervised");
-  let release = () => {};
-  const late = new Promise<void>((resolve) => (release = resolve));
-  await screen.page.unroute("**/mode/preview*");
-  await screen.page.route("**/mode/preview*", async (route) => (await late, route.continue()));
-  await screen.choose("agent");
-  await screen.page.keyboard.press("Control+Alt+n");
-  await screen.dock.waitFor({ state: "detached" });
-  const answered = screen.page.waitForResponse(/mode\/preview/);
-  release();
-  await (await answered).finished();
-  await screen.tab("go").click();
-  await screen.decision("approve").waitFor();
-  expect(await screen.page.getByRole("dialog").count()).toBe(0);
-  await screen.isMode("supervised");
-  expect(await file("old.txt")).toBe("old\n");
-});
+story(
+  "a switch of the mode is made only for the conversation it was meant for, and when it is known what it starts",
+  async ({ model, open, file, put, allow }) => {
+    allow(/ERR_FAILED/);
+    await put("old.txt", "old\n");
+    model.answers(asks(run("rm old.txt")));
+    const screen = await open();
+    await screen.choose("supervised");
+    await screen.say("go");
+    await screen.dock.getByText("rm old.txt").first().waitFor();
+    await screen.page.route("**/mode/preview*", (route) => route.abort());
+    await screen.choose("agent");
+    await screen.page.getByRole("region", { name: "Notices" }).getByText("The mode was not switched").waitFor();
+    await screen.isMode("supervised");
+    let release = () => {};
+    const late = new Promise<void>((resolve) => (release = resolve));
+    await screen.page.unroute("**/mode/preview*");
+    await screen.page.route("**/mode/preview*", async (route) => (await late, route.continue()));
+    await screen.choose("agent");
+    await screen.page.keyboard.press("Control+Alt+n");
+    await screen.dock.waitFor({ state: "detached" });
+    const answered = screen.page.waitForResponse(/mode\/preview/);
+    release();
+    await (await answered).finished();
+    await screen.tab("go").click();
+    await screen.decision("approve").waitFor();
+    expect(await screen.page.getByRole("dialog").count()).toBe(0);
+    await screen.isMode("supervised");
+    expect(await file("old.txt")).toBe("old\n");
+  },
+);
 
 story("keys that delete, that are held, or that belong to a button decide nothing", async ({ model, open, file }) => {
   model.answers({ text: "See:", ...asks(write("log.txt")), hold: 1 });

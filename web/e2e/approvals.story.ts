@@ -2,23 +2,26 @@ import { expect } from "vitest";
 import { asks, read, run, write } from "./calls";
 import { story } from "./story";
 
-story("supervised waits for every call, also one that reads, and shows the change before it is made", async ({ model, open, file, put }) => {
-  await put("log.txt", "north\nsouth\n");
-  model.answers(asks(read("log.txt")), asks(write("log.txt", "north\neast\n")), "Done.");
-  const screen = await open();
-  await screen.choose("supervised");
-  await screen.say("go");
-  await screen.dock.getByText("Read a file").waitFor();
-  await screen.decision("approve").click();
-  await screen.dock.getByText("Write a file").waitFor();
-  await screen.dock.getByText("south").waitFor();
-  await screen.dock.getByText("east").waitFor();
-  expect(await file("log.txt")).toBe("north\nsouth\n");
-  await screen.decision("approve").click();
-  await screen.reads("Done.");
-  expect(await file("log.txt")).toBe("north\neast\n");
-  await screen.dock.waitFor({ state: "hidden" });
-});
+story(
+  "supervised waits for every call, also one that reads, and shows the change before it is made",
+  async ({ model, open, file, put }) => {
+    await put("log.txt", "north\nsouth\n");
+    model.answers(asks(read("log.txt")), asks(write("log.txt", "north\neast\n")), "Done.");
+    const screen = await open();
+    await screen.choose("supervised");
+    await screen.say("go");
+    await screen.dock.getByText("Read a file").waitFor();
+    await screen.decision("approve").click();
+    await screen.dock.getByText("Write a file").waitFor();
+    await screen.dock.getByText("south").waitFor();
+    await screen.dock.getByText("east").waitFor();
+    expect(await file("log.txt")).toBe("north\nsouth\n");
+    await screen.decision("approve").click();
+    await screen.reads("Done.");
+    expect(await file("log.txt")).toBe("north\neast\n");
+    await screen.dock.waitFor({ state: "hidden" });
+  },
+);
 
 story("review reads by itself, and offers to run a change as the one exception", async ({ model, open, file, put }) => {
   await put("log.txt", "north\n");
@@ -58,21 +61,24 @@ story("the model is told why a call was rejected, and goes on", async ({ model, 
   expect(JSON.stringify((await model.asked(2)).messages.at(-1))).toContain("wrong file");
 });
 
-story("of three calls some are approved, the others later; nothing runs that was not approved", async ({ model, open, file }) => {
-  model.answers(asks(write("a.txt"), write("b.txt"), write("c.txt")), "Done.");
-  const screen = await open();
-  await screen.choose("supervised");
-  await screen.say("go");
-  await screen.dock.getByText("3 calls are waiting").waitFor();
-  for (const name of ["a.txt", "c.txt"]) await screen.dock.getByRole("checkbox", { name: new RegExp(name) }).check();
-  await screen.decision("approveSome", { n: 2 }).click();
-  await screen.decision("reject").click();
-  await screen.call("b.txt").getByText("rejected").waitFor();
-  await screen.call("a.txt").getByText("done").waitFor();
-  await screen.call("c.txt").getByText("done").waitFor();
-  expect([await file("a.txt"), await file("c.txt")]).toEqual(["a.txt\n", "c.txt\n"]);
-  await expect(file("b.txt")).rejects.toThrow();
-});
+story(
+  "of three calls some are approved, the others later; nothing runs that was not approved",
+  async ({ model, open, file }) => {
+    model.answers(asks(write("a.txt"), write("b.txt"), write("c.txt")), "Done.");
+    const screen = await open();
+    await screen.choose("supervised");
+    await screen.say("go");
+    await screen.dock.getByText("3 calls are waiting").waitFor();
+    for (const name of ["a.txt", "c.txt"]) await screen.dock.getByRole("checkbox", { name: new RegExp(name) }).check();
+    await screen.decision("approveSome", { n: 2 }).click();
+    await screen.decision("reject").click();
+    await screen.call("b.txt").getByText("rejected").waitFor();
+    await screen.call("a.txt").getByText("done").waitFor();
+    await screen.call("c.txt").getByText("done").waitFor();
+    expect([await file("a.txt"), await file("c.txt")]).toEqual(["a.txt\n", "c.txt\n"]);
+    await expect(file("b.txt")).rejects.toThrow();
+  },
+);
 
 story("three calls are approved with one press", async ({ model, open, file }) => {
   model.answers(asks(write("a.txt"), write("b.txt"), write("c.txt")), "Done.");
@@ -100,25 +106,28 @@ story("what runs is what was edited", async ({ model, open, file }) => {
   await screen.call("log.txt").getByText("edited").waitFor();
 });
 
-story("a switch to agent starts what waits, but asks first where that is dangerous", async ({ model, open, file, put }) => {
-  await put("old.txt", "old\n");
-  model.answers(asks(run("rm old.txt")), "Gone.");
-  const screen = await open();
-  await screen.choose("supervised");
-  await screen.say("go");
-  await screen.dock.getByText("rm old.txt").first().waitFor();
-  await screen.choose("agent");
-  const dialog = screen.page.getByRole("dialog");
-  await dialog.getByText("rm old.txt").waitFor();
-  await dialog.getByRole("button", { name: "Stay" }).click();
-  await screen.isMode("supervised");
-  expect(await file("old.txt")).toBe("old\n");
-  await screen.choose("agent");
-  await dialog.getByRole("button", { name: "Switch and start" }).click();
-  await screen.reads("Gone.");
-  await expect(file("old.txt")).rejects.toThrow();
-  await screen.reads("Mode: Supervised → Agent");
-});
+story(
+  "a switch to agent starts what waits, but asks first where that is dangerous",
+  async ({ model, open, file, put }) => {
+    await put("old.txt", "old\n");
+    model.answers(asks(run("rm old.txt")), "Gone.");
+    const screen = await open();
+    await screen.choose("supervised");
+    await screen.say("go");
+    await screen.dock.getByText("rm old.txt").first().waitFor();
+    await screen.choose("agent");
+    const dialog = screen.page.getByRole("dialog");
+    await dialog.getByText("rm old.txt").waitFor();
+    await dialog.getByRole("button", { name: "Stay" }).click();
+    await screen.isMode("supervised");
+    expect(await file("old.txt")).toBe("old\n");
+    await screen.choose("agent");
+    await dialog.getByRole("button", { name: "Switch and start" }).click();
+    await screen.reads("Gone.");
+    await expect(file("old.txt")).rejects.toThrow();
+    await screen.reads("Mode: Supervised → Agent");
+  },
+);
 
 story("a switch to ask rejects all that waits", async ({ model, open, file }) => {
   model.answers(asks(write("a.txt"), write("b.txt")));
@@ -134,23 +143,29 @@ story("a switch to ask rejects all that waits", async ({ model, open, file }) =>
   await expect(file("b.txt")).rejects.toThrow();
 });
 
-story("a rule that was given with a call is listed; once revoked, such calls wait again", async ({ model, open, file }) => {
-  model.answers(asks(write("a.txt")), asks(write("a.txt", "again\n")), "Done.", asks(write("a.txt", "third\n")));
-  const screen = await open();
-  await screen.choose("supervised");
-  await screen.say("go");
-  await screen.decision("always").click();
-  await screen.dock.getByRole("radio", { name: /every call/i }).first().check();
-  await screen.decision("alwaysGive").click();
-  await screen.reads("Done.");
-  expect(await file("a.txt")).toBe("again\n");
-  await screen.page.getByRole("button", { name: "Rules" }).click();
-  const rules = screen.page.getByRole("dialog", { name: "Rules" });
-  await rules.getByText(/every call of .*write_file/).waitFor();
-  await rules.getByRole("button", { name: "Revoke" }).click();
-  await rules.getByText("There are no rules yet.").waitFor();
-  await screen.page.keyboard.press("Escape");
-  await screen.say("again");
-  await screen.decision("approve").waitFor();
-  expect(await file("a.txt")).toBe("again\n");
-});
+story(
+  "a rule that was given with a call is listed; once revoked, such calls wait again",
+  async ({ model, open, file }) => {
+    model.answers(asks(write("a.txt")), asks(write("a.txt", "again\n")), "Done.", asks(write("a.txt", "third\n")));
+    const screen = await open();
+    await screen.choose("supervised");
+    await screen.say("go");
+    await screen.decision("always").click();
+    await screen.dock
+      .getByRole("radio", { name: /every call/i })
+      .first()
+      .check();
+    await screen.decision("alwaysGive").click();
+    await screen.reads("Done.");
+    expect(await file("a.txt")).toBe("again\n");
+    await screen.page.getByRole("button", { name: "Rules" }).click();
+    const rules = screen.page.getByRole("dialog", { name: "Rules" });
+    await rules.getByText(/every call of .*write_file/).waitFor();
+    await rules.getByRole("button", { name: "Revoke" }).click();
+    await rules.getByText("There are no rules yet.").waitFor();
+    await screen.page.keyboard.press("Escape");
+    await screen.say("again");
+    await screen.decision("approve").waitFor();
+    expect(await file("a.txt")).toBe("again\n");
+  },
+);

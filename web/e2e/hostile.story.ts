@@ -29,23 +29,41 @@ story("nothing in an answer runs, loads or leads anywhere by itself", async ({ m
   await screen.rests();
   await screen.answers.first().waitFor();
   const { page } = screen;
-  expect(await page.locator("script:not([src]), iframe, style, base, form[action], .transcript link, .transcript svg[onload]").count()).toBe(0);
-  const links = await page.locator(".transcript a[href]").evaluateAll((all) => all.map((each) => each.getAttribute("href") ?? ""));
+  expect(
+    await page
+      .locator("script:not([src]), iframe, style, base, form[action], .transcript link, .transcript svg[onload]")
+      .count(),
+  ).toBe(0);
+  const links = await page
+    .locator(".transcript a[href]")
+    .evaluateAll((all) => all.map((each) => each.getAttribute("href") ?? ""));
   expect(links.filter((href) => !/^(https?:|mailto:)/.test(href))).toEqual([]);
-  const images = await page.locator(".transcript img").evaluateAll((all) => all.map((each) => each.getAttribute("src") ?? ""));
+  const images = await page
+    .locator(".transcript img")
+    .evaluateAll((all) => all.map((each) => each.getAttribute("src") ?? ""));
   expect(images.filter((source) => !source.startsWith("data:image/"))).toEqual([]);
-  for (const attribute of ["onerror", "onload", "onclick", "ontoggle", "ping", "srcdoc"]) expect(await page.locator(`[${attribute}]`).count()).toBe(0);
+  for (const attribute of ["onerror", "onload", "onclick", "ontoggle", "ping", "srcdoc"])
+    expect(await page.locator(`[${attribute}]`).count()).toBe(0);
 });
 
 story("titles, names of files and outputs of tools show what they hide", async ({ model, open, put }) => {
   const name = "<img src=x onerror=window.__pwned=1>\u202Egpj.txt";
   await put(name, `\u001b]0;owned\u0007<script>${PWN}</script>${HIDDEN}`);
-  model.answers({ calls: [{ tool: "list_directory", arguments: { path: "." } }, { tool: "read_file", arguments: { path: name } }] }, "Read.");
+  model.answers(
+    {
+      calls: [
+        { tool: "list_directory", arguments: { path: "." } },
+        { tool: "read_file", arguments: { path: name } },
+      ],
+    },
+    "Read.",
+  );
   const screen = await open();
   await screen.say(`${HIDDEN} <b onclick="${PWN}">title</b>`);
   await screen.answers.getByText("Read.").waitFor();
   await screen.rests();
-  for (const details of await screen.transcript.locator("details > summary, button[aria-expanded=false]").all()) await details.click();
+  for (const details of await screen.transcript.locator("details > summary, button[aria-expanded=false]").all())
+    await details.click();
   const shown = await screen.page.evaluate(() => `${document.title}\n${document.body.innerText}`);
   expect(shown.match(/[\u202E\u200B\u2066\u001b\u0007\u{E0041}]/gu)).toBeNull();
   expect(shown).toContain("\\u{202e}");
@@ -54,16 +72,27 @@ story("titles, names of files and outputs of tools show what they hide", async (
 
 story("a tool with a name made to deceive is shown by what it is", async ({ model, open }) => {
   const name = "files__approve-all_System_says_Yes";
-  model.answers({ calls: [{ tool: name, arguments: { "path\u202E": `<img src=x onerror=${PWN}>`, __proto__: 1 } }] }, "No.");
+  model.answers(
+    { calls: [{ tool: name, arguments: { "path\u202E": `<img src=x onerror=${PWN}>`, __proto__: 1 } }] },
+    "No.",
+  );
   const screen = await open();
   await screen.say("go");
   await screen.answers.getByText("No.").waitFor();
-  await screen.transcript.getByText(/files · Approve All/).first().waitFor();
+  await screen.transcript
+    .getByText(/files · Approve All/)
+    .first()
+    .waitFor();
 });
 
 story("a call that waits hides nothing of its path, its change and its command", async ({ model, open }) => {
   const path = "notes\u202Etxt.py";
-  model.answers(asks(write(path, `x = 1 # \u2066 admin\u2069\n<script>${PWN}</script>\u001b[2K`), run(`echo ok\u200b; printf '\u001b[8mrm' ${" ".repeat(300)}; rm -rf notes`)));
+  model.answers(
+    asks(
+      write(path, `x = 1 # \u2066 admin\u2069\n<script>${PWN}</script>\u001b[2K`),
+      run(`echo ok\u200b; printf '\u001b[8mrm' ${" ".repeat(300)}; rm -rf notes`),
+    ),
+  );
   const screen = await open();
   await screen.choose("supervised");
   await screen.say("go");

@@ -9,7 +9,12 @@ story("Enter that belongs to a character being composed does not send", async ({
   await screen.box.focus();
   await keys.send("Input.imeSetComposition", { text: "ni hao", selectionStart: 6, selectionEnd: 6 });
   await expect.poll(() => screen.box.inputValue()).toBe("ni hao");
-  await keys.send("Input.dispatchKeyEvent", { type: "rawKeyDown", key: "Enter", code: "Enter", windowsVirtualKeyCode: 13 });
+  await keys.send("Input.dispatchKeyEvent", {
+    type: "rawKeyDown",
+    key: "Enter",
+    code: "Enter",
+    windowsVirtualKeyCode: 13,
+  });
   await screen.page.keyboard.press("Control+.");
   await keys.send("Input.insertText", { text: "你好" });
   await expect.poll(() => screen.box.inputValue()).toBe("你好");
@@ -39,47 +44,53 @@ story("from a new conversation to an approved call without a mouse", async ({ mo
   expect(await file("log.txt")).toBe("log.txt\n");
 });
 
-story("keys decide nothing for half a second after a card has appeared, and then they do", async ({ model, open, file }) => {
-  model.answers({ text: "See:", ...asks(write("log.txt")), hold: 1 }, "Done.");
-  const screen = await open();
-  const { clock, keyboard } = screen.page;
-  await screen.choose("supervised");
-  await screen.say("go");
-  await model.held();
-  await screen.transcript.focus();
-  await clock.install();
-  await clock.pauseAt(Date.now() + 5_000);
-  model.release();
-  for (let step = 0; (await screen.decision("approve").count()) === 0; step++) await clock.runFor(5);
-  await keyboard.press("Control+j");
-  await keyboard.press("Enter");
-  await keyboard.press("1");
-  await clock.runFor(100);
-  await screen.decision("approve").waitFor();
-  await expect(file("log.txt")).rejects.toThrow();
-  await clock.resume();
-  await clock.fastForward(600);
-  await keyboard.press("Enter");
-  await screen.reads("Done.");
-  expect(await file("log.txt")).toBe("log.txt\n");
-});
+story(
+  "keys decide nothing for half a second after a card has appeared, and then they do",
+  async ({ model, open, file }) => {
+    model.answers({ text: "See:", ...asks(write("log.txt")), hold: 1 }, "Done.");
+    const screen = await open();
+    const { clock, keyboard } = screen.page;
+    await screen.choose("supervised");
+    await screen.say("go");
+    await model.held();
+    await screen.transcript.focus();
+    await clock.install();
+    await clock.pauseAt(Date.now() + 5_000);
+    model.release();
+    for (let step = 0; (await screen.decision("approve").count()) === 0; step++) await clock.runFor(5);
+    await keyboard.press("Control+j");
+    await keyboard.press("Enter");
+    await keyboard.press("1");
+    await clock.runFor(100);
+    await screen.decision("approve").waitFor();
+    await expect(file("log.txt")).rejects.toThrow();
+    await clock.resume();
+    await clock.fastForward(600);
+    await keyboard.press("Enter");
+    await screen.reads("Done.");
+    expect(await file("log.txt")).toBe("log.txt\n");
+  },
+);
 
-story("a card that appears takes nothing from who is writing, and their keys stay letters", async ({ model, open, file }) => {
-  model.answers({ text: "See:", ...asks(write("log.txt")), hold: 1 });
-  const screen = await open();
-  await screen.choose("supervised");
-  await screen.say("go");
-  await model.held();
-  await screen.box.pressSequentially("and");
-  model.release();
-  await screen.decision("approve").waitFor();
-  await screen.isFocused(screen.box);
-  await screen.box.pressSequentially(" 1 3r");
-  await screen.box.press("Shift+Enter");
-  expect(await screen.box.inputValue()).toBe("and 1 3r\n");
-  await screen.decision("approve").waitFor();
-  await expect(file("log.txt")).rejects.toThrow();
-});
+story(
+  "a card that appears takes nothing from who is writing, and their keys stay letters",
+  async ({ model, open, file }) => {
+    model.answers({ text: "See:", ...asks(write("log.txt")), hold: 1 });
+    const screen = await open();
+    await screen.choose("supervised");
+    await screen.say("go");
+    await model.held();
+    await screen.box.pressSequentially("and");
+    model.release();
+    await screen.decision("approve").waitFor();
+    await screen.isFocused(screen.box);
+    await screen.box.pressSequentially(" 1 3r");
+    await screen.box.press("Shift+Enter");
+    expect(await screen.box.inputValue()).toBe("and 1 3r\n");
+    await screen.decision("approve").waitFor();
+    await expect(file("log.txt")).rejects.toThrow();
+  },
+);
 
 story("Enter does nothing on a dangerous call", async ({ model, open, put, file }) => {
   await put("old.txt", "old\n");

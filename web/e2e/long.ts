@@ -24,12 +24,21 @@ export async function longConversation(host: World["host"], count: number, title
   const kept = lines.slice(0, -1).map((line) => {
     const found = JSON.parse(line) as { type: string; core?: object };
     if (found.type === "core") return JSON.stringify({ ...found, core: { ...found.core, title } });
-    return found.type === "branch" ? JSON.stringify({ ...found, ids: messages.map((message) => message.message_id) }) : line;
+    return found.type === "branch"
+      ? JSON.stringify({ ...found, ids: messages.map((message) => message.message_id) })
+      : line;
   });
-  const body = [...kept, ...messages.map((message) => JSON.stringify({ type: "message", message }))].map((line) => `${line}\n`).join("");
+  const body = [...kept, ...messages.map((message) => JSON.stringify({ type: "message", message }))]
+    .map((line) => `${line}\n`)
+    .join("");
   const digest = createHash("sha256").update(body).digest("hex");
   const id = randomUUID();
-  await ask("POST", `/api/contexts/import?context_id=${id}`, `${body}${JSON.stringify({ type: "end", digest })}\n`, "application/x-ndjson");
+  await ask(
+    "POST",
+    `/api/contexts/import?context_id=${id}`,
+    `${body}${JSON.stringify({ type: "end", digest })}\n`,
+    "application/x-ndjson",
+  );
   await ask("PUT", "/api/session/active-context", JSON.stringify({ context_id: id }));
   return id;
 }

@@ -12,7 +12,9 @@ export async function isAccessible(page: Page, what: string): Promise<void> {
   await page.evaluate(AXE);
   const found = await page.evaluate<AxeResults>(`axe.run({ resultTypes: ["violations"] })`);
   const serious = found.violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  const faults = serious.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 200)} ${node.failureSummary ?? ""}`));
+  const faults = serious.flatMap(({ id, nodes }) =>
+    nodes.map((node) => `${id}: ${node.html.slice(0, 200)} ${node.failureSummary ?? ""}`),
+  );
   expect(faults, what).toEqual([]);
 }
 
@@ -36,7 +38,13 @@ export async function latinWords(page: Page, allowed: readonly string[]): Promis
     return found;
   });
   const isAllowed = (word: string) => allowed.some((each) => each.toLowerCase() === word.toLowerCase());
-  return [...new Set(texts.filter((text) => (text.replace(NAMES, "").match(/[A-Za-z][A-Za-z']+/g) ?? []).some((word) => !isAllowed(word))))];
+  return [
+    ...new Set(
+      texts.filter((text) =>
+        (text.replace(NAMES, "").match(/[A-Za-z][A-Za-z']+/g) ?? []).some((word) => !isAllowed(word)),
+      ),
+    ),
+  ];
 }
 
 /** Nothing is wider than the screen. */
@@ -56,9 +64,14 @@ export async function fitsSideways(page: Page, what: string): Promise<void> {
     };
     const wide = [...document.querySelectorAll("body *")].filter((element) => {
       const box = element.getBoundingClientRect();
-      return box.width > 0 && box.right > width + 1 && box.left < width && !isScrolled(element) && element.checkVisibility();
+      return (
+        box.width > 0 && box.right > width + 1 && box.left < width && !isScrolled(element) && element.checkVisibility()
+      );
     });
-    return { over: document.documentElement.scrollWidth - width, wide: wide.map((element) => element.outerHTML.slice(0, 120)) };
+    return {
+      over: document.documentElement.scrollWidth - width,
+      wide: wide.map((element) => element.outerHTML.slice(0, 120)),
+    };
   });
   expect(found, what).toEqual({ over: 0, wide: [] });
 }

@@ -13,7 +13,10 @@ for (const isDark of [false, true]) {
 
 story("whoever reads Chinese finds no English on the page", async (world) => {
   const screen = await world.open({ language: "zh" });
-  const names = "Pilothouse Ctrl Alt Shift Esc Enter Markdown JSON token story openai TODO README python print txt rm https example org supervised agent English px Mac".split(" ");
+  const names =
+    "Pilothouse Ctrl Alt Shift Esc Enter Markdown JSON token story openai TODO README python print txt rm https example org supervised agent English px Mac".split(
+      " ",
+    );
   await tour(world, screen, async (what) => expect(await latinWords(screen.page, names), what).toEqual([]));
   expect(await screen.page.evaluate(() => document.documentElement.lang)).toBe("zh");
 });
@@ -26,24 +29,27 @@ story("on a phone everything fits, and can be used by everybody", async (world) 
   });
 });
 
-story("on a phone a call is approved by touch, and conversations are a drawer and a switcher", async ({ model, open, file }) => {
-  model.answers("Aye.", asks(write("log.txt")), "Done.");
-  const screen = await open({ width: 390, height: 844, isTouch: true });
-  const { page } = screen;
-  await screen.say("first");
-  await screen.rests();
-  await screen.button("show").tap();
-  await screen.button("new", page.getByRole("navigation")).tap();
-  await screen.choose("supervised");
-  await screen.say("second");
-  await screen.decision("approve").tap();
-  await screen.reads("Done.");
-  expect(await file("log.txt")).toBe("log.txt\n");
-  await page.getByRole("button", { name: /2 open conversations/ }).tap();
-  await page.getByRole("menu").getByText("first").tap();
-  await screen.reads("Aye.");
-  await screen.button("show").tap();
-  await page.getByRole("navigation").getByText("second").tap();
-  await screen.reads("Done.");
-  await fitsSideways(page, "after all");
-});
+story(
+  "on a phone a call is approved by touch, and conversations are a drawer and a switcher",
+  async ({ model, open, file }) => {
+    model.answers("Aye.", asks(write("log.txt")), "Done.");
+    const screen = await open({ width: 390, height: 844, isTouch: true });
+    const { page } = screen;
+    await screen.say("first");
+    await screen.rests();
+    await screen.button("show").tap();
+    await screen.button("new", page.getByRole("navigation")).tap();
+    await screen.choose("supervised");
+    await screen.say("second");
+    await screen.decision("approve").tap();
+    await screen.reads("Done.");
+    expect(await file("log.txt")).toBe("log.txt\n");
+    await page.getByRole("button", { name: /2 open conversations/ }).tap();
+    await page.getByRole("menu").getByText("first").tap();
+    await screen.reads("Aye.");
+    await screen.button("show").tap();
+    await page.getByRole("navigation").getByText("second").tap();
+    await screen.reads("Done.");
+    await fitsSideways(page, "after all");
+  },
+);

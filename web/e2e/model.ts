@@ -63,7 +63,9 @@ export async function makeModel() {
   let callCount = 0;
   const withIds = (answer: Answer): object => ({
     ...answer,
-    ...(answer.calls === undefined ? {} : { calls: answer.calls.map((call) => ({ ...call, id: `call_${++callCount}` })) }),
+    ...(answer.calls === undefined
+      ? {}
+      : { calls: answer.calls.map((call) => ({ ...call, id: `call_${++callCount}` })) }),
   });
   await until(() => url !== "");
   return {

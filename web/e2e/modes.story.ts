@@ -13,21 +13,27 @@ story("agent runs a change by itself", async ({ model, open, file }) => {
   expect(await file("log.txt")).toBe("north\n");
 });
 
-story("plan denies a change and says which mode would let it run; after the switch it goes on", async ({ model, open, file }) => {
-  model.answers(WRITE);
-  const screen = await open();
-  await screen.choose("plan");
-  await screen.say("write the log");
-  await screen.rests();
-  await screen.page.getByRole("article", { name: "Error" }).getByText(/Switch to agent/).waitFor();
-  expect((await model.asked(1)).tools?.map((tool) => tool.function.name)).not.toContain("write_file");
-  await expect(file("log.txt")).rejects.toThrow();
-  await screen.choose("agent");
-  model.answers(WRITE, "Written.");
-  await screen.button("continue").click();
-  await screen.reads("Written.");
-  expect(await file("log.txt")).toBe("north\n");
-});
+story(
+  "plan denies a change and says which mode would let it run; after the switch it goes on",
+  async ({ model, open, file }) => {
+    model.answers(WRITE);
+    const screen = await open();
+    await screen.choose("plan");
+    await screen.say("write the log");
+    await screen.rests();
+    await screen.page
+      .getByRole("article", { name: "Error" })
+      .getByText(/Switch to agent/)
+      .waitFor();
+    expect((await model.asked(1)).tools?.map((tool) => tool.function.name)).not.toContain("write_file");
+    await expect(file("log.txt")).rejects.toThrow();
+    await screen.choose("agent");
+    model.answers(WRITE, "Written.");
+    await screen.button("continue").click();
+    await screen.reads("Written.");
+    expect(await file("log.txt")).toBe("north\n");
+  },
+);
 
 story("ask offers the model no tool", async ({ model, open }) => {
   model.answers("Only words.");
@@ -52,22 +58,25 @@ story("the menu says what each mode means, and is reached and left with keys alo
   await screen.isMode("ask");
 });
 
-story("a shortcut goes through the modes, and the one that was chosen is there after a reload", async ({ model, open }) => {
-  const screen = await open();
-  await screen.isMode("agent");
-  for (const mode of ["supervised", "review", "plan", "ask", "agent", "supervised"] as const) {
-    await screen.page.keyboard.press("Control+.");
-    await screen.isMode(mode);
-  }
-  const stored = await screen.page.evaluate(() => localStorage.getItem("ai-chat-mode"));
-  expect(JSON.parse(stored ?? "null")).toMatchObject({ mode: "supervised", updatedAt: expect.any(Number) });
-  await screen.page.reload();
-  await screen.isMode("supervised");
-  model.answers("Aye.");
-  await screen.say("hello");
-  await screen.reads("Aye.");
-  await screen.isMode("supervised");
-});
+story(
+  "a shortcut goes through the modes, and the one that was chosen is there after a reload",
+  async ({ model, open }) => {
+    const screen = await open();
+    await screen.isMode("agent");
+    for (const mode of ["supervised", "review", "plan", "ask", "agent", "supervised"] as const) {
+      await screen.page.keyboard.press("Control+.");
+      await screen.isMode(mode);
+    }
+    const stored = await screen.page.evaluate(() => localStorage.getItem("ai-chat-mode"));
+    expect(JSON.parse(stored ?? "null")).toMatchObject({ mode: "supervised", updatedAt: expect.any(Number) });
+    await screen.page.reload();
+    await screen.isMode("supervised");
+    model.answers("Aye.");
+    await screen.say("hello");
+    await screen.reads("Aye.");
+    await screen.isMode("supervised");
+  },
+);
 
 story("a switch in the middle of a conversation shows in it", async ({ model, open }) => {
   model.answers("Aye.");

@@ -25,8 +25,10 @@ def next_high(last: datetime, now: datetime) -> datetime:
 const FIXED = [
   { old_text: "from datetime import datetime, timedelta", new_text: "from datetime import UTC, datetime, timedelta" },
   {
-    old_text: '    """The first high water after now. All times are local."""\n    while last <= now:\n        last += HALF_DAY\n    return last',
-    new_text: '    """The first high water after now, in its zone."""\n    high = last.astimezone(UTC)\n    while high <= now:\n        high += HALF_DAY\n    return high.astimezone(now.tzinfo)',
+    old_text:
+      '    """The first high water after now. All times are local."""\n    while last <= now:\n        last += HALF_DAY\n    return last',
+    new_text:
+      '    """The first high water after now, in its zone."""\n    high = last.astimezone(UTC)\n    while high <= now:\n        high += HALF_DAY\n    return high.astimezone(now.tzinfo)',
   },
 ];
 const WORDS = {
@@ -56,7 +58,10 @@ async function waits({ model, ask, put }: World, screen: Screen): Promise<void> 
     await ask<ContextShape>("PATCH", `/api/contexts/${id}`, { title });
   }
   await put("tides.py", TIDES);
-  model.answers({ text: words.first, ...asks(read("tides.py")) }, { text: words.found, ...asks({ tool: "edit_file", arguments: { path: "tides.py", edits: FIXED } }) });
+  model.answers(
+    { text: words.first, ...asks(read("tides.py")) },
+    { text: words.found, ...asks({ tool: "edit_file", arguments: { path: "tides.py", edits: FIXED } }) },
+  );
   await screen.page.reload();
   await screen.choose("supervised");
   await screen.say(words.said);
@@ -90,7 +95,9 @@ for (const language of ["en", "zh"] as const) {
         let number = 0;
         await tour(world, screen, async (what) => {
           number++;
-          await screen.page.screenshot({ path: `${FOLDER}/screens/${name}/${String(number).padStart(2, "0")}-${what}.png` });
+          await screen.page.screenshot({
+            path: `${FOLDER}/screens/${name}/${String(number).padStart(2, "0")}-${what}.png`,
+          });
         });
       });
     }

@@ -4,28 +4,33 @@ import type { PageBranchShape, PageContextSummary } from "../src/api/schema";
 import { asks } from "./calls";
 import { story } from "./story";
 
-story("what is said while the agent works waits, can be changed and taken back, and is sent afterwards", async ({ model, open }) => {
-  model.answers({ deltas: ["one ", "two"], hold: 1 }, "three", "four");
-  const screen = await open();
-  await screen.say("count");
-  await model.held();
-  for (const text of ["first", "second", "third"]) await screen.say(text);
-  const queue = screen.page.getByRole("region", { name: "Messages that wait" });
-  await queue.getByRole("listitem").nth(2).waitFor();
-  const item = (text: string) => queue.getByRole("listitem").filter({ hasText: text });
-  await item("second").getByRole("button", { name: "Remove" }).click();
-  await item("second").waitFor({ state: "detached" });
-  await item("third").getByRole("button", { name: "Edit" }).click();
-  await queue.getByRole("textbox").fill("last");
-  await queue.getByRole("button", { name: "Save" }).click();
-  await item("last").getByRole("button", { name: "Remove" }).waitFor();
-  expect(model.requests.length).toBe(1);
-  model.release();
-  await screen.reads("four");
-  await screen.rests();
-  expect(await screen.said.allTextContents()).toEqual(["count", "first", "last"].map((text) => expect.stringContaining(text)));
-  expect((await model.asked(3)).messages.at(-1)).toMatchObject({ content: "last" });
-});
+story(
+  "what is said while the agent works waits, can be changed and taken back, and is sent afterwards",
+  async ({ model, open }) => {
+    model.answers({ deltas: ["one ", "two"], hold: 1 }, "three", "four");
+    const screen = await open();
+    await screen.say("count");
+    await model.held();
+    for (const text of ["first", "second", "third"]) await screen.say(text);
+    const queue = screen.page.getByRole("region", { name: "Messages that wait" });
+    await queue.getByRole("listitem").nth(2).waitFor();
+    const item = (text: string) => queue.getByRole("listitem").filter({ hasText: text });
+    await item("second").getByRole("button", { name: "Remove" }).click();
+    await item("second").waitFor({ state: "detached" });
+    await item("third").getByRole("button", { name: "Edit" }).click();
+    await queue.getByRole("textbox").fill("last");
+    await queue.getByRole("button", { name: "Save" }).click();
+    await item("last").getByRole("button", { name: "Remove" }).waitFor();
+    expect(model.requests.length).toBe(1);
+    model.release();
+    await screen.reads("four");
+    await screen.rests();
+    expect(await screen.said.allTextContents()).toEqual(
+      ["count", "first", "last"].map((text) => expect.stringContaining(text)),
+    );
+    expect((await model.asked(3)).messages.at(-1)).toMatchObject({ content: "last" });
+  },
+);
 
 story("a message said otherwise makes a branch, and the old one is kept", async ({ model, ask, open }) => {
   model.answers("Red.", "Blue.");
@@ -87,7 +92,10 @@ story("a conversation can be taken along, to read and to import again", async ({
   const screen = await open();
   await screen.say("look out");
   await screen.rests();
-  for (const [entry, inIt] of [["Export as Markdown", /look out[^]*Land in sight\./], ["Export as a file", /"Land in sight\."/]] as const) {
+  for (const [entry, inIt] of [
+    ["Export as Markdown", /look out[^]*Land in sight\./],
+    ["Export as a file", /"Land in sight\."/],
+  ] as const) {
     await screen.page.getByRole("button", { name: "This conversation" }).click();
     const started = screen.page.waitForEvent("download");
     await screen.page.getByRole("menuitem", { name: entry }).click();

@@ -95,7 +95,9 @@ export class Screen {
 
   /** Until the page has it from the server: what it shows from then on is at least as new. */
   async say(text: string): Promise<void> {
-    const taken = this.page.waitForResponse((answer) => answer.request().method() === "POST" && answer.url().endsWith("/messages"));
+    const taken = this.page.waitForResponse(
+      (answer) => answer.request().method() === "POST" && answer.url().endsWith("/messages"),
+    );
     await this.box.fill(text);
     if (this.isTouch) await this.page.getByRole("button", { name: new RegExp(`^${this.name("sendTouch")}`) }).tap();
     else await this.box.press("Enter");
@@ -128,7 +130,10 @@ export class Screen {
 
   /** The tab of a conversation. */
   tab(title: string): Locator {
-    return this.page.getByRole("list", { name: this.name("openOnes") }).getByRole("button").filter({ hasText: title });
+    return this.page
+      .getByRole("list", { name: this.name("openOnes") })
+      .getByRole("button")
+      .filter({ hasText: title });
   }
 
   async isFocused(locator: Locator): Promise<void> {

@@ -7,7 +7,8 @@ import { type World, story } from "./story";
 const PIECES = Array.from({ length: 120 }, (_, number) => `piece ${number} of a long answer that goes on and on.\n\n`);
 
 /** How far from the end the transcript is. */
-const left = (page: Page) => page.getByRole("log").evaluate((list) => list.scrollHeight - list.clientHeight - list.scrollTop);
+const left = (page: Page) =>
+  page.getByRole("log").evaluate((list) => list.scrollHeight - list.clientHeight - list.scrollTop);
 const top = (page: Page) => page.getByRole("log").evaluate((list) => list.scrollTop);
 
 /** The row at the upper edge, and where it is. */
@@ -28,7 +29,8 @@ function placeOf(page: Page, id: string) {
 }
 
 /** Two frames have been painted: whatever was under way is done. */
-const painted = (page: Page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+const painted = (page: Page) =>
+  page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
 async function wheel(screen: Screen, distance: number): Promise<void> {
   await screen.transcript.hover();
@@ -57,7 +59,10 @@ story("an answer is followed to its last line, in one and the same row, while a 
   const screen = await writing(world);
   await screen.mode.click();
   expect(await left(screen.page)).toBeLessThanOrEqual(1);
-  await screen.page.locator("[data-row]").last().evaluate((row) => row.setAttribute("data-mark", "mine"));
+  await screen.page
+    .locator("[data-row]")
+    .last()
+    .evaluate((row) => row.setAttribute("data-mark", "mine"));
   world.model.release();
   await screen.reads("piece 119 ");
   await screen.rests();
@@ -66,50 +71,56 @@ story("an answer is followed to its last line, in one and the same row, while a 
   await screen.entry("plan").waitFor();
 });
 
-story("one pixel upwards ends the following, and nothing moves the reader until they are back at the end", async (world) => {
-  const screen = await writing(world);
-  await wheel(screen, -1);
-  await expect.poll(() => left(screen.page)).toBeGreaterThan(0.5);
-  const before = await reading(screen.page);
-  world.model.release();
-  await screen.rests();
-  await expect.poll(() => left(screen.page)).toBeGreaterThan(1_000);
-  expect(Math.abs(((await placeOf(screen.page, before.id)) ?? 1e9) - before.offset)).toBeLessThanOrEqual(0.5);
-  await screen.page.getByRole("button", { name: "To the end" }).click();
-  await expect.poll(() => left(screen.page)).toBeLessThanOrEqual(1);
-  world.model.answers("And that is all.");
-  await screen.say("so?");
-  await screen.reads("And that is all.");
-  expect(await left(screen.page)).toBeLessThanOrEqual(1);
-});
+story(
+  "one pixel upwards ends the following, and nothing moves the reader until they are back at the end",
+  async (world) => {
+    const screen = await writing(world);
+    await wheel(screen, -1);
+    await expect.poll(() => left(screen.page)).toBeGreaterThan(0.5);
+    const before = await reading(screen.page);
+    world.model.release();
+    await screen.rests();
+    await expect.poll(() => left(screen.page)).toBeGreaterThan(1_000);
+    expect(Math.abs(((await placeOf(screen.page, before.id)) ?? 1e9) - before.offset)).toBeLessThanOrEqual(0.5);
+    await screen.page.getByRole("button", { name: "To the end" }).click();
+    await expect.poll(() => left(screen.page)).toBeLessThanOrEqual(1);
+    world.model.answers("And that is all.");
+    await screen.say("so?");
+    await screen.reads("And that is all.");
+    expect(await left(screen.page)).toBeLessThanOrEqual(1);
+  },
+);
 
-story("who reads further up is not moved by pieces, the end of the answer, a resize, a theme or another font", async (world) => {
-  const screen = await writing(world);
-  const { page } = screen;
-  await wheel(screen, -700);
-  await expect.poll(() => left(page)).toBeGreaterThan(600);
-  await painted(page);
-  const before = await reading(page);
-  const drift = async () => Math.abs(((await placeOf(page, before.id)) ?? 1e9) - before.offset);
-  world.model.release();
-  await screen.rests();
-  await painted(page);
-  expect(await drift()).toBeLessThanOrEqual(0.5);
-  await page.setViewportSize({ width: 1280, height: 500 });
-  await painted(page);
-  expect(await drift()).toBeLessThanOrEqual(0.5);
-  await page.evaluate(() => (document.documentElement.dataset.theme = "dark"));
-  await painted(page);
-  expect(await drift()).toBeLessThanOrEqual(0.5);
-  world.model.answers("And then?");
-  await fetch(`${world.host.base}/api/contexts/${await activeId(world)}/messages`, {
-    method: "POST",
-    headers: { ...world.host.headers, "content-type": "application/json" },
-    body: JSON.stringify({ payload: { type: "text", content: "from elsewhere" } }),
-  });
-  await page.getByRole("button", { name: "2 new", exact: true }).waitFor();
-  expect(await drift()).toBeLessThanOrEqual(0.5);
-});
+story(
+  "who reads further up is not moved by pieces, the end of the answer, a resize, a theme or another font",
+  async (world) => {
+    const screen = await writing(world);
+    const { page } = screen;
+    await wheel(screen, -700);
+    await expect.poll(() => left(page)).toBeGreaterThan(600);
+    await painted(page);
+    const before = await reading(page);
+    const drift = async () => Math.abs(((await placeOf(page, before.id)) ?? 1e9) - before.offset);
+    world.model.release();
+    await screen.rests();
+    await painted(page);
+    expect(await drift()).toBeLessThanOrEqual(0.5);
+    await page.setViewportSize({ width: 1280, height: 500 });
+    await painted(page);
+    expect(await drift()).toBeLessThanOrEqual(0.5);
+    await page.evaluate(() => (document.documentElement.dataset.theme = "dark"));
+    await painted(page);
+    expect(await drift()).toBeLessThanOrEqual(0.5);
+    world.model.answers("And then?");
+    await fetch(`${world.host.base}/api/contexts/${await activeId(world)}/messages`, {
+      method: "POST",
+      headers: { ...world.host.headers, "content-type": "application/json" },
+      body: JSON.stringify({ payload: { type: "text", content: "from elsewhere" } }),
+    });
+    await page.getByRole("button", { name: "2 new", exact: true }).waitFor();
+    expect(await drift()).toBeLessThanOrEqual(0.5);
+  },
+);
 
 story("older messages come above without a jump, as far as the first", async ({ host, open }) => {
   await longConversation(host, 200);
@@ -138,7 +149,9 @@ story("the row that has the focus stays, however far away", async (world) => {
   await expect.poll(() => left(page)).toBeGreaterThan(2_000);
   world.model.release();
   await screen.rests();
-  expect(await page.evaluate(() => document.activeElement?.closest("[data-row]")?.textContent ?? "")).toContain("go on");
+  expect(await page.evaluate(() => document.activeElement?.closest("[data-row]")?.textContent ?? "")).toContain(
+    "go on",
+  );
   await page.keyboard.press("End");
   await expect.poll(() => left(page)).toBeLessThanOrEqual(1);
 });
@@ -148,7 +161,8 @@ story("a conversation is where it was left, when somebody comes back to it", asy
   await longConversation(host, 80, "other");
   const screen = await open({ height: 600 });
   const { page } = screen;
-  const go = (title: string) => page.getByRole("list", { name: "Open conversations" }).getByRole("button", { name: title, exact: true }).click();
+  const go = (title: string) =>
+    page.getByRole("list", { name: "Open conversations" }).getByRole("button", { name: title, exact: true }).click();
   await go("one");
   await go("other");
   await screen.reads("79 ");
@@ -160,7 +174,9 @@ story("a conversation is where it was left, when somebody comes back to it", asy
   await expect.poll(() => placeOf(page, before.id)).toBe(null);
   await expect.poll(() => left(page)).toBeLessThanOrEqual(1);
   await go("other");
-  await expect.poll(async () => Math.abs(((await placeOf(page, before.id)) ?? 1e9) - before.offset)).toBeLessThanOrEqual(0.5);
+  await expect
+    .poll(async () => Math.abs(((await placeOf(page, before.id)) ?? 1e9) - before.offset))
+    .toBeLessThanOrEqual(0.5);
 });
 
 story("keys scroll the conversation, and the message that was scrolled past stands above it", async (world) => {

@@ -46,12 +46,19 @@ async function makeWorld(name: string) {
     /** What the server answers, beside all pages. */
     async ask<T>(method: "GET" | "POST" | "PATCH", path: string, body?: object): Promise<T> {
       const headers = { ...host.headers, "content-type": "application/json" };
-      return (await fetch(host.base + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })).json();
+      return (
+        await fetch(host.base + path, {
+          method,
+          headers,
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        })
+      ).json();
     },
     file: (name: string) => readFile(join(host.work, name), "utf8"),
     put: (name: string, text: string) => writeFile(join(host.work, name), text),
     async check() {
-      for (const { page } of screens) if (!page.isClosed() && (await wasBroken(page))) faults.push("code of others ran");
+      for (const { page } of screens)
+        if (!page.isClosed() && (await wasBroken(page))) faults.push("code of others ran");
       expect(faults.filter((text) => !allowed.some((pattern) => pattern.test(text)))).toEqual([]);
       expect(model.faults).toEqual([]);
     },
@@ -59,7 +66,8 @@ async function makeWorld(name: string) {
       const folder = join(tmpdir(), "pilothouse-stories");
       mkdirSync(folder, { recursive: true });
       const path = join(folder, name.replace(/\W+/g, "-"));
-      for (const [index, { page }] of screens.entries()) await page.screenshot({ path: `${path}-${index}.png` }).catch(() => {});
+      for (const [index, { page }] of screens.entries())
+        await page.screenshot({ path: `${path}-${index}.png` }).catch(() => {});
       return `${path}-*.png`;
     },
     async end() {
@@ -89,4 +97,5 @@ export function story(name: string, tell: (world: World) => Promise<void>, model
 }
 
 /** The errors that a browser logs when a server goes away. */
-export const WITHOUT_SERVER = /net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|SOCKET_NOT_CONNECTED)|ERR_NETWORK|status of 503/;
+export const WITHOUT_SERVER =
+  /net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|SOCKET_NOT_CONNECTED)|ERR_NETWORK|status of 503/;

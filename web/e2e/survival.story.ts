@@ -15,29 +15,32 @@ story("a page that is loaded again finds what waits, and the call runs once", as
   expect(await screen.said.count()).toBe(1);
 });
 
-story("a server that is killed while calls wait finds them again; each is decided and runs once", async ({ model, host, open, file, allow }) => {
-  allow(WITHOUT_SERVER);
-  model.answers(asks(COUNTS, write("a.txt")), "Done.");
-  const screen = await open();
-  await screen.choose("supervised");
-  await screen.say("go");
-  const all = screen.decision("approveAll", { n: 2 });
-  const hint = () => all.getAttribute("title");
-  await expect.poll(hint).toMatch(/^Open the dangerous/);
-  await screen.dock.getByRole("button", { name: /echo ran/ }).click();
-  await expect.poll(hint).toBeNull();
-  await host.end("SIGKILL");
-  await expect.poll(hint).toBe("There is no connection");
-  await all.click({ force: true });
-  await host.start();
-  await expect.poll(hint).toBeNull();
-  await expect(file("count.txt")).rejects.toThrow();
-  await all.click();
-  await screen.reads("Done.");
-  expect(await file("count.txt")).toBe("ran\n");
-  expect(await file("a.txt")).toBe("a.txt\n");
-  expect(await screen.said.count()).toBe(1);
-  await screen.page.reload();
-  await screen.reads("Done.");
-  expect(await screen.answers.getByText("Done.").count()).toBe(1);
-});
+story(
+  "a server that is killed while calls wait finds them again; each is decided and runs once",
+  async ({ model, host, open, file, allow }) => {
+    allow(WITHOUT_SERVER);
+    model.answers(asks(COUNTS, write("a.txt")), "Done.");
+    const screen = await open();
+    await screen.choose("supervised");
+    await screen.say("go");
+    const all = screen.decision("approveAll", { n: 2 });
+    const hint = () => all.getAttribute("title");
+    await expect.poll(hint).toMatch(/^Open the dangerous/);
+    await screen.dock.getByRole("button", { name: /echo ran/ }).click();
+    await expect.poll(hint).toBeNull();
+    await host.end("SIGKILL");
+    await expect.poll(hint).toBe("There is no connection");
+    await all.click({ force: true });
+    await host.start();
+    await expect.poll(hint).toBeNull();
+    await expect(file("count.txt")).rejects.toThrow();
+    await all.click();
+    await screen.reads("Done.");
+    expect(await file("count.txt")).toBe("ran\n");
+    expect(await file("a.txt")).toBe("a.txt\n");
+    expect(await screen.said.count()).toBe(1);
+    await screen.page.reload();
+    await screen.reads("Done.");
+    expect(await screen.answers.getByText("Done.").count()).toBe(1);
+  },
+);

@@ -15,11 +15,33 @@ const rich = (title: string, text: string): string =>
   ].join("\n");
 
 const TEXTS = {
-  en: { said: "Show me everything", answer: rich("Course", "north"), question: "Which port?", options: ["north", "south"], error: "the hold is full", file: "log.txt", before: "north\n", after: "south\n" },
-  zh: { said: "看一看", answer: rich("航向", "北方"), question: "去哪个港口？", options: ["北方", "南方"], error: "船舱已满", file: "日志.txt", before: "北方\n", after: "南方\n" },
+  en: {
+    said: "Show me everything",
+    answer: rich("Course", "north"),
+    question: "Which port?",
+    options: ["north", "south"],
+    error: "the hold is full",
+    file: "log.txt",
+    before: "north\n",
+    after: "south\n",
+  },
+  zh: {
+    said: "看一看",
+    answer: rich("航向", "北方"),
+    question: "去哪个港口？",
+    options: ["北方", "南方"],
+    error: "船舱已满",
+    file: "日志.txt",
+    before: "北方\n",
+    after: "南方\n",
+  },
 };
 
-export async function tour({ model, put }: Pick<World, "model" | "put">, screen: Screen, look: (what: string) => Promise<void>): Promise<void> {
+export async function tour(
+  { model, put }: Pick<World, "model" | "put">,
+  screen: Screen,
+  look: (what: string) => Promise<void>,
+): Promise<void> {
   const { page } = screen;
   const texts = TEXTS[screen.language];
   const answers = (...all: Answer[]) => model.answers(...all);
@@ -28,7 +50,10 @@ export async function tour({ model, put }: Pick<World, "model" | "put">, screen:
   await look("modes");
   await page.keyboard.press("Escape");
 
-  answers({ text: texts.answer, ...asks({ tool: "list_directory", arguments: { path: "." } }) }, { text: texts.answer });
+  answers(
+    { text: texts.answer, ...asks({ tool: "list_directory", arguments: { path: "." } }) },
+    { text: texts.answer },
+  );
   await screen.say(texts.said);
   await model.asked(2);
   await screen.rests();
@@ -60,13 +85,18 @@ export async function tour({ model, put }: Pick<World, "model" | "put">, screen:
   await screen.rests();
 
   const { question, options } = texts;
-  answers(asks({ tool: "ask_user", arguments: { questions: [{ question, options }, { question }] } }), { error: { status: 400, message: texts.error } });
+  answers(asks({ tool: "ask_user", arguments: { questions: [{ question, options }, { question }] } }), {
+    error: { status: 400, message: texts.error },
+  });
   await screen.say(texts.said);
   const form = page.getByRole("form", { name: screen.name("questions") });
   await form.getByRole("radio").first().check();
   await look("question");
   await screen.button("answer", form).click();
-  await page.getByRole("article", { name: screen.name("error") }).last().waitFor();
+  await page
+    .getByRole("article", { name: screen.name("error") })
+    .last()
+    .waitFor();
   await look("error");
   for (const name of ["preferences", "rules", "shortcuts"] as const) await dialog(screen, name, look);
 }

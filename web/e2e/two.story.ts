@@ -20,7 +20,10 @@ story("what happens on one page shows on the other: tabs, words, the mode", asyn
   await first.answers.getByText("three").waitFor();
   await first.rests();
   for (const screen of [first, second]) {
-    expect(await screen.said.allTextContents()).toEqual([expect.stringContaining("count"), expect.stringContaining("on")]);
+    expect(await screen.said.allTextContents()).toEqual([
+      expect.stringContaining("count"),
+      expect.stringContaining("on"),
+    ]);
     expect(await screen.answers.count()).toBe(2);
   }
 });
@@ -36,21 +39,24 @@ story("a tab that is closed on one page is closed on the other", async ({ model,
   await tab.waitFor({ state: "detached" });
 });
 
-story("a call that is approved on one page shows as answered on the other, and runs once", async ({ model, open, file }) => {
-  model.answers(asks(COUNTS), "Done.");
-  const first = await open();
-  const second = await open();
-  await first.choose("supervised");
-  await first.say("go");
-  await second.tab("go").click();
-  await second.decision("approve").waitFor();
-  await first.decision("approve").click();
-  await second.dock.getByText("Already answered").waitFor();
-  expect(await second.decision("approve").count()).toBe(0);
-  await second.reads("Done.");
-  await second.call("echo ran").getByText("done").waitFor();
-  expect(await file("count.txt")).toBe("ran\n");
-});
+story(
+  "a call that is approved on one page shows as answered on the other, and runs once",
+  async ({ model, open, file }) => {
+    model.answers(asks(COUNTS), "Done.");
+    const first = await open();
+    const second = await open();
+    await first.choose("supervised");
+    await first.say("go");
+    await second.tab("go").click();
+    await second.decision("approve").waitFor();
+    await first.decision("approve").click();
+    await second.dock.getByText("Already answered").waitFor();
+    expect(await second.decision("approve").count()).toBe(0);
+    await second.reads("Done.");
+    await second.call("echo ran").getByText("done").waitFor();
+    expect(await file("count.txt")).toBe("ran\n");
+  },
+);
 
 story("a new title shows on the other page, too", async ({ model, open }) => {
   model.answers("one");

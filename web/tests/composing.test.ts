@@ -16,11 +16,21 @@ const BOX: BoxNow = { listed: null, isEmpty: false, isRunning: false, isTouch: f
 
 function shelf(): Shelf & { readonly kept: Map<string, string> } {
   const kept = new Map<string, string>();
-  return { kept, read: (key) => kept.get(key) ?? null, write: (key, value) => void (value === "" ? kept.delete(key) : kept.set(key, value)) };
+  return {
+    kept,
+    read: (key) => kept.get(key) ?? null,
+    write: (key, value) => void (value === "" ? kept.delete(key) : kept.set(key, value)),
+  };
 }
 const draft: fc.Arbitrary<Draft> = fc.record({
   text: fc.string({ unit: "binary" }),
-  files: fc.array(fc.record({ path: fc.string(), size: fc.option(fc.nat()), kind: fc.constantFrom("image" as const, "file" as const) })),
+  files: fc.array(
+    fc.record({
+      path: fc.string(),
+      size: fc.option(fc.nat()),
+      kind: fc.constantFrom("image" as const, "file" as const),
+    }),
+  ),
 });
 
 test("Enter sends, with Shift or on glass it begins a line, and held down it does nothing", () => {
@@ -41,7 +51,13 @@ test("where Ctrl+Enter sends, Enter begins a line; with an empty box it is left 
 });
 
 test("while a character is composed no key does anything, whatever is open", () => {
-  const box = fc.record({ listed: fc.option(fc.nat(9)), isEmpty: fc.boolean(), isRunning: fc.boolean(), isTouch: fc.boolean(), sendsWith: fc.constantFrom("enter" as const, "mod-enter" as const) });
+  const box = fc.record({
+    listed: fc.option(fc.nat(9)),
+    isEmpty: fc.boolean(),
+    isRunning: fc.boolean(),
+    isTouch: fc.boolean(),
+    sendsWith: fc.constantFrom("enter" as const, "mod-enter" as const),
+  });
   const key = fc.constantFrom("Enter", "Escape", "ArrowUp", "ArrowDown", "Tab");
   fc.assert(
     fc.property(key, box, (name, now) => {
@@ -115,7 +131,13 @@ test("what another page has sent or written is no longer, or also, a draft here"
 });
 
 test("what was sent to the queue is seen from then on until it is listed there, or taken out of it", () => {
-  const sent: Outgoing = { key: "k", command: { kind: "send", id: "c", body: { queue: true } }, messageId: null, acknowledged: null, problem: null };
+  const sent: Outgoing = {
+    key: "k",
+    command: { kind: "send", id: "c", body: { queue: true } },
+    messageId: null,
+    acknowledged: null,
+    problem: null,
+  };
   const taken = { ...sent, messageId: "m", acknowledged: 3 };
   const unanswered = standingIn([], [sent], [], 0);
   const answered = standingIn(unanswered, [taken], [], 0);
@@ -128,7 +150,9 @@ test("what was sent to the queue is seen from then on until it is listed there, 
 });
 
 test("what local storage holds and is no draft is no draft", () => {
-  fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => void expect(parseDraft(text)).toHaveProperty("text")));
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.json()), (text) => void expect(parseDraft(text)).toHaveProperty("text")),
+  );
   expect(parseDraft('{"text":"a","files":[{"path":"x"},{"path":"y","size":1,"kind":"file"}]}').files).toHaveLength(1);
 });
 

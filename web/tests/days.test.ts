@@ -17,7 +17,9 @@ test("a clock that goes before ours makes no day of its own", () => {
 });
 
 test("conversations are grouped without changing their order, and what has no time is earlier", () => {
-  const items = [at(2, 14, 8, 0), at(2, 14, 1, 0), at(2, 13, 8, 0), at(0, 1, 8, 0), ""].map((updated_at) => ({ updated_at }));
+  const items = [at(2, 14, 8, 0), at(2, 14, 1, 0), at(2, 13, 8, 0), at(0, 1, 8, 0), ""].map((updated_at) => ({
+    updated_at,
+  }));
   expect(byDay(items, NOW).map(({ day, items: group }) => [day, group.length])).toEqual([
     ["today", 2],
     ["yesterday", 1],

@@ -5,20 +5,33 @@ import { countWords, countsOf, joinDiff, parseDiff, sidesOf } from "../src/featu
 const SMALL = ["--- a.txt", "+++ a.txt", "@@ -1,3 +1,4 @@", " one", "-two", "+2", "+2 and a half", " three"].join("\n");
 
 /** A diff as difflib makes it: hunks whose numbers fit their lines. */
-const lineOf = fc.tuple(fc.constantFrom("+", "-", " "), fc.string().map((text) => text.replace(/\n/g, ""))).map(([sign, text]) => sign + text);
-const anyDiff = fc.array(fc.array(lineOf, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 4 }).map((hunks) => {
-  const lines = ["--- f", "+++ f"];
-  for (const hunk of hunks) {
-    const old = hunk.filter((line) => !line.startsWith("+")).length;
-    const fresh = hunk.filter((line) => !line.startsWith("-")).length;
-    lines.push(`@@ -1,${old} +1,${fresh} @@`, ...hunk);
-  }
-  return { text: lines.join("\n"), hunks };
-});
+const lineOf = fc
+  .tuple(
+    fc.constantFrom("+", "-", " "),
+    fc.string().map((text) => text.replace(/\n/g, "")),
+  )
+  .map(([sign, text]) => sign + text);
+const anyDiff = fc
+  .array(fc.array(lineOf, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 4 })
+  .map((hunks) => {
+    const lines = ["--- f", "+++ f"];
+    for (const hunk of hunks) {
+      const old = hunk.filter((line) => !line.startsWith("+")).length;
+      const fresh = hunk.filter((line) => !line.startsWith("-")).length;
+      lines.push(`@@ -1,${old} +1,${fresh} @@`, ...hunk);
+    }
+    return { text: lines.join("\n"), hunks };
+  });
 
 test("lines are numbered on both sides", () => {
   const lines = parseDiff(SMALL) ?? [];
-  expect(lines.slice(3).map(({ old, new: fresh }) => [old, fresh])).toEqual([[1, 1], [2, null], [null, 2], [null, 3], [3, 4]]);
+  expect(lines.slice(3).map(({ old, new: fresh }) => [old, fresh])).toEqual([
+    [1, 1],
+    [2, null],
+    [null, 2],
+    [null, 3],
+    [3, 4],
+  ]);
   expect(countsOf(lines)).toEqual({ added: 2, removed: 1, isCut: false });
 });
 
@@ -37,14 +50,35 @@ test("a diff joined from its lines is the diff, and each line is what its sign s
 test("a line of a file that looks like a head of a diff is a line", () => {
   const text = ["--- f", "+++ f", "@@ -1,2 +1,1 @@", "--- old", "-@@ -9 +9 @@", "+++ new"].join("\n");
   const lines = parseDiff(text) ?? [];
-  expect(lines.slice(3).map(({ kind, text: shown }) => [kind, shown])).toEqual([["remove", "-- old"], ["remove", "@@ -9 +9 @@"], ["add", "++ new"]]);
+  expect(lines.slice(3).map(({ kind, text: shown }) => [kind, shown])).toEqual([
+    ["remove", "-- old"],
+    ["remove", "@@ -9 +9 @@"],
+    ["add", "++ new"],
+  ]);
 });
 
 test("behind a gap, lines have no numbers until the next part, and the torn line has no sign", () => {
-  const text = ["--- f", "+++ f", "@@ -1,0 +1,900 @@", "+one", "+tw", "[… 12345 characters are not shown …]", "-rest of a line", "+nine hundred", "@@ -5,1 +905,1 @@", " end"].join("\n");
+  const text = [
+    "--- f",
+    "+++ f",
+    "@@ -1,0 +1,900 @@",
+    "+one",
+    "+tw",
+    "[… 12345 characters are not shown …]",
+    "-rest of a line",
+    "+nine hundred",
+    "@@ -5,1 +905,1 @@",
+    " end",
+  ].join("\n");
   const lines = parseDiff(text) ?? [];
   expect(joinDiff(lines)).toBe(text);
-  expect(lines.slice(5).map(({ kind, new: fresh }) => [kind, fresh])).toEqual([["note", null], ["note", null], ["add", null], ["hunk", null], ["same", 905]]);
+  expect(lines.slice(5).map(({ kind, new: fresh }) => [kind, fresh])).toEqual([
+    ["note", null],
+    ["note", null],
+    ["add", null],
+    ["hunk", null],
+    ["same", 905],
+  ]);
   expect(countWords(countsOf(lines))).toBe("+3 −0 …");
 });
 

@@ -3,7 +3,9 @@ import { expect, test } from "vitest";
 import { runsOf } from "../src/features/approvals/Exact";
 import { PREVIEW_LETTERS, PREVIEW_LINES, linesIn, piecesOf, previewOf, sizeOf } from "../src/features/approvals/texts";
 
-const anyText = fc.array(fc.string({ unit: "grapheme", maxLength: 300 }), { maxLength: 40 }).map((lines) => lines.join("\n"));
+const anyText = fc
+  .array(fc.string({ unit: "grapheme", maxLength: 300 }), { maxLength: 40 })
+  .map((lines) => lines.join("\n"));
 
 test("what is shown first and the rest are the whole text, and the first is short", () => {
   fc.assert(

@@ -5,15 +5,83 @@ import { EMPTY, grow, type Answer } from "../src/features/chat/markdown/blocks";
 import { lex } from "../src/features/chat/markdown/lexer";
 
 const LINES = [
-  "word", "two words", "- item", "  - inner", "    deeper", "1. one", "2. two", "2) other", "* star", "+ plus", "-", "- ",
-  "> quote", "> - in quote", "> ```", "> [q]: http://q.example", ">", "lazy", "```", "```ts", "````", "~~~", "let x = **1;", "    code", "\tcode",
-  "| a | b |", "|---|:-:|", "| 1 | **2** |", "a | b", "-|-", ":--", "---", "===", "***", "# head", "## head ##", "#tag",
-  "<div>", "</div>", "<!-- open", "close -->", "<script>", "</script>", "<span>in</span>", "<?php", "?>", "<b",
-  "[a]: http://a.example", "[b]: <http://b.example> \"title\"", "[c]:", "http://c.example", "\"title", "\"", "- [d]: http://d.example",
-  "see [a] and [b][b] and [x][c] [d] [q]", "- [ ] task", "- [x] done", "**bold**", "*open", "`tick", "![i](http://i.example)",
-  "[l](http://l.example)", "他说**“你好”**。", "line  ", "line\\", "", "", "", " ", "\r", "&amp; &#65;",
+  "word",
+  "two words",
+  "- item",
+  "  - inner",
+  "    deeper",
+  "1. one",
+  "2. two",
+  "2) other",
+  "* star",
+  "+ plus",
+  "-",
+  "- ",
+  "> quote",
+  "> - in quote",
+  "> ```",
+  "> [q]: http://q.example",
+  ">",
+  "lazy",
+  "```",
+  "```ts",
+  "````",
+  "~~~",
+  "let x = **1;",
+  "    code",
+  "\tcode",
+  "| a | b |",
+  "|---|:-:|",
+  "| 1 | **2** |",
+  "a | b",
+  "-|-",
+  ":--",
+  "---",
+  "===",
+  "***",
+  "# head",
+  "## head ##",
+  "#tag",
+  "<div>",
+  "</div>",
+  "<!-- open",
+  "close -->",
+  "<script>",
+  "</script>",
+  "<span>in</span>",
+  "<?php",
+  "?>",
+  "<b",
+  "[a]: http://a.example",
+  '[b]: <http://b.example> "title"',
+  "[c]:",
+  "http://c.example",
+  '"title',
+  '"',
+  "- [d]: http://d.example",
+  "see [a] and [b][b] and [x][c] [d] [q]",
+  "- [ ] task",
+  "- [x] done",
+  "**bold**",
+  "*open",
+  "`tick",
+  "![i](http://i.example)",
+  "[l](http://l.example)",
+  "他说**“你好”**。",
+  "line  ",
+  "line\\",
+  "",
+  "",
+  "",
+  " ",
+  "\r",
+  "&amp; &#65;",
 ];
-const line = fc.oneof(fc.constantFrom(...LINES), fc.constantFrom(...LINES).map((text) => `  ${text}`), fc.string({ unit: "grapheme", maxLength: 12 }));
+const line = fc.oneof(
+  fc.constantFrom(...LINES),
+  fc.constantFrom(...LINES).map((text) => `  ${text}`),
+  fc.string({ unit: "grapheme", maxLength: 12 }),
+);
 const text = fc.array(line, { maxLength: 24 }).map((lines) => lines.join("\n"));
 const cuts = fc.array(fc.nat({ max: 400 }), { maxLength: 12 });
 
@@ -45,7 +113,8 @@ test("the same holds letter by letter", () => {
   );
 });
 
-const PART = "## Part\n\nSome *words* and `code`.\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```ts\nlet x = 1;\n```\n\n";
+const PART =
+  "## Part\n\nSome *words* and `code`.\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```ts\nlet x = 1;\n```\n\n";
 
 test("a finished block stays the same object, and only the end is lexed again", () => {
   const whole = PART.repeat(40);

@@ -9,8 +9,17 @@ import { tokenize } from "../src/features/chat/markdown/highlight/tokenize";
 const NAMES = Object.keys(GRAMMARS).flatMap((name) => languageOf(name)?.name ?? []);
 
 test.each([
-  ["ts", "typescript"], ["TS", "typescript"], ["py", "python"], ["python:app.py", "python"], ["bash", "shellscript"], ["sh {1,2}", "shellscript"],
-  ["c++", "cpp"], ["c#", "csharp"], ["Dockerfile", "docker"], ["yml", "yaml"], ["jsonl", "json"],
+  ["ts", "typescript"],
+  ["TS", "typescript"],
+  ["py", "python"],
+  ["python:app.py", "python"],
+  ["bash", "shellscript"],
+  ["sh {1,2}", "shellscript"],
+  ["c++", "cpp"],
+  ["c#", "csharp"],
+  ["Dockerfile", "docker"],
+  ["yml", "yaml"],
+  ["jsonl", "json"],
 ])("a fence with %s is %s", (info, name) => {
   expect(languageOf(info)?.name).toBe(name);
 });
@@ -22,8 +31,15 @@ test.each(["", "text", "mermaid", "constructor", "__proto__"])("a fence with %j 
 test("words in code have their kinds", { timeout: 60_000 }, async () => {
   const runs = await tokenize('// note\nconst n: number = f("s") + 1;', "typescript");
   const kinds = new Map(runs.map(([text, kind]) => [text.trim(), kind]));
-  expect(Object.fromEntries(["// note", "const", "number", "f", '"s"', "1"].map((word) => [word, kinds.get(word)]))).toEqual({
-    "// note": "comment", const: "keyword", number: "type", f: "function", '"s"': "string", "1": "number",
+  expect(
+    Object.fromEntries(["// note", "const", "number", "f", '"s"', "1"].map((word) => [word, kinds.get(word)])),
+  ).toEqual({
+    "// note": "comment",
+    const: "keyword",
+    number: "type",
+    f: "function",
+    '"s"': "string",
+    "1": "number",
   });
 });
 
@@ -33,7 +49,11 @@ test.each(NAMES)("%s gives back the code", { timeout: 60_000 }, async (name) => 
 });
 
 test("any code comes back as it is", { timeout: 60_000 }, async () => {
-  const code = fc.array(fc.constantFrom("if ", "\n", '"', "'", "`", "${", "}", "/*", "*/", "//", "<a>", "文", "\t", "0x1", "=>", "\\")).map((parts) => parts.join(""));
+  const code = fc
+    .array(
+      fc.constantFrom("if ", "\n", '"', "'", "`", "${", "}", "/*", "*/", "//", "<a>", "文", "\t", "0x1", "=>", "\\"),
+    )
+    .map((parts) => parts.join(""));
   await fc.assert(
     fc.asyncProperty(code, async (text) => {
       expect((await tokenize(text, "tsx")).map(([part]) => part).join("")).toBe(text);

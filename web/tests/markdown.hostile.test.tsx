@@ -5,7 +5,17 @@ import { EMPTY, grow } from "../src/features/chat/markdown/blocks";
 import { Markdown, type MarkdownWords } from "../src/features/chat/markdown/Markdown";
 
 const words: MarkdownWords = {
-  copy: "c", copied: "c", copyTable: "c", wrap: "w", download: "d", showAll: "{n}", code: "c", table: "t", image: "i", done: "d", notDone: "n",
+  copy: "c",
+  copied: "c",
+  copyTable: "c",
+  wrap: "w",
+  download: "d",
+  showAll: "{n}",
+  code: "c",
+  table: "t",
+  image: "i",
+  done: "d",
+  notDone: "n",
 };
 const MEGABYTE = 1_000_000;
 const filled = (piece: string, size = MEGABYTE) => piece.repeat(Math.ceil(size / piece.length));

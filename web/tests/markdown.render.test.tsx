@@ -4,8 +4,17 @@ import { describe, expect, test } from "vitest";
 import { Markdown, type MarkdownWords } from "../src/features/chat/markdown/Markdown";
 
 const words: MarkdownWords = {
-  copy: "Copy", copied: "Copied", copyTable: "Copy table", wrap: "Wrap", download: "Download", showAll: "Show all {n} lines",
-  code: "Code", table: "Table", image: "Image", done: "Done", notDone: "Not done",
+  copy: "Copy",
+  copied: "Copied",
+  copyTable: "Copy table",
+  wrap: "Wrap",
+  download: "Download",
+  showAll: "Show all {n} lines",
+  code: "Code",
+  table: "Table",
+  image: "Image",
+  done: "Done",
+  notDone: "Not done",
 };
 
 function shown(text: string, isStreaming = false): string {
@@ -38,10 +47,22 @@ test.each([
 describe("links", () => {
   test.each([
     ["[google.com](http://evil.example)", A("http://evil.example/", "google.com") + HOST("evil.example")],
-    ["[evil.example is google.com](http://evil.example)", A("http://evil.example/", "evil.example is google.com") + HOST("evil.example")],
-    ["[https://google.com/?evil.example](http://evil.example)", A("http://evil.example/", "https://google.com/?evil.example") + HOST("evil.example")],
-    ["[google.com/a](https://google.com@evil.example/)", A("https://google.com@evil.example/", "google.com/a") + HOST("evil.example")],
-    ["[google.com](https://google.com.evil.example)", A("https://google.com.evil.example/", "google.com") + HOST("google.com.evil.example")],
+    [
+      "[evil.example is google.com](http://evil.example)",
+      A("http://evil.example/", "evil.example is google.com") + HOST("evil.example"),
+    ],
+    [
+      "[https://google.com/?evil.example](http://evil.example)",
+      A("http://evil.example/", "https://google.com/?evil.example") + HOST("evil.example"),
+    ],
+    [
+      "[google.com/a](https://google.com@evil.example/)",
+      A("https://google.com@evil.example/", "google.com/a") + HOST("evil.example"),
+    ],
+    [
+      "[google.com](https://google.com.evil.example)",
+      A("https://google.com.evil.example/", "google.com") + HOST("google.com.evil.example"),
+    ],
     ["[аpple.com](https://аpple.com)", A("https://xn--pple-43d.com/", "аpple.com") + HOST("xn--pple-43d.com")],
     ["[a.example/path](https://a.example/path)", A("https://a.example/path", "a.example/path")],
     ["<https://a.example/x>", A("https://a.example/x", "https://a.example/x")],
@@ -64,19 +85,42 @@ describe("links", () => {
 describe("images are never loaded", () => {
   const KIND = '<span class="md-image-kind">Image</span>';
   test.each([
-    ["![alt](https://i.example/a.png)", `<a class="md-image" href="https://i.example/a.png" target="_blank" rel="noreferrer noopener">${KIND} alt <bdi class="md-address">i.example</bdi></a>`],
-    ["![alt](data:image/png;base64,AAAA)", `<span class="md-image">${KIND} alt <bdi class="md-address">data:image/png;base64,AAAA</bdi></span>`],
-    ["[![b](https://i.example/b.svg)](https://a.example)", A("https://a.example/", `<span class="md-image">${KIND} b <bdi class="md-address">i.example</bdi></span>`) + HOST("a.example")],
+    [
+      "![alt](https://i.example/a.png)",
+      `<a class="md-image" href="https://i.example/a.png" target="_blank" rel="noreferrer noopener">${KIND} alt <bdi class="md-address">i.example</bdi></a>`,
+    ],
+    [
+      "![alt](data:image/png;base64,AAAA)",
+      `<span class="md-image">${KIND} alt <bdi class="md-address">data:image/png;base64,AAAA</bdi></span>`,
+    ],
+    [
+      "[![b](https://i.example/b.svg)](https://a.example)",
+      A("https://a.example/", `<span class="md-image">${KIND} b <bdi class="md-address">i.example</bdi></span>`) +
+        HOST("a.example"),
+    ],
   ])("%j", (text, html) => {
     expect(shown(text)).toBe(`<p>${html}</p>`);
   });
 });
 
 describe("HTML is text", () => {
-  test.each(["<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<style>*{display:none}</style>", "<iframe src=//x>", "a <b onclick=x>b</b>", "<svg/onload=alert(1)>", "<!-- c -->"])("%j", (text) => {
+  test.each([
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "<style>*{display:none}</style>",
+    "<iframe src=//x>",
+    "a <b onclick=x>b</b>",
+    "<svg/onload=alert(1)>",
+    "<!-- c -->",
+  ])("%j", (text) => {
     const html = shown(text);
     expect(html).not.toMatch(/<(?!\/?p[ >])/);
-    expect(html.replace(/<[^>]+>/g, "").replaceAll("&lt;", "<").replaceAll("&gt;", ">")).toBe(text);
+    expect(
+      html
+        .replace(/<[^>]+>/g, "")
+        .replaceAll("&lt;", "<")
+        .replaceAll("&gt;", ">"),
+    ).toBe(text);
   });
 });
 
@@ -89,9 +133,13 @@ test("a table has its sides, its marks and a button that copies it", () => {
 
 describe("code", () => {
   test("has its language, its buttons and its text as it is", () => {
-    const html = shown("```ts title=\"a.ts\"\nlet a = `<b>` && 1;\n```");
+    const html = shown('```ts title="a.ts"\nlet a = `<b>` && 1;\n```');
     expect(html).toContain('<span class="md-language">ts</span>');
-    expect(html.match(/<button[^>]*>[^<]*/g)?.map((button) => button.replace(/.*>/, ""))).toEqual(["Wrap", "Download", "Copy"]);
+    expect(html.match(/<button[^>]*>[^<]*/g)?.map((button) => button.replace(/.*>/, ""))).toEqual([
+      "Wrap",
+      "Download",
+      "Copy",
+    ]);
     expect(html).toContain("<pre><code>let a = `&lt;b&gt;` &amp;&amp; 1;</code></pre>");
   });
 

@@ -14,7 +14,13 @@ function frames() {
     waiting = null;
     work?.();
   };
-  return { now: () => now, frame: (work: () => void) => ((waiting = work), () => (waiting = null)), pass, draw: () => (now += cost), take: (ms: number) => (cost = ms) };
+  return {
+    now: () => now,
+    frame: (work: () => void) => ((waiting = work), () => (waiting = null)),
+    pass,
+    draw: () => (now += cost),
+    take: (ms: number) => (cost = ms),
+  };
 }
 
 function watched() {

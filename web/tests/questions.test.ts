@@ -18,7 +18,8 @@ function must<T>(value: T | undefined): T {
 test("whatever a model asks can be shown", () => {
   fc.assert(
     fc.property(fc.anything(), (asked) => {
-      for (const { options } of questionsOf({ questions: [asked] })) for (const each of options) expect(typeof each).toBe("string");
+      for (const { options } of questionsOf({ questions: [asked] }))
+        for (const each of options) expect(typeof each).toBe("string");
       expect(questionsOf(asked)).toBeInstanceOf(Array);
     }),
   );
@@ -48,5 +49,11 @@ test("nothing filled in is no answer", () => {
 test("what was filled in is there after a reload, and nothing else is taken for it", () => {
   const filled = [pick(must(one), UNFILLED, 1), write(must(many), UNFILLED, "d"), UNFILLED];
   expect(filledOf(JSON.stringify(filled), 3)).toEqual(filled);
-  fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), fc.nat(5), (text, count) => void expect(filledOf(text, count)).toHaveLength(count)));
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.string(), fc.json()),
+      fc.nat(5),
+      (text, count) => void expect(filledOf(text, count)).toHaveLength(count),
+    ),
+  );
 });

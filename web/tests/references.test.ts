@@ -4,19 +4,31 @@ import { distinct, format, parse, payloadOf, referenceAt } from "../src/features
 
 const paths = fc.oneof(
   fc.string({ unit: "binary", minLength: 1 }),
-  fc.array(fc.constantFrom("a", "B", ".", "/", " ", '"', "\\", ":", "1", "-", "@", "，", "文", "\n", ")", "\u202e"), { minLength: 1 }).map((all) => all.join("")),
+  fc
+    .array(fc.constantFrom("a", "B", ".", "/", " ", '"', "\\", ":", "1", "-", "@", "，", "文", "\n", ")", "\u202e"), {
+      minLength: 1,
+    })
+    .map((all) => all.join("")),
 );
 const lines = fc.option(
-  fc.tuple(fc.integer({ min: 1, max: 9_999_999 }), fc.integer({ min: 0, max: 1000 })).map(([from, more]) => ({ from, to: Math.min(from + more, 9_999_999) })),
+  fc
+    .tuple(fc.integer({ min: 1, max: 9_999_999 }), fc.integer({ min: 0, max: 1000 }))
+    .map(([from, more]) => ({ from, to: Math.min(from + more, 9_999_999) })),
 );
 
 test("what is formatted is parsed back, wherever it stands in a text", () => {
   fc.assert(
-    fc.property(paths, lines, fc.constantFrom("", "see ", "看"), fc.constantFrom("", " and more", "，然后", "\n@b"), (path, range, before, after) => {
-      const written = format(path, range);
-      const [found] = parse(before + written + after);
-      expect(found).toEqual({ path, lines: range, start: before.length, end: before.length + written.length });
-    }),
+    fc.property(
+      paths,
+      lines,
+      fc.constantFrom("", "see ", "看"),
+      fc.constantFrom("", " and more", "，然后", "\n@b"),
+      (path, range, before, after) => {
+        const written = format(path, range);
+        const [found] = parse(before + written + after);
+        expect(found).toEqual({ path, lines: range, start: before.length, end: before.length + written.length });
+      },
+    ),
   );
 });
 
@@ -29,7 +41,8 @@ test("a formatted reference hides nothing and stays on its line", () => {
 test("any text can be read, and what is found stands where it says", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
-      for (const { start, end } of parse(text)) expect(text[start]).toBe("@"), expect(end).toBeLessThanOrEqual(text.length);
+      for (const { start, end } of parse(text))
+        (expect(text[start]).toBe("@"), expect(end).toBeLessThanOrEqual(text.length));
     }),
   );
 });

@@ -6,8 +6,21 @@ import { rowMaker, rowsOf } from "../src/features/chat/rows";
 import { beginning } from "../src/features/chat/useFinished";
 
 const AT = "2026-01-01T00:00:00Z";
-const said = (id: string, turn = id): Message => ({ type: "text", content: id, message_id: id, timestamp: AT, role: "user", metadata: { turn } });
-const answer = (id: string): Message => ({ type: "text", content: id, message_id: id, timestamp: AT, role: "assistant" });
+const said = (id: string, turn = id): Message => ({
+  type: "text",
+  content: id,
+  message_id: id,
+  timestamp: AT,
+  role: "user",
+  metadata: { turn },
+});
+const answer = (id: string): Message => ({
+  type: "text",
+  content: id,
+  message_id: id,
+  timestamp: AT,
+  role: "assistant",
+});
 const request = (id: string, ...calls: string[]): Message => ({
   type: "tool_request",
   message_id: id,
@@ -15,17 +28,49 @@ const request = (id: string, ...calls: string[]): Message => ({
   role: "assistant",
   calls: calls.map((call) => ({ id: call, tool: "read_file", arguments: {}, status: "executed" })) as never,
 });
-const result = (call: string): Message => ({ type: "tool_result", message_id: `result of ${call}`, timestamp: AT, role: "tool", call_id: call, tool: "read_file", content: call } as never);
+const result = (call: string): Message =>
+  ({
+    type: "tool_result",
+    message_id: `result of ${call}`,
+    timestamp: AT,
+    role: "tool",
+    call_id: call,
+    tool: "read_file",
+    content: call,
+  }) as never;
 
 test("a call stands with its result, a person's text with their files, and what belongs to nothing for itself", () => {
-  const rows = rowsOf([result("lost"), said("a"), said("file", "a"), request("b", "one", "two"), result("two"), result("one"), answer("c")]);
-  expect(rows.map(({ kind, id }) => `${kind} ${id}`)).toEqual(["mark result of lost", "said a", "answer b", "answer c"]);
+  const rows = rowsOf([
+    result("lost"),
+    said("a"),
+    said("file", "a"),
+    request("b", "one", "two"),
+    result("two"),
+    result("one"),
+    answer("c"),
+  ]);
+  expect(rows.map(({ kind, id }) => `${kind} ${id}`)).toEqual([
+    "mark result of lost",
+    "said a",
+    "answer b",
+    "answer c",
+  ]);
   expect(rows[1]).toMatchObject({ messages: [{ message_id: "a" }, { message_id: "file" }] });
   expect(rows[2]).toMatchObject({ results: { one: { content: "one" }, two: { content: "two" } } });
 });
 
 test("however messages come, their lines are those that they would be made to at once, and the same lines stay", () => {
-  const all = [said("a"), request("b", "one"), result("one"), answer("c"), said("d"), said("file", "d"), request("e", "two"), result("two"), answer("f")];
+  const all = [
+    said("a"),
+    request("b", "one"),
+    result("one"),
+    answer("c"),
+    said("d"),
+    said("file", "d"),
+    request("e", "two"),
+    result("two"),
+    answer("f"),
+  ];
   for (let from = 0; from < all.length; from++) {
     const make = rowMaker();
     for (let to = from; to <= all.length; to++) expect(make(all.slice(from, to))).toEqual(rowsOf(all.slice(from, to)));
@@ -45,11 +90,27 @@ test("rows begin where those before them end, as far as they were measured", () 
   heights.measured("2", 50);
   expect([heights.top(3), heights.indexAt(69), heights.indexAt(70)]).toEqual([70, 2, 3]);
   heights.take([{ id: "older" }, ...stored], []);
-  expect([heights.total, heights.indexOf("2"), heights.top(4), heights.indexOf("end")]).toEqual([1050, 3, 80, undefined]);
+  expect([heights.total, heights.indexOf("2"), heights.top(4), heights.indexOf("end")]).toEqual([
+    1050,
+    3,
+    80,
+    undefined,
+  ]);
 });
 
 test("spans that touch are one", () => {
-  expect(joined([[5, 8], [0, 2], [2, 3], [7, 9], [4, 4]])).toEqual([[0, 3], [5, 9]]);
+  expect(
+    joined([
+      [5, 8],
+      [0, 2],
+      [2, 3],
+      [7, 9],
+      [4, 4],
+    ]),
+  ).toEqual([
+    [0, 3],
+    [5, 9],
+  ]);
 });
 
 test("the beginning of an answer is read out without signs, and ends with a word", () => {

@@ -12,7 +12,10 @@ const anyRule = fc
     words: fc.array(name, { minLength: 1, maxLength: 3 }),
     folder: name,
     isHere: fc.boolean(),
-    workspace: fc.option(name.map((each) => `/w/${each}`), { nil: null }),
+    workspace: fc.option(
+      name.map((each) => `/w/${each}`),
+      { nil: null },
+    ),
   })
   .map(({ tool, kind, effect, words, folder, isHere, workspace }): Rule => ({
     id: "r",
@@ -54,7 +57,12 @@ test("two rules that differ in scope, effect or lifetime never have the same wor
 });
 
 test("a rule for commands says that it is about a single one, and quotes what is one word", () => {
-  const rule: Rule = { id: "r", effect: "allow", scope: { tool: "execute", words: ["git", "commit -m"] }, origin: { by: "local" } };
+  const rule: Rule = {
+    id: "r",
+    effect: "allow",
+    scope: { tool: "execute", words: ["git", "commit -m"] },
+    origin: { by: "local" },
+  };
   expect(scopeWords(rule, "en")).toBe("Run a command (execute): a single command that begins with “git 'commit -m'”");
   expect(scopeWords({ ...rule, effect: "deny" }, "en")).toContain("in it");
 });
@@ -66,7 +74,10 @@ test("a rule without an end or a place says so", () => {
 });
 
 test("the ladder keeps the server's order in both of its parts", () => {
-  const offer = (scope: "exact" | "tool" | "exact_for_good", context: string | null) => ({ scope, rule: { id: "", effect: "allow", scope: {}, lifetime: { context }, origin: { by: "local" } } as const });
+  const offer = (scope: "exact" | "tool" | "exact_for_good", context: string | null) => ({
+    scope,
+    rule: { id: "", effect: "allow", scope: {}, lifetime: { context }, origin: { by: "local" } } as const,
+  });
   const { here, forGood } = laddersOf([offer("exact", "c"), offer("tool", "c"), offer("exact_for_good", null)]);
   expect(here.map(({ scope }) => scope)).toEqual(["exact", "tool"]);
   expect(forGood.map(({ scope }) => scope)).toEqual(["exact_for_good"]);

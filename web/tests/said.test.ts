@@ -8,7 +8,13 @@ import { draftOf } from "../src/features/chat/said/Unsent";
 
 const common = { timestamp: "2026-01-01T00:00:00Z", role: "user" } as const;
 const said: readonly Message[] = [
-  { ...common, type: "text", message_id: "1", content: "compare @a.py:1-2 with @b.py", metadata: { extra_user_messages: ["be short"] } },
+  {
+    ...common,
+    type: "text",
+    message_id: "1",
+    content: "compare @a.py:1-2 with @b.py",
+    metadata: { extra_user_messages: ["be short"] },
+  },
   { ...common, type: "file_reference", message_id: "2", path: "a.py", range: { start_line: 1, end_line: 2 } },
   { ...common, type: "file_reference", message_id: "3", path: "b.py" },
   { ...common, type: "file_reference", message_id: "4", path: "uploads/c.txt" },

@@ -30,15 +30,30 @@ test("a tab that is moved or closed shows that at once, and comes back where the
 });
 
 test("a conversation that is gone has no tab, and its place says so", () => {
-  const gone: Happening = { type: "failed", pull: { kind: "context", id: "a" }, asked: 9, problem: { ...REFUSED, status: 404 } };
+  const gone: Happening = {
+    type: "failed",
+    pull: { kind: "context", id: "a" },
+    asked: 9,
+    problem: { ...REFUSED, status: 404 },
+  };
   expect(ids(after(gone))).toEqual(["b", "c"]);
   expect(faceOf(after(gone), "a")).toBe("gone");
 });
 
 test("who looks at a conversation that is deleted elsewhere stays there, and goes on from there to a tab that is open", () => {
-  const session: Session = { ...SESSION, version: 2, active_context_id: "c", open_contexts: [{ context_id: "b" }, { context_id: "c" }] };
+  const session: Session = {
+    ...SESSION,
+    version: 2,
+    active_context_id: "c",
+    open_contexts: [{ context_id: "b" }, { context_id: "c" }],
+  };
   const closed: Happening = { type: "answered", kind: "session", pull: { kind: "session" }, asked: 9, answer: session };
-  const gone: Happening = { type: "failed", pull: { kind: "context", id: "a" }, asked: 9, problem: { ...REFUSED, status: 404 } };
+  const gone: Happening = {
+    type: "failed",
+    pull: { kind: "context", id: "a" },
+    asked: 9,
+    problem: { ...REFUSED, status: 404 },
+  };
   expect(activeId(after(closed))).toBe("c");
   const state = after(gone, closed);
   expect([activeId(state), faceOf(state, "a"), nextTo(state, "a")]).toEqual(["a", "gone", "c"]);
@@ -47,8 +62,14 @@ test("who looks at a conversation that is deleted elsewhere stays there, and goe
 test("what is gone when it is opened says so in its place, whatever is answered first", () => {
   const opened: Happening = { type: "sent", key: "1", command: { kind: "activate", id: "x" } };
   const refused: Happening = { type: "refused", key: "1", problem: { ...REFUSED, status: 404 } };
-  const unknown: Happening = { type: "failed", pull: { kind: "context", id: "x" }, asked: 9, problem: { ...REFUSED, status: 404 } };
-  for (const answers of [[refused], [refused, unknown], [unknown, refused]]) expect(faceOf(after(opened, ...answers), "x")).toBe("gone");
+  const unknown: Happening = {
+    type: "failed",
+    pull: { kind: "context", id: "x" },
+    asked: 9,
+    problem: { ...REFUSED, status: 404 },
+  };
+  for (const answers of [[refused], [refused, unknown], [unknown, refused]])
+    expect(faceOf(after(opened, ...answers), "x")).toBe("gone");
   expect(activeId(after(opened, refused))).toBe("x");
 });
 
@@ -61,12 +82,23 @@ test("a new conversation is looked at as soon as it is asked for", () => {
 test("what cannot be shown is told from what is only not there yet", () => {
   expect(faceOf(initial(0), null)).toBe("loading");
   expect(faceOf(after(), "a")).toBe("loading");
-  const refused: Happening = { type: "failed", pull: { kind: "context", id: "a" }, asked: 9, problem: { ...REFUSED, status: 500 } };
+  const refused: Happening = {
+    type: "failed",
+    pull: { kind: "context", id: "a" },
+    asked: 9,
+    problem: { ...REFUSED, status: 500 },
+  };
   expect(faceOf(after(refused), "a")).toBe("problem");
   expect(faceOf(after({ type: "locked_out", problem: { ...REFUSED, status: 401 } }), "a")).toBe("refused");
   const model = makeModel(() => {});
   model.create("a", 0);
-  const pulled: Happening = { type: "answered", kind: "context", pull: { kind: "context", id: "a" }, asked: 9, answer: model.shape("a") };
+  const pulled: Happening = {
+    type: "answered",
+    kind: "context",
+    pull: { kind: "context", id: "a" },
+    asked: 9,
+    answer: model.shape("a"),
+  };
   expect(faceOf(after(pulled), "a")).toBe("new");
 });
 
@@ -76,6 +108,9 @@ test("a preference holds as soon as it is chosen, and no longer once it is refus
     { type: "sent", key: "2", command: { kind: "preferences", body: { font_size: 18 } } },
   ];
   expect(preferencesOf(after(...chosen))).toEqual({ theme: "dark", font_size: 18 });
-  expect(preferencesOf(after(...chosen, { type: "refused", key: "1", problem: REFUSED }))).toEqual({ theme: "light", font_size: 18 });
+  expect(preferencesOf(after(...chosen, { type: "refused", key: "1", problem: REFUSED }))).toEqual({
+    theme: "light",
+    font_size: 18,
+  });
   expect(preferencesOf(initial(0))).toBeUndefined();
 });

@@ -3,7 +3,14 @@ import type { Setup } from "../src/api/schema";
 import { OPENAI, bodyOf, isComplete, keepsKey, wantedFrom } from "../src/features/sessions/setup";
 
 const DEMO: Setup = { provider: "demo", model: "demo", is_demo: true, base_url: OPENAI };
-const OWN: Setup = { provider: "openai", model: "small", is_demo: false, base_url: "http://127.0.0.1:9/v1", key_from: "stored", key_hint: "9876" };
+const OWN: Setup = {
+  provider: "openai",
+  model: "small",
+  is_demo: false,
+  base_url: "http://127.0.0.1:9/v1",
+  key_from: "stored",
+  key_hint: "9876",
+};
 
 test("the set-up begins with what is used, and of the demo with nothing", () => {
   expect(wantedFrom(DEMO)).toEqual({ where: "openai", address: "", key: "", model: "" });
@@ -12,7 +19,11 @@ test("the set-up begins with what is used, and of the demo with nothing", () => 
 
 test("a key that is left empty is not sent, so that the one that is kept stays", () => {
   expect(bodyOf(wantedFrom(OWN))).toEqual({ base_url: OWN.base_url, model: "small" });
-  expect(bodyOf({ ...wantedFrom(DEMO), key: " sk-1 ", model: "gpt " })).toEqual({ base_url: OPENAI, key: "sk-1", model: "gpt" });
+  expect(bodyOf({ ...wantedFrom(DEMO), key: " sk-1 ", model: "gpt " })).toEqual({
+    base_url: OPENAI,
+    key: "sk-1",
+    model: "gpt",
+  });
 });
 
 test("a key is kept for its own address and for no other", () => {

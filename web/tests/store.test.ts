@@ -209,17 +209,9 @@ test("a refused message stays with its reason until it is dismissed", () => {
 test("words, business and leave to send follow the state", () => {
   const here = story({ type: "up" });
   const wordsOf = (language: Language) => sayState(here.state.contexts.a!.shape.value!.current_state, language);
-  expect([wordsOf("en"), isBusy(here.state, "a"), canSend(here.state, "a")]).toEqual([
-    "",
-    false,
-    "now",
-  ]);
+  expect([wordsOf("en"), isBusy(here.state, "a"), canSend(here.state, "a")]).toEqual(["", false, "now"]);
   here.told({ event: "StateChanged", context_id: "a", version: 1, state: THINKING });
-  expect([wordsOf("zh"), isBusy(here.state, "a"), canSend(here.state, "a")]).toEqual([
-    "模型正在思考",
-    true,
-    "later",
-  ]);
+  expect([wordsOf("zh"), isBusy(here.state, "a"), canSend(here.state, "a")]).toEqual(["模型正在思考", true, "later"]);
 });
 
 test("a slice tells only of what changes it", () => {

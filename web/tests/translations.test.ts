@@ -19,7 +19,10 @@ const SPOKEN = ["title", "placeholder", "alt", "label", "aria-label", "aria-desc
 
 const files = readdirSync(SOURCES, { recursive: true, encoding: "utf8" })
   .filter((name) => /\.tsx?$/.test(name))
-  .map((name) => ({ name, program: parseSync(name, readFileSync(join(SOURCES, name), "utf8")).program as unknown as Node }));
+  .map((name) => ({
+    name,
+    program: parseSync(name, readFileSync(join(SOURCES, name), "utf8")).program as unknown as Node,
+  }));
 
 /** All that stands in it, but for keys and code, which are the same in every language. */
 function* nodesOf(value: unknown): Generator<Node> {
@@ -44,7 +47,8 @@ function textOf(node: unknown): string | null {
 /** Every `["Send", "发送"]`: a pair of texts of which the second is Chinese, or which stands among words. */
 const pairs = files.flatMap(({ name, program }) =>
   [...nodesOf(program)].flatMap((node) => {
-    if (node.type !== "VariableDeclarator" || !/(WORDS|SHORTCUTS)$/.test((node.id as { name?: string }).name ?? "")) return [];
+    if (node.type !== "VariableDeclarator" || !/(WORDS|SHORTCUTS)$/.test((node.id as { name?: string }).name ?? ""))
+      return [];
     return [...nodesOf(node.init)]
       .filter((each) => each.type === "ArrayExpression")
       .map((each) => ({ file: name, texts: (each.elements as unknown[]).map(textOf) }));
@@ -66,7 +70,8 @@ test("each stands in both languages, with the same parameters", () => {
 /** Whether both name the same parameters. One that chooses between singular and plural may be said by number alone. */
 function haveSamePlaces(one: string, other: string): boolean {
   const named = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name ?? "");
-  const isIn = (from: string, to: string) => named(from, /\{(\w+)\}/g).every((name) => named(to, PLACES).includes(name));
+  const isIn = (from: string, to: string) =>
+    named(from, /\{(\w+)\}/g).every((name) => named(to, PLACES).includes(name));
   return isIn(one, other) && isIn(other, one);
 }
 
@@ -77,7 +82,9 @@ test("no words stand in the markup itself", () => {
       const attribute = node.type === "JSXAttribute" ? String((node.name as { name: string }).name) : "";
       const given = SPOKEN.includes(attribute) ? textOf(node.value) : null;
       const text = isText ? String(node.value).trim() : given;
-      return text !== null && /\p{L}{2}/u.test(text) && !NAMES.includes(text) && !text.startsWith("http://127.0.0.1") ? [`${relative(".", name)}: ${text}`] : [];
+      return text !== null && /\p{L}{2}/u.test(text) && !NAMES.includes(text) && !text.startsWith("http://127.0.0.1")
+        ? [`${relative(".", name)}: ${text}`]
+        : [];
     }),
   );
   expect(found).toEqual([]);

@@ -11,7 +11,12 @@ function network() {
     new Promise((resolve, reject) => {
       const lose = () => reject(new Lost("lost"));
       signal.addEventListener("abort", lose);
-      open.push({ name, arrive: () => resolve({ path: `uploads/${name}`, size: bytes.size }), lose, progress: onProgress });
+      open.push({
+        name,
+        arrive: () => resolve({ path: `uploads/${name}`, size: bytes.size }),
+        lose,
+        progress: onProgress,
+      });
     });
   return { open, sendFile };
 }
@@ -73,7 +78,11 @@ test("one that is stopped is gone, and the next one goes on", async () => {
 
 test("what the server would not take is not sent", async () => {
   const { uploads, open, sendFile } = world();
-  uploads.start(sendFile, "1", "c", { name: "big", bytes: new Blob([new Uint8Array(UPLOAD_AT_MOST + 1)]), preview: null });
+  uploads.start(sendFile, "1", "c", {
+    name: "big",
+    bytes: new Blob([new Uint8Array(UPLOAD_AT_MOST + 1)]),
+    preview: null,
+  });
   await settled();
   expect(open).toEqual([]);
   expect(uploads.getSnapshot()[0]?.problem).toBe(TOO_LARGE);

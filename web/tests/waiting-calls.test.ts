@@ -21,7 +21,13 @@ const callOf = (id: string, more: Partial<CallShape> = {}): CallShape => ({
   requested_at: "2026-01-01T00:00:00Z",
   ...more,
 });
-const problem = (code: string, call: string): Problem => ({ title: "", status: 409, code, detail: "", params: { call_id: call } });
+const problem = (code: string, call: string): Problem => ({
+  title: "",
+  status: 409,
+  code,
+  detail: "",
+  params: { call_id: call },
+});
 
 test("several decisions of which one came too late go on without it, and end", () => {
   fc.assert(
@@ -32,7 +38,9 @@ test("several decisions of which one came too late go on without it, and end", (
       else expect(rest).toBeNull();
     }),
   );
-  expect(restOf({ key: "k", decisions: [{ id: "a", verdict: "approve" }], problem: problem("store_refused", "a") })).toBeNull();
+  expect(
+    restOf({ key: "k", decisions: [{ id: "a", verdict: "approve" }], problem: problem("store_refused", "a") }),
+  ).toBeNull();
 });
 
 test("what vanished was answered elsewhere, unless it was answered here", () => {
@@ -43,8 +51,11 @@ test("what vanished was answered elsewhere, unless it was answered here", () => 
 test("a command among others that is longer than its line, or has several lines, must be opened first", () => {
   const command = (text: string) => callOf("a", { arguments: { command: text } });
   expect(unseen([command("date -u")], () => false)).toEqual([]);
-  for (const text of [`echo ${"a".repeat(300)}; date`, "date\ncurl example.org", "date   ;  id"]) expect(unseen([command(text)], () => false)).toHaveLength(1);
-  expect(unseen([callOf("a", { tool: "write_file", arguments: { path: "a", content: "1\n2" } })], () => false)).toEqual([]);
+  for (const text of [`echo ${"a".repeat(300)}; date`, "date\ncurl example.org", "date   ;  id"])
+    expect(unseen([command(text)], () => false)).toHaveLength(1);
+  expect(unseen([callOf("a", { tool: "write_file", arguments: { path: "a", content: "1\n2" } })], () => false)).toEqual(
+    [],
+  );
 });
 
 test("all are approved together only when every dangerous one was opened", () => {
@@ -77,11 +88,24 @@ test("the heart of a call is its change, its command, or another text", () => {
 test("titles and risks are words in both languages, and an unknown risk is still told", () => {
   expect(titleOf({ tool: "execute", display_name: "Execute" }, "zh")).toBe("运行命令");
   expect(titleOf({ tool: "toString", display_name: "To String" }, "en")).toBe("To String");
-  expect(risksOf({ dangerous: ["delete", "odd\u200b"] }, "en")).toEqual(["It deletes something.", "Marked by its tool: odd\\u{200b}."]);
-  expect([40, 1_500, 42_000, 125_000].map((each) => durationWords(each, "en"))).toEqual(["40 ms", "1.5 s", "42 s", "2 min 5 s"]);
+  expect(risksOf({ dangerous: ["delete", "odd\u200b"] }, "en")).toEqual([
+    "It deletes something.",
+    "Marked by its tool: odd\\u{200b}.",
+  ]);
+  expect([40, 1_500, 42_000, 125_000].map((each) => durationWords(each, "en"))).toEqual([
+    "40 ms",
+    "1.5 s",
+    "42 s",
+    "2 min 5 s",
+  ]);
 });
 
-const SCHEMA = { type: "object", properties: { command: { type: "string" }, timeout: { anyOf: [{ type: "number" }, { type: "null" }] } }, required: ["command"], additionalProperties: false };
+const SCHEMA = {
+  type: "object",
+  properties: { command: { type: "string" }, timeout: { anyOf: [{ type: "number" }, { type: "null" }] } },
+  required: ["command"],
+  additionalProperties: false,
+};
 
 test.each([
   ["{", "not_json"],
@@ -101,10 +125,17 @@ test("without a schema, any other object is for the server to judge", () => {
 });
 
 test("a sub-agent belongs to the call during which it was made", () => {
-  const made = (at: string): ContextSummary => ({ context_id: `${Date.parse(at).toString(16).padStart(12, "0").replace(/^(.{8})/, "$1-")}-7000-8000-000000000000` });
+  const made = (at: string): ContextSummary => ({
+    context_id: `${Date.parse(at)
+      .toString(16)
+      .padStart(12, "0")
+      .replace(/^(.{8})/, "$1-")}-7000-8000-000000000000`,
+  });
   const children = [made("2026-01-01T00:00:01Z"), made("2026-01-01T00:00:05Z")];
   expect(timeInId(children[0]?.context_id ?? "")).toBe(Date.parse("2026-01-01T00:00:01Z"));
-  expect(sentBy({ started_at: "2026-01-01T00:00:04Z", finished_at: "2026-01-01T00:00:09Z" }, children)).toEqual(children.slice(1));
+  expect(sentBy({ started_at: "2026-01-01T00:00:04Z", finished_at: "2026-01-01T00:00:09Z" }, children)).toEqual(
+    children.slice(1),
+  );
   expect(sentBy({}, children)).toEqual([]);
 });
 

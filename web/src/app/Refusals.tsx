@@ -14,7 +14,11 @@ function isToldElsewhere({ kind }: Command, { status }: Problem): boolean {
 export function Refusals() {
   const { store } = usePage();
   const language = useLanguage();
-  const refused = useSlice((state) => Object.values(state.outgoing).filter(({ command, problem }) => problem !== null && !isToldElsewhere(command, problem)));
+  const refused = useSlice((state) =>
+    Object.values(state.outgoing).filter(
+      ({ command, problem }) => problem !== null && !isToldElsewhere(command, problem),
+    ),
+  );
   useEffect(() => {
     for (const { key, problem } of refused) {
       if (problem !== null) notify(sayProblem(problem, language), true);

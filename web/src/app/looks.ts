@@ -46,4 +46,3 @@ export function kept(key: string): string | null {
     return null;
   }
 }
-

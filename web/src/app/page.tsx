@@ -61,9 +61,17 @@ export interface Asked<T> {
  * Something of the server's that is not part of the store's copy: a list, a preview. It is asked for again whenever
  * `since` changes; what there was stays until the new answer is there. Nothing is asked for while `given` is null.
  */
-export function useAsked<R extends Route>(route: R, given: Given<R> | null, since: unknown = null): Asked<Routes[R]["answer"]> {
+export function useAsked<R extends Route>(
+  route: R,
+  given: Given<R> | null,
+  since: unknown = null,
+): Asked<Routes[R]["answer"]> {
   const { api } = usePage();
-  const [found, setFound] = useState<{ about: string; value: Routes[R]["answer"] | null; problem: Problem | null } | null>(null);
+  const [found, setFound] = useState<{
+    about: string;
+    value: Routes[R]["answer"] | null;
+    problem: Problem | null;
+  } | null>(null);
   const [count, setCount] = useState(0);
   const about = JSON.stringify([route, given]);
   const latest = useRef(given);
@@ -74,7 +82,12 @@ export function useAsked<R extends Route>(route: R, given: Given<R> | null, sinc
     api(route, latest.current, { signal: controller.signal, isRepeatable: true }).then(
       (value) => setFound({ about, value, problem: null }),
       (error: unknown) => {
-        if (!controller.signal.aborted) setFound((old) => ({ about, value: old?.about === about ? old.value : null, problem: problemOfError(error) }));
+        if (!controller.signal.aborted)
+          setFound((old) => ({
+            about,
+            value: old?.about === about ? old.value : null,
+            problem: problemOfError(error),
+          }));
       },
     );
     return () => controller.abort();

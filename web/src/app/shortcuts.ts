@@ -27,7 +27,9 @@ export function keysOf(shortcut: Shortcut): string {
 
 /** As a person reads them. */
 export function keysShown(keys: string): string {
-  return IS_MAC ? keys.replace("Mod", "⌘").replace("Alt", "⌥").replace("Shift", "⇧").replaceAll("+", "") : keys.replace("Mod", "Ctrl");
+  return IS_MAC
+    ? keys.replace("Mod", "⌘").replace("Alt", "⌥").replace("Shift", "⇧").replaceAll("+", "")
+    : keys.replace("Mod", "Ctrl");
 }
 
 /** As `aria-keyshortcuts` wants it. */

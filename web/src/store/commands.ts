@@ -70,10 +70,12 @@ export async function carryOut(api: Api, key: string, command: Command): Promise
     case "activate":
       return session(await api("PUT /api/session/active-context", { body: { context_id: command.id } }, again));
     case "order":
-      return session(await reorder(api, command.ids).catch((error: unknown) => {
-        if (error instanceof ServerError && error.problem.code === "stale_session") return reorder(api, command.ids);
-        throw error;
-      }));
+      return session(
+        await reorder(api, command.ids).catch((error: unknown) => {
+          if (error instanceof ServerError && error.problem.code === "stale_session") return reorder(api, command.ids);
+          throw error;
+        }),
+      );
     case "close":
       return session(await api("DELETE /api/session/open-contexts/{tab_id}", { path: { tab_id: command.id } }, again));
     case "preferences":

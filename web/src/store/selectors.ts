@@ -32,7 +32,10 @@ export function visible(state: State, id: string): Visible {
 }
 
 /** The list is made once for what it is made from: a piece of an answer leaves that alone. */
-const shownMessages = once((copy: Copy) => [copy.shown, copy.messages], ({ shown, messages }) => shown.ids.flatMap((id) => messages[id]?.message ?? []));
+const shownMessages = once(
+  (copy: Copy) => [copy.shown, copy.messages],
+  ({ shown, messages }) => shown.ids.flatMap((id) => messages[id]?.message ?? []),
+);
 
 export interface TabShown {
   readonly id: string;
@@ -45,7 +48,8 @@ export interface TabShown {
 /** The open tabs in their order, as the person has just put it. A title changes with its context, not the session. */
 export function tabs(state: State): readonly TabShown[] {
   const asked = Object.values(state.outgoing).flatMap(({ command, problem }) => (problem === null ? [command] : []));
-  const isOpen = (id: string) => state.contexts[id]?.isGone !== true && !asked.some((each) => each.kind === "close" && each.id === id);
+  const isOpen = (id: string) =>
+    state.contexts[id]?.isGone !== true && !asked.some((each) => each.kind === "close" && each.id === id);
   const order = asked.findLast((each) => each.kind === "order")?.ids ?? [];
   const open = (state.session.value?.open_contexts ?? []).filter((tab) => isOpen(tab.context_id));
   return inOrder(open, order, (tab) => tab.context_id).map(({ context_id: id, title }) => {
@@ -120,7 +124,11 @@ export function canContinue(state: State, id: string): boolean {
   const shape = state.contexts[id]?.shape.value;
   if (shape == null) return false;
   const { type } = shape.current_state;
-  return type === "failed" || type === "waiting_for_recovery" || (type === "idle" && states.continuable.includes(shape.last_turn));
+  return (
+    type === "failed" ||
+    type === "waiting_for_recovery" ||
+    (type === "idle" && states.continuable.includes(shape.last_turn))
+  );
 }
 
 /** How many messages the branch has that is looked at. */
@@ -132,6 +140,8 @@ export function lengthOf(state: State, id: string): number {
 /** As the person has just put them. Nothing, until they are known. */
 export function preferencesOf(state: State): Preferences | undefined {
   const known = state.session.value?.preferences;
-  const asked = Object.values(state.outgoing).flatMap(({ command, problem }) => (command.kind === "preferences" && problem === null ? [command.body] : []));
+  const asked = Object.values(state.outgoing).flatMap(({ command, problem }) =>
+    command.kind === "preferences" && problem === null ? [command.body] : [],
+  );
   return known === undefined || asked.length === 0 ? known : Object.assign({ ...known }, ...asked);
 }

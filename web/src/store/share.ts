@@ -39,7 +39,10 @@ export function without<T>(record: { readonly [name: string]: T }, isDropped: (n
  * The same answer for as long as the parts are the same that it is computed from. The last answer is kept for each
  * first part, and goes with it.
  */
-export function once<T, R>(partsOf: (from: T) => readonly [object, ...unknown[]], compute: (from: T) => R): (from: T) => R {
+export function once<T, R>(
+  partsOf: (from: T) => readonly [object, ...unknown[]],
+  compute: (from: T) => R,
+): (from: T) => R {
   const kept = new WeakMap<object, { parts: readonly unknown[]; answer: R }>();
   return (from) => {
     const parts = partsOf(from);

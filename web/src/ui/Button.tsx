@@ -34,6 +34,19 @@ export function Button({ kind, icon, whyNot, extraClass = "", children, onClick,
 }
 
 /** A sign alone. `label` is what it does. */
-export function IconButton({ label, extraClass = "", title, ...rest }: Omit<Given, "children"> & { icon: IconName; label: string }) {
-  return <Button aria-label={label} title={title ?? label} extraClass={`icon ${extraClass}`} kind={rest.kind ?? "quiet"} {...rest} />;
+export function IconButton({
+  label,
+  extraClass = "",
+  title,
+  ...rest
+}: Omit<Given, "children"> & { icon: IconName; label: string }) {
+  return (
+    <Button
+      aria-label={label}
+      title={title ?? label}
+      extraClass={`icon ${extraClass}`}
+      kind={rest.kind ?? "quiet"}
+      {...rest}
+    />
+  );
 }

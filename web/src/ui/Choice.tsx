@@ -43,7 +43,8 @@ interface Several<T extends string> extends Omit<Given<T>, "value" | "onChange">
 
 /** Any of them. */
 export function Choices<T extends string>({ legend, options, values, isRow = false, onChange }: Several<T>) {
-  const toggle = (value: T) => onChange(values.includes(value) ? values.filter((each) => each !== value) : [...values, value]);
+  const toggle = (value: T) =>
+    onChange(values.includes(value) ? values.filter((each) => each !== value) : [...values, value]);
   return (
     <fieldset className={isRow ? "choice is-row" : "choice"}>
       <legend>{legend}</legend>

@@ -54,6 +54,8 @@ export function Dialog({ title, onClose, children, foot, isWide = false }: Given
 
 /** Whether somebody has written something in it, which a click beside it must not throw away. */
 function holdsText(dialog: HTMLElement): boolean {
-  const fields = dialog.querySelectorAll<HTMLInputElement>("input:is([type=text], [type=url], [type=password]), textarea");
+  const fields = dialog.querySelectorAll<HTMLInputElement>(
+    "input:is([type=text], [type=url], [type=password]), textarea",
+  );
   return [...fields].some((field) => field.value !== "");
 }

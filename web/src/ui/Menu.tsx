@@ -31,7 +31,16 @@ interface Given {
   head?: ReactNode;
 }
 
-export function Menu({ label, button, buttonClass = "button quiet icon", entries, place = "below", title, shortcut, head }: Given) {
+export function Menu({
+  label,
+  button,
+  buttonClass = "button quiet icon",
+  entries,
+  place = "below",
+  title,
+  shortcut,
+  head,
+}: Given) {
   const { isOpen, setOpen, close, frame, opener, opened } = useBeside(place);
   const id = useId();
 
@@ -49,7 +58,11 @@ export function Menu({ label, button, buttonClass = "button quiet icon", entries
       return close();
     }
     const items = itemsOf(frame.current);
-    const next = nextIndex(event.key, items, items.findIndex((item) => item === document.activeElement));
+    const next = nextIndex(
+      event.key,
+      items,
+      items.findIndex((item) => item === document.activeElement),
+    );
     if (next === null) return;
     event.preventDefault();
     event.stopPropagation();

@@ -25,7 +25,16 @@ export function Popover({ label, button, buttonClass, place = "below", children 
         close();
       }}
     >
-      <button ref={opener} type="button" className={buttonClass} aria-label={label} title={label} aria-expanded={isOpen} aria-controls={isOpen ? id : undefined} onClick={() => setOpen(!isOpen)}>
+      <button
+        ref={opener}
+        type="button"
+        className={buttonClass}
+        aria-label={label}
+        title={label}
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? id : undefined}
+        onClick={() => setOpen(!isOpen)}
+      >
         {button}
       </button>
       {isOpen && (

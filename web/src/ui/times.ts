@@ -23,7 +23,13 @@ export function timeOf(timestamp: string, language: Language, now = new Date()):
   const date = new Date(timestamp);
   if (Number.isNaN(date.getTime())) return "";
   const isToday = date.toDateString() === now.toDateString();
-  const day = isToday ? {} : ({ month: "short", day: "numeric", ...(date.getFullYear() === now.getFullYear() ? {} : { year: "numeric" }) } as const);
+  const day = isToday
+    ? {}
+    : ({
+        month: "short",
+        day: "numeric",
+        ...(date.getFullYear() === now.getFullYear() ? {} : { year: "numeric" }),
+      } as const);
   return dateFormat(language, { ...day, hour: "2-digit", minute: "2-digit" }).format(date);
 }
 

@@ -14,11 +14,22 @@ export function Actions({ dock, one: { call, sent } }: { dock: Deciding; one: Wa
   if (sent !== null) return <Submitting sent={sent} />;
   return (
     <div className="actions">
-      <Button kind={isDangerous(call) ? [] : "primary"} whyNot={dock.off} aria-keyshortcuts={isDangerous(call) ? undefined : "Enter 1"} onClick={() => decideOne(dock, call, "approve")}>
+      <Button
+        kind={isDangerous(call) ? [] : "primary"}
+        whyNot={dock.off}
+        aria-keyshortcuts={isDangerous(call) ? undefined : "Enter 1"}
+        onClick={() => decideOne(dock, call, "approve")}
+      >
         {t(isOffer(call) ? "approveOffer" : "approve")}
         {!isDangerous(call) && <kbd className="kbd">↵</kbd>}
       </Button>
-      <Button kind="danger" whyNot={dock.off} title={t("rejectMeans")} aria-keyshortcuts="Escape 3" onClick={() => decideOne(dock, call, "reject")}>
+      <Button
+        kind="danger"
+        whyNot={dock.off}
+        title={t("rejectMeans")}
+        aria-keyshortcuts="Escape 3"
+        onClick={() => decideOne(dock, call, "reject")}
+      >
         {t("reject")}
         <kbd className="kbd">esc</kbd>
       </Button>

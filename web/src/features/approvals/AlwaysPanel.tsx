@@ -63,7 +63,13 @@ function Ladder({ title, offers, chosen, onChoose }: LadderGiven) {
       </p>
       {offers.map(({ scope, rule }) => (
         <label key={scope} className="choice">
-          <input type="radio" name="rung" autoFocus={scope === chosen} checked={scope === chosen} onChange={() => onChoose(scope)} />
+          <input
+            type="radio"
+            name="rung"
+            autoFocus={scope === chosen}
+            checked={scope === chosen}
+            onChange={() => onChoose(scope)}
+          />
           <span>{rungWords(rule, language)}</span>
         </label>
       ))}

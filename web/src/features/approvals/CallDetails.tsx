@@ -53,7 +53,11 @@ function Refusal({ reason }: { reason: Reason }) {
   const language = useLanguage();
   const said = reason.code === "rejected" ? String(reason.params?.reason ?? "") : null;
   if (said === "") return null;
-  return <p className="note small">{said === null ? visibleText(say(reason, language)) : t("rejectedWith", { reason: visibleText(said) })}</p>;
+  return (
+    <p className="note small">
+      {said === null ? visibleText(say(reason, language)) : t("rejectedWith", { reason: visibleText(said) })}
+    </p>
+  );
 }
 
 /** The end of what it has written so far: the server sends no more than that. */
@@ -75,7 +79,10 @@ function Result({ text, call, context }: { text: string; call: CallShape; contex
   const t = useWords(WORDS);
   const [isAsked, setAsked] = useState(false);
   const path = { context_id: context, call_id: call.id };
-  const { value, problem } = useAsked("GET /api/contexts/{context_id}/tool-calls/{call_id}/output", isAsked ? { path } : null);
+  const { value, problem } = useAsked(
+    "GET /api/contexts/{context_id}/tool-calls/{call_id}/output",
+    isAsked ? { path } : null,
+  );
   const name = t(value === null ? "result" : "fullOutput");
   return (
     <section aria-label={name}>
@@ -97,7 +104,11 @@ function Why({ call, context }: { call: CallShape; context: string }) {
   const language = useLanguage();
   const [isAsked, setAsked] = useState(false);
   const path = { context_id: context, call_id: call.id };
-  const { value, problem } = useAsked("GET /api/contexts/{context_id}/tool-calls/{call_id}/explain", isAsked ? { path } : null, `${call.status} ${language}`);
+  const { value, problem } = useAsked(
+    "GET /api/contexts/{context_id}/tool-calls/{call_id}/explain",
+    isAsked ? { path } : null,
+    `${call.status} ${language}`,
+  );
   const words = call.status === "pending" ? "whyWaits" : call.started_at == null ? "whyNot" : "why";
   return (
     <>

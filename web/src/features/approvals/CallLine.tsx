@@ -100,7 +100,10 @@ function useDuration(call: CallShape, result: ToolResult | null): string {
   if (call.started_at == null) return "";
   const started = new Date(call.started_at).getTime();
   const ended = call.finished_at == null ? null : new Date(call.finished_at).getTime();
-  if (isRunning) return now - started < 1_000 ? "" : durationWords(Math.floor((now - started) / 1_000) * 1_000, language).replace(".0", "");
+  if (isRunning)
+    return now - started < 1_000
+      ? ""
+      : durationWords(Math.floor((now - started) / 1_000) * 1_000, language).replace(".0", "");
   const took = result?.duration_ms ?? (ended === null ? 0 : ended - started);
   return took < SHOWN_FROM ? "" : durationWords(took, language);
 }

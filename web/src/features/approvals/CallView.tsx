@@ -27,10 +27,16 @@ export function CallView({ call, workspace, isPast = false }: Given) {
   return (
     <div className="call-view">
       {!isPast && <Risks call={call} />}
-      {heart?.kind === "argument" && <TextValue text={heart.text} label={visibleName(heart.name)} isCommand={call.tool === "execute"} />}
+      {heart?.kind === "argument" && (
+        <TextValue text={heart.text} label={visibleName(heart.name)} isCommand={call.tool === "execute"} />
+      )}
       {heart?.kind === "diff" && <DiffView text={heart.text} path={pathOf(call, workspace)} />}
       {heart?.kind === "text" && <TextValue text={heart.text} label={t("wholeText")} />}
-      {touched.length > 0 && <p className="soft small">{t("leadsTo", { paths: touched.map((path) => visibleText(withinWorkspace(path, workspace))).join(", ") })}</p>}
+      {touched.length > 0 && (
+        <p className="soft small">
+          {t("leadsTo", { paths: touched.map((path) => visibleText(withinWorkspace(path, workspace))).join(", ") })}
+        </p>
+      )}
       <Arguments call={call} workspace={workspace} />
     </div>
   );

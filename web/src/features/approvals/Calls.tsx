@@ -3,7 +3,15 @@ import type { CallShape, ToolResult } from "../../api/schema";
 import { CallLine } from "./CallLine";
 import "./calls.css";
 
-export function Calls({ calls, results, context }: { calls: readonly CallShape[]; results: { readonly [id: string]: ToolResult }; context: string }) {
+export function Calls({
+  calls,
+  results,
+  context,
+}: {
+  calls: readonly CallShape[];
+  results: { readonly [id: string]: ToolResult };
+  context: string;
+}) {
   return (
     <ul className="calls">
       {calls.map((call) => (

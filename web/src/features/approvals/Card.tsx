@@ -35,7 +35,8 @@ export function Card({ dock }: { dock: Deciding }) {
           <Title id={id} dock={dock} one={one} />
         )}
       </header>
-      {asked?.kind !== "edit" && (one === undefined ? <Rows dock={dock} /> : <Body key={one.call.id} dock={dock} one={one} />)}
+      {asked?.kind !== "edit" &&
+        (one === undefined ? <Rows dock={dock} /> : <Body key={one.call.id} dock={dock} one={one} />)}
       <footer className="card-foot">
         {asked !== null ? (
           <Panel key={`${asked.kind} ${asked.calls[0]?.id}`} dock={dock} asked={asked} />
@@ -59,7 +60,13 @@ function Title({ id, dock, one: { call } }: { id: string; dock: Deciding; one: W
         <span className="hidden-visually"> {essenceOf(call, dock.workspace)}</span>
       </h2>
       <code className="tool-id">{visibleName(call.tool)}</code>
-      <IconButton kind={["quiet", "small"]} icon="down" extraClass="jump" label={t("jump")} onClick={() => jumpToCall(call.id)} />
+      <IconButton
+        kind={["quiet", "small"]}
+        icon="down"
+        extraClass="jump"
+        label={t("jump")}
+        onClick={() => jumpToCall(call.id)}
+      />
     </>
   );
 }
@@ -70,7 +77,9 @@ function Body({ dock, one: { call } }: { dock: Deciding; one: Waiting }) {
   return (
     <div className="card-body">
       <CallView call={call} workspace={dock.workspace} />
-      {call.reason != null && <p className="soft small">{isOffer(call) ? t("offerMeans") : say(call.reason, language)}</p>}
+      {call.reason != null && (
+        <p className="soft small">{isOffer(call) ? t("offerMeans") : say(call.reason, language)}</p>
+      )}
     </div>
   );
 }

@@ -46,7 +46,8 @@ function DockOf({ id }: { id: string }) {
   const [ticked, tick] = useToggled();
   const times = useDockFocus(dock, element);
   const calls = dock.waiting.filter(({ sent }) => sent === null).map(({ call }) => call);
-  const stillAsked = asked?.calls.filter((each) => calls.some((call) => call.id === each.id && call.digest === each.digest)) ?? [];
+  const stillAsked =
+    asked?.calls.filter((each) => calls.some((call) => call.id === each.id && call.digest === each.digest)) ?? [];
   const deciding: Deciding = {
     ...dock,
     asked: asked === null || stillAsked.length === 0 ? null : { ...asked, calls: stillAsked },
@@ -64,7 +65,8 @@ function DockOf({ id }: { id: string }) {
   const onDecision = (decision: Decision, call: CallShape) => {
     if (decision === "look") return focusCard(call.id);
     if (dock.off !== null) return announce(dock.off, true);
-    const each = (verdict: "approve" | "reject", of: readonly CallShape[]) => dock.decide(of.map(({ id: name, digest }) => ({ id: name, verdict, digest })));
+    const each = (verdict: "approve" | "reject", of: readonly CallShape[]) =>
+      dock.decide(of.map(({ id: name, digest }) => ({ id: name, verdict, digest })));
     const { chosen } = deciding;
     const isAboutAll = decision === "approveAll";
     const hidden = dock.waiting.length > 1 ? unseen(isAboutAll ? chosen : [call], deciding.isOpen) : [];
@@ -80,7 +82,12 @@ function DockOf({ id }: { id: string }) {
   const below = useSlice((state) => state.contexts[id]?.shape.value?.waiting_below ?? [], [id]);
   const isEmpty = [dock.waiting, dock.answered, below].every((each) => each.length === 0);
   return (
-    <section className={calls.some(hasTwoSides) ? "dock is-wide" : "dock"} ref={element} aria-label={t("dock")} hidden={isEmpty}>
+    <section
+      className={calls.some(hasTwoSides) ? "dock is-wide" : "dock"}
+      ref={element}
+      aria-label={t("dock")}
+      hidden={isEmpty}
+    >
       <Answered {...dock} />
       <ProblemNote problem={dock.problem} />
       {dock.waiting.length > 0 && <Card dock={deciding} />}
@@ -91,7 +98,10 @@ function DockOf({ id }: { id: string }) {
 
 function useToggled(): [ReadonlySet<string>, (name: string) => void] {
   const [names, setNames] = useState<ReadonlySet<string>>(new Set());
-  return [names, (name) => setNames((old) => new Set(old.has(name) ? [...old].filter((each) => each !== name) : [...old, name]))];
+  return [
+    names,
+    (name) => setNames((old) => new Set(old.has(name) ? [...old].filter((each) => each !== name) : [...old, name])),
+  ];
 }
 
 /** Its change may be shown in two columns. The dock is as wide from the beginning, so that opening it moves nothing. */

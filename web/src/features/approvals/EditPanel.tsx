@@ -17,14 +17,20 @@ export function EditPanel({ dock, call }: { dock: Deciding; call: CallShape }) {
   const doing = useDoing();
   const id = useId();
   const [text, setText] = useState(() => JSON.stringify(call.arguments, null, 2));
-  const schema = useAsked("GET /api/tools", {}).value?.items.find((tool) => tool.name === call.tool)?.parameters ?? null;
+  const schema =
+    useAsked("GET /api/tools", {}).value?.items.find((tool) => tool.name === call.tool)?.parameters ?? null;
   const checked = checkArguments(text, call.arguments, schema);
   const whyNot = dock.off ?? (checked.is === "good" ? null : wordsOf(checked, t));
   const send = async () => {
     if (whyNot !== null || checked.is !== "good") return;
     const decision = { id: call.id, digest: call.digest, verdict: "approve", arguments: checked.value } as const;
     dock.claim([call]);
-    await doing.run(() => api("POST /api/contexts/{context_id}/tool-calls/decide", { path: { context_id: dock.id }, body: { decisions: [decision] } }));
+    await doing.run(() =>
+      api("POST /api/contexts/{context_id}/tool-calls/decide", {
+        path: { context_id: dock.id },
+        body: { decisions: [decision] },
+      }),
+    );
   };
   return (
     <PanelFrame label={t("edit")} onBack={() => dock.ask(null)} onSubmit={() => void send()}>

@@ -27,14 +27,32 @@ export function ElevatePanel({ dock }: { dock: Deciding }) {
   const send = async () => {
     if (whyNot !== null) return;
     dock.claim(waiting);
-    if (await doing.run(() => api("POST /api/contexts/{context_id}/elevation", { path: { context_id: dock.id }, body }))) dock.ask(null);
+    if (
+      await doing.run(() => api("POST /api/contexts/{context_id}/elevation", { path: { context_id: dock.id }, body }))
+    )
+      dock.ask(null);
   };
   const number = (label: string, value: number, most: number, set: (value: number) => void) => (
-    <input className="field number" type="number" aria-label={label} min={1} max={most} required value={Number.isNaN(value) ? "" : value} onChange={(event) => set(event.target.valueAsNumber)} />
+    <input
+      className="field number"
+      type="number"
+      aria-label={label}
+      min={1}
+      max={most}
+      required
+      value={Number.isNaN(value) ? "" : value}
+      onChange={(event) => set(event.target.valueAsNumber)}
+    />
   );
   const choice = (name: typeof end, words: string) => (
     <label className="choice">
-      <input type="radio" name="end" autoFocus={name === "calls"} checked={end === name} onChange={() => setEnd(name)} />
+      <input
+        type="radio"
+        name="end"
+        autoFocus={name === "calls"}
+        checked={end === name}
+        onChange={() => setEnd(name)}
+      />
       <span>{words}</span>
     </label>
   );

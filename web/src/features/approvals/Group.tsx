@@ -25,7 +25,8 @@ export function GroupActions({ dock }: { dock: Deciding }) {
   const isAll = !chosen.some((call) => dock.isTicked(call.id));
   const hidden = unseen(chosen, dock.isOpen);
   const n = chosen.length;
-  const decide = (verdict: "approve" | "reject") => dock.decide(chosen.map((call) => ({ id: call.id, digest: call.digest, verdict })));
+  const decide = (verdict: "approve" | "reject") =>
+    dock.decide(chosen.map((call) => ({ id: call.id, digest: call.digest, verdict })));
   return (
     <div className="actions">
       <Button
@@ -41,7 +42,12 @@ export function GroupActions({ dock }: { dock: Deciding }) {
         {t(isAll ? "rejectAll" : "rejectSome", { n })}
         <kbd className="kbd">⇧esc</kbd>
       </Button>
-      <Button kind="quiet" whyNot={dock.off} title={t("tellMeans")} onClick={() => dock.ask({ kind: "reason", calls: chosen })}>
+      <Button
+        kind="quiet"
+        whyNot={dock.off}
+        title={t("tellMeans")}
+        onClick={() => dock.ask({ kind: "reason", calls: chosen })}
+      >
         {t("tell")}
       </Button>
       {hidden.length > 0 && <span className="soft small">{t("lookFirst", { n: hidden.length })}</span>}
@@ -52,7 +58,11 @@ export function GroupActions({ dock }: { dock: Deciding }) {
 /** The arrows go from row to row. */
 function walk(event: KeyboardEvent<HTMLElement>): void {
   if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
-  if (!(event.target instanceof HTMLElement) || event.target.closest(".lines, input:not([type='checkbox']), textarea") !== null) return;
+  if (
+    !(event.target instanceof HTMLElement) ||
+    event.target.closest(".lines, input:not([type='checkbox']), textarea") !== null
+  )
+    return;
   const rows = [...event.currentTarget.querySelectorAll<HTMLElement>("[data-call]")];
   const present = rows.findIndex((row) => row.contains(event.target instanceof Node ? event.target : null));
   const next = rows[present + (event.key === "ArrowDown" ? 1 : -1)];

@@ -28,9 +28,21 @@ export function GroupRow({ dock, one: { call, sent } }: { dock: Deciding; one: W
     <div className="row" role="group" aria-labelledby={id} tabIndex={-1} data-call={call.id} aria-busy={sent !== null}>
       <div className="row-head">
         <label className="tick">
-          <input type="checkbox" checked={dock.isTicked(call.id)} disabled={sent !== null} aria-label={t("choose", { what: `${title} ${essence}` })} onChange={() => dock.tick(call.id)} />
+          <input
+            type="checkbox"
+            checked={dock.isTicked(call.id)}
+            disabled={sent !== null}
+            aria-label={t("choose", { what: `${title} ${essence}` })}
+            onChange={() => dock.tick(call.id)}
+          />
         </label>
-        <button type="button" className="row-open" aria-expanded={isOpen} title={t("open", { what: title })} onClick={() => dock.toggle(call.id)}>
+        <button
+          type="button"
+          className="row-open"
+          aria-expanded={isOpen}
+          title={t("open", { what: title })}
+          onClick={() => dock.toggle(call.id)}
+        >
           <span className="row-chevron">
             <Icon name="chevron" size={16} />
           </span>
@@ -46,7 +58,11 @@ export function GroupRow({ dock, one: { call, sent } }: { dock: Deciding; one: W
           <Submitting sent={sent} />
         ) : (
           <span className="row-buttons">
-            <Button kind="small" whyNot={dock.off ?? (unseen([call], dock.isOpen).length > 0 ? t("lookFirst", { n: 1 }) : null)} onClick={() => decideOne(dock, call, "approve")}>
+            <Button
+              kind="small"
+              whyNot={dock.off ?? (unseen([call], dock.isOpen).length > 0 ? t("lookFirst", { n: 1 }) : null)}
+              onClick={() => decideOne(dock, call, "approve")}
+            >
               {t(isOffer(call) ? "approveOffer" : "approve")}
             </Button>
             <Button kind={["small", "danger"]} whyNot={dock.off} onClick={() => decideOne(dock, call, "reject")}>
@@ -68,7 +84,13 @@ export function GroupRow({ dock, one: { call, sent } }: { dock: Deciding; one: W
             <div className="actions">
               <More dock={dock} call={call} />
               <code className="tool-id">{visibleName(call.tool)}</code>
-              <IconButton kind={["quiet", "small"]} icon="down" extraClass="jump" label={t("jump")} onClick={() => jumpToCall(call.id)} />
+              <IconButton
+                kind={["quiet", "small"]}
+                icon="down"
+                extraClass="jump"
+                label={t("jump")}
+                onClick={() => jumpToCall(call.id)}
+              />
             </div>
           )}
         </div>

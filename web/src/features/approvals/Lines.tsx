@@ -13,7 +13,8 @@ interface Given {
 const LINE_HEIGHT = 20;
 
 export function Lines({ count, label, extraClass = "", drawLine }: Given) {
-  if (count > WINDOWED) return <WindowedLines count={count} label={label} extraClass={extraClass} drawLine={drawLine} />;
+  if (count > WINDOWED)
+    return <WindowedLines count={count} label={label} extraClass={extraClass} drawLine={drawLine} />;
   return (
     <div className={`lines ${extraClass}`} role="region" aria-label={label} tabIndex={0}>
       {Array.from({ length: count }, (_, index) => (
@@ -25,12 +26,23 @@ export function Lines({ count, label, extraClass = "", drawLine }: Given) {
 
 function WindowedLines({ count, label, extraClass, drawLine }: Given) {
   const scroller = useRef<HTMLDivElement>(null);
-  const list = useVirtualizer({ count, getScrollElement: () => scroller.current, estimateSize: () => LINE_HEIGHT, overscan: 20 });
+  const list = useVirtualizer({
+    count,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => LINE_HEIGHT,
+    overscan: 20,
+  });
   return (
     <div className={`lines is-windowed ${extraClass}`} ref={scroller} role="region" aria-label={label} tabIndex={0}>
       <div className="lines-all" style={{ height: list.getTotalSize() }}>
         {list.getVirtualItems().map((item) => (
-          <div key={item.key} ref={list.measureElement} data-index={item.index} className="lines-one" style={{ transform: `translateY(${item.start}px)` }}>
+          <div
+            key={item.key}
+            ref={list.measureElement}
+            data-index={item.index}
+            className="lines-one"
+            style={{ transform: `translateY(${item.start}px)` }}
+          >
             {drawLine(item.index)}
           </div>
         ))}

@@ -48,7 +48,17 @@ function PanelOf({ dock, asked, call }: { dock: Deciding; asked: Asked; call: Ca
 }
 
 /** Esc goes back to the card, and decides nothing. */
-export function PanelFrame({ label, onBack, onSubmit, children }: { label: string; onBack(): void; onSubmit(): void; children: ReactNode }) {
+export function PanelFrame({
+  label,
+  onBack,
+  onSubmit,
+  children,
+}: {
+  label: string;
+  onBack(): void;
+  onSubmit(): void;
+  children: ReactNode;
+}) {
   return (
     <form
       className="panel"

@@ -14,10 +14,19 @@ import "./rules.css";
 
 const WORDS = {
   title: ["Rules", "规则"],
-  here: ["These decide calls in this conversation, together with its mode. The strictest wins.", "这些规则与模式一起决定此对话中的调用，以最严格者为准。"],
-  all: ["These decide calls in all your conversations, together with their mode. The strictest wins.", "这些规则与模式一起决定你所有对话中的调用，以最严格者为准。"],
+  here: [
+    "These decide calls in this conversation, together with its mode. The strictest wins.",
+    "这些规则与模式一起决定此对话中的调用，以最严格者为准。",
+  ],
+  all: [
+    "These decide calls in all your conversations, together with their mode. The strictest wins.",
+    "这些规则与模式一起决定你所有对话中的调用，以最严格者为准。",
+  ],
   none: ["There are no rules yet.", "还没有规则。"],
-  noneHow: ["“Always…” on a call that waits gives one: it is shown in words before it stands.", "在等待批准的调用上选择“总是允许…”即可添加规则，生效前会以文字显示。"],
+  noneHow: [
+    "“Always…” on a call that waits gives one: it is shown in words before it stands.",
+    "在等待批准的调用上选择“总是允许…”即可添加规则，生效前会以文字显示。",
+  ],
   revoke: ["Revoke", "撤销"],
   revoked: ["The rule is revoked", "规则已撤销"],
   inFile: ["Stands in a file: change it there", "写在文件中：请在文件里修改"],
@@ -29,7 +38,9 @@ const SIGNS: Record<Rule["effect"], IconName> = { allow: "check", ask: "question
 
 export function RulesDialog({ context, onClose }: { context: string | null; onClose(): void }) {
   const t = useWords(WORDS);
-  const { value, problem, again } = useAsked("GET /api/rules", { query: context === null ? {} : { context_id: context } });
+  const { value, problem, again } = useAsked("GET /api/rules", {
+    query: context === null ? {} : { context_id: context },
+  });
   const rules = value?.items ?? [];
   return (
     <Dialog title={t("title")} onClose={onClose} isWide>
@@ -86,7 +97,12 @@ function RuleLine({ rule, context, onRevoked }: { rule: Rule; context: string | 
           {t("inFile")}
         </span>
       ) : (
-        <Button kind={["small", "danger"]} whyNot={isOn ? null : t("offline")} aria-busy={doing.isBusy} onClick={() => void revoke()}>
+        <Button
+          kind={["small", "danger"]}
+          whyNot={isOn ? null : t("offline")}
+          aria-busy={doing.isBusy}
+          onClick={() => void revoke()}
+        >
           {t("revoke")}
         </Button>
       )}

@@ -11,13 +11,20 @@ export function SubAgents({ call, context }: { call: CallShape; context: string 
   const t = useWords(WORDS);
   const { act } = usePage();
   const isSent = call.started_at != null;
-  const found = useAsked("GET /api/contexts", isSent ? { query: { parent: context } } : null, call.status).value?.items ?? [];
+  const found =
+    useAsked("GET /api/contexts", isSent ? { query: { parent: context } } : null, call.status).value?.items ?? [];
   const sent = sentBy(call, found);
   if (sent.length === 0) return null;
   return (
     <div className="sub-agents">
       {sent.map((child) => (
-        <Button key={child.context_id} kind="small" icon="split" title={t("subAgent")} onClick={() => act({ kind: "activate", id: child.context_id })}>
+        <Button
+          key={child.context_id}
+          kind="small"
+          icon="split"
+          title={t("subAgent")}
+          onClick={() => act({ kind: "activate", id: child.context_id })}
+        >
           {t("untitled")}
           {child.title != null && child.title !== "" && `: ${visibleName(child.title)}`}
         </Button>

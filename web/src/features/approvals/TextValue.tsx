@@ -33,7 +33,9 @@ export function TextValue({ text, label, isCommand = false }: Given) {
       <div className="text-foot">
         {preview.rest !== "" && (
           <Button kind={["quiet", "small"]} aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
-            {isWhole ? t("showLess") : t("showAll", { n: preview.lines.toLocaleString(language), size: sizeOf(preview.bytes) })}
+            {isWhole
+              ? t("showLess")
+              : t("showAll", { n: preview.lines.toLocaleString(language), size: sizeOf(preview.bytes) })}
           </Button>
         )}
         <CopyAll text={text} />

@@ -44,7 +44,13 @@ function readLine(line: string, place: Place): DiffLine {
   const isInside = place.oldLeft > 0 || place.newLeft > 0;
   if (hunk !== null && (!isInside || place.isLost)) {
     const [, old, oldCount = "1", fresh, newCount = "1"] = hunk;
-    Object.assign(place, { old: Number(old), new: Number(fresh), oldLeft: Number(oldCount), newLeft: Number(newCount), isLost: false });
+    Object.assign(place, {
+      old: Number(old),
+      new: Number(fresh),
+      oldLeft: Number(oldCount),
+      newLeft: Number(newCount),
+      isLost: false,
+    });
     return plain("hunk");
   }
   if (!isInside && !place.isLost) return plain(/^(---|\+\+\+) /.test(line) ? "file" : "note");
@@ -97,11 +103,12 @@ export function countWords({ added, removed, isCut }: Counts): string {
 }
 
 /** One row of the view in two columns: what was, what will be. What belongs to neither goes over both. */
-export type SideBySide = { readonly left: DiffLine | null; readonly right: DiffLine | null } | { readonly both: DiffLine };
+export type SideBySide =
+  { readonly left: DiffLine | null; readonly right: DiffLine | null } | { readonly both: DiffLine };
 
 export function sidesOf(lines: readonly DiffLine[]): readonly SideBySide[] {
   const rows: SideBySide[] = [];
-  for (let index = 0; index < lines.length; ) {
+  for (let index = 0; index < lines.length;) {
     const line = lines[index];
     if (line === undefined) break;
     if (line.kind === "same") rows.push({ left: line, right: line });

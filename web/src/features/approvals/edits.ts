@@ -33,7 +33,8 @@ function problemIn(value: Record<string, unknown>, schema: Schema): Checked | nu
       continue;
     }
     const wanted = typesOf(known[name]);
-    if (wanted.length > 0 && !wanted.some((type) => isOf(given, type))) return { is: "type", name, wanted: wanted.join(" | ") };
+    if (wanted.length > 0 && !wanted.some((type) => isOf(given, type)))
+      return { is: "type", name, wanted: wanted.join(" | ") };
   }
   return null;
 }

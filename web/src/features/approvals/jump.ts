@@ -2,7 +2,9 @@
 const TRIES = 20;
 
 export function jumpToCall(id: string, tries = TRIES): void {
-  const line = [...document.querySelectorAll<HTMLElement>("[data-call-line]")].find((each) => each.dataset.callLine === id);
+  const line = [...document.querySelectorAll<HTMLElement>("[data-call-line]")].find(
+    (each) => each.dataset.callLine === id,
+  );
   if (line !== undefined) {
     line.scrollIntoView({ block: "center" });
     line.querySelector<HTMLElement>("button")?.focus({ preventScroll: true });

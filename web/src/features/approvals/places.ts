@@ -24,14 +24,20 @@ export function focusNow(dock: HTMLElement | null, sinceKey: number): Focus {
   return {
     isInDock: at !== null && dock?.contains(at) === true,
     isBehindDialog: document.querySelector("dialog[open]") !== null,
-    on: at === null || at.closest(`${FIELDS}, ${CONTROLS}, [role='menu']`) === null ? "nothing" : at === boxForMessages() && isEmpty(at) ? "box" : "other",
+    on:
+      at === null || at.closest(`${FIELDS}, ${CONTROLS}, [role='menu']`) === null
+        ? "nothing"
+        : at === boxForMessages() && isEmpty(at)
+          ? "box"
+          : "other",
     sinceKey,
   };
 }
 
 /** Whether a key writes, deletes or sends something. With Ctrl or Cmd, only what would decide were the box empty. */
 export function isTyping({ target, ctrlKey, metaKey, key }: KeyboardEvent): boolean {
-  if (/^(Control|Meta|Shift|Alt)$/.test(key) || !(target instanceof Element) || target.closest(FIELDS) === null) return false;
+  if (/^(Control|Meta|Shift|Alt)$/.test(key) || !(target instanceof Element) || target.closest(FIELDS) === null)
+    return false;
   return !(ctrlKey || metaKey) || (/^(Enter|Backspace|Delete)$/.test(key) && !isEmpty(target));
 }
 

@@ -102,13 +102,21 @@ export function termWords(rule: Pick<Rule, "lifetime" | "scope">, language: Lang
   if (until != null) parts.push(sayWord(TERMS.until, language, { time: timeOf(until, language) }));
   const { workspace } = rule.scope;
   if (only == null || workspace != null) {
-    parts.push(workspace == null ? sayWord(TERMS.everywhere, language) : sayWord(TERMS.workspace, language, { workspace: visibleText(workspace) }));
+    parts.push(
+      workspace == null
+        ? sayWord(TERMS.everywhere, language)
+        : sayWord(TERMS.workspace, language, { workspace: visibleText(workspace) }),
+    );
   }
   return parts.join(language === "zh" ? "，" : ", ");
 }
 
 /** The whole rule as a sentence. */
-export function ruleWords(rule: Pick<Rule, "effect" | "scope" | "lifetime">, language: Language, context: string | null): string {
+export function ruleWords(
+  rule: Pick<Rule, "effect" | "scope" | "lifetime">,
+  language: Language,
+  context: string | null,
+): string {
   const join = language === "zh" ? "，" : ", ";
   return `${effectWords(rule.effect, language)}${language === "zh" ? "：" : ": "}${scopeWords(rule, language)}${join}${termWords(rule, language, context)}`;
 }
@@ -121,10 +129,19 @@ export function originWords({ origin }: Pick<Rule, "origin">, language: Language
   if (origin.file != null) return sayWord(ORIGINS.file, language, { file: visibleText(origin.file) });
   const by = visibleName(origin.by);
   if (origin.at == null || origin.at === "") return sayWord(ORIGINS.plain, language, { by });
-  return sayWord(origin.call == null ? ORIGINS.hand : ORIGINS.call, language, { by, ago: ago(origin.at, language, now) });
+  return sayWord(origin.call == null ? ORIGINS.hand : ORIGINS.call, language, {
+    by,
+    ago: ago(origin.at, language, now),
+  });
 }
 
 /** The ladder in its two parts, each narrowest first, as the server gave it. */
-export function laddersOf(offers: readonly RuleOffer[]): { readonly here: readonly RuleOffer[]; readonly forGood: readonly RuleOffer[] } {
-  return { here: offers.filter(({ rule }) => rule.lifetime?.context != null), forGood: offers.filter(({ rule }) => rule.lifetime?.context == null) };
+export function laddersOf(offers: readonly RuleOffer[]): {
+  readonly here: readonly RuleOffer[];
+  readonly forGood: readonly RuleOffer[];
+} {
+  return {
+    here: offers.filter(({ rule }) => rule.lifetime?.context != null),
+    forGood: offers.filter(({ rule }) => rule.lifetime?.context == null),
+  };
 }

@@ -8,7 +8,10 @@ export function timeInId(id: string): number {
 }
 
 /** Those that were made while it ran: one, unless several ran at the same time. */
-export function sentBy(call: Pick<CallShape, "started_at" | "finished_at">, children: readonly ContextSummary[]): readonly ContextSummary[] {
+export function sentBy(
+  call: Pick<CallShape, "started_at" | "finished_at">,
+  children: readonly ContextSummary[],
+): readonly ContextSummary[] {
   if (call.started_at == null) return [];
   const started = new Date(call.started_at).getTime();
   const ended = call.finished_at == null ? Infinity : new Date(call.finished_at).getTime();

@@ -15,7 +15,12 @@ export interface Preview {
 
 export function previewOf(text: string): Preview {
   const end = Math.min(endOfLines(text, PREVIEW_LINES), cutAt(text, PREVIEW_LETTERS));
-  return { head: text.slice(0, end), rest: text.slice(end), lines: linesIn(text), bytes: new TextEncoder().encode(text).length };
+  return {
+    head: text.slice(0, end),
+    rest: text.slice(end),
+    lines: linesIn(text),
+    bytes: new TextEncoder().encode(text).length,
+  };
 }
 
 /** Where so many lines end, without the line end behind them; the end of the text where there are not more. */
@@ -53,7 +58,7 @@ export function piecesOf(text: string): readonly Piece[] {
   if (lines.length > 1 && lines.at(-1) === "") lines.pop();
   return lines.flatMap((line, index) => {
     const pieces: Piece[] = [];
-    for (let start = 0; start === 0 || start < line.length; ) {
+    for (let start = 0; start === 0 || start < line.length;) {
       const end = start + cutAt(line.slice(start, start + LONGEST_PIECE + 1), LONGEST_PIECE);
       pieces.push({ text: line.slice(start, end), line: start === 0 ? index + 1 : null });
       start = Math.max(end, start + 1);

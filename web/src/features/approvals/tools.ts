@@ -33,7 +33,9 @@ const AT_MOST = 200;
 /** What a call is about, on one line: a path within the workspace, a command, a pattern. */
 export function essenceOf(call: Pick<CallShape, "arguments">, workspace: string | null): string {
   const given = argumentsOf(call);
-  const texts = Object.entries(given).filter((each): each is [string, string] => typeof each[1] === "string" && each[1] !== "");
+  const texts = Object.entries(given).filter(
+    (each): each is [string, string] => typeof each[1] === "string" && each[1] !== "",
+  );
   const name = ESSENCE.find((each) => texts.some(([key]) => key === each)) ?? texts[0]?.[0];
   const value = texts.find(([key]) => key === name)?.[1];
   if (name === undefined || value === undefined) return "";
@@ -47,7 +49,9 @@ export function isWholeOnLine(call: Pick<CallShape, "tool" | "arguments">): bool
 
 /** On one line, with long blanks made short: here it only says which call is meant. */
 function oneLine(text: string): string {
-  const line = visibleText(text.slice(0, 4 * AT_MOST)).replace(/\s+/g, " ").trim();
+  const line = visibleText(text.slice(0, 4 * AT_MOST))
+    .replace(/\s+/g, " ")
+    .trim();
   const letters = [...line];
   return letters.length <= AT_MOST && text.length <= 4 * AT_MOST ? line : `${letters.slice(0, AT_MOST - 1).join("")}…`;
 }
@@ -89,9 +93,15 @@ const RISKS: Words = {
   overwrite: ["It replaces something that is there.", "它会覆盖已有内容。"],
   network: ["It goes to the network.", "它会访问网络。"],
   privilege: ["It asks for more rights than you gave it.", "它要求更高的权限。"],
-  "not shown whole": ["The change is too long to be compared whole: read the arguments.", "更改过长，无法完整对比：请查看参数。"],
+  "not shown whole": [
+    "The change is too long to be compared whole: read the arguments.",
+    "更改过长，无法完整对比：请查看参数。",
+  ],
   padding: ["Long stretches of blanks: something may stand out of sight.", "有大段空白：可能有内容被移出视线。"],
-  "invisible characters": ["It holds invisible characters. They are shown as \\u{…}.", "含有不可见字符，以 \\u{…} 显示。"],
+  "invisible characters": [
+    "It holds invisible characters. They are shown as \\u{…}.",
+    "含有不可见字符，以 \\u{…} 显示。",
+  ],
   "long numbers": ["It holds a number that is too long to be shown exactly.", "含有无法精确显示的过长数字。"],
   "look-alike letters": ["It holds letters that look like others.", "含有形似其他字母的字符。"],
 };

@@ -7,7 +7,15 @@ import { isConnected } from "../../store/selectors";
 import { announce } from "../../ui/Announcer";
 import { GRACE } from "./keys";
 import { essenceOf, statusWords, titleOf } from "./tools";
-import { type Refused, type Waiting, answeredElsewhere, recordOf, refusedDecisions, restOf, waitingCalls } from "./waiting";
+import {
+  type Refused,
+  type Waiting,
+  answeredElsewhere,
+  recordOf,
+  refusedDecisions,
+  restOf,
+  waitingCalls,
+} from "./waiting";
 import { WORDS } from "./words";
 
 const SHOWN_FOR = 6_000;
@@ -83,7 +91,12 @@ interface Answered {
 }
 
 /** Calls that somebody else has decided: shown for a moment, and said once. */
-function useAnswered(id: string, waiting: readonly Waiting[], mine: ReadonlySet<string>, workspace: string | null): Answered {
+function useAnswered(
+  id: string,
+  waiting: readonly Waiting[],
+  mine: ReadonlySet<string>,
+  workspace: string | null,
+): Answered {
   const t = useWords(WORDS);
   const language = useLanguage();
   const { ambient, store } = usePage();
@@ -97,7 +110,11 @@ function useAnswered(id: string, waiting: readonly Waiting[], mine: ReadonlySet<
     ambient.later(SHOWN_FOR, () => setGone((old) => old.filter((each) => !fresh.includes(each))));
     const { status } = recordOf(store.getSnapshot(), id, first);
     const what = `${titleOf(first, language)} ${essenceOf(first, workspace)}`.trim();
-    announce(status === "pending" ? `${t("answered")}: ${what}` : t("answeredCall", { what, status: statusWords(status, language) }));
+    announce(
+      status === "pending"
+        ? `${t("answered")}: ${what}`
+        : t("answeredCall", { what, status: statusWords(status, language) }),
+    );
   };
   const latest = useRef(show);
   latest.current = show;
@@ -108,6 +125,9 @@ function useAnswered(id: string, waiting: readonly Waiting[], mine: ReadonlySet<
     before.current = calls;
     latest.current(fresh);
   }, [waiting, mine]);
-  const report = useCallback((ids: readonly string[]) => latest.current(ids.flatMap((each) => known.current.get(each) ?? [])), []);
+  const report = useCallback(
+    (ids: readonly string[]) => latest.current(ids.flatMap((each) => known.current.get(each) ?? [])),
+    [],
+  );
   return { answered: useSlice((state) => gone.map((call) => recordOf(state, id, call)), [gone, id]), report };
 }

@@ -46,12 +46,19 @@ export function useDockFocus(dock: DockState, element: RefObject<HTMLElement | n
     for (const call of fresh) seen.current.add(call.id);
     const [first] = fresh;
     if (first !== undefined) {
-      const what = [titleOf(first, language), essenceOf(first, dock.workspace), ...risksOf(first, language)].filter(Boolean).join(" ");
+      const what = [titleOf(first, language), essenceOf(first, dock.workspace), ...risksOf(first, language)]
+        .filter(Boolean)
+        .join(" ");
       announce(fresh.length === 1 ? t("announced", { what }) : t("announcedMany", { n: fresh.length }), true);
     }
     const isLost = document.activeElement === null || document.activeElement === document.body;
     const isBack = hadFocus.current && isLost;
-    if (open.length > 0 && (isBack || (first !== undefined && mayTakeFocus(focusNow(element.current, ambient.now() - times.current.pressed))))) focusCard(first?.id ?? null);
+    if (
+      open.length > 0 &&
+      (isBack ||
+        (first !== undefined && mayTakeFocus(focusNow(element.current, ambient.now() - times.current.pressed))))
+    )
+      focusCard(first?.id ?? null);
     else if (isBack && dock.waiting.length === 0 && !matchMedia("(pointer: coarse)").matches) boxForMessages()?.focus();
   }, [ids, dock.waiting.length]);
 

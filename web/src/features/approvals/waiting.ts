@@ -11,12 +11,19 @@ export interface Waiting {
 
 /** Oldest first, those that are being decided too. */
 export function waitingCalls(state: State, id: string): readonly Waiting[] {
-  const sent = new Map(decidesOf(state, id).flatMap(({ body }) => body.decisions.map((each) => [each.id, each.verdict] as const)));
-  return (state.contexts[id]?.shape.value?.pending_tool_calls ?? []).map((call) => ({ call, sent: sent.get(call.id) ?? null }));
+  const sent = new Map(
+    decidesOf(state, id).flatMap(({ body }) => body.decisions.map((each) => [each.id, each.verdict] as const)),
+  );
+  return (state.contexts[id]?.shape.value?.pending_tool_calls ?? []).map((call) => ({
+    call,
+    sent: sent.get(call.id) ?? null,
+  }));
 }
 
 function decidesOf(state: State, id: string) {
-  return Object.values(state.outgoing).flatMap(({ command, problem }) => (command.kind === "decide" && command.id === id && problem === null ? [command] : []));
+  return Object.values(state.outgoing).flatMap(({ command, problem }) =>
+    command.kind === "decide" && command.id === id && problem === null ? [command] : [],
+  );
 }
 
 /** A decision that the server did not take. */
@@ -28,7 +35,9 @@ export interface Refused {
 
 export function refusedDecisions(state: State, id: string): readonly Refused[] {
   return Object.values(state.outgoing).flatMap(({ key, command, problem }) =>
-    command.kind === "decide" && command.id === id && problem !== null ? [{ key, decisions: command.body.decisions, problem }] : [],
+    command.kind === "decide" && command.id === id && problem !== null
+      ? [{ key, decisions: command.body.decisions, problem }]
+      : [],
   );
 }
 
@@ -46,7 +55,11 @@ export function restOf({ decisions, problem }: Refused): readonly OneDecision[] 
 }
 
 /** What waited and waits no longer, though nobody here has decided it. */
-export function answeredElsewhere(before: readonly CallShape[], now: readonly CallShape[], mine: ReadonlySet<string>): readonly CallShape[] {
+export function answeredElsewhere(
+  before: readonly CallShape[],
+  now: readonly CallShape[],
+  mine: ReadonlySet<string>,
+): readonly CallShape[] {
   const still = new Set(now.map(({ id }) => id));
   return before.filter(({ id }) => !still.has(id) && !mine.has(id));
 }

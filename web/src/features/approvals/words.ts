@@ -15,7 +15,10 @@ export const WORDS = {
   leadsTo: ["Leads to {paths}", "实际指向 {paths}"],
   dock: ["Approval needed", "需要批准"],
   dockOffer: ["Run this one call?", "要运行这一个调用吗？"],
-  offerMeans: ["Only this call runs, as in agent mode. The mode stays as it is.", "仅此调用会像 agent 模式那样运行，模式保持不变。"],
+  offerMeans: [
+    "Only this call runs, as in agent mode. The mode stays as it is.",
+    "仅此调用会像 agent 模式那样运行，模式保持不变。",
+  ],
   group: ["{n} calls are waiting", "{n} 个调用等待批准"],
   announced: ["Approval needed: {what}", "需要批准：{what}"],
   announcedMany: ["{n} calls are waiting for your approval", "{n} 个调用等待你的批准"],
@@ -30,7 +33,10 @@ export const WORDS = {
   edit: ["Edit…", "编辑…"],
   editMeans: ["Change the arguments before it runs", "运行前修改参数"],
   elevate: ["Allow more…", "放宽更多…"],
-  elevateMeans: ["Let more calls run as in agent mode, until an end that you set", "让更多调用像 agent 模式那样运行，直到你设定的终点"],
+  elevateMeans: [
+    "Let more calls run as in agent mode, until an end that you set",
+    "让更多调用像 agent 模式那样运行，直到你设定的终点",
+  ],
   jump: ["Show it in the conversation", "在对话中显示"],
   toDecision: ["Decide", "去决定"],
   approving: ["Approving…", "正在批准…"],

@@ -45,7 +45,10 @@ export function Composer({ id }: { id: string | null }) {
   const sendDraft = useSendDraft(id);
   const makeContext = useEnsureContext(id);
   const [problem, setProblem] = useState<Problem | null>(null);
-  const ensure = () => makeContext().then((made) => (setProblem(null), made)).catch((error: unknown) => (setProblem(problemOfError(error)), null));
+  const ensure = () =>
+    makeContext()
+      .then((made) => (setProblem(null), made))
+      .catch((error: unknown) => (setProblem(problemOfError(error)), null));
   const list = useFileList(id, box, ensure);
   const attaching = useAttaching(ensure, {
     attached: (text) => notify(t("longText", { n: text.length.toLocaleString() })),
@@ -62,7 +65,16 @@ export function Composer({ id }: { id: string | null }) {
   }, [id]);
 
   const isEmpty = draft.text.trim() === "" && draft.files.length === 0;
-  const whyNot = how === "offline" || how === "loading" || how === "gone" ? t(how) : going.some((each) => each.problem !== null) ? t("notUploaded") : going.length > 0 ? t("uploading") : isEmpty ? t("empty") : null;
+  const whyNot =
+    how === "offline" || how === "loading" || how === "gone"
+      ? t(how)
+      : going.some((each) => each.problem !== null)
+        ? t("notUploaded")
+        : going.length > 0
+          ? t("uploading")
+          : isEmpty
+            ? t("empty")
+            : null;
   const send = () => {
     if (whyNot === null) void sending.run(() => sendDraft(drafts.read(id)));
     if (!isTouch()) box.current?.focus();
@@ -73,8 +85,15 @@ export function Composer({ id }: { id: string | null }) {
   const onKeyDown = (event: KeyboardEvent) => {
     const listed = list.items?.length ?? null;
     const { nativeEvent } = event;
-    const key = boxKeyOf(nativeEvent, { listed, isEmpty: draft.text === "", isRunning: isRunning && how !== "offline", isTouch: isTouch(), sendsWith });
-    if (key === null && event.key === ":" && !isComposing(nativeEvent) && list.takesColon()) return event.preventDefault();
+    const key = boxKeyOf(nativeEvent, {
+      listed,
+      isEmpty: draft.text === "",
+      isRunning: isRunning && how !== "offline",
+      isTouch: isTouch(),
+      sendsWith,
+    });
+    if (key === null && event.key === ":" && !isComposing(nativeEvent) && list.takesColon())
+      return event.preventDefault();
     if (key === null) return;
     event.preventDefault();
     if (key === "send") send();
@@ -87,7 +106,11 @@ export function Composer({ id }: { id: string | null }) {
   const isTurnOpen = how === "later";
   const keys = isTouch() ? "" : t(sendsWith, { mod: keysShown("Mod+") });
   return (
-    <form className={`composer ${attaching.isOver ? "is-over" : ""}`} data-mode={mode} onSubmit={(event) => (event.preventDefault(), send())}>
+    <form
+      className={`composer ${attaching.isOver ? "is-over" : ""}`}
+      data-mode={mode}
+      onSubmit={(event) => (event.preventDefault(), send())}
+    >
       <FileOptions list={list} />
       <Chips id={id} />
       <ProblemNote problem={sending.problem ?? problem} />
@@ -120,8 +143,26 @@ export function Composer({ id }: { id: string | null }) {
           {id !== null && <TokenChip id={id} />}
         </div>
         <span className="composer-do">
-          {isTurnOpen && <IconButton icon="stop" kind={isEmpty ? "primary" : []} extraClass={isEmpty ? "composer-send" : ""} label={t("stop")} whyNot={isStopping ? t("stopping") : null} onClick={stop} />}
-          {!(isTurnOpen && isEmpty) && <IconButton kind="primary" icon="send" extraClass="composer-send" label={t(isTurnOpen ? "queue" : "send", { keys })} whyNot={whyNot} onClick={send} />}
+          {isTurnOpen && (
+            <IconButton
+              icon="stop"
+              kind={isEmpty ? "primary" : []}
+              extraClass={isEmpty ? "composer-send" : ""}
+              label={t("stop")}
+              whyNot={isStopping ? t("stopping") : null}
+              onClick={stop}
+            />
+          )}
+          {!(isTurnOpen && isEmpty) && (
+            <IconButton
+              kind="primary"
+              icon="send"
+              extraClass="composer-send"
+              label={t(isTurnOpen ? "queue" : "send", { keys })}
+              whyNot={whyNot}
+              onClick={send}
+            />
+          )}
         </span>
       </div>
       {attaching.isOver && <p className="composer-drop">{t("drop")}</p>}
@@ -139,6 +180,9 @@ function howToSend(state: State, id: string | null): "now" | "later" | "offline"
 
 /** Whether the turn is being stopped already. */
 function stops(state: State, id: string): boolean {
-  const asked = Object.values(state.outgoing).some(({ command, problem }) => command.kind === "steer" && command.how === "cancel" && command.id === id && problem === null);
+  const asked = Object.values(state.outgoing).some(
+    ({ command, problem }) =>
+      command.kind === "steer" && command.how === "cancel" && command.id === id && problem === null,
+  );
   return asked || state.contexts[id]?.shape.value?.current_state.type === "cancelling";
 }

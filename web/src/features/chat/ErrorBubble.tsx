@@ -15,7 +15,10 @@ export function ErrorBubble({ message, context }: { message: ErrorMessage; conte
   const t = useWords(WORDS);
   const language = useLanguage();
   const { act } = usePage();
-  const isLast = useSlice((state) => lastOf(visible(state, context).messages)?.message_id === message.message_id, [context, message.message_id]);
+  const isLast = useSlice(
+    (state) => lastOf(visible(state, context).messages)?.message_id === message.message_id,
+    [context, message.message_id],
+  );
   const mayContinue = useSlice((state) => canContinue(state, context), [context]);
   return (
     <article className="error-bubble" aria-label={t("error")}>
@@ -23,7 +26,8 @@ export function ErrorBubble({ message, context }: { message: ErrorMessage; conte
       <div className="error-words">
         <p>{visibleText(say(message.reason, language))}</p>
         <p className="small soft">
-          <code>{message.reason.code}</code> · <time dateTime={message.timestamp}>{timeOf(message.timestamp, language)}</time>
+          <code>{message.reason.code}</code> ·{" "}
+          <time dateTime={message.timestamp}>{timeOf(message.timestamp, language)}</time>
         </p>
       </div>
       {isLast && mayContinue && message.recoverable !== false && (

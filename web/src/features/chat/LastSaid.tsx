@@ -8,14 +8,28 @@ import { WORDS } from "./words";
 
 const LONGEST = 200;
 
-export const LastSaid = memo(function LastSaid({ rows, first, onGo }: { rows: readonly Row[]; first: number; onGo: (id: string) => void }) {
+export const LastSaid = memo(function LastSaid({
+  rows,
+  first,
+  onGo,
+}: {
+  rows: readonly Row[];
+  first: number;
+  onGo: (id: string) => void;
+}) {
   const t = useWords(WORDS);
   const index = rows.findLastIndex(({ kind }, each) => kind === "said" && each <= first);
   const row = rows[index];
   if (row === undefined || index === first) return null;
   const text = visibleName(saidIn(row).slice(0, LONGEST));
   return (
-    <button type="button" className="last-said" aria-label={t("goToSaid", { text })} title={text} onClick={() => onGo(row.id)}>
+    <button
+      type="button"
+      className="last-said"
+      aria-label={t("goToSaid", { text })}
+      title={text}
+      onClick={() => onGo(row.id)}
+    >
       <Icon name="send" size={14} />
       <span>{text}</span>
     </button>

@@ -35,7 +35,9 @@ function wordsOf(message: Message, t: Say<typeof WORDS>, modeTitle: (name: strin
       const named = (name: string) => visibleName(String(detail[name] ?? ""));
       if (message.kind === "mode_switch") {
         const from = named("from");
-        return from === "" ? t("modeSet", { to: modeTitle(named("to")) }) : t("modeSwitch", { from: modeTitle(from), to: modeTitle(named("to")) });
+        return from === ""
+          ? t("modeSet", { to: modeTitle(named("to")) })
+          : t("modeSwitch", { from: modeTitle(from), to: modeTitle(named("to")) });
       }
       if (message.kind === "branch_merge") return t("merged", { source: named("source") });
       if (message.kind === "summary") return t("summary");
@@ -59,7 +61,8 @@ function wordsOf(message: Message, t: Say<typeof WORDS>, modeTitle: (name: strin
 
 function contentOf(message: Message): string {
   if (message.type === "system_control") return message.kind === "mode_switch" ? "" : (message.content ?? "");
-  if (message.type === "project_structure" || message.type === "mcp_resource" || message.type === "tool_result") return message.content;
+  if (message.type === "project_structure" || message.type === "mcp_resource" || message.type === "tool_result")
+    return message.content;
   if (message.type === "workflow_execution") return message.result ?? "";
   return "";
 }

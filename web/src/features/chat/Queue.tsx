@@ -23,10 +23,19 @@ export function Queue({ id }: { id: string }) {
   const version = useSlice((state) => state.contexts[id]?.shape.value?.version ?? 0, [id]);
   const isOpen = useSlice((state) => isTurnOpen(state, id), [id]);
   const waiting = useSlice((state) => visible(state, id).waiting, [id]);
-  const found = useAsked("GET /api/contexts/{context_id}/queue", count === 0 ? null : { path: { context_id: id } }, version);
+  const found = useAsked(
+    "GET /api/contexts/{context_id}/queue",
+    count === 0 ? null : { path: { context_id: id } },
+    version,
+  );
   const items = count === 0 ? [] : (found.value?.items ?? []);
   const stood = useRef<readonly Outgoing[]>([]);
-  const standing = standingIn(stood.current, waiting, items.map(({ item }) => item.id), count);
+  const standing = standingIn(
+    stood.current,
+    waiting,
+    items.map(({ item }) => item.id),
+    count,
+  );
   stood.current = standing;
   const isKnown = count === 0 || found.value !== null;
   useEffect(() => {

@@ -51,13 +51,23 @@ export function Said({ messages, context }: { messages: readonly Message[]; cont
 
 /** As the sender wanted it shown. */
 function shownText(messages: readonly Message[]): string {
-  return messages.flatMap((message) => (message.type === "text" ? [message.metadata?.display_text ?? message.content] : [])).join("\n\n");
+  return messages
+    .flatMap((message) => (message.type === "text" ? [message.metadata?.display_text ?? message.content] : []))
+    .join("\n\n");
 }
 
 function EditButton({ context, onEdit }: { context: string; onEdit(): void }) {
   const t = useWords(SAID);
   const whyNot = useSlice((state) => whyNotNow(state, context), [context]);
-  return <IconButton kind={["quiet", "small"]} icon="edit" label={t("edit")} whyNot={whyNot === null ? null : t(whyNot)} onClick={onEdit} />;
+  return (
+    <IconButton
+      kind={["quiet", "small"]}
+      icon="edit"
+      label={t("edit")}
+      whyNot={whyNot === null ? null : t(whyNot)}
+      onClick={onEdit}
+    />
+  );
 }
 
 export function Sending({ outgoing }: { outgoing: Outgoing }) {

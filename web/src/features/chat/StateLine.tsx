@@ -48,11 +48,16 @@ export function StateLine({ id }: { id: string }) {
   const shown = [...detail, ...(elapsed >= SHOWN_AFTER ? [t("seconds", { n: elapsed })] : [])].join(" · ");
   const off = isOn ? null : t("lastKnown", { state: words });
   return (
-    <div className={`state-line ${words === "" ? "is-quiet" : ""} ${isWorking ? "is-working" : ""}`} data-state={state?.type}>
+    <div
+      className={`state-line ${words === "" ? "is-quiet" : ""} ${isWorking ? "is-working" : ""}`}
+      data-state={state?.type}
+    >
       {words !== "" && <span className="state-dot" aria-hidden="true" />}
       <span className="state-words">{isOn || words === "" ? words : t("lastKnown", { state: words })}</span>
       <span className="state-detail">{shown}</span>
-      {state !== null && "error_type" in state && <span className="state-detail">{visibleText(say(state.error_type, language))}</span>}
+      {state !== null && "error_type" in state && (
+        <span className="state-detail">{visibleText(say(state.error_type, language))}</span>
+      )}
       <span className="state-buttons">
         {state?.type === "transient_error" && (
           <Button kind="small" whyNot={off} onClick={() => steer("retry")}>
@@ -84,7 +89,10 @@ function detailOf(state: State, t: Say<typeof WORDS>, now: number): string[] {
   switch (state.type) {
     case "transient_error": {
       const seconds = Math.max(0, Math.ceil((new Date(state.retry_at).getTime() - now) / 1000));
-      return [t("attempt", { retry: state.retry_count, max: state.max_retries }), ...(seconds > 0 ? [t("inSeconds", { n: seconds })] : [])];
+      return [
+        t("attempt", { retry: state.retry_count, max: state.max_retries }),
+        ...(seconds > 0 ? [t("inSeconds", { n: seconds })] : []),
+      ];
     }
     case "executing_tool":
       return state.total > 1 ? [t("done", { done: state.done, total: state.total })] : [];

@@ -34,7 +34,13 @@ export function Transcript({ id }: { id: string }) {
   const stored = useMemo(() => make(messages), [make, messages]);
   const end = useMemo(() => rowsAtEnd(sending, writing), [sending, writing]);
   const sent = sending.at(-1)?.key ?? null;
-  const { list, spans, status, element } = useList(listOf, { name: id, stored, end, lead: LEAD.above + (hasOlder ? LEAD.line : 0), sent });
+  const { list, spans, status, element } = useList(listOf, {
+    name: id,
+    stored,
+    end,
+    lead: LEAD.above + (hasOlder ? LEAD.line : 0),
+    sent,
+  });
   useFinished(id, stored);
   useCopyKeys(id);
   useToShow(id, (row) => list.scroller.show(row, 8));
@@ -47,7 +53,12 @@ export function Transcript({ id }: { id: string }) {
   const drawn: ReactNode[] = [];
   let reached = 0;
   for (const [from, to] of spans) {
-    drawn.push(<div key={`gap ${reached === 0 ? "" : from}`} style={{ height: list.heights.top(from) - list.heights.top(reached) }} />);
+    drawn.push(
+      <div
+        key={`gap ${reached === 0 ? "" : from}`}
+        style={{ height: list.heights.top(from) - list.heights.top(reached) }}
+      />,
+    );
     for (let index = from; index < to; index++) {
       const row = list.heights.rowAt(index);
       if (row === undefined) continue;
@@ -66,7 +77,15 @@ export function Transcript({ id }: { id: string }) {
   };
   return (
     <div className="transcript-frame">
-      <div className="transcript" ref={element} role="log" aria-live="off" aria-busy={writing.length > 0} aria-label={t("transcript")} tabIndex={0}>
+      <div
+        className="transcript"
+        ref={element}
+        role="log"
+        aria-live="off"
+        aria-busy={writing.length > 0}
+        aria-label={t("transcript")}
+        tabIndex={0}
+      >
         {hasOlder && <p className="transcript-lead">{t("older")}</p>}
         {drawn}
       </div>

@@ -90,7 +90,11 @@ export function parseDraft(stored: string | null): Draft {
 }
 
 function isAttached(found: Partial<Attached> | null): found is Attached {
-  return typeof found?.path === "string" && (found.size === null || typeof found.size === "number") && (found.kind === "image" || found.kind === "file");
+  return (
+    typeof found?.path === "string" &&
+    (found.size === null || typeof found.size === "number") &&
+    (found.kind === "image" || found.kind === "file")
+  );
 }
 
 export const drafts = makeDrafts({

@@ -124,7 +124,9 @@ export function heightOf(row: Row): number {
     case "answer":
       return 60 + linesOf(row.text) + (row.message?.type === "tool_request" ? row.message.calls.length * 40 : 0);
     case "said":
-      return 66 + row.messages.reduce((sum, message) => sum + (message.type === "text" ? linesOf(message.content) : 30), 0);
+      return (
+        66 + row.messages.reduce((sum, message) => sum + (message.type === "text" ? linesOf(message.content) : 30), 0)
+      );
     case "sending":
     case "error":
       return 90;
@@ -140,5 +142,7 @@ function linesOf(text: string): number {
 /** The person's text in a line of theirs, as they wrote it. */
 export function saidIn(row: Row): string {
   if (row.kind !== "said") return "";
-  return row.messages.flatMap((message) => (message.type === "text" ? [message.metadata?.display_text ?? message.content] : [])).join(" ");
+  return row.messages
+    .flatMap((message) => (message.type === "text" ? [message.metadata?.display_text ?? message.content] : []))
+    .join(" ");
 }

@@ -12,7 +12,9 @@ export function useCopyKeys(id: string): void {
   const t = useWords(WORDS);
   const { store } = usePage();
   const copyLast = (pick: (text: string) => string | undefined) => {
-    const answers = visible(store.getSnapshot(), id).messages.filter((each) => each.type === "text" && each.role === "assistant");
+    const answers = visible(store.getSnapshot(), id).messages.filter(
+      (each) => each.type === "text" && each.role === "assistant",
+    );
     const found = answers.flatMap((each) => (each.type === "text" ? (pick(each.content) ?? []) : [])).at(-1);
     if (found === undefined) return notify(t("nothingToCopy"));
     void copyText(found).then((isDone) => notify(t(isDone ? "copied" : "notCopied"), !isDone));
@@ -23,5 +25,7 @@ export function useCopyKeys(id: string): void {
 
 /** The last block of code on the outermost level. */
 export function lastCode(text: string): string | undefined {
-  return lex(text).tokens.flatMap((token) => (token.type === "code" ? [String(token.text)] : [])).at(-1);
+  return lex(text)
+    .tokens.flatMap((token) => (token.type === "code" ? [String(token.text)] : []))
+    .at(-1);
 }

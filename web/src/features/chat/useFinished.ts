@@ -24,7 +24,11 @@ export function useFinished(id: string, rows: readonly Row[]): void {
       const turn = all.slice(all.findLastIndex(({ kind }) => kind === "said") + 1);
       const last = turn.at(-1);
       if (last?.kind === "answer" && last.text !== "") return beginning(last.text);
-      const calls = turn.reduce((sum, row) => sum + (row.kind === "answer" && row.message?.type === "tool_request" ? row.message.calls.length : 0), 0);
+      const calls = turn.reduce(
+        (sum, row) =>
+          sum + (row.kind === "answer" && row.message?.type === "tool_request" ? row.message.calls.length : 0),
+        0,
+      );
       return calls > 0 ? t("finishedCalls", { n: calls }) : null;
     }
   }, [isOver]); // what was there when it became so

@@ -12,7 +12,10 @@ const WORDS = {
   down: ["No connection. Trying again… What you write stays here.", "连接已断开，正在重试…… 你写的内容会保留。"],
   retry: ["Retry now", "立即重试"],
   back: ["Connected again.", "已重新连接。"],
-  refused: ["The server does not let this page in. Open the link that it printed once more.", "服务器拒绝了此页面。请重新打开它打印的链接。"],
+  refused: [
+    "The server does not let this page in. Open the link that it printed once more.",
+    "服务器拒绝了此页面。请重新打开它打印的链接。",
+  ],
 } as const;
 const BACK_FOR = 1_500;
 

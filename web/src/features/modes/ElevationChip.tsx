@@ -44,7 +44,9 @@ export function ElevationChip({ id }: { id: string }) {
       title={t("end")}
       aria-label={`${wordsOf(left, t)}. ${t("end")}`}
       whyNot={isOn ? null : t("offline")}
-      onClick={() => void doing.run(() => api("DELETE /api/contexts/{context_id}/elevation", { path: { context_id: id } }))}
+      onClick={() =>
+        void doing.run(() => api("DELETE /api/contexts/{context_id}/elevation", { path: { context_id: id } }))
+      }
     >
       {wordsOf(left, t)}
     </Button>

@@ -20,7 +20,10 @@ import "./modes.css";
 const WORDS = {
   mode: ["Mode: {title}. {meaning}", "模式：{title}。{meaning}"],
   hint: ["Mode ({keys} for the next)", "模式（{keys} 切换下一个）"],
-  unsure: ["The mode was not switched: the server did not say what that would start.", "未切换模式：服务器没有说明切换会启动哪些调用。"],
+  unsure: [
+    "The mode was not switched: the server did not say what that would start.",
+    "未切换模式：服务器没有说明切换会启动哪些调用。",
+  ],
 } as const;
 
 /** What was chosen in this page: the box and what stands above it show the same. */
@@ -33,7 +36,8 @@ export function useMode(id: string | null): { mode: string; remember(mode: strin
   const ofContext = useSlice((state) => (id === null ? null : modeOf(state, id)), [id]);
   const preferred = useSlice((state) => state.session.value?.preferences?.default_mode ?? null);
   const chosen = useCell(chosenMode);
-  const remembered = chosen === null ? readMode(kept(MODE_KEY), modes.length === 0 ? null : modes) : { mode: chosen, updatedAt: 0 };
+  const remembered =
+    chosen === null ? readMode(kept(MODE_KEY), modes.length === 0 ? null : modes) : { mode: chosen, updatedAt: 0 };
   return {
     mode: modeToShow(ofContext === null ? null : { mode: ofContext }, remembered, { default_mode: preferred }),
     remember(mode) {
@@ -112,7 +116,14 @@ function SelectorOf({ id }: { id: string | null }) {
           onChoose: () => void choose(each.name),
         }))}
       />
-      {asked !== null && <SwitchDialog title={modes.find((each) => each.name === asked.mode)?.title ?? asked.mode} calls={asked.calls} onSwitch={() => void choose(asked.mode, asked.calls)} onClose={() => setAsked(null)} />}
+      {asked !== null && (
+        <SwitchDialog
+          title={modes.find((each) => each.name === asked.mode)?.title ?? asked.mode}
+          calls={asked.calls}
+          onSwitch={() => void choose(asked.mode, asked.calls)}
+          onClose={() => setAsked(null)}
+        />
+      )}
     </>
   );
 }

@@ -1,7 +1,11 @@
 /** What is left of an elevation. */
 import type { Elevation } from "../../api/schema";
 
-export type Left = { readonly kind: "calls"; readonly n: number } | { readonly kind: "turn" } | { readonly kind: "time"; readonly clock: string } | null;
+export type Left =
+  | { readonly kind: "calls"; readonly n: number }
+  | { readonly kind: "turn" }
+  | { readonly kind: "time"; readonly clock: string }
+  | null;
 
 /** Null when its time is up: the server ends it when it next looks. */
 export function leftOf(elevation: Elevation, now: number): Left {

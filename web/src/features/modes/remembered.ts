@@ -13,7 +13,10 @@ export interface RememberedMode {
  * What local storage holds; null where that is nothing, no longer a mode, or cannot be read. While the modes are not
  * known (null), it counts: a stricter mode must not give way to a looser one because an answer is late.
  */
-export function readMode(stored: string | null, modes: readonly Pick<ModeShape, "name">[] | null): RememberedMode | null {
+export function readMode(
+  stored: string | null,
+  modes: readonly Pick<ModeShape, "name">[] | null,
+): RememberedMode | null {
   try {
     const found = JSON.parse(stored ?? "null") as Partial<RememberedMode> | null;
     if (typeof found?.mode !== "string" || modes?.some((mode) => mode.name === found.mode) === false) return null;
@@ -37,7 +40,10 @@ export function modeToShow(
 }
 
 /** The dangerous calls that a switch would start at once. None, where the person has seen all of them and said yes. */
-export function callsToConfirm(wouldStart: readonly CallShape[], seen: readonly CallShape[] = []): readonly CallShape[] {
+export function callsToConfirm(
+  wouldStart: readonly CallShape[],
+  seen: readonly CallShape[] = [],
+): readonly CallShape[] {
   const dangerous = wouldStart.filter((call) => (call.dangerous ?? []).length > 0);
   const isSeen = (call: CallShape) => seen.some(({ id, digest }) => id === call.id && digest === call.digest);
   return dangerous.every(isSeen) ? [] : dangerous;

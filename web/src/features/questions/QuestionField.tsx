@@ -5,7 +5,15 @@ import { visibleText } from "../../ui/names";
 import { type Filled, type Question, pick, pickOwn, write } from "./answers";
 import { WORDS } from "./words";
 
-export function QuestionField({ question, filled, onChange }: { question: Question; filled: Filled; onChange(to: Filled): void }) {
+export function QuestionField({
+  question,
+  filled,
+  onChange,
+}: {
+  question: Question;
+  filled: Filled;
+  onChange(to: Filled): void;
+}) {
   const t = useWords(WORDS);
   const id = useId();
   const { options, isMultiple } = question;
@@ -23,20 +31,35 @@ export function QuestionField({ question, filled, onChange }: { question: Questi
     />
   );
   return (
-    <fieldset className="question" role={hasOptions && !isMultiple ? "radiogroup" : undefined} aria-labelledby={`${id}-question`}>
+    <fieldset
+      className="question"
+      role={hasOptions && !isMultiple ? "radiogroup" : undefined}
+      aria-labelledby={`${id}-question`}
+    >
       <p id={`${id}-question`} className="question-words">
         {visibleText(question.question)}
       </p>
       {isMultiple && hasOptions && <p className="soft small">{t("several")}</p>}
       {options.map((option, place) => (
         <label key={place} className="question-option">
-          <input type={kind} name={id} checked={filled.picked.includes(place)} onChange={() => onChange(pick(question, filled, place))} />
+          <input
+            type={kind}
+            name={id}
+            checked={filled.picked.includes(place)}
+            onChange={() => onChange(pick(question, filled, place))}
+          />
           <span>{visibleText(option)}</span>
         </label>
       ))}
       {hasOptions ? (
         <div className="question-option">
-          <input type={kind} name={id} checked={filled.isOwn} aria-label={t("own")} onChange={() => onChange(pickOwn(question, filled))} />
+          <input
+            type={kind}
+            name={id}
+            checked={filled.isOwn}
+            aria-label={t("own")}
+            onChange={() => onChange(pickOwn(question, filled))}
+          />
           {words}
         </div>
       ) : (

@@ -89,21 +89,40 @@ export function QuestionForm({ context, call, more, onAnswered }: Given) {
     send();
   };
   return (
-    <form ref={frame} className="questions" tabIndex={-1} aria-labelledby={titleId} onSubmit={onSubmit} onKeyDown={onKeyDown}>
+    <form
+      ref={frame}
+      className="questions"
+      tabIndex={-1}
+      aria-labelledby={titleId}
+      onSubmit={onSubmit}
+      onKeyDown={onKeyDown}
+    >
       <h2 id={titleId} className="questions-title">
         <Icon name="question" /> {t("title")}
       </h2>
       <div className="questions-fields">
         {asked.map((question, place) => (
-          <QuestionField key={place} question={question} filled={filled[place] ?? UNFILLED} onChange={(to) => change(place, to)} />
+          <QuestionField
+            key={place}
+            question={question}
+            filled={filled[place] ?? UNFILLED}
+            onChange={(to) => change(place, to)}
+          />
         ))}
       </div>
       <ProblemNote problem={doing.problem} />
       <footer className="questions-foot">
         <span className="soft small">
-          {[...(more > 0 ? [t("more", { n: more })] : []), ...(asked.length > 1 && open > 0 && open < asked.length ? [t("open", { n: open })] : [])].join(" · ")}
+          {[
+            ...(more > 0 ? [t("more", { n: more })] : []),
+            ...(asked.length > 1 && open > 0 && open < asked.length ? [t("open", { n: open })] : []),
+          ].join(" · ")}
         </span>
-        <Button kind="quiet" whyNot={isOn ? (doing.isBusy ? t("declining") : null) : t("offline")} onClick={() => void decline()}>
+        <Button
+          kind="quiet"
+          whyNot={isOn ? (doing.isBusy ? t("declining") : null) : t("offline")}
+          onClick={() => void decline()}
+        >
           {t("decline")}
         </Button>
         <Button kind="primary" type="submit" whyNot={whyNot}>

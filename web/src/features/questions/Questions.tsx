@@ -15,7 +15,10 @@ import "./questions.css";
 export function Questions({ id }: { id: string }) {
   const t = useWords(WORDS);
   const open = useSlice((state) => questions(state, id), [id]);
-  const asked = useSlice((state) => (state.contexts[id]?.shape.value?.open_questions ?? []).map((call) => call.id), [id]);
+  const asked = useSlice(
+    (state) => (state.contexts[id]?.shape.value?.open_questions ?? []).map((call) => call.id),
+    [id],
+  );
   const seen = useRef<readonly string[]>([]);
   const mine = useRef(new Set<string>());
   const hadFocus = useRef(false);
@@ -30,15 +33,30 @@ export function Questions({ id }: { id: string }) {
   useEffect(() => {
     const list = call === undefined ? [] : questionsOf(call.arguments);
     const [first] = list;
-    if (first !== undefined) announce(list.length === 1 ? t("one", { question: visibleName(first.question) }) : t("many", { n: list.length }), true);
-    else if (hadFocus.current && (document.activeElement === null || document.activeElement === document.body)) focusBox();
+    if (first !== undefined)
+      announce(
+        list.length === 1 ? t("one", { question: visibleName(first.question) }) : t("many", { n: list.length }),
+        true,
+      );
+    else if (hadFocus.current && (document.activeElement === null || document.activeElement === document.body))
+      focusBox();
     hadFocus.current = false;
   }, [call?.id]);
 
   if (call === undefined) return null;
   return (
-    <div className="questions-place" onFocus={() => (hadFocus.current = true)} onBlur={(event) => (hadFocus.current = event.relatedTarget === null)}>
-      <QuestionForm key={call.id} context={id} call={call} more={open.length - 1} onAnswered={() => mine.current.add(call.id)} />
+    <div
+      className="questions-place"
+      onFocus={() => (hadFocus.current = true)}
+      onBlur={(event) => (hadFocus.current = event.relatedTarget === null)}
+    >
+      <QuestionForm
+        key={call.id}
+        context={id}
+        call={call}
+        more={open.length - 1}
+        onAnswered={() => mine.current.add(call.id)}
+      />
     </div>
   );
 }

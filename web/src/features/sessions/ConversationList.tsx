@@ -33,7 +33,10 @@ export function ConversationList({ isArchive, onChosen }: { isArchive: boolean; 
   const { items, hasMore, problem, more, again } = useConversations(isArchive);
   const open = useSlice(tabs);
   const active = useSlice(activeId);
-  const family = useSlice((state) => familyOf(active, (id) => state.contexts[id]?.shape.value?.parent ?? null), [active]);
+  const family = useSlice(
+    (state) => familyOf(active, (id) => state.contexts[id]?.shape.value?.parent ?? null),
+    [active],
+  );
   const scroller = useRef<HTMLDivElement>(null);
   const entries = useMemo(() => entriesOf(items ?? [], ambient.now()), [items, ambient]);
   const list = useVirtualizer({

@@ -39,7 +39,16 @@ export function ConversationMenu({ id }: { id: string }) {
       const shape = state.contexts[id]?.shape.value;
       if (shape == null) return null;
       const { title: raw, archived, parent, workspace, config, turn, current_state } = shape;
-      return { raw, archived, parent, workspace, model: config.model ?? null, persona: config.persona ?? null, isOpen: turn !== null, state: current_state.type };
+      return {
+        raw,
+        archived,
+        parent,
+        workspace,
+        model: config.model ?? null,
+        persona: config.persona ?? null,
+        isOpen: turn !== null,
+        state: current_state.type,
+      };
     },
     [id],
   );
@@ -61,9 +70,20 @@ export function ConversationMenu({ id }: { id: string }) {
   const steer = (how: "pause" | "resume" | "continue") => () => act({ kind: "steer", id, how });
   const { parent } = known;
   const own: (MenuEntry | false)[] = [
-    parent !== null && { key: "parent", label: t("parent"), sign: <Icon name="split" />, onChoose: () => void act({ kind: "activate", id: parent }) },
-    isWorking && known.isOpen && { key: "pause", label: t("pause"), sign: <Icon name="pause" />, onChoose: steer("pause") },
-    known.state === "paused" && { key: "resume", label: t("resume"), sign: <Icon name="play" />, onChoose: steer("resume") },
+    parent !== null && {
+      key: "parent",
+      label: t("parent"),
+      sign: <Icon name="split" />,
+      onChoose: () => void act({ kind: "activate", id: parent }),
+    },
+    isWorking &&
+      known.isOpen && { key: "pause", label: t("pause"), sign: <Icon name="pause" />, onChoose: steer("pause") },
+    known.state === "paused" && {
+      key: "resume",
+      label: t("resume"),
+      sign: <Icon name="play" />,
+      onChoose: steer("resume"),
+    },
     mayContinue && { key: "continue", label: t("resume"), sign: <Icon name="play" />, onChoose: steer("continue") },
     { key: "undo", label: t("undo"), sign: <Icon name="undo" />, onChoose: () => void undo() },
     { key: "trust", label: t("trust"), sign: <Icon name="folder" />, onChoose: () => setShown("trust") },
@@ -76,7 +96,11 @@ export function ConversationMenu({ id }: { id: string }) {
         place="below-end"
         head={
           <>
-            <div>{[model, ...(known.persona === null ? [] : [t("persona", { name: visibleText(known.persona) })])].join(" · ")}</div>
+            <div>
+              {[model, ...(known.persona === null ? [] : [t("persona", { name: visibleText(known.persona) })])].join(
+                " · ",
+              )}
+            </div>
             {known.workspace !== null && <code>{visibleText(known.workspace)}</code>}
           </>
         }

@@ -31,7 +31,15 @@ interface Given {
 }
 
 /** Drawn again only when something of it changes: there are many. */
-export const ConversationRow = memo(function ConversationRow({ item, title: raw, doing, active, family, language, onChosen }: Given) {
+export const ConversationRow = memo(function ConversationRow({
+  item,
+  title: raw,
+  doing,
+  active,
+  family,
+  language,
+  onChosen,
+}: Given) {
   const t = useWords(WORDS);
   const { act, ambient } = usePage();
   const [isRenaming, setRenaming] = useState(false);
@@ -63,10 +71,25 @@ export const ConversationRow = memo(function ConversationRow({ item, title: raw,
             {shortTime(item.updated_at ?? "", language, new Date(ambient.now()))}
           </span>
         </button>
-        <Menu label={t("menu", { title })} button={<Icon name="more" />} buttonClass="button quiet icon small" entries={entries} place="below-end" />
+        <Menu
+          label={t("menu", { title })}
+          button={<Icon name="more" />}
+          buttonClass="button quiet icon small"
+          entries={entries}
+          place="below-end"
+        />
       </div>
       {dialog}
-      {family.includes(id) && <SubAgents parent={id} since={`${item.updated_at} ${doing}`} active={active} family={family} language={language} onChosen={onChosen} />}
+      {family.includes(id) && (
+        <SubAgents
+          parent={id}
+          since={`${item.updated_at} ${doing}`}
+          active={active}
+          family={family}
+          language={language}
+          onChosen={onChosen}
+        />
+      )}
     </>
   );
 });

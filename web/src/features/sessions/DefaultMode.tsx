@@ -11,7 +11,10 @@ import { useModes } from "../modes/useModes";
 
 const WORDS = {
   mode: ["Mode", "模式"],
-  sure: ["{mode} changes files and runs commands without asking you.", "{mode}模式会直接修改文件和运行命令，不会询问你。"],
+  sure: [
+    "{mode} changes files and runs commands without asking you.",
+    "{mode}模式会直接修改文件和运行命令，不会询问你。",
+  ],
   yes: ["Begin with it", "以此模式开始"],
   no: ["Rather not", "还是不要"],
 } as const;
@@ -35,7 +38,11 @@ export function DefaultMode({ preferred, onChange }: { preferred: string | null;
       <Choice
         legend={t("mode")}
         value={asked ?? preferred ?? DEFAULT_MODE}
-        options={modes.map((mode) => ({ value: mode.name, label: visibleName(mode.title), note: visibleName(mode.meaning) }))}
+        options={modes.map((mode) => ({
+          value: mode.name,
+          label: visibleName(mode.title),
+          note: visibleName(mode.meaning),
+        }))}
         onChange={choose}
       />
       {asked !== null && (

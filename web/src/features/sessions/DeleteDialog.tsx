@@ -9,8 +9,14 @@ import { listChanged } from "./useConversations";
 
 const WORDS = {
   title: ["Delete this conversation?", "删除此对话？"],
-  lost: ["“{title}”: its messages, its branches and the record of what was decided in it are gone for good.", "“{title}”：其中的消息、分支和决定记录将被永久删除。"],
-  agents: ["{n|The sub-agent that it sent is|The {n} sub-agents that it sent are} deleted with it.", "它派出的 {n} 个子代理也会一并删除。"],
+  lost: [
+    "“{title}”: its messages, its branches and the record of what was decided in it are gone for good.",
+    "“{title}”：其中的消息、分支和决定记录将被永久删除。",
+  ],
+  agents: [
+    "{n|The sub-agent that it sent is|The {n} sub-agents that it sent are} deleted with it.",
+    "它派出的 {n} 个子代理也会一并删除。",
+  ],
   manyAgents: ["More than {n} sub-agents that it sent are deleted with it.", "它派出的 {n} 个以上子代理也会一并删除。"],
   stays: ["Files that the agent has written stay as they are.", "代理写入的文件会保持原样。"],
   keep: ["Keep it", "保留"],

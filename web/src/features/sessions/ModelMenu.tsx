@@ -27,7 +27,11 @@ const WORDS = {
 } as const;
 
 /** What of them holds now, and the way to change it. */
-function useSetting(id: string | null): { model: string | null; persona: string | null; set(change: Pick<ContextChange, "model" | "persona">): void } {
+function useSetting(id: string | null): {
+  model: string | null;
+  persona: string | null;
+  set(change: Pick<ContextChange, "model" | "persona">): void;
+} {
   const { api } = usePage();
   const language = useLanguage();
   const chosen = useChosen();
@@ -35,7 +39,9 @@ function useSetting(id: string | null): { model: string | null; persona: string 
   const config = useSlice((state) => (id === null ? null : (state.contexts[id]?.shape.value?.config ?? null)), [id]);
   if (id === null) return { model: chosen.model ?? preferred, persona: chosen.persona, set: choose };
   const set = (change: Pick<ContextChange, "model" | "persona">) => {
-    api("PATCH /api/contexts/{context_id}", { path: { context_id: id }, body: change }).catch((error: unknown) => notify(sayProblem(problemOfError(error), language), true));
+    api("PATCH /api/contexts/{context_id}", { path: { context_id: id }, body: change }).catch((error: unknown) =>
+      notify(sayProblem(problemOfError(error), language), true),
+    );
   };
   return { model: config?.model ?? null, persona: config?.persona ?? null, set };
 }
@@ -57,12 +63,22 @@ export function ModelMenu({ id }: { id: string | null }) {
     key: `model ${each.name}`,
     ...(index === 0 ? { group: t("model") } : {}),
     label: nameOf(each),
-    ...notesOf([each.is_default && models.length > 1 && t("usual"), each.window !== null && t("window", { n: compact(each.window) })]),
+    ...notesOf([
+      each.is_default && models.length > 1 && t("usual"),
+      each.window !== null && t("window", { n: compact(each.window) }),
+    ]),
     isChosen: each === present,
     onChoose: () => set({ model: each.is_default && id !== null ? null : each.name }), // here a preference may stand before it
   }));
   const ofPersonas: MenuEntry[] = [
-    { key: "persona", group: t("persona"), label: t("none"), note: t("noneNote"), isChosen: persona === null, onChoose: () => set({ persona: null }) },
+    {
+      key: "persona",
+      group: t("persona"),
+      label: t("none"),
+      note: t("noneNote"),
+      isChosen: persona === null,
+      onChoose: () => set({ persona: null }),
+    },
     ...personas.map((each) => ({
       key: `persona ${each.id}`,
       label: visibleName(each.name || each.id),
@@ -71,7 +87,12 @@ export function ModelMenu({ id }: { id: string | null }) {
       onChoose: () => set({ persona: each.id }),
     })),
   ];
-  const setup: MenuEntry = { key: "setup", label: t("setup"), sign: <Icon name="gear" />, onChoose: () => openDialog("setup") };
+  const setup: MenuEntry = {
+    key: "setup",
+    label: t("setup"),
+    sign: <Icon name="gear" />,
+    onChoose: () => openDialog("setup"),
+  };
   return (
     <Menu
       label={t("label", { model: present === undefined ? short : nameOf(present), persona: personaName ?? t("none") })}

@@ -19,7 +19,10 @@ const WORDS = {
   overwrite: ["overwrites", "覆盖"],
   network: ["goes to the network", "访问网络"],
   privilege: ["needs more rights", "需要更高权限"],
-  holds: ["A policy makes a mode stricter, never looser. It holds for conversations that you begin from now on.", "策略只会让模式更严格，不会更宽松。仅对此后开始的对话生效。"],
+  holds: [
+    "A policy makes a mode stricter, never looser. It holds for conversations that you begin from now on.",
+    "策略只会让模式更严格，不会更宽松。仅对此后开始的对话生效。",
+  ],
 } as const;
 const KINDS = ["auto_approve", "manual", "white_list", "limited_auto"] as const;
 const DANGERS = ["delete", "overwrite", "network", "privilege"] as const;
@@ -31,7 +34,12 @@ export function PolicyFields({ policy, onChange }: { policy: Policy; onChange(po
   const set = (change: Policy) => onChange({ ...policy, ...change });
   return (
     <div className="dialog-stack">
-      <Choice legend={t("policy")} value={kind} options={KINDS.map((value) => ({ value, label: t(value) }))} onChange={(chosen) => set({ kind: chosen })} />
+      <Choice
+        legend={t("policy")}
+        value={kind}
+        options={KINDS.map((value) => ({ value, label: t(value) }))}
+        onChange={(chosen) => set({ kind: chosen })}
+      />
       {kind === "white_list" && <ToolList chosen={policy.tools ?? []} onChange={(tools) => set({ tools })} />}
       {kind === "limited_auto" && <Depth depth={policy.depth ?? USUAL_DEPTH} onChange={(depth) => set({ depth })} />}
       <Choices
@@ -51,7 +59,15 @@ function ToolList({ chosen, onChange }: { chosen: readonly string[]; onChange(to
   const tools = useAsked("GET /api/tools", {}).value?.items ?? [];
   return (
     <div className="policy-tools">
-      <Choices legend={t("tools")} values={chosen} options={tools.map((tool) => ({ value: tool.name, label: toolName({ tool: tool.name, display_name: tool.display_name }) }))} onChange={onChange} />
+      <Choices
+        legend={t("tools")}
+        values={chosen}
+        options={tools.map((tool) => ({
+          value: tool.name,
+          label: toolName({ tool: tool.name, display_name: tool.display_name }),
+        }))}
+        onChange={onChange}
+      />
     </div>
   );
 }
@@ -67,7 +83,14 @@ function Depth({ depth, onChange }: { depth: number; onChange(depth: number): vo
   return (
     <label className="preferences-row">
       <span>{t("depth")}</span>
-      <input className="field" type="number" min={1} max={999} value={text} onChange={(event) => change(event.target.value)} />
+      <input
+        className="field"
+        type="number"
+        min={1}
+        max={999}
+        value={text}
+        onChange={(event) => change(event.target.value)}
+      />
     </label>
   );
 }

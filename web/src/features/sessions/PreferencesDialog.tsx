@@ -32,7 +32,10 @@ const WORDS = {
   enterNote: ["Shift+Enter makes a new line", "Shift+Enter 换行"],
   modEnter: ["Ctrl+Enter (⌘ Enter on a Mac)", "Ctrl+Enter（Mac 上为 ⌘ Enter）"],
   modEnterNote: ["Enter makes a new line", "Enter 换行"],
-  single: ["Single keys decide about a call that has the focus (Enter, Esc, 1–4)", "焦点在调用上时，单键可直接决定（Enter、Esc、1–4）"],
+  single: [
+    "Single keys decide about a call that has the focus (Enter, Esc, 1–4)",
+    "焦点在调用上时，单键可直接决定（Enter、Esc、1–4）",
+  ],
   new: ["New conversations", "新对话"],
   model: ["Model", "模型"],
   usual: ["The usual one", "默认模型"],
@@ -44,7 +47,11 @@ export function PreferencesDialog({ onClose }: { onClose(): void }) {
   const t = useWords(WORDS);
   const { act, store } = usePage();
   const preferences = useSlice(preferencesOf) ?? USUAL;
-  const refused = useSlice((state) => Object.values(state.outgoing).findLast(({ command, problem }) => command.kind === "preferences" && problem !== null));
+  const refused = useSlice((state) =>
+    Object.values(state.outgoing).findLast(
+      ({ command, problem }) => command.kind === "preferences" && problem !== null,
+    ),
+  );
   const [size, setSize] = useState(preferences.font_size ?? 14);
   const set = (body: PreferencesChange) => {
     if (refused !== undefined) store.dispatch({ type: "dismissed", key: refused.key });
@@ -88,9 +95,18 @@ export function PreferencesDialog({ onClose }: { onClose(): void }) {
         <Keys />
         <section>
           <h3>{t("new")}</h3>
-          <DefaultMode preferred={preferences.default_mode ?? null} onChange={(default_mode) => set({ default_mode })} />
-          <DefaultModel preferred={preferences.default_model ?? null} onChange={(default_model) => set({ default_model })} />
-          <PolicyFields policy={preferences.tool_approval_policy ?? {}} onChange={(tool_approval_policy) => set({ tool_approval_policy })} />
+          <DefaultMode
+            preferred={preferences.default_mode ?? null}
+            onChange={(default_mode) => set({ default_mode })}
+          />
+          <DefaultModel
+            preferred={preferences.default_model ?? null}
+            onChange={(default_model) => set({ default_model })}
+          />
+          <PolicyFields
+            policy={preferences.tool_approval_policy ?? {}}
+            onChange={(tool_approval_policy) => set({ tool_approval_policy })}
+          />
         </section>
       </div>
     </Dialog>
@@ -135,7 +151,11 @@ function DefaultModel({ preferred, onChange }: { preferred: string | null; onCha
   return (
     <label className="preferences-row">
       <span>{t("model")}</span>
-      <select className="field" value={preferred ?? ""} onChange={(event) => onChange(event.target.value === "" ? null : event.target.value)}>
+      <select
+        className="field"
+        value={preferred ?? ""}
+        onChange={(event) => onChange(event.target.value === "" ? null : event.target.value)}
+      >
         <option value="">{t("usual")}</option>
         {models.map((model) => (
           <option key={model.name} value={model.name}>

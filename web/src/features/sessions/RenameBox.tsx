@@ -30,7 +30,9 @@ export function RenameBox({ id, title, isAlone = false, onDone }: Given) {
     const wanted = text.trim();
     if (isLeft.current) return;
     if (wanted === "" || wanted === title) return onDone();
-    const isDone = await doing.run(() => api("PATCH /api/contexts/{context_id}", { path: { context_id: id }, body: { title: wanted } }));
+    const isDone = await doing.run(() =>
+      api("PATCH /api/contexts/{context_id}", { path: { context_id: id }, body: { title: wanted } }),
+    );
     if (!isDone) return;
     listChanged();
     onDone();

@@ -59,12 +59,15 @@ function SetupForm({ setup, onClose }: { setup: Setup; onClose(): void }) {
   };
   const test = () => doing.run(async () => setTrial(await api("POST /api/setup/test", { body: bodyOf(wanted) })));
   const save = () =>
-    doing.run(async () => tell("done", await api("PUT /api/setup", { body: { ...bodyOf(wanted), model: wanted.model.trim() } })));
+    doing.run(async () =>
+      tell("done", await api("PUT /api/setup", { body: { ...bodyOf(wanted), model: wanted.model.trim() } })),
+    );
   const testAndSave = () =>
     doing.run(async () => {
       const found = await api("POST /api/setup/test", { body: bodyOf(wanted) });
       setTrial(found);
-      if (found.ok) tell("done", await api("PUT /api/setup", { body: { ...bodyOf(wanted), model: wanted.model.trim() } }));
+      if (found.ok)
+        tell("done", await api("PUT /api/setup", { body: { ...bodyOf(wanted), model: wanted.model.trim() } }));
     });
   const forget = () => doing.run(async () => tell("forgotten", await api("DELETE /api/setup", {})));
   const isOff = setup.can_change !== true;
@@ -94,9 +97,20 @@ function SetupForm({ setup, onClose }: { setup: Setup; onClose(): void }) {
       }
     >
       <div className="dialog-stack">
-        <p className="soft">{t("now", { model: setup.is_demo ? nameOf({ name: setup.model, is_demo: true }) : visibleName(setup.model) })}</p>
+        <p className="soft">
+          {t("now", { model: setup.is_demo ? nameOf({ name: setup.model, is_demo: true }) : visibleName(setup.model) })}
+        </p>
         {setup.reason != null && <p className="note">{visibleText(say(setup.reason, language))}</p>}
-        {!isOff && <SetupFields setup={setup} wanted={wanted} trial={trial} isBusy={doing.isBusy} onChange={change} onTest={() => void test()} />}
+        {!isOff && (
+          <SetupFields
+            setup={setup}
+            wanted={wanted}
+            trial={trial}
+            isBusy={doing.isBusy}
+            onChange={change}
+            onTest={() => void test()}
+          />
+        )}
         <ProblemNote problem={doing.problem} />
       </div>
     </Dialog>

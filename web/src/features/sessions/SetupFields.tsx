@@ -19,7 +19,10 @@ const WORDS = {
   keptKey: ["One is kept already{hint}. Leave this empty to keep it.", "已保存一个密钥{hint}。留空即可继续使用。"],
   hint: [" (…{end})", "（…{end}）"],
   noKey: ["A server on this computer often needs none.", "本机服务器通常不需要密钥。"],
-  stored: ["It is kept on this server in its data folder, for its own user only; no tool of the agent can reach it. It is never shown again.", "密钥保存在此服务器的数据文件夹中，仅其用户可读，代理的工具无法访问。之后不会再次显示。"],
+  stored: [
+    "It is kept on this server in its data folder, for its own user only; no tool of the agent can reach it. It is never shown again.",
+    "密钥保存在此服务器的数据文件夹中，仅其用户可读，代理的工具无法访问。之后不会再次显示。",
+  ],
   show: ["Show the key", "显示密钥"],
   test: ["Test", "测试"],
   testing: ["Testing…", "测试中……"],
@@ -58,7 +61,15 @@ export function SetupFields({ setup, wanted, trial, isBusy, onChange, onTest }: 
           onChange={(where) => onChange({ where })}
         />
         {wanted.where === "own" && (
-          <input className="field" type="url" aria-label={t("address")} placeholder="http://127.0.0.1:11434/v1" value={wanted.address} spellCheck={false} onChange={(event) => onChange({ address: event.target.value })} />
+          <input
+            className="field"
+            type="url"
+            aria-label={t("address")}
+            placeholder="http://127.0.0.1:11434/v1"
+            value={wanted.address}
+            spellCheck={false}
+            onChange={(event) => onChange({ address: event.target.value })}
+          />
         )}
       </Step>
       <Step title={t("key")} htmlFor={`${id}-key`}>

@@ -70,7 +70,10 @@ export function ShortcutsDialog({ onClose }: { onClose(): void }) {
             <h3>{t(name)}</h3>
             <dl>
               {(name === "page" ? [...rows, ...OTHERS] : rows).map((row) => {
-                const [keys, words] = typeof row === "string" ? [keysOf(row), sayWord(SHORTCUTS[row].words, language)] : [writing[row[0]] ?? row[0], t(row[1])];
+                const [keys, words] =
+                  typeof row === "string"
+                    ? [keysOf(row), sayWord(SHORTCUTS[row].words, language)]
+                    : [writing[row[0]] ?? row[0], t(row[1])];
                 return (
                   <div key={keys}>
                     <dt>{words}</dt>

@@ -39,13 +39,28 @@ export function Sidebar({ isDrawerOpen, onToggle, onChosen }: Given) {
         <span className="brand">
           <Icon name="helm" size={22} /> Pilothouse
         </span>
-        <IconButton icon="sidebar" label={t("hide")} title={`${t("hide")} (${keysOf("sidebar.toggle")})`} onClick={onToggle} />
+        <IconButton
+          icon="sidebar"
+          label={t("hide")}
+          title={`${t("hide")} (${keysOf("sidebar.toggle")})`}
+          onClick={onToggle}
+        />
       </header>
       <div className="sidebar-new">
-        <Button icon="add" title={`${t("new")} (${keysOf("context.new")})`} aria-keyshortcuts={ariaKeysOf("context.new")} onClick={begin}>
+        <Button
+          icon="add"
+          title={`${t("new")} (${keysOf("context.new")})`}
+          aria-keyshortcuts={ariaKeysOf("context.new")}
+          onClick={begin}
+        >
           {t("new")}
         </Button>
-        <IconButton icon="archive" label={t("archived")} aria-pressed={isArchive} onClick={() => setArchive(!isArchive)} />
+        <IconButton
+          icon="archive"
+          label={t("archived")}
+          aria-pressed={isArchive}
+          onClick={() => setArchive(!isArchive)}
+        />
       </div>
       {isArchive && <h2 className="sidebar-day">{t("archived")}</h2>}
       <ConversationList key={String(isArchive)} isArchive={isArchive} onChosen={onChosen} />

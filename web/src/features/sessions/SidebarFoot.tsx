@@ -29,14 +29,26 @@ export function SidebarFoot({ onOpened }: { onOpened(): void }) {
   return (
     <footer className="sidebar-foot">
       {model !== undefined && (
-        <Button kind="quiet" icon="helm" extraClass="sidebar-model" title={t("set")} aria-label={`${t("setup", { name })}. ${t("set")}`} onClick={open("setup")}>
+        <Button
+          kind="quiet"
+          icon="helm"
+          extraClass="sidebar-model"
+          title={t("set")}
+          aria-label={`${t("setup", { name })}. ${t("set")}`}
+          onClick={open("setup")}
+        >
           <span className="sidebar-title">{name}</span>
         </Button>
       )}
       <div className="sidebar-tools">
         <IconButton icon="gear" label={t("preferences")} onClick={open("preferences")} />
         <IconButton icon="rule" label={t("rules")} onClick={open("rules")} />
-        <IconButton icon="keyboard" label={t("shortcuts")} title={`${t("shortcuts")} (${keysOf("help.open")})`} onClick={open("shortcuts")} />
+        <IconButton
+          icon="keyboard"
+          label={t("shortcuts")}
+          title={`${t("shortcuts")} (${keysOf("help.open")})`}
+          onClick={open("shortcuts")}
+        />
         {version !== undefined && <span className="soft small">{visibleName(version)}</span>}
       </div>
     </footer>

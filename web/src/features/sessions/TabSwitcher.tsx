@@ -26,8 +26,7 @@ export function TabSwitcher({ at, title, onBegin }: { at: TabsAtHand; title: str
         button={
           <>
             <Sign doing={needsHand ? "waiting" : null} />
-            <span className="tab-words">{title}</span>{" "}
-            <span className="tab-count">{at.open.length}</span>
+            <span className="tab-words">{title}</span> <span className="tab-count">{at.open.length}</span>
             <Icon name="chevron" size={14} />
           </>
         }
@@ -40,7 +39,9 @@ export function TabSwitcher({ at, title, onBegin }: { at: TabsAtHand; title: str
             onChoose: () => at.goTo(tab.id),
           })),
           { key: "new", label: t("new"), sign: <Icon name="add" />, onChoose: onBegin },
-          ...(active === null ? [] : [{ key: "close", label: t("close"), sign: <Icon name="close" />, onChoose: () => at.close(active) }]),
+          ...(active === null
+            ? []
+            : [{ key: "close", label: t("close"), sign: <Icon name="close" />, onChoose: () => at.close(active) }]),
         ]}
       />
     </div>

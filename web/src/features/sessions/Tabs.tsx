@@ -34,10 +34,26 @@ export function Tabs({ isTalk, onToggle }: { isTalk: boolean; onToggle(): void }
   return (
     <header className="tabs">
       {isTalk && <h1 className="hidden-visually">{title}</h1>}
-      <IconButton icon="sidebar" label={t("show")} title={`${t("show")} (${keysOf("sidebar.toggle")})`} extraClass="tabs-show" onClick={onToggle} />
-      {isNarrow ? <TabSwitcher at={at} title={title} onBegin={begin} /> : <TabRow at={at} label={t("tabs")} draft={t("new")} />}
+      <IconButton
+        icon="sidebar"
+        label={t("show")}
+        title={`${t("show")} (${keysOf("sidebar.toggle")})`}
+        extraClass="tabs-show"
+        onClick={onToggle}
+      />
+      {isNarrow ? (
+        <TabSwitcher at={at} title={title} onBegin={begin} />
+      ) : (
+        <TabRow at={at} label={t("tabs")} draft={t("new")} />
+      )}
       {!isNarrow && at.active !== null && (
-        <IconButton icon="add" label={t("new")} title={`${t("new")} (${keysOf("context.new")})`} aria-keyshortcuts={ariaKeysOf("context.new")} onClick={begin} />
+        <IconButton
+          icon="add"
+          label={t("new")}
+          title={`${t("new")} (${keysOf("context.new")})`}
+          aria-keyshortcuts={ariaKeysOf("context.new")}
+          onClick={begin}
+        />
       )}
       {at.active !== null && <ConversationMenu key={at.active} id={at.active} />}
     </header>
@@ -51,7 +67,9 @@ function TabRow({ at, label, draft }: { at: TabsAtHand; label: string; draft: st
   useEffect(() => {
     const row = list.current;
     if (row === null) return;
-    const observer = new ResizeObserver(() => row.querySelector(".is-active")?.scrollIntoView({ block: "nearest", inline: "nearest" }));
+    const observer = new ResizeObserver(() =>
+      row.querySelector(".is-active")?.scrollIntoView({ block: "nearest", inline: "nearest" }),
+    );
     observer.observe(row);
     return () => observer.disconnect();
   }, [at.active, isThere]);

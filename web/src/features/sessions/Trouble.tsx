@@ -17,7 +17,10 @@ const WORDS = {
   goneText: ["It was deleted, here or on another device.", "它已被删除，可能是在此处或其他设备上。"],
   problem: ["This conversation cannot be opened", "无法打开此对话"],
   refused: ["The server does not let this page in", "服务器拒绝了此页面"],
-  refusedText: ["Open the link once more that the server printed when it was started; it holds the token.", "请重新打开服务器启动时打印的链接，其中包含令牌。"],
+  refusedText: [
+    "Open the link once more that the server printed when it was started; it holds the token.",
+    "请重新打开服务器启动时打印的链接，其中包含令牌。",
+  ],
   close: ["Close the tab", "关闭标签页"],
   reload: ["Try again", "重试"],
   damage: ["Parts of this conversation are damaged:", "此对话有部分内容已损坏："],
@@ -53,10 +56,21 @@ export function Trouble({ id, face }: { id: string | null; face: Exclude<Face, "
     <section className="trouble">
       <Icon name="warning" size={36} />
       <h1>{t(face)}</h1>
-      <p className="soft">{face === "problem" ? problem !== null && sayProblem(problem, language) : t(face === "gone" ? "goneText" : "refusedText")}</p>
-      {face === "refused" && <Button icon="retry" onClick={() => location.reload()}>{t("reload")}</Button>}
+      <p className="soft">
+        {face === "problem"
+          ? problem !== null && sayProblem(problem, language)
+          : t(face === "gone" ? "goneText" : "refusedText")}
+      </p>
+      {face === "refused" && (
+        <Button icon="retry" onClick={() => location.reload()}>
+          {t("reload")}
+        </Button>
+      )}
       {face !== "refused" && id !== null && (
-        <Button icon="close" onClick={() => act(face === "gone" ? { kind: "activate", id: next } : { kind: "close", id })}>
+        <Button
+          icon="close"
+          onClick={() => act(face === "gone" ? { kind: "activate", id: next } : { kind: "close", id })}
+        >
           {t("close")}
         </Button>
       )}

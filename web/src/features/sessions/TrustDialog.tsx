@@ -15,13 +15,31 @@ const WORDS = {
   title: ["The folder's own settings", "文件夹自带的设置"],
   none: ["This folder brings no settings of its own.", "此文件夹没有自带的设置。"],
   new: ["Nothing of this counts until you trust it. Read it first.", "在你信任之前，以下内容均不生效。请先阅读。"],
-  changed: ["This has changed since you trusted it. What you saw then still holds; what is new does not.", "自你信任以来，内容已变更。当时你看到的版本仍然有效，新内容不生效。"],
-  emptied: ["The files are gone. What you trusted before still holds until you take it back.", "文件已不存在。之前信任的内容仍然有效，直到你撤回。"],
-  trusted: ["Trusted since {time}: this holds, in the form that you see here.", "自 {time} 起受信任：以此处所示内容为准。"],
-  stricter: ["It can only make things stricter, and bring servers of tools and personas.", "它只能使规则更严格，或带来工具服务器和角色。"],
-  config: ["Settings: a stricter mode, rules that ask or deny, tools switched off.", "设置：更严格的模式、询问或拒绝的规则、关闭的工具。"],
+  changed: [
+    "This has changed since you trusted it. What you saw then still holds; what is new does not.",
+    "自你信任以来，内容已变更。当时你看到的版本仍然有效，新内容不生效。",
+  ],
+  emptied: [
+    "The files are gone. What you trusted before still holds until you take it back.",
+    "文件已不存在。之前信任的内容仍然有效，直到你撤回。",
+  ],
+  trusted: [
+    "Trusted since {time}: this holds, in the form that you see here.",
+    "自 {time} 起受信任：以此处所示内容为准。",
+  ],
+  stricter: [
+    "It can only make things stricter, and bring servers of tools and personas.",
+    "它只能使规则更严格，或带来工具服务器和角色。",
+  ],
+  config: [
+    "Settings: a stricter mode, rules that ask or deny, tools switched off.",
+    "设置：更严格的模式、询问或拒绝的规则、关闭的工具。",
+  ],
   tools: ["Settings of tools: limits, and which are switched off.", "工具设置：限制以及关闭哪些工具。"],
-  servers: ["Starts programs on this computer with your rights, and offers their tools to the agent.", "以你的权限在此计算机上启动程序，并将其工具提供给代理。"],
+  servers: [
+    "Starts programs on this computer with your rights, and offers their tools to the agent.",
+    "以你的权限在此计算机上启动程序，并将其工具提供给代理。",
+  ],
   persona: ["A persona: words for the model, and fewer tools.", "角色：给模型的说明，以及更少的工具。"],
   program: ["Files of the folder that these programs are started with:", "这些程序启动时使用的文件："],
   trust: ["Trust what is shown", "信任所示内容"],
@@ -53,7 +71,12 @@ export function TrustDialog({ id, onClose }: { id: string; onClose(): void }) {
   const files = Object.entries(found?.files ?? {});
   const programs = Object.keys(found?.programs ?? {});
   const isUntrusted = found?.status === "new" || (found?.status === "changed" && files.length > 0);
-  const status = found === null || found.status === "none" ? "none" : found.status === "changed" && files.length === 0 ? "emptied" : found.status;
+  const status =
+    found === null || found.status === "none"
+      ? "none"
+      : found.status === "changed" && files.length === 0
+        ? "emptied"
+        : found.status;
   return (
     <Dialog
       title={t("title")}
@@ -64,12 +87,23 @@ export function TrustDialog({ id, onClose }: { id: string; onClose(): void }) {
           <>
             <Button onClick={onClose}>{t("close")}</Button>
             {found.status !== "new" && (
-              <Button kind="danger" disabled={doing.isBusy} onClick={() => void decide(() => api("DELETE /api/contexts/{context_id}/trust", { path }))}>
+              <Button
+                kind="danger"
+                disabled={doing.isBusy}
+                onClick={() => void decide(() => api("DELETE /api/contexts/{context_id}/trust", { path }))}
+              >
                 {t("distrust")}
               </Button>
             )}
             {isUntrusted && (
-              <Button disabled={doing.isBusy} onClick={() => void decide(() => api("PUT /api/contexts/{context_id}/trust", { path, body: { digest: found.digest } }))}>
+              <Button
+                disabled={doing.isBusy}
+                onClick={() =>
+                  void decide(() =>
+                    api("PUT /api/contexts/{context_id}/trust", { path, body: { digest: found.digest } }),
+                  )
+                }
+              >
                 {t("trust")}
               </Button>
             )}
@@ -82,7 +116,9 @@ export function TrustDialog({ id, onClose }: { id: string; onClose(): void }) {
         {found === null && asked.problem === null && <Skeleton lines={3} />}
         {found !== null && (
           <>
-            <p className={isUntrusted ? "note warn" : "soft"}>{t(status, { time: timeOf(found.trusted_at ?? "", language) })}</p>
+            <p className={isUntrusted ? "note warn" : "soft"}>
+              {t(status, { time: timeOf(found.trusted_at ?? "", language) })}
+            </p>
             {files.length > 0 && <p className="soft small">{t("stricter")}</p>}
             <code className="small">{visibleText(found.folder)}</code>
           </>

@@ -11,8 +11,14 @@ import { TrustDialog } from "./TrustDialog";
 import "./trust.css";
 
 const WORDS = {
-  new: ["This folder brings settings of its own. They do not count until you trust them.", "此文件夹自带设置。在你信任之前不会生效。"],
-  changed: ["This folder's own settings have changed. The old ones hold until you have looked.", "此文件夹自带的设置已变更。在你查看之前，旧设置仍然有效。"],
+  new: [
+    "This folder brings settings of its own. They do not count until you trust them.",
+    "此文件夹自带设置。在你信任之前不会生效。",
+  ],
+  changed: [
+    "This folder's own settings have changed. The old ones hold until you have looked.",
+    "此文件夹自带的设置已变更。在你查看之前，旧设置仍然有效。",
+  ],
   look: ["Look…", "查看……"],
   later: ["Not now", "暂不"],
 } as const;
@@ -30,8 +36,15 @@ export function TrustNotice({ id }: { id: string }) {
   const changed = useCell(changes);
   const isWorking = useSlice((state) => isBusy(state, id), [id]);
   const [isShown, setShown] = useState(false);
-  const found = useAsked("GET /api/contexts/{context_id}/trust", { path: { context_id: id } }, `${changed} ${isWorking}`).value;
-  const isAsked = found !== null && (found.status === "new" || found.status === "changed") && kept(keyOf(found.folder)) !== found.digest;
+  const found = useAsked(
+    "GET /api/contexts/{context_id}/trust",
+    { path: { context_id: id } },
+    `${changed} ${isWorking}`,
+  ).value;
+  const isAsked =
+    found !== null &&
+    (found.status === "new" || found.status === "changed") &&
+    kept(keyOf(found.folder)) !== found.digest;
   if (!isAsked) return null;
   const dismiss = () => {
     keep(keyOf(found.folder), found.digest);

@@ -19,7 +19,10 @@ import "./welcome.css";
 
 const WORDS = {
   title: ["What shall we do?", "我们要做什么？"],
-  demo: ["This is the demo model: a few rules, no key, no intelligence.", "当前是演示模型：只有几条规则，无需密钥，没有智能。"],
+  demo: [
+    "This is the demo model: a few rules, no key, no intelligence.",
+    "当前是演示模型：只有几条规则，无需密钥，没有智能。",
+  ],
   setup: ["Set up a model", "设置模型"],
   try: ["Try", "试试"],
   recent: ["Lately", "最近的对话"],
@@ -83,7 +86,9 @@ function Recent({ without }: { without: string | null }) {
   const language = useLanguage();
   const titleOf = useTitle();
   const { act } = usePage();
-  const shown = useLatest(RECENT + 1).filter((each) => each.context_id !== without).slice(0, RECENT);
+  const shown = useLatest(RECENT + 1)
+    .filter((each) => each.context_id !== without)
+    .slice(0, RECENT);
   if (shown.length === 0) return null;
   return (
     <div className="welcome-recent">

@@ -32,7 +32,10 @@ export interface Conversation {
 }
 
 /** The entries of its menu, and the dialog that one of them opens. */
-export function useActions({ id, title, archived }: Conversation, onRename: () => void): { entries: readonly MenuEntry[]; dialog: ReactNode } {
+export function useActions(
+  { id, title, archived }: Conversation,
+  onRename: () => void,
+): { entries: readonly MenuEntry[]; dialog: ReactNode } {
   const t = useWords(WORDS);
   const language = useLanguage();
   const { act, api, store } = usePage();
@@ -56,10 +59,33 @@ export function useActions({ id, title, archived }: Conversation, onRename: () =
   };
   const entries: readonly MenuEntry[] = [
     { key: "rename", label: t("rename"), sign: <Icon name="edit" />, onChoose: onRename },
-    { key: "markdown", label: t("markdown"), note: t("markdownNote"), sign: <Icon name="export" />, onChoose: () => download("markdown") },
-    { key: "file", label: t("file"), note: t("fileNote"), sign: <Icon name="file" />, onChoose: () => download("pilothouse") },
-    { key: "archive", label: t(archived ? "restore" : "archive"), sign: <Icon name="archive" />, onChoose: () => void archive() },
-    { key: "delete", label: t("delete"), sign: <Icon name="trash" />, isDangerous: true, onChoose: () => setDeleting(true) },
+    {
+      key: "markdown",
+      label: t("markdown"),
+      note: t("markdownNote"),
+      sign: <Icon name="export" />,
+      onChoose: () => download("markdown"),
+    },
+    {
+      key: "file",
+      label: t("file"),
+      note: t("fileNote"),
+      sign: <Icon name="file" />,
+      onChoose: () => download("pilothouse"),
+    },
+    {
+      key: "archive",
+      label: t(archived ? "restore" : "archive"),
+      sign: <Icon name="archive" />,
+      onChoose: () => void archive(),
+    },
+    {
+      key: "delete",
+      label: t("delete"),
+      sign: <Icon name="trash" />,
+      isDangerous: true,
+      onChoose: () => setDeleting(true),
+    },
   ];
   const dialog = isDeleting && <DeleteDialog id={id} title={title} onClose={() => setDeleting(false)} />;
   return { entries, dialog };

@@ -24,7 +24,9 @@ export function listChanged(): void {
 /** Changes when the list may have changed. */
 function useListSince(): string {
   const changed = useCell(changes);
-  const seen = useSlice((state) => `${state.connection.is} ${state.session.value?.version} ${JSON.stringify(tabs(state))}`);
+  const seen = useSlice(
+    (state) => `${state.connection.is} ${state.session.value?.version} ${JSON.stringify(tabs(state))}`,
+  );
   return `${changed} ${seen}`;
 }
 
@@ -64,7 +66,12 @@ export function useConversations(archived: boolean): Conversations {
         setFound({ archived, items, hasMore, problem: null });
       } catch (error) {
         if (controller.signal.aborted) return;
-        setFound((old) => ({ ...old, archived, items: old.archived === archived ? old.items : null, problem: problemOfError(error) }));
+        setFound((old) => ({
+          ...old,
+          archived,
+          items: old.archived === archived ? old.items : null,
+          problem: problemOfError(error),
+        }));
       }
     };
     const cancel = ambient.later(isFirst.current ? 0 : TOGETHER, () => void ask());
@@ -86,11 +93,20 @@ export function useConversations(archived: boolean): Conversations {
 }
 
 /** The first ones. Each page begins where the one before it ended, whatever moved meanwhile: none comes twice. */
-async function load(api: Api, archived: boolean, wanted: number, signal: AbortSignal): Promise<{ items: ContextSummary[]; hasMore: boolean }> {
+async function load(
+  api: Api,
+  archived: boolean,
+  wanted: number,
+  signal: AbortSignal,
+): Promise<{ items: ContextSummary[]; hasMore: boolean }> {
   const items = new Map<string, ContextSummary>();
   let cursor: string | undefined;
   do {
-    const query = { archived, limit: Math.min(AT_ONCE, wanted - items.size), ...(cursor === undefined ? {} : { cursor }) };
+    const query = {
+      archived,
+      limit: Math.min(AT_ONCE, wanted - items.size),
+      ...(cursor === undefined ? {} : { cursor }),
+    };
     const page = await api("GET /api/contexts", { query }, { signal, isRepeatable: true });
     for (const item of page.items) items.set(item.context_id, item);
     cursor = page.next ?? undefined;

@@ -21,7 +21,10 @@ const WORDS = {
 export function TokenChip({ id }: { id: string }) {
   const t = useWords(WORDS);
   // While it works, the last figures stay: they are asked for again when it rests.
-  const since = useSlice((state) => (isBusy(state, id) ? "working" : String(state.contexts[id]?.shape.value?.version)), [id]);
+  const since = useSlice(
+    (state) => (isBusy(state, id) ? "working" : String(state.contexts[id]?.shape.value?.version)),
+    [id],
+  );
   const found = useAsked("GET /api/contexts/{context_id}/usage", { path: { context_id: id } }, since).value;
   if (found === null || found.window.tokens === 0) return null;
   const { own, total, window } = found;
@@ -34,7 +37,11 @@ export function TokenChip({ id }: { id: string }) {
     [t("out"), (own.output_tokens ?? 0).toLocaleString()],
   ];
   const isAlone = total.input_tokens === own.input_tokens && total.output_tokens === own.output_tokens;
-  if (!isAlone) rows.push([t("below"), `${(total.input_tokens ?? 0).toLocaleString()} + ${(total.output_tokens ?? 0).toLocaleString()}`]);
+  if (!isAlone)
+    rows.push([
+      t("below"),
+      `${(total.input_tokens ?? 0).toLocaleString()} + ${(total.output_tokens ?? 0).toLocaleString()}`,
+    ]);
   if (total.cost != null) rows.push([t("cost"), `≈ ${money(total.cost)}`]);
   return (
     <Popover
@@ -44,7 +51,11 @@ export function TokenChip({ id }: { id: string }) {
       button={
         <>
           {about}
-          {full} %<span className="token-more"> · {tokens}/{budget}</span>
+          {full} %
+          <span className="token-more">
+            {" "}
+            · {tokens}/{budget}
+          </span>
         </>
       }
     >
@@ -57,7 +68,9 @@ export function TokenChip({ id }: { id: string }) {
         ))}
       </dl>
       <p className="soft small">
-        {window.auto_compress ? t("compresses", { tokens: compact(window.trigger), percent: percent(window.trigger, window.budget) }) : t("never")}
+        {window.auto_compress
+          ? t("compresses", { tokens: compact(window.trigger), percent: percent(window.trigger, window.budget) })
+          : t("never")}
       </p>
       {window.is_estimate && <p className="soft small">{t("estimate")}</p>}
     </Popover>

@@ -21,7 +21,10 @@ export function Chips({ id }: { id: string | null }) {
     <ul className="composer-chips" aria-label={t("attached")}>
       {files.map((file) => (
         <li key={file.path}>
-          <AttachedChip file={file} onRemove={() => drafts.write(id, { files: files.filter((each) => each !== file) })} />
+          <AttachedChip
+            file={file}
+            onRemove={() => drafts.write(id, { files: files.filter((each) => each !== file) })}
+          />
         </li>
       ))}
       {going.map((each) => (
@@ -52,7 +55,12 @@ function UploadingChip({ uploading }: { uploading: Uploading }) {
   const { sendFile } = usePage();
   const { key, bytes, kind, preview, sent, problem } = uploading;
   const name = visibleName(uploading.name);
-  const why = problem === TOO_LARGE ? t("tooLarge", { limit: sizeOf(UPLOAD_AT_MOST) }) : problem === null ? "" : sayProblem(problem, language);
+  const why =
+    problem === TOO_LARGE
+      ? t("tooLarge", { limit: sizeOf(UPLOAD_AT_MOST) })
+      : problem === null
+        ? ""
+        : sayProblem(problem, language);
   return (
     <span className={problem === null ? "chip" : "chip bad"}>
       <Picture kind={kind} preview={preview} />
@@ -65,9 +73,19 @@ function UploadingChip({ uploading }: { uploading: Uploading }) {
         </span>
       )}
       {problem !== null && problem !== TOO_LARGE && (
-        <IconButton kind={["quiet", "small"]} icon="retry" label={t("again", { name })} onClick={() => uploads.again(sendFile, key)} />
+        <IconButton
+          kind={["quiet", "small"]}
+          icon="retry"
+          label={t("again", { name })}
+          onClick={() => uploads.again(sendFile, key)}
+        />
       )}
-      <IconButton kind={["quiet", "small"]} icon="close" label={t(problem === null ? "cancelUpload" : "remove", { name })} onClick={() => uploads.remove(key)} />
+      <IconButton
+        kind={["quiet", "small"]}
+        icon="close"
+        label={t(problem === null ? "cancelUpload" : "remove", { name })}
+        onClick={() => uploads.remove(key)}
+      />
     </span>
   );
 }

@@ -25,7 +25,14 @@ export function FileOptions({ list }: { list: FileList }) {
     if (count !== null && !isAsking) announce(count === 0 ? t("none") : t("found", { n: count }));
   }, [count, isAsking]);
   if (items === null) return null;
-  const note = list.problem !== null ? sayProblem(list.problem, language) : items.length > 0 ? (list.isCut ? t("cut") : "") : t(isAsking ? "asking" : "none");
+  const note =
+    list.problem !== null
+      ? sayProblem(list.problem, language)
+      : items.length > 0
+        ? list.isCut
+          ? t("cut")
+          : ""
+        : t(isAsking ? "asking" : "none");
   return (
     <div className="file-options">
       <ul role="listbox" id={list.listId} aria-label={t("files")}>

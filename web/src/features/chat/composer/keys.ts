@@ -44,7 +44,12 @@ export function isTouch(): boolean {
 
 export type BoxKey = "send" | "stop" | "edit_last" | "nothing" | "list_up" | "list_down" | "list_choose" | "list_close";
 
-const LIST_KEYS: Readonly<Record<string, BoxKey>> = { ArrowUp: "list_up", ArrowDown: "list_down", Enter: "list_choose", Tab: "list_choose" };
+const LIST_KEYS: Readonly<Record<string, BoxKey>> = {
+  ArrowUp: "list_up",
+  ArrowDown: "list_down",
+  Enter: "list_choose",
+  Tab: "list_choose",
+};
 
 /** Null where the key does what it always does in a text; "nothing" where it must not even do that. */
 export function boxKeyOf(event: KeyPressed, box: BoxNow): BoxKey | null {

@@ -15,9 +15,12 @@ export interface Reference {
 }
 
 /** No part of an unquoted path: what ends it in a sentence, also in a Chinese one. */
-const ENDS = "\\s\"`,;，。；：！？、（）【】《》「」『』“”‘’";
+const ENDS = '\\s"`,;，。；：！？、（）【】《》「」『』“”‘’';
 /** A sign behind a letter or digit is part of an address, not of a reference. */
-const FOUND = new RegExp(String.raw`(?<![\w.+-])@(?:("(?:[^"\\\n]|\\.)*")(?::([1-9]\d{0,6})(?:-([1-9]\d{0,6}))?(?!\d))?|([^${ENDS}]+))`, "gu");
+const FOUND = new RegExp(
+  String.raw`(?<![\w.+-])@(?:("(?:[^"\\\n]|\\.)*")(?::([1-9]\d{0,6})(?:-([1-9]\d{0,6}))?(?!\d))?|([^${ENDS}]+))`,
+  "gu",
+);
 const WRITING = new RegExp(String.raw`(?<![\w.+-])@(?:"([^"\n]*)|([^${ENDS}]*))$`, "u");
 const TRAILING = /[.:!?)\]}>'*]+$/;
 const LINES = /^(.+):([1-9]\d{0,6})(?:-([1-9]\d{0,6}))?$/s;
@@ -68,7 +71,9 @@ export function format(path: string, lines: Reference["lines"] = null): string {
 
 function quotedPath(path: string): string {
   const hidden = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  const shown = [...JSON.stringify(path)].map((each) => (visibleText(each) === each ? each : each.split("").map(hidden).join("")));
+  const shown = [...JSON.stringify(path)].map((each) =>
+    visibleText(each) === each ? each : each.split("").map(hidden).join(""),
+  );
   return shown.join("");
 }
 
@@ -81,7 +86,11 @@ export function referenceAt(text: string, caret: number): { readonly start: numb
 }
 
 export function payloadOf({ path, lines }: Pick<Reference, "path" | "lines">): FileReferencePayload {
-  return { type: "file_reference", path, ...(lines === null ? {} : { range: { start_line: lines.from, end_line: lines.to } }) };
+  return {
+    type: "file_reference",
+    path,
+    ...(lines === null ? {} : { range: { start_line: lines.from, end_line: lines.to } }),
+  };
 }
 
 /** The same file and lines are the same reference, however often they are named. */

@@ -29,17 +29,25 @@ async function isFile(api: Api, context: string, path: string): Promise<boolean>
   return items.some((item) => item.path === path && !item.is_folder);
 }
 
-export function payloadsOfDraft(text: string, references: readonly Reference[], files: readonly Attached[]): readonly Payload[] {
+export function payloadsOfDraft(
+  text: string,
+  references: readonly Reference[],
+  files: readonly Attached[],
+): readonly Payload[] {
   return [
     ...(text.trim() === "" ? [] : [{ type: "text", content: text } as const]),
     ...references.map(payloadOf),
-    ...files.map(({ kind, path }): Payload => (kind === "image" ? { type: "image", path } : { type: "file_reference", path })),
+    ...files.map(({ kind, path }): Payload =>
+      kind === "image" ? { type: "image", path } : { type: "file_reference", path },
+    ),
   ];
 }
 
 /** A switch of the mode that is still on its way goes with the message, so that neither overtakes the other. */
 export function modeOnItsWay(state: State, id: string): string | undefined {
-  const found = Object.values(state.outgoing).findLast(({ command, problem }) => command.kind === "mode" && command.id === id && problem === null);
+  const found = Object.values(state.outgoing).findLast(
+    ({ command, problem }) => command.kind === "mode" && command.id === id && problem === null,
+  );
   return found?.command.kind === "mode" ? found.command.mode : undefined;
 }
 

@@ -50,10 +50,17 @@ export function makeUploads(kept: Drafts, whenDone: (path: string, preview: stri
     cell.set(cell.getSnapshot().map((each) => (each.key === key ? { ...each, ...part } : each)));
   const drop = (key: string) => cell.set(cell.getSnapshot().filter((each) => each.key !== key));
 
-  async function carry(sendFile: SendFile, { key, context, name, bytes, kind, preview }: Uploading, signal: AbortSignal): Promise<void> {
+  async function carry(
+    sendFile: SendFile,
+    { key, context, name, bytes, kind, preview }: Uploading,
+    signal: AbortSignal,
+  ): Promise<void> {
     if (signal.aborted) return;
     try {
-      const { path, size } = await sendFile(context, name, bytes, { signal, onProgress: (sent) => change(key, { sent }) });
+      const { path, size } = await sendFile(context, name, bytes, {
+        signal,
+        onProgress: (sent) => change(key, { sent }),
+      });
       if (signal.aborted) return;
       whenDone(path, preview);
       kept.write(context, { files: [...kept.read(context).files, { path, size, kind }] });

@@ -16,7 +16,10 @@ interface Attaching {
 }
 
 /** `ensure` gives null where there is no conversation and none could be made; it says so itself. A long text is told of. */
-export function useAttaching(ensure: () => Promise<string | null>, longText: { attached(text: string): void; not(text: string): void }): Attaching {
+export function useAttaching(
+  ensure: () => Promise<string | null>,
+  longText: { attached(text: string): void; not(text: string): void },
+): Attaching {
   const { sendFile, ambient } = usePage();
   const [isOver, setOver] = useState(false);
   const attach = async (files: readonly File[]) => {
@@ -60,7 +63,9 @@ export function useAttaching(ensure: () => Promise<string | null>, longText: { a
       const files = [...event.clipboardData.files];
       if (text.length > PASTED_AT_MOST) {
         event.preventDefault();
-        void attach([new File([text], PASTED_NAME, { type: "text/plain" })]).then((isDone) => (isDone ? longText.attached(text) : longText.not(text)));
+        void attach([new File([text], PASTED_NAME, { type: "text/plain" })]).then((isDone) =>
+          isDone ? longText.attached(text) : longText.not(text),
+        );
       } else if (text === "" && files.length > 0) {
         event.preventDefault();
         void attach(files);

@@ -29,14 +29,21 @@ export interface FileList {
   takesColon(): boolean;
 }
 
-export function useFileList(id: string | null, box: RefObject<HTMLTextAreaElement | null>, ensure: () => Promise<unknown>): FileList {
+export function useFileList(
+  id: string | null,
+  box: RefObject<HTMLTextAreaElement | null>,
+  ensure: () => Promise<unknown>,
+): FileList {
   const listId = useId();
   const [at, setAt] = useState<{ start: number; query: string } | null>(null);
   const [meant, setMeant] = useState(0);
   const closedAt = useRef<number | null>(null);
   const spaceAt = useRef<number | null>(null);
   const last = useRef<readonly FoundFile[]>([]);
-  const given = at === null || id === null ? null : { path: { context_id: id }, query: { query: at.query.slice(0, ASKED_AT_MOST), limit: OFFERED } };
+  const given =
+    at === null || id === null
+      ? null
+      : { path: { context_id: id }, query: { query: at.query.slice(0, ASKED_AT_MOST), limit: OFFERED } };
   const asked = useAsked("GET /api/contexts/{context_id}/files", given);
   if (asked.value !== null) last.current = asked.value.items; // what was offered stays until there is something else
   const items = at === null ? null : last.current;
@@ -55,7 +62,8 @@ export function useFileList(id: string | null, box: RefObject<HTMLTextAreaElemen
     optionId: (index) => `${listId}-${index}`,
     look() {
       const area = box.current;
-      const found = area === null || area.selectionStart !== area.selectionEnd ? null : referenceAt(area.value, area.selectionEnd);
+      const found =
+        area === null || area.selectionStart !== area.selectionEnd ? null : referenceAt(area.value, area.selectionEnd);
       if (found === null) closedAt.current = null;
       if (found === null || found.start === closedAt.current) return setAt(null);
       if (at === null) last.current = [];
@@ -79,7 +87,8 @@ export function useFileList(id: string | null, box: RefObject<HTMLTextAreaElemen
     takesColon() {
       const area = box.current;
       const caret = area?.selectionEnd ?? -1;
-      if (area === null || caret !== spaceAt.current || area.selectionStart !== caret || area.value[caret - 1] !== " ") return false;
+      if (area === null || caret !== spaceAt.current || area.selectionStart !== caret || area.value[caret - 1] !== " ")
+        return false;
       spaceAt.current = null;
       insertText(area, caret - 1, caret, ":");
       return true;

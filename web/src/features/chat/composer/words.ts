@@ -23,6 +23,9 @@ export const WORDS = {
   again: ["Upload {name} again", "重新上传 {name}"],
   progress: ["Uploading {name}", "正在上传 {name}"],
   tooLarge: ["Larger than {limit}", "超过 {limit}"],
-  longText: ["The pasted text has {n} characters: it was attached as a file.", "粘贴的文本有 {n} 个字符，已作为文件添加。"],
+  longText: [
+    "The pasted text has {n} characters: it was attached as a file.",
+    "粘贴的文本有 {n} 个字符，已作为文件添加。",
+  ],
   busyEdit: ["A message can be edited when the turn has ended.", "本轮结束后才能编辑消息。"],
 } as const;

@@ -2,7 +2,15 @@
 import { type ReactNode, useLayoutEffect, useRef } from "react";
 import type { List } from "./list";
 
-export function RowBox<T extends { readonly id: string }>({ id, list, children }: { id: string; list: List<T>; children: ReactNode }) {
+export function RowBox<T extends { readonly id: string }>({
+  id,
+  list,
+  children,
+}: {
+  id: string;
+  list: List<T>;
+  children: ReactNode;
+}) {
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => (box.current === null ? undefined : list.drawn(id, box.current)), [id, list]);
   return (

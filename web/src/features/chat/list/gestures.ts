@@ -48,7 +48,11 @@ export function gestures(list: HTMLElement, heard: Heard): () => void {
   );
   // Who opens something wants to read it: it stays where it is, and grows downwards.
   const opens = "summary, [aria-expanded]:not([aria-haspopup])";
-  list.addEventListener("click", ({ target }) => target instanceof Element && target.closest(opens) && heard.open(), options);
+  list.addEventListener(
+    "click",
+    ({ target }) => target instanceof Element && target.closest(opens) && heard.open(),
+    options,
+  );
   return () => control.abort();
 }
 

@@ -28,7 +28,9 @@ export class Kept {
   spans(indexOf: (id: string) => number | undefined): readonly Span[] {
     const ends = [[this.focused, this.focused], this.selected ?? []];
     return ends.flatMap(([from, to]): readonly Span[] => {
-      const found = [from, to].flatMap((id) => (id == null ? [] : (indexOf(id) ?? []))).sort((one, other) => one - other);
+      const found = [from, to]
+        .flatMap((id) => (id == null ? [] : (indexOf(id) ?? [])))
+        .sort((one, other) => one - other);
       const [first, last] = found;
       return first === undefined || last === undefined || last - first > LONGEST ? [] : [[first, last + 1]];
     });

@@ -49,7 +49,8 @@ export class List<T extends { readonly id: string }> {
 
   status(): Status {
     const { heights, scroller } = this;
-    if (scroller.isPinned) this.last = { id: heights.rowAt(heights.endsAt - 1)?.id, behind: heights.count - heights.endsAt };
+    if (scroller.isPinned)
+      this.last = { id: heights.rowAt(heights.endsAt - 1)?.id, behind: heights.count - heights.endsAt };
     const last = this.last.id === undefined ? undefined : heights.indexOf(this.last.id);
     return {
       isAway: !scroller.isPinned && scroller.left > 1,

@@ -87,7 +87,10 @@ export class Scroller<T extends { readonly id: string }> {
   range(): readonly [number, number] {
     const height = this.element?.clientHeight ?? window.innerHeight;
     const top = this.top(height);
-    return [this.heights.indexAt(top - MARGIN), Math.min(this.heights.count, this.heights.indexAt(top + height + MARGIN) + 1)];
+    return [
+      this.heights.indexAt(top - MARGIN),
+      Math.min(this.heights.count, this.heights.indexAt(top + height + MARGIN) + 1),
+    ];
   }
 
   /** The row at the upper edge. */

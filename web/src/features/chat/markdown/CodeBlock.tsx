@@ -39,7 +39,19 @@ export function CodeBlock({ code, info, isOpen }: Props): ReactElement {
       </div>
       <div className={isWrapped ? "md-code-scroll md-wrapped" : "md-code-scroll"} ref={ref} {...region}>
         <pre>
-          <code>{runs === undefined ? shown.text : runs.map(([text, kind], index) => (kind === "" ? text : <span key={index} className={`md-${kind}`}>{text}</span>))}</code>
+          <code>
+            {runs === undefined
+              ? shown.text
+              : runs.map(([text, kind], index) =>
+                  kind === "" ? (
+                    text
+                  ) : (
+                    <span key={index} className={`md-${kind}`}>
+                      {text}
+                    </span>
+                  ),
+                )}
+          </code>
         </pre>
       </div>
       {shown.isCut && (

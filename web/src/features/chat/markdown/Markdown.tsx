@@ -34,6 +34,12 @@ export const Markdown = memo(function Markdown({ text, isStreaming, words, onCop
   );
 });
 
-const BlockView = memo(function BlockView({ block, isOpen }: { readonly block: Block; readonly isOpen: boolean }): ReactElement {
+const BlockView = memo(function BlockView({
+  block,
+  isOpen,
+}: {
+  readonly block: Block;
+  readonly isOpen: boolean;
+}): ReactElement {
   return <BlockToken token={block.token} isOpen={isOpen} />;
 });

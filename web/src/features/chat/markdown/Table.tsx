@@ -14,11 +14,19 @@ export function Table({ table }: { readonly table: Tokens.Table }): ReactElement
       <div className="md-table-scroll" ref={ref} {...region}>
         <table>
           <thead>
-            <tr>{table.header.map((cell, index) => <Cell key={index} cell={cell} />)}</tr>
+            <tr>
+              {table.header.map((cell, index) => (
+                <Cell key={index} cell={cell} />
+              ))}
+            </tr>
           </thead>
           <tbody>
             {table.rows.map((row, index) => (
-              <tr key={index}>{row.map((cell, column) => <Cell key={column} cell={cell} />)}</tr>
+              <tr key={index}>
+                {row.map((cell, column) => (
+                  <Cell key={column} cell={cell} />
+                ))}
+              </tr>
             ))}
           </tbody>
         </table>
@@ -33,5 +41,11 @@ export function Table({ table }: { readonly table: Tokens.Table }): ReactElement
 function Cell({ cell }: { readonly cell: Tokens.TableCell }): ReactElement {
   const text = <Inline tokens={cell.tokens} />;
   const side = cell.align === null ? undefined : `md-${cell.align}`;
-  return cell.header ? <th scope="col" className={side}>{text}</th> : <td className={side}>{text}</td>;
+  return cell.header ? (
+    <th scope="col" className={side}>
+      {text}
+    </th>
+  ) : (
+    <td className={side}>{text}</td>
+  );
 }

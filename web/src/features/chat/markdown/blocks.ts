@@ -53,7 +53,10 @@ export function grow(before: Answer, newText: string, isStreaming: boolean): Ans
     if (!hasNewLinks || !block.token.raw.includes("[")) known.set(keyOf(block.token), block);
   }
   const blocksOf = (some: readonly Token[]): Block[] =>
-    some.filter(isShown).map(bounded).map((token) => known.get(keyOf(token)) ?? { token });
+    some
+      .filter(isShown)
+      .map(bounded)
+      .map((token) => known.get(keyOf(token)) ?? { token });
 
   // While a definition is being written, where it leads is not known: nothing is final.
   const isFinal = isDefining ? 0 : finalTokens(tokens, tail);

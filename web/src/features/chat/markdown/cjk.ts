@@ -6,7 +6,8 @@
 import { Hooks, Lexer, type Rules } from "marked";
 
 const LETTER = "\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Hang}\\p{sc=Bopo}";
-const MARK = "\\u3000-\\u303f\\u30fb\\ufe10-\\ufe1f\\ufe30-\\ufe4f\\uff01-\\uff0f\\uff1a-\\uff20\\uff3b-\\uff40\\uff5b-\\uff65\\uffe0-\\uffee";
+const MARK =
+  "\\u3000-\\u303f\\u30fb\\ufe10-\\ufe1f\\ufe30-\\ufe4f\\uff01-\\uff0f\\uff1a-\\uff20\\uff3b-\\uff40\\uff5b-\\uff65\\uffe0-\\uffee";
 const PUNCTUATION = `(?![*~${MARK}])[\\p{P}\\p{S}]`;
 
 const gfm = Lexer.rules.inline.gfm;

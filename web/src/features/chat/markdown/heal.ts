@@ -21,7 +21,8 @@ export function healed(tokens: readonly Token[], links: Readonly<Links>): readon
 /** Whether the text ends in a block of code, where everything is meant as it is. */
 function isInCode(token: Token): boolean {
   if (token.type === "code" || token.type === "html") return true;
-  const parts: unknown = token.type === "list" ? token.items : token.type === "blockquote" || token.type === "list_item" ? token.tokens : [];
+  const parts: unknown =
+    token.type === "list" ? token.items : token.type === "blockquote" || token.type === "list_item" ? token.tokens : [];
   const last: Token | undefined = Array.isArray(parts) ? parts.at(-1) : undefined;
   return last !== undefined && isInCode(last);
 }

@@ -30,7 +30,9 @@ interface TokenProps {
 
 function InlineToken({ token, depth, isInLink }: TokenProps): ReactNode {
   if (!isMarked(token)) return token.raw;
-  const inside = (tokens: readonly Token[]): ReactElement => <Inline tokens={tokens} depth={depth} isInLink={isInLink} />;
+  const inside = (tokens: readonly Token[]): ReactElement => (
+    <Inline tokens={tokens} depth={depth} isInLink={isInLink} />
+  );
   switch (token.type) {
     case "text":
       if (token.tokens !== undefined) return inside(token.tokens);
@@ -60,17 +62,38 @@ function InlineToken({ token, depth, isInLink }: TokenProps): ReactNode {
   }
 }
 
-function Link({ link, depth, isInLink }: { readonly link: Tokens.Link; readonly depth: number; readonly isInLink: boolean }): ReactNode {
+function Link({
+  link,
+  depth,
+  isInLink,
+}: {
+  readonly link: Tokens.Link;
+  readonly depth: number;
+  readonly isInLink: boolean;
+}): ReactNode {
   const href = link.autolink === true ? link.href : withoutEntities(link.href);
   const url = safeAddress(href);
   const text = link.autolink === true ? link.text : <Inline tokens={link.tokens} depth={depth} isInLink />;
   if (url === undefined || isInLink) {
-    return link.text === href ? text : <>{text} <Aside text={visibleText(href)} /></>;
+    return link.text === href ? (
+      text
+    ) : (
+      <>
+        {text} <Aside text={visibleText(href)} />
+      </>
+    );
   }
   return (
     <>
-      <a href={url.href} target="_blank" rel="noreferrer noopener">{text}</a>
-      {!saysHost(plain(link), url) && <> <Aside text={hostOf(url)} /></>}
+      <a href={url.href} target="_blank" rel="noreferrer noopener">
+        {text}
+      </a>
+      {!saysHost(plain(link), url) && (
+        <>
+          {" "}
+          <Aside text={hostOf(url)} />
+        </>
+      )}
     </>
   );
 }
@@ -82,11 +105,16 @@ function Image({ image, isInLink }: { readonly image: Tokens.Image; readonly isI
   const where = url === undefined ? visibleName(href) : hostOf(url);
   const chip = (
     <>
-      <span className="md-image-kind">{words.image}</span> {visibleName(withoutEntities(image.text))} {where !== "" && <Aside text={where} />}
+      <span className="md-image-kind">{words.image}</span> {visibleName(withoutEntities(image.text))}{" "}
+      {where !== "" && <Aside text={where} />}
     </>
   );
   if (url === undefined || isInLink) return <span className="md-image">{chip}</span>;
-  return <a className="md-image" href={url.href} target="_blank" rel="noreferrer noopener">{chip}</a>;
+  return (
+    <a className="md-image" href={url.href} target="_blank" rel="noreferrer noopener">
+      {chip}
+    </a>
+  );
 }
 
 /** An address beside what it is the address of. Its direction is its own. */

@@ -24,7 +24,10 @@ const NEXT_ITEM = /\n(?= {0,3}(?:[*+-]|\d{1,9}[.)])[ \t])/g;
 /** A paragraph ends where a table begins. Two lines tell that: marked reads all rows, again at each line. */
 const { table, paragraph } = Lexer.rules.block.gfm;
 const ROWS = table.source.slice(table.source.indexOf("(?:\\n((?:(?!"));
-const blockRules = { ...Lexer.rules.block.gfm, paragraph: new RegExp(paragraph.source.replace(ROWS, () => "(?:\\n|$)")) };
+const blockRules = {
+  ...Lexer.rules.block.gfm,
+  paragraph: new RegExp(paragraph.source.replace(ROWS, () => "(?:\\n|$)")),
+};
 
 class BoundedTokenizer extends Tokenizer {
   #depth = 0;
@@ -111,7 +114,11 @@ export function lex(text: string, links: Readonly<Links> = {}): Lexed {
 
 /** How many cells a table's line has. */
 function cells(line: string): number {
-  return line.trim().replace(/\\./g, "x").replace(/^\||\|$/g, "").split("|").length;
+  return line
+    .trim()
+    .replace(/\\./g, "x")
+    .replace(/^\||\|$/g, "")
+    .split("|").length;
 }
 
 function asTyped(text: string): Tokens.Text {
@@ -119,7 +126,12 @@ function asTyped(text: string): Tokens.Text {
 }
 
 function quoteAsTyped(raw: string): Tokens.Blockquote {
-  return { type: "blockquote", raw, text: raw, tokens: [{ type: "paragraph", raw, text: raw, tokens: [asTyped(raw)] }] };
+  return {
+    type: "blockquote",
+    raw,
+    text: raw,
+    tokens: [{ type: "paragraph", raw, text: raw, tokens: [asTyped(raw)] }],
+  };
 }
 
 function wholeLines(text: string): string {

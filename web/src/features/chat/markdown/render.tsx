@@ -14,10 +14,18 @@ export function BlockToken({ token, isOpen }: { readonly token: Token; readonly 
   if (!isMarked(token)) return token.raw;
   switch (token.type) {
     case "paragraph":
-      return <p><Inline tokens={token.tokens} /></p>;
+      return (
+        <p>
+          <Inline tokens={token.tokens} />
+        </p>
+      );
     case "heading": {
       const Heading = HEADINGS[token.depth - 1] ?? "h6";
-      return <Heading><Inline tokens={token.tokens} /></Heading>;
+      return (
+        <Heading>
+          <Inline tokens={token.tokens} />
+        </Heading>
+      );
     }
     case "list":
       return <List list={token} isOpen={isOpen} />;
@@ -26,7 +34,11 @@ export function BlockToken({ token, isOpen }: { readonly token: Token; readonly 
     case "table":
       return <Table table={token} />;
     case "blockquote":
-      return <blockquote><BlockTokens tokens={token.tokens} isOpen={isOpen} /></blockquote>;
+      return (
+        <blockquote>
+          <BlockTokens tokens={token.tokens} isOpen={isOpen} />
+        </blockquote>
+      );
     case "hr":
       return <hr />;
     case "html":
@@ -40,7 +52,9 @@ export function BlockToken({ token, isOpen }: { readonly token: Token; readonly 
 }
 
 function BlockTokens({ tokens, isOpen }: { readonly tokens: readonly Token[]; readonly isOpen: boolean }): ReactNode {
-  return tokens.map((token, index) => <BlockToken key={index} token={token} isOpen={isOpen && index === tokens.length - 1} />);
+  return tokens.map((token, index) => (
+    <BlockToken key={index} token={token} isOpen={isOpen && index === tokens.length - 1} />
+  ));
 }
 
 function List({ list, isOpen }: { readonly list: Tokens.List; readonly isOpen: boolean }): ReactElement {

@@ -2,8 +2,27 @@
 import type { MarkedToken, Token } from "marked";
 
 const OWN: ReadonlySet<string> = new Set<MarkedToken["type"]>([
-  "blockquote", "br", "checkbox", "code", "codespan", "def", "del", "em", "escape", "heading", "hr", "html", "image",
-  "link", "list", "list_item", "paragraph", "space", "strong", "table", "text",
+  "blockquote",
+  "br",
+  "checkbox",
+  "code",
+  "codespan",
+  "def",
+  "del",
+  "em",
+  "escape",
+  "heading",
+  "hr",
+  "html",
+  "image",
+  "link",
+  "list",
+  "list_item",
+  "paragraph",
+  "space",
+  "strong",
+  "table",
+  "text",
 ]);
 
 export function isMarked(token: Token): token is MarkedToken {

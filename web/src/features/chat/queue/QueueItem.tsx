@@ -35,7 +35,10 @@ export function QueueItem({ context, queued, isTurnOpen }: Given) {
   const remove = () => doing.run(() => api("DELETE /api/contexts/{context_id}/queue/{message_id}", { path }));
   const save = async (words: string) => {
     const payloads = editedPayloads(messages, words, await namedFiles(api, context, words));
-    await api("PATCH /api/contexts/{context_id}/queue/{message_id}", { path, body: { ...attachedTo(messages), payloads } });
+    await api("PATCH /api/contexts/{context_id}/queue/{message_id}", {
+      path,
+      body: { ...attachedTo(messages), payloads },
+    });
   };
   return (
     <li className="queue-item">
@@ -55,11 +58,28 @@ export function QueueItem({ context, queued, isTurnOpen }: Given) {
             <FileChips files={filesOf(messages)} />
           </div>
           <div className="queue-buttons">
-            <Button kind={["small", "quiet"]} icon="send" whyNot={whyNot} onClick={() => void sendNow(context, queued, isTurnOpen)}>
+            <Button
+              kind={["small", "quiet"]}
+              icon="send"
+              whyNot={whyNot}
+              onClick={() => void sendNow(context, queued, isTurnOpen)}
+            >
               {t(isTurnOpen ? "stopAndSend" : "sendNow")}
             </Button>
-            <IconButton kind={["small", "quiet"]} icon="edit" label={t("edit")} whyNot={whyNot} onClick={() => editing.set({ context, id: item.id, text })} />
-            <IconButton kind={["small", "quiet"]} icon="trash" label={t("remove")} whyNot={whyNot} onClick={() => void remove()} />
+            <IconButton
+              kind={["small", "quiet"]}
+              icon="edit"
+              label={t("edit")}
+              whyNot={whyNot}
+              onClick={() => editing.set({ context, id: item.id, text })}
+            />
+            <IconButton
+              kind={["small", "quiet"]}
+              icon="trash"
+              label={t("remove")}
+              whyNot={whyNot}
+              onClick={() => void remove()}
+            />
           </div>
         </>
       )}
@@ -77,8 +97,14 @@ function useSendNow(doing: Doing): (context: string, queued: QueuedMessage, isTu
   return (context, { item, messages }, isTurnOpen) =>
     doing.run(async () => {
       if (isTurnOpen) await api("POST /api/contexts/{context_id}/cancel", { path: { context_id: context } });
-      await api("DELETE /api/contexts/{context_id}/queue/{message_id}", { path: { context_id: context, message_id: item.id } });
-      const body = { ...attachedTo(messages), payloads: payloadsOf(messages), ...(item.mode == null ? {} : { mode: item.mode }) };
+      await api("DELETE /api/contexts/{context_id}/queue/{message_id}", {
+        path: { context_id: context, message_id: item.id },
+      });
+      const body = {
+        ...attachedTo(messages),
+        payloads: payloadsOf(messages),
+        ...(item.mode == null ? {} : { mode: item.mode }),
+      };
       act({ kind: "send", id: context, body });
     });
 }

@@ -16,7 +16,10 @@ export function SaidEditor({ messages, now }: { messages: readonly Message[]; no
   const save = async (text: string) => {
     const payloads = editedPayloads(messages, text, await namedFiles(api, now.context, text));
     const path = { context_id: now.context, message_id: now.id };
-    await api("POST /api/contexts/{context_id}/messages/{message_id}/edit", { path, body: { ...attachedTo(messages), payloads } });
+    await api("POST /api/contexts/{context_id}/messages/{message_id}/edit", {
+      path,
+      body: { ...attachedTo(messages), payloads },
+    });
   };
   return (
     <Rewrite

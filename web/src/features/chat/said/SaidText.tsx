@@ -21,7 +21,8 @@ export function beginningOf(text: string): { readonly shown: string; readonly li
     left -= Math.max(LETTERS_A_LINE, Math.ceil(line.length / LETTERS_A_LINE) * LETTERS_A_LINE);
   }
   const beginning = shown.join("\n");
-  const isCut = text.length > beginning.length && (lines.length > LINES + 4 || text.length > beginning.length + 4 * LETTERS_A_LINE);
+  const isCut =
+    text.length > beginning.length && (lines.length > LINES + 4 || text.length > beginning.length + 4 * LETTERS_A_LINE);
   return isCut ? { shown: beginning, lines: lines.length, isCut } : { shown: text, lines: lines.length, isCut };
 }
 

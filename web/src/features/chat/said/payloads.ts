@@ -16,10 +16,18 @@ export function isSaid(messages: readonly Said[]): boolean {
 }
 
 /** With another text: the files that the old one named go, those that the new one names come, the others stay. */
-export function editedPayloads(messages: readonly Said[], text: string, references: readonly Reference[]): readonly Payload[] {
+export function editedPayloads(
+  messages: readonly Said[],
+  text: string,
+  references: readonly Reference[],
+): readonly Payload[] {
   const before = new Set(parse(textOf(messages)).map(({ path, lines }) => format(path, lines)));
   const others = messages.filter((message) => message.type !== "file_reference" || !before.has(writtenAs(message)));
-  return [...(text.trim() === "" ? [] : [{ type: "text", content: text } as const]), ...references.map(payloadOf), ...filePayloads(others)];
+  return [
+    ...(text.trim() === "" ? [] : [{ type: "text", content: text } as const]),
+    ...references.map(payloadOf),
+    ...filePayloads(others),
+  ];
 }
 
 /** The same once more. */
@@ -48,7 +56,13 @@ function imagePayload({ path, url, data, recognition }: Image): Payload {
 }
 
 /** What came with a message and was not said in it. */
-export function attachedTo(messages: readonly Said[]): { data_context?: DataContext; extra_user_messages?: readonly string[] } {
+export function attachedTo(messages: readonly Said[]): {
+  data_context?: DataContext;
+  extra_user_messages?: readonly string[];
+} {
   const { data_context, extra_user_messages } = messages[0]?.metadata ?? {};
-  return { ...(data_context == null ? {} : { data_context }), ...(extra_user_messages === undefined ? {} : { extra_user_messages }) };
+  return {
+    ...(data_context == null ? {} : { data_context }),
+    ...(extra_user_messages === undefined ? {} : { extra_user_messages }),
+  };
 }

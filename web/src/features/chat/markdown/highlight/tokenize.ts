@@ -10,7 +10,11 @@ export type Run = readonly [text: string, kind: Kind];
 
 const LONGEST_LINE = 2_000;
 
-const shiki = createShikiPrimitive({ engine: createJavaScriptRegexEngine({ forgiving: true }), themes: [THEME], langs: [] });
+const shiki = createShikiPrimitive({
+  engine: createJavaScriptRegexEngine({ forgiving: true }),
+  themes: [THEME],
+  langs: [],
+});
 
 export async function tokenize(code: string, language: LanguageName): Promise<Run[]> {
   if (!shiki.getLoadedLanguages().includes(language)) shiki.loadLanguageSync((await GRAMMARS[language]()).default);
