@@ -4,7 +4,6 @@ import type { CallShape, ContextSummary, Problem } from "../src/api/schema";
 import { checkArguments } from "../src/features/approvals/edits";
 import { sentBy, timeInId } from "../src/features/approvals/subagents";
 import { argumentsOf, durationWords, essenceOf, heartOf, risksOf, titleOf } from "../src/features/approvals/tools";
-import { titled } from "../src/features/approvals/useTitleBadge";
 import { answeredElsewhere, chosenOf, restOf, unseen } from "../src/features/approvals/waiting";
 import { clockOf, leftOf } from "../src/features/modes/elevations";
 
@@ -137,12 +136,6 @@ test("a sub-agent belongs to the call during which it was made", () => {
     children.slice(1),
   );
   expect(sentBy({}, children)).toEqual([]);
-});
-
-test("the title says that something waits only while nobody looks", () => {
-  expect(titled("Pilothouse", 2, true)).toBe("(2) ⏳ Pilothouse");
-  expect(titled("(1) ⏳ Pilothouse", 3, true)).toBe("(3) ⏳ Pilothouse");
-  expect(titled("(1) ⏳ Pilothouse", 3, false)).toBe("Pilothouse");
 });
 
 test("what is left of an elevation is counted, and is nothing when its time is up", () => {

@@ -5,7 +5,7 @@ import { CopyAll } from "./CopyAll";
 import { Exact } from "./Exact";
 import { type DiffLine, countsOf, parseDiff, sidesOf } from "./diff";
 import { Lines } from "./Lines";
-import { useMedia } from "./useMedia";
+import { useMedia } from "../../app/media";
 import { WORDS } from "./words";
 import "./diff.css";
 
