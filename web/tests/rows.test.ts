@@ -115,5 +115,8 @@ test("spans that touch are one", () => {
 
 test("the beginning of an answer is read out without signs, and ends with a word", () => {
   expect(beginning("# Land\n\n**in** `sight`")).toBe("Land in sight");
+  expect(beginning("See [north](https://example.org/) now\n\n| a | b |\n| --- | :-: |\n| 1 | 2 |")).toBe(
+    "See north now a b 1 2",
+  );
   expect(beginning("word ".repeat(100))).toMatch(/^(word )+word…$/);
 });

@@ -37,6 +37,8 @@ export function useFinished(id: string, rows: readonly Row[]): void {
 /** The first words of an answer, without the signs of Markdown. */
 export function beginning(text: string): string {
   const plain = visibleText(text.slice(0, 4 * SPOKEN))
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replace(/^[\s|:-]+$/gm, "")
     .replace(/[`*_#>|~]+/g, "")
     .replace(/\s+/g, " ")
     .trim();

@@ -8,7 +8,7 @@ import { type PageDialog, openDialog } from "./opened";
 import { useModels } from "./useModels";
 
 const WORDS = {
-  setup: ["Model: {name}", "模型：{name}"],
+  setup: ["Model: {name}. Set it up", "模型：{name}。进行设置"],
   demo: ["Demo model", "演示模型"],
   set: ["Set up the model", "设置模型"],
   preferences: ["Preferences", "偏好设置"],
@@ -34,7 +34,7 @@ export function SidebarFoot({ onOpened }: { onOpened(): void }) {
           icon="helm"
           extraClass="sidebar-model"
           title={t("set")}
-          aria-label={`${t("setup", { name })}. ${t("set")}`}
+          aria-label={t("setup", { name })}
           onClick={open("setup")}
         >
           <span className="sidebar-title">{name}</span>
