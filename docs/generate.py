@@ -9,6 +9,7 @@ from typing import Any
 from typescript import typescript
 
 from pilothouse.domain.contexts import CONTINUABLE
+from pilothouse.domain.modes import Modes
 from pilothouse.domain.state_words import STATE_WORDS
 from pilothouse.domain.states import RESTING, WORKING, ProcessingUserMessage, name_of
 from pilothouse.domain.transitions import STEP_OF, TRANSITIONS, diagram
@@ -47,11 +48,12 @@ def states_for_the_page() -> dict[str, list[str]]:
 
 
 def words(language: int) -> dict[str, dict[str, str]]:
-    """The words of every code and every state, in the language at this place. What Python would quote stands
-    in quotes."""
+    """The words of every code, every state and every mode that comes with it, in the language at this place. What
+    Python would quote stands in quotes."""
     return {
         "codes": {code.value: _QUOTED.sub(r"'{\1}'", each[language]) for code, each in WORDS.items()},
         "states": {name: each[language] for name, each in STATE_WORDS.items()},
+        "modes": {name: (mode.title, mode.title_zh)[language] for name, mode in Modes().all.items()},
     }
 
 

@@ -20,6 +20,11 @@ test("a reason is said with its parameters, and what is missing shows as its nam
   expect(say({ code: "unknown_mode" }, "en")).toContain("(mode)");
 });
 
+test("a mode goes by its title, one that is not known by its name", () => {
+  expect(say({ code: "mode_waits", params: { mode: "supervised" } }, "zh")).toBe("模式 监督 由人来决定此调用。");
+  expect(say({ code: "mode_waits", params: { mode: "docs" } }, "en")).toContain("docs");
+});
+
 test("a state is said in words, and idle says nothing", () => {
   expect(sayState({ type: "idle" }, "en")).toBe("");
   expect(sayState({ type: "tool_auto_loop", depth: 2, tools_executed: 1 }, "en")).toBe("Going on (round 2)");

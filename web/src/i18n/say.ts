@@ -8,12 +8,21 @@ export type Language = "en" | "zh";
 interface Words {
   codes: Record<string, string>;
   states: Record<string, string>;
+  modes: Record<string, string>;
 }
 
 const WORDS: Record<Language, Words> = { en, zh };
+/** The parameters that name a mode. */
+const MODES = ["mode", "hint"];
 
 export function say(reason: Reason, language: Language): string {
-  return filled(WORDS[language].codes[reason.code] ?? reason.code, reason.params ?? {});
+  const { codes, modes } = WORDS[language];
+  // A mode goes by the name that its selector shows; one of the person's own has none here.
+  const titled = ([name, value]: [string, unknown]) => [
+    name,
+    MODES.includes(name) ? (modes[String(value)] ?? value) : value,
+  ];
+  return filled(codes[reason.code] ?? reason.code, Object.fromEntries(Object.entries(reason.params ?? {}).map(titled)));
 }
 
 export function sayState(state: State, language: Language): string {
