@@ -23,7 +23,7 @@ story(
     await screen.rests();
     await screen.page
       .getByRole("article", { name: "Error" })
-      .getByText(/Switch to agent/)
+      .getByText(/Switch to Agent/)
       .waitFor();
     expect((await model.asked(1)).tools?.map((tool) => tool.function.name)).not.toContain("write_file");
     await expect(file("log.txt")).rejects.toThrow();
