@@ -16,7 +16,8 @@ STAMPED_EVERY = 20
 PARAGRAPH = (
     "## Bearings\n\nThe **log** says `north by east`, and the [chart](https://example.org) agrees with it.\n\n"
     "1. Take the sun at noon.\n2. Mark it, and *wait*.\n\n```python\ndef steer(course: int) -> str:\n"
-    '    """The order for the helm."""\n    return f"steer {course:03d}"\n```\n\n| watch | wind |\n| --- | --- |\n| first | 4 |\n\n'
+    '    """The order for the helm."""\n    return f"steer {course:03d}"\n```\n\n'
+    "| watch | wind |\n| --- | --- |\n| first | 4 |\n\n"
 )
 
 
