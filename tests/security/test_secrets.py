@@ -11,13 +11,18 @@ from typing import Any
 import pytest
 
 from pilothouse.app import build_runtime
+from pilothouse.config.credentials import Credentials, StoredSetup
+from pilothouse.domain.messages import ToolResult
+from pilothouse.domain.states import Idle
 from pilothouse.llm.script import Answer, Script, ScriptedCall
 from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.sandbox.shell import judge
-from pilothouse.settings import read_settings
+from pilothouse.sandbox.workspace import Root, Workspace
+from pilothouse.settings import CREDENTIALS, read_settings
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
+from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
 
 DONE = Answer(text="done")
 KEYS = (
@@ -237,3 +242,69 @@ async def test_a_tool_that_names_itself_by_a_stored_call_is_not_made(tmp_path: P
     (record,) = await world.parts.store.calls(context_id)
     assert record.status == "denied"
     assert list(tmp_path.iterdir()) == []
+
+
+# the set-up of the page
+
+
+READS = (
+    "cat data/credentials.json",
+    "cat ./work/../data/credentials.json",
+    "cat link",
+    "cd data && cat credentials.json",
+    "cat < data/credentials.json",
+    "cat {data}/credentials.json",
+    "cat da'ta'/credentials.json",
+    "cp data/lock x",
+    "cat ~/data/credentials.json",
+    "cd ~/data; cat credentials.json",
+    'cat "$HOME/data/credentials.json"',
+    "cat data",
+)
+
+
+@pytest.mark.parametrize("mode", ["agent", "supervised", "review"])
+async def test_no_tool_and_no_command_that_names_it_reads_the_key(
+    tmp_path: Path, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    settings = read_settings({}, data_dir=str(tmp_path / "data"), config=str(tmp_path / "conf/config.toml"))
+    Credentials(tmp_path / "data" / CREDENTIALS).write(StoredSetup(base_url="http://a", key=KEYS[2], model="m"))
+    (tmp_path / "link").symlink_to(tmp_path / "data" / CREDENTIALS)
+    named = ("data/credentials.json", "link", str(tmp_path / "data" / CREDENTIALS))
+    calls = [
+        *(
+            ScriptedCall(tool="execute", arguments={"command": each.replace("{data}", f"{tmp_path}/data")})
+            for each in READS
+        ),
+        *(ScriptedCall(tool="read_file", arguments={"path": each}) for each in named),
+        *(ScriptedCall(tool="grep", arguments={"pattern": "sk-proj", "path": each}) for each in (".", "data")),
+    ]
+    script = Script(turn=(*(Answer(calls=(call,)) for call in calls), DONE))
+    async with build_runtime(settings, os.environ, adapter=ScriptedAdapter(script)) as runtime:
+        context_id = await runtime.create_context(tmp_path, mode=mode)
+        await runtime.send(context_id, "go")
+        await runtime.rested(context_id)
+        while not isinstance((await runtime.context(context_id)).state, Idle):
+            await runtime.approve_all(context_id)
+            await runtime.rested(context_id)
+        results = [each for each in await runtime.read_messages(context_id, limit=500) if isinstance(each, ToolResult)]
+    assert len(results) == len(calls)
+    for call, result in zip(calls, results, strict=True):
+        assert KEYS[2] not in result.content, call
+        assert call.tool != "execute" or result.status == "denied", call
+
+
+@pytest.mark.parametrize(
+    "command", ["cat .pilothouse/config.toml", "cat data.txt", "ls", "echo 'a\0b'", "tail {data}/{output}"]
+)
+async def test_a_command_that_names_something_else_is_not_refused(tmp_path: Path, command: str) -> None:
+    plant = {".pilothouse/config.toml": "# its own\n", "data.txt": "its own\n"}
+    for name, text in plant.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "data/out").mkdir(parents=True)
+    (tmp_path / "data/out/1.txt").write_text("given on purpose")
+    workspace = Workspace(tmp_path, [tmp_path / "data"], [Root(tmp_path / "data/out")])
+    line = command.replace("{data}", str(tmp_path / "data")).replace("{output}", "out/1.txt")
+    assert (await Execute(os.environ).prepare(ExecuteArguments(line), workspace)).limit is None

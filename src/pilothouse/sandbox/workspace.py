@@ -44,11 +44,11 @@ class Workspace:
         self._depth = len(self.root.parts)
         status = self.root.stat()
         self._identity = (status.st_dev, status.st_ino)
-        self._runtimes = [Path(os.path.realpath(path)) for path in private]
+        self.runtimes = tuple(Path(os.path.realpath(path)) for path in private)
         # The folder's own configuration may lie elsewhere, behind a link.
         own = [Path(os.path.realpath(self.root / name)) for name in (".pilothouse", ".pilothouse/config.toml")]
         own = [path for path in own if path != self.root and path not in self.root.parents]
-        self._private = tuple(os.path.join(path, "") for path in (*self._runtimes, *own))
+        self._private = tuple(os.path.join(path, "") for path in (*self.runtimes, *own))
 
     # before a call: what it would touch, and whether a hard limit forbids it
 
@@ -57,7 +57,7 @@ class Workspace:
 
     def private(self) -> tuple[str, ...]:
         """The runtime's own, where it lies inside; the folder's own configuration may be read."""
-        return tuple(str(path) for path in self._runtimes if _is_within(str(path), str(self.root)))
+        return tuple(str(path) for path in self.runtimes if _is_within(str(path), str(self.root)))
 
     def writable(self) -> tuple[str, ...]:
         return (str(self.root), *(str(each.root) for each in self._also if each.is_writable))

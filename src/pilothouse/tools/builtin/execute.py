@@ -5,6 +5,7 @@ import codecs
 import contextlib
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -21,7 +22,7 @@ from pilothouse.domain.lines import CommandLine
 from pilothouse.sandbox import confinement, processes
 from pilothouse.sandbox.confinement import Confinement
 from pilothouse.sandbox.shell import Judgement, judge
-from pilothouse.sandbox.workspace import Workspace
+from pilothouse.sandbox.workspace import Workspace, real_path
 from pilothouse.tools.base import Arguments, Category, Job, Prepared, in_thread
 from pilothouse.tools.keeping import ChangeEntry
 from pilothouse.tools.results import Output
@@ -31,6 +32,7 @@ Sandbox = Literal["off", "workspace"]
 _HAS_PROC = Path("/proc/self/fd").is_dir()
 _SCRIPT_AT_MOST = 1024 * 1024
 _NAMED_AT_MOST = 20
+_HOME, _TO_END = re.compile(r"~(?=/)|\$HOME\b|\$\{HOME\}"), r"[^\s'\";|&<>()]*"
 _REFUSED = (
     "[This command ran where nothing can be written, no connection be made, and of files only the workspace and the "
     "system be read: the kernel refused what it tried beyond that.]"
@@ -62,7 +64,7 @@ class Execute:
 
     async def prepare(self, arguments: ExecuteArguments, workspace: Workspace) -> Prepared:
         judgement: Judgement = await in_thread(judge, arguments.command)
-        limit = workspace.limit(arguments.cwd) or _protected(judgement, arguments.cwd, workspace)
+        limit = workspace.limit(arguments.cwd) or _protected(arguments.command, judgement, arguments.cwd, workspace)
         # Without a kernel that stops what a folder makes a program do, only what needs none runs by itself.
         harmless = judgement.read_only if confinement.has_sandbox() else judgement.strict
         has_bash = processes.shell().endswith("bash")
@@ -202,15 +204,37 @@ def _told(output: Output, status: int | None, confined: Confinement) -> str:
     return text
 
 
-def _protected(judgement: Judgement, cwd: str, workspace: Workspace) -> Reason | None:
-    """The hard limit of a file that the line plainly writes to. What it hides, only a sandbox stops."""
+def _protected(command: str, judgement: Judgement, cwd: str, workspace: Workspace) -> Reason | None:
+    """The hard limit of a file that the line plainly writes to, and of one of the runtime's own that it plainly names:
+    keys are in there. What it hides, only a sandbox stops."""
     entered = [words[1] for words in judgement.commands if len(words) > 1 and words[0] in ("cd", "pushd")]
+    named = _named(command, judgement, workspace)
     for folder in (cwd, *(os.path.join(cwd, each) for each in entered)):
         for word in judgement.written:
             found = workspace.limit(os.path.join(folder, word), writing=True)
             if found is not None and found.code is Code.PROTECTED_PATH:
                 return Reason(Code.PROTECTED_PATH, {"path": word})
+        for word in named:
+            path = os.path.join(folder, word)
+            found = workspace.limit(path)
+            is_closed = found is not None and found.code in (Code.PROTECTED_PATH, Code.OUTSIDE_WORKSPACE)
+            if is_closed and _is_the_runtimes(real_path(workspace.root / path), workspace):
+                return Reason(Code.PROTECTED_PATH, {"path": word})
     return None
+
+
+def _named(command: str, judgement: Judgement, workspace: Workspace) -> set[str]:
+    """The words of a line that may be paths, and what stands in it as a path of the runtime's own."""
+    words = {word for each in judgement.commands for word in each[1:_NAMED_AT_MOST]} | set(judgement.read)
+    text = _HOME.sub(lambda _: os.path.expanduser("~"), command)
+    return words | {
+        found[0] for path in workspace.runtimes for found in re.finditer(re.escape(str(path)) + _TO_END, text)
+    }
+
+
+def _is_the_runtimes(real: str, workspace: Workspace) -> bool:
+    path = Path(real)
+    return any(path == each or each in path.parents for each in workspace.runtimes)
 
 
 def _state_of(name: str, cwd: str, workspace: Workspace, path: str | None) -> bytes:
