@@ -68,6 +68,7 @@ async function waits({ model, ask, put }: World, screen: Screen): Promise<void> 
   await screen.decision("approve").click();
   await screen.dock.getByText("tides.py").first().waitFor();
   await screen.dock.getByText("astimezone").first().waitFor();
+  await screen.isReady(screen.decision("approve"));
   if (!screen.isTouch) await screen.page.getByRole("navigation").getByText(words.said.slice(0, 8)).waitFor();
   await screen.page.mouse.move(0, 0);
   await screen.page.evaluate(() => document.fonts.ready);
