@@ -22,12 +22,13 @@ run: install $(PAGE)/index.html ## the server with its page; prints a link; need
 chat: install ## a conversation in the terminal; needs no key
 	@$(BIN)/pilothouse
 
-test: check page $(PEERS)/.done tesseract ## lint, types and all tests, the long ones as a sample; about twelve minutes
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+# Three workers on two cores: many tests wait for processes and disks.
+test: check page $(PEERS)/.done tesseract ## lint, types and all tests, the long ones as a sample; about ten minutes
+	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 test-long: $(VENV)/.dev $(PAGE)/index.html $(PEERS)/.done tesseract ## the same with the full counts of kills, faults and generated cases
 	PILOTHOUSE_LONG=1 $(MAKE) page
-	PILOTHOUSE_LONG=1 $(BIN)/python -m pytest -n 2 --dist worksteal -rP
+	PILOTHOUSE_LONG=1 $(BIN)/python -m pytest -n 3 --dist worksteal -rP
 
 check: $(VENV)/.dev ## lint and types only
 	$(BIN)/ruff format --check .
