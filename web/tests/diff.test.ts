@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { countWords, countsOf, joinDiff, parseDiff, sidesOf } from "../src/features/approvals/diff";
+import { type DiffLine, countWords, countsOf, parseDiff, sidesOf } from "../src/features/approvals/diff";
+
+const SIGNS = { add: "+", remove: "-", same: " ", file: "", hunk: "", note: "" } as const;
+
+/** The text again that these lines were read from. */
+function joinDiff(lines: readonly DiffLine[]): string {
+  return lines.map(({ kind, text }) => SIGNS[kind] + text).join("\n");
+}
 
 const SMALL = ["--- a.txt", "+++ a.txt", "@@ -1,3 +1,4 @@", " one", "-two", "+2", "+2 and a half", " three"].join("\n");
 

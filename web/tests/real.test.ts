@@ -5,11 +5,15 @@ import { type Api, makeApi } from "../src/api/http";
 import type { MessagePage } from "../src/api/schema";
 import type { Message } from "../src/api/types";
 import { run } from "../src/store/runner";
-import { pendingCalls, questions, showsBanner, tabs, visible } from "../src/store/selectors";
+import { questions, showsBanner, tabs, visible } from "../src/store/selectors";
+import { waitingCalls } from "../src/features/approvals/waiting";
 import type { State } from "../src/store/state";
 import { type Store, createStore } from "../src/store/store";
 import { wants } from "../src/store/wants";
 import { makeHost } from "./served";
+
+const undecided = (state: State, id: string) =>
+  waitingCalls(state, id).flatMap(({ call, sent }) => (sent === null ? [call] : []));
 
 const pieces = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}:${index} `);
 const SCRIPT = {
@@ -88,8 +92,8 @@ test(
     const say = (content: string) => runner.act({ kind: "send", id, body: { payloads: [{ type: "text", content }] } });
     say("go");
     expect(visible(store.getSnapshot(), id).sending.length).toBe(1);
-    await until(store, (state) => pendingCalls(state, id).length === 1);
-    const [call] = pendingCalls(store.getSnapshot(), id);
+    await until(store, (state) => undecided(state, id).length === 1);
+    const [call] = undecided(store.getSnapshot(), id);
     runner.act({
       kind: "decide",
       id,
@@ -104,7 +108,7 @@ test(
     const cut = [...longest].find(([, text]) => text.startsWith("second"))!;
     say("said while nobody listened");
     await host.start();
-    await until(store, (state) => pendingCalls(state, id).length === 1 && wants(state).length === 0);
+    await until(store, (state) => undecided(state, id).length === 1 && wants(state).length === 0);
     const kept = visible(store.getSnapshot(), id).messages.find((each) => each.message_id === cut[0]);
     expect(kept?.type === "text" && kept.content.startsWith(cut[1]) && kept.ended).toBe("interrupted");
 

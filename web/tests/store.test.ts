@@ -5,13 +5,17 @@ import type { Signal, State as ContextState } from "../src/api/types";
 import type { Happening } from "../src/store/events";
 import { reduce } from "../src/store/reduce";
 import { type Language, sayState } from "../src/i18n/say";
-import { activeId, canSend, isBusy, modeOf, pendingCalls, showsBanner, visible } from "../src/store/selectors";
+import { activeId, canSend, isBusy, modeOf, showsBanner, visible } from "../src/store/selectors";
+import { waitingCalls } from "../src/features/approvals/waiting";
 import { isAlike, share } from "../src/store/share";
 import { type State, initial } from "../src/store/state";
 import { createStore } from "../src/store/store";
 import { nextDue, wants } from "../src/store/wants";
 import { makeClock } from "./clock";
 import { makeModel } from "./model";
+
+const undecided = (state: State, id: string) =>
+  waitingCalls(state, id).flatMap(({ call, sent }) => (sent === null ? [call] : []));
 
 const IDLE: ContextState = { type: "idle" };
 const THINKING: ContextState = { type: "awaiting_llm_first_chunk" };
@@ -187,7 +191,7 @@ test("what is being decided or switched shows so at once, and until the server h
     command: { kind: "decide", id: "a", body: { decisions: [{ id: "c", verdict: "approve" }] } },
   });
   here.take({ type: "sent", key: "l", command: { kind: "mode", id: "a", mode: "plan" } });
-  const now = () => [pendingCalls(here.state, "a").length, modeOf(here.state, "a")];
+  const now = () => [undecided(here.state, "a").length, modeOf(here.state, "a")];
   expect(now()).toEqual([0, "plan"]);
   const asked = here.state.tick;
   for (const key of ["k", "l"]) here.take({ type: "acknowledged", key, asked, answer: { kind: "done" } });

@@ -18,7 +18,6 @@ export type Command =
   | { readonly kind: "decide"; readonly id: string; readonly body: Decide }
   | { readonly kind: "answer"; readonly id: string; readonly body: AnswersBody }
   | { readonly kind: "mode"; readonly id: string; readonly mode: string }
-  | { readonly kind: "branch"; readonly id: string; readonly branch: string }
   | { readonly kind: "steer"; readonly id: string; readonly how: "cancel" | "pause" | "resume" | "continue" | "retry" }
   | { readonly kind: "activate"; readonly id: string | null }
   | { readonly kind: "close"; readonly id: string }
@@ -58,11 +57,6 @@ export async function carryOut(api: Api, key: string, command: Command): Promise
     case "mode": {
       const given = { path: { context_id: command.id }, body: { mode: command.mode } };
       return { kind: "switched", outcome: await api("PUT /api/contexts/{context_id}/mode", given, again) };
-    }
-    case "branch": {
-      const given = { path: { context_id: command.id }, body: { branch: command.branch } };
-      await api("PUT /api/contexts/{context_id}/active-branch", given);
-      return DONE;
     }
     case "steer":
       await api(`POST /api/contexts/{context_id}/${command.how}`, { path: { context_id: command.id } });

@@ -79,16 +79,6 @@ export function canSend(state: State, id: string): "now" | "later" | "no" {
   return states.taking_messages.includes(copy.shape.value.current_state.type) ? "now" : "later";
 }
 
-/** Oldest first. Those that are being decided are left out: each is decided once. */
-export function pendingCalls(state: State, id: string): readonly CallShape[] {
-  const decided = new Set(
-    Object.values(state.outgoing).flatMap(({ command, problem }) =>
-      command.kind === "decide" && problem === null ? command.body.decisions.map((each) => each.id) : [],
-    ),
-  );
-  return (state.contexts[id]?.shape.value?.pending_tool_calls ?? []).filter((call) => !decided.has(call.id));
-}
-
 /** Oldest first, without those that are being answered. */
 export function questions(state: State, id: string): readonly CallShape[] {
   const answered = new Set(

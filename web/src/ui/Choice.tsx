@@ -1,5 +1,5 @@
 /** One of a few, all of which are seen: as a row of words, or as a list where each says what it means. */
-import { useId } from "react";
+import { type ReactNode, useId } from "react";
 import "./choice.css";
 
 export interface Option<T extends string> {
@@ -16,23 +16,12 @@ interface Given<T extends string> {
   onChange(value: T): void;
 }
 
-export function Choice<T extends string>({ legend, options, value, isRow = false, onChange }: Given<T>) {
+export function Choice<T extends string>({ value, onChange, ...frame }: Given<T>) {
   const name = useId();
   return (
-    <fieldset className={isRow ? "choice is-row" : "choice"}>
-      <legend>{legend}</legend>
-      <div className="choice-options">
-        {options.map((option) => (
-          <label key={option.value}>
-            <input type="radio" name={name} checked={option.value === value} onChange={() => onChange(option.value)} />
-            <span>
-              {option.label}
-              {option.note !== undefined && <span className="choice-note">{option.note}</span>}
-            </span>
-          </label>
-        ))}
-      </div>
-    </fieldset>
+    <Options {...frame}>
+      {(option) => <input type="radio" name={name} checked={option === value} onChange={() => onChange(option)} />}
+    </Options>
   );
 }
 
@@ -42,16 +31,28 @@ interface Several<T extends string> extends Omit<Given<T>, "value" | "onChange">
 }
 
 /** Any of them. */
-export function Choices<T extends string>({ legend, options, values, isRow = false, onChange }: Several<T>) {
+export function Choices<T extends string>({ values, onChange, ...frame }: Several<T>) {
   const toggle = (value: T) =>
     onChange(values.includes(value) ? values.filter((each) => each !== value) : [...values, value]);
+  return (
+    <Options {...frame}>
+      {(option) => <input type="checkbox" checked={values.includes(option)} onChange={() => toggle(option)} />}
+    </Options>
+  );
+}
+
+interface Framed<T extends string> extends Omit<Given<T>, "value" | "onChange"> {
+  children(value: T): ReactNode;
+}
+
+function Options<T extends string>({ legend, options, isRow = false, children }: Framed<T>) {
   return (
     <fieldset className={isRow ? "choice is-row" : "choice"}>
       <legend>{legend}</legend>
       <div className="choice-options">
         {options.map((option) => (
           <label key={option.value}>
-            <input type="checkbox" checked={values.includes(option.value)} onChange={() => toggle(option.value)} />
+            {children(option.value)}
             <span>
               {option.label}
               {option.note !== undefined && <span className="choice-note">{option.note}</span>}

@@ -3,14 +3,12 @@ import { useId } from "react";
 import { useLanguage } from "../../app/page";
 import { say } from "../../i18n/say";
 import { useWords } from "../../i18n/words";
-import { IconButton } from "../../ui/Button";
 import { Icon } from "../../ui/icons";
-import { visibleName } from "../../ui/names";
 import { Actions } from "./Actions";
 import { CallView } from "./CallView";
 import type { Deciding } from "./Dock";
 import { GroupActions, Rows } from "./Group";
-import { jumpToCall } from "./jump";
+import { JumpButton } from "./JumpButton";
 import { Panel } from "./Panel";
 import { essenceOf, titleOf } from "./tools";
 import { isOffer, type Waiting } from "./waiting";
@@ -59,14 +57,7 @@ function Title({ id, dock, one: { call } }: { id: string; dock: Deciding; one: W
         <span className="card-kind">{t(isOffer(call) ? "dockOffer" : "dock")}</span> {titleOf(call, language)}
         <span className="hidden-visually"> {essenceOf(call, dock.workspace)}</span>
       </h2>
-      <code className="tool-id">{visibleName(call.tool)}</code>
-      <IconButton
-        kind={["quiet", "small"]}
-        icon="down"
-        extraClass="jump"
-        label={t("jump")}
-        onClick={() => jumpToCall(call.id)}
-      />
+      <JumpButton call={call} />
     </>
   );
 }

@@ -2,15 +2,14 @@
 import { useId } from "react";
 import { useLanguage } from "../../app/page";
 import { useWords } from "../../i18n/words";
-import { Button, IconButton } from "../../ui/Button";
+import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/icons";
-import { visibleName } from "../../ui/names";
 import { More, Submitting, decideOne } from "./Actions";
 import { CallView } from "./CallView";
 import { countWords, countsOf, parseDiff } from "./diff";
 import type { Deciding } from "./Dock";
 import { Exact } from "./Exact";
-import { jumpToCall } from "./jump";
+import { JumpButton } from "./JumpButton";
 import { essenceOf, isDangerous, risksOf, titleOf } from "./tools";
 import { isOffer, unseen, type Waiting } from "./waiting";
 import { WORDS } from "./words";
@@ -83,14 +82,7 @@ export function GroupRow({ dock, one: { call, sent } }: { dock: Deciding; one: W
           {sent === null && (
             <div className="actions">
               <More dock={dock} call={call} />
-              <code className="tool-id">{visibleName(call.tool)}</code>
-              <IconButton
-                kind={["quiet", "small"]}
-                icon="down"
-                extraClass="jump"
-                label={t("jump")}
-                onClick={() => jumpToCall(call.id)}
-              />
+              <JumpButton call={call} />
             </div>
           )}
         </div>

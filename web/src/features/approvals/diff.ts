@@ -7,7 +7,6 @@ export interface DiffLine {
   readonly new: number | null;
 }
 
-const SIGNS = { add: "+", remove: "-", same: " ", file: "", hunk: "", note: "" } as const;
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 /** A long diff keeps its head and its tail. */
 const GAP = /^\[… \d+ characters are not shown …\]$/;
@@ -76,10 +75,6 @@ function ofHunk(line: string, place: Place): DiffLine | null {
     place.newLeft--;
   }
   return read;
-}
-
-export function joinDiff(lines: readonly DiffLine[]): string {
-  return lines.map(({ kind, text }) => SIGNS[kind] + text).join("\n");
 }
 
 export interface Counts {
