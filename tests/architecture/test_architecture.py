@@ -43,6 +43,9 @@ LAYERS: dict[str, set[str]] = {
     "commands": {"domain", "app", "hosting", "toolkeeping", "options", "runtime", "sandbox", "settings", "terminal"},
     "cli": {"commands"},
 }
+# Length is a smell, not a law: the bounds leave room, so that no file is split only to fit.
+MAX_FILE_LINES = 500
+MAX_FUNCTION_LINES = 80
 AMBIENT = {"time", "random", "uuid", "secrets", "datetime"}
 
 
@@ -87,13 +90,13 @@ def test_time_chance_and_ids_come_in_by_constructor(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_files_and_functions_stay_small(path: Path) -> None:
+def test_files_and_functions_stay_readable(path: Path) -> None:
     text = path.read_text()
-    assert len(text.splitlines()) <= 300
+    assert len(text.splitlines()) <= MAX_FILE_LINES
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert node.end_lineno is not None
-            assert node.end_lineno - node.lineno < 60, f"{node.name} is too long"
+            assert node.end_lineno - node.lineno < MAX_FUNCTION_LINES, f"{node.name} is too long"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
