@@ -1,4 +1,4 @@
-"""Figures about tools: what judging, keeping, confining and remembering cost beside a bare command."""
+"""Figures about tools: what judging, artifacts, confining and remembering cost beside a bare command."""
 
 import asyncio
 import os
@@ -15,10 +15,10 @@ from pilothouse.domain.values import CallId
 from pilothouse.sandbox.shell.grammar import _parser
 from pilothouse.sandbox.shell.judging import judge
 from pilothouse.sandbox.workspace import Workspace
+from pilothouse.tools.artifacts import ArtifactStore
 from pilothouse.tools.base import Job
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
 from pilothouse.tools.builtin.search import Grep, GrepArguments, find_ripgrep
-from pilothouse.tools.keeping import Keeping
 
 _LINE = "git log --oneline -5 | head -n 3 && ls -la src 2>/dev/null"
 _FILES = 3000
@@ -74,14 +74,14 @@ async def remembering(folder: Path) -> Row:
     """A command that changes one of 3,000 files, so that it can be undone; beside the same without."""
     root = _tree(folder)
     tool = Execute(os.environ)
-    workspace, keeping = Workspace(root), Keeping(folder / "kept")
+    workspace, artifacts = Workspace(root), ArtifactStore(folder / "kept")
 
-    async def run(kept: Keeping | None) -> None:
+    async def run(kept: ArtifactStore | None) -> None:
         arguments = ExecuteArguments(command="echo $RANDOM > changed.txt")
-        await tool.run(arguments, Job(CallId(f"c{time.perf_counter_ns()}"), workspace, keeping=kept))
+        await tool.run(arguments, Job(CallId(f"c{time.perf_counter_ns()}"), workspace, artifacts=kept))
 
-    await run(keeping)
-    ours, floor = await _median(lambda: run(keeping)), await _median(lambda: run(None))
+    await run(artifacts)
+    ours, floor = await _median(lambda: run(artifacts)), await _median(lambda: run(None))
     return Row(name="a command that can be undone, 3,000 files", unit="ms", ours=ours, floor=floor, goal="-")
 
 

@@ -67,7 +67,6 @@ def build_runtime(
             limits=limits or _limits(settings),
             processors=processors,
             private=_private(settings),
-            kept=settings.data_dir / "kept",
             roots=roots,
             also=[Root(Path(root.path), root.writable) for root in configuration.roots],
             trace=tracing.entered if tracing is not None else None,

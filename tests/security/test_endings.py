@@ -21,6 +21,7 @@ from pilothouse.domain.messages import ToolResult
 from pilothouse.domain.states import ExecutingTool, Idle
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.runtime.parts import Limits
+from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.tools.builtin.search import Grep, find_ripgrep
@@ -87,7 +88,9 @@ def execute(command: str, **more: Any) -> Answer:
 @asynccontextmanager
 async def at_work(tmp_path: Path, *answers: Answer, **limits: Any) -> AsyncIterator[tuple[World, str]]:
     root = tmp_path / "work"
-    world = World(root, *answers, tools=builtin_tools(os.environ), kept=tmp_path / "kept", limits=Limits(**limits))
+    world = World(
+        root, *answers, tools=builtin_tools(os.environ), store=MemoryStore(tmp_path / "kept"), limits=Limits(**limits)
+    )
     async with world.runtime:
         yield world, await world.start("agent")
 

@@ -17,6 +17,7 @@ from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.sandbox import confinement
 from pilothouse.settings import read_settings
+from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
 from tests.security.hostile import GIT, LOOKS, MAKERS, Hostile, build, processes_in, tree
@@ -237,7 +238,7 @@ async def test_variables_that_make_programs_run_something_are_not_passed_on(
     asked = calls(("execute", {"command": PLAIN}), ("grep", {"pattern": "needle"}), ("undo", {}))
     tools = builtin_tools({**environment(made), "PATH": f"{os.environ['PATH']}:{TOOLS}", **planted})
     for mode in ("agent", "review"):
-        world = World(made.root, asked, DONE, tools=tools, kept=tmp_path / "kept")
+        world = World(made.root, asked, DONE, tools=tools, store=MemoryStore(tmp_path / "kept"))
         context_id = await world.start(mode)
         await world.turn(context_id)
         assert {record.status for record in await world.parts.store.calls(context_id)} >= {"executed"}

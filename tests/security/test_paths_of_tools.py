@@ -21,10 +21,10 @@ from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.sandbox import confinement
 from pilothouse.sandbox.workspace import Root, Workspace
 from pilothouse.testing.world import World
+from pilothouse.tools.artifacts import ArtifactStore
 from pilothouse.tools.base import Job, parse_arguments
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.tools.executor import execute
-from pilothouse.tools.keeping import Keeping
 from pilothouse.tools.registry import Registry
 from tests.security.hostile import tree
 
@@ -205,11 +205,11 @@ async def test_a_file_made_in_a_folder_beside_can_be_undone(tmp_path: Path) -> N
     (tmp_path / "proj").mkdir()
     (tmp_path / "o").mkdir()
     workspace = Workspace(tmp_path / "proj", also=[Root(tmp_path / "o", True)])
-    keeping = Keeping(tmp_path / "kept")
+    artifacts = ArtifactStore(tmp_path / "kept")
     path = tmp_path / "o/new.txt"
     for name, arguments in (("write_file", {"path": str(path), "content": "x"}), ("undo", {})):
         parsed = parse_arguments(name, TOOLS[name].parameters, arguments)
-        job = Job(call_id=CallId(name), workspace=workspace, keeping=keeping)
+        job = Job(call_id=CallId(name), workspace=workspace, artifacts=artifacts)
         outcome = await execute(TOOLS[name], parsed, job)
         assert outcome.error is None, outcome.content
     assert not path.exists()

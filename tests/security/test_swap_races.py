@@ -18,10 +18,10 @@ from pilothouse.domain.values import CallId
 from pilothouse.sandbox import beneath
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.testing.world import World
+from pilothouse.tools.artifacts import ArtifactStore
 from pilothouse.tools.base import Job, parse_arguments
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.tools.executor import execute
-from pilothouse.tools.keeping import Keeping
 from pilothouse.tools.overview import describe_workspace
 from pilothouse.tools.registry import Registry
 from tests.scale import LONG, Record
@@ -107,7 +107,7 @@ def scene(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     return Scene(tmp_path)
 
 
-async def once(name: str, workspace: Workspace, keeping: Keeping | None = None) -> str | None:
+async def once(name: str, workspace: Workspace, artifacts: ArtifactStore | None = None) -> str | None:
     """One call as the gate would make it; what it said, None for one that was refused."""
     tool = TOOLS[name]
     parsed = parse_arguments(name, tool.parameters, CALLS.get(name, {}))
@@ -118,7 +118,7 @@ async def once(name: str, workspace: Workspace, keeping: Keeping | None = None) 
     assert SECRET not in (prepared.preview or "")
     if prepared.limit is not None:
         return None
-    job = Job(call_id=CallId("call"), workspace=workspace, basis=prepared.basis, seconds=20, keeping=keeping)
+    job = Job(call_id=CallId("call"), workspace=workspace, basis=prepared.basis, seconds=20, artifacts=artifacts)
     outcome = await execute(tool, parsed, job)
     assert SECRET not in outcome.content
     return outcome.content if outcome.error is None else None
@@ -146,10 +146,12 @@ async def test_undo_is_never_led_out(scene: Scene, how: str, record_property: Re
     done = undone = 0
     with scene.racing(how):
         for number in range(rounds):
-            keeping = Keeping(scene.base / "kept" / str(number))
-            done += await once("write_file" if number % 2 else "edit_file", Workspace(scene.root), keeping) is not None
+            artifacts = ArtifactStore(scene.base / "kept" / str(number))
+            done += (
+                await once("write_file" if number % 2 else "edit_file", Workspace(scene.root), artifacts) is not None
+            )
             for _ in range(5):  # it needs several looks in a row that agree
-                if await once("undo", Workspace(scene.root), keeping) is not None:
+                if await once("undo", Workspace(scene.root), artifacts) is not None:
                     undone += 1
                     break
     assert tree(scene.outside) == outside

@@ -81,7 +81,6 @@ def furnished(folder: Path, *answers: Answer, workspace: Path | None = None, **o
     own = configuration(folder)
     given: dict[str, Any] = {
         "tools": builtins(),
-        "kept": folder / "data" / "kept",
         "trust": own,
         "steering": own.steering,
         "personas": own.personas,

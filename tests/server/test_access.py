@@ -192,7 +192,7 @@ async def house(folder: Path, **options: Any) -> AsyncIterator[House]:
         asks(("change", "a")),
         *[Answer(text="Well.")] * 50,
         tools=[tool for tool in builtins() if tool.name == "execute"],
-        kept=folder / "kept",
+        store=options.pop("store", None) or MemoryStore(folder / "kept"),
         trust=own,
         steering=own.steering,
         mcp=[lender(folder / "docs")],

@@ -46,6 +46,7 @@ from pilothouse.server.protocol import HEADERS_AT_MOST
 from pilothouse.server.routes import ROUTES
 from pilothouse.server.routing import EVENTS, HTML, LINES
 from pilothouse.settings import read_settings
+from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.tools import NoteArguments, NoteTool
 from pilothouse.testing.world import World
@@ -178,7 +179,7 @@ class Backdrop:
             adapter=model,
             provider=Provider(unset, lambda *_: model),
             tools=[self._hold, PrintTool(), WriteFile()],
-            kept=folder / "kept",
+            store=MemoryStore(folder / "kept"),
             trust=own,
             steering=own.steering,
             mcp=[lender(folder / "docs")],

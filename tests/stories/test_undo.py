@@ -16,12 +16,13 @@ import pytest
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import Conflict
 from pilothouse.domain.states import AwaitingToolApproval, Idle
+from pilothouse.domain.values import ContextId
 from pilothouse.sandbox.workspace import Root
 from pilothouse.testing.world import World
 from pilothouse.tools import snapshots, survey
+from pilothouse.tools.artifacts import ArtifactStore, ChangedFile, ChangeEntry
 from pilothouse.tools.builtin.delegate import Delegate
 from pilothouse.tools.builtin.execute import Execute
-from pilothouse.tools.keeping import ChangedFile, ChangeEntry, Keeping
 from tests.server.lending import DONE, builtins, furnished, runs, says, writes
 
 UNDO = says(("undo", {}))
@@ -79,10 +80,10 @@ def mode_of(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def keeping_of(world: World, context_id: str) -> Keeping:
+def artifacts_of(world: World, context_id: str) -> ArtifactStore:
     live = world.runtime._live[context_id]
-    assert live.keeping is not None
-    return live.keeping
+    assert live.artifacts is not None
+    return live.artifacts
 
 
 async def test_changes_of_every_tool_are_undone_one_call_after_the_other(tmp_path: Path) -> None:
@@ -279,7 +280,7 @@ async def test_a_change_that_was_noted_and_never_made_is_passed_over(tmp_path: P
     (world.workspace / "b.txt").write_text("b")
     async with world.runtime:
         context_id = await done(world)
-        kept = keeping_of(world, context_id)
+        kept = artifacts_of(world, context_id)
         before = world.runtime._live[context_id].workspace().basis("b.txt")
         kept.note(ChangeEntry(call="lost", tool="write", files=(ChangedFile("b.txt", before, "f" * 64),)), [b"b"])
     again = furnished(tmp_path, ids_from=1000)
@@ -294,7 +295,7 @@ async def test_a_line_of_the_log_that_was_cut_costs_only_itself(tmp_path: Path) 
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
         context_id = await done(world)
-        log = keeping_of(world, context_id).folder / "changes.jsonl"
+        log = artifacts_of(world, context_id).folder / "changes.jsonl"
         with open(log, "ab") as file:
             file.write(b'{"call": "cut", "too')
         await world.runtime.undo(context_id)
@@ -307,7 +308,7 @@ async def test_what_was_kept_and_is_damaged_is_not_put_back(tmp_path: Path) -> N
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
         context_id = await done(world)
-        (blob,) = (keeping_of(world, context_id).folder / "before").iterdir()
+        (blob,) = (artifacts_of(world, context_id).folder / "before").iterdir()
         blob.write_bytes(b"other")
         error = await refusal(world, context_id)
         assert error.reason.code is Code.UNDO_INCOMPLETE
@@ -604,11 +605,12 @@ async def test_a_file_larger_than_can_be_put_back_is_told(tmp_path: Path) -> Non
     await incomplete(world, of="large")
 
 
-def repository_of(world: World) -> Path:
+def repository_of(world: World, context_id: str) -> Path:
     """Where our own git keeps what it sees of the workspace."""
     name = hashlib.sha256(os.path.realpath(world.workspace).encode()).hexdigest()[:16]
-    assert world.parts.kept is not None
-    return world.parts.kept / "snapshots" / f"{name}.git"
+    folder = world.parts.store.artifacts_folder(ContextId(context_id))
+    assert folder is not None
+    return folder.parent / "snapshots" / f"{name}.git"
 
 
 async def test_a_lock_that_a_crash_left_does_not_make_changes_unseen(tmp_path: Path) -> None:
@@ -616,7 +618,7 @@ async def test_a_lock_that_a_crash_left_does_not_make_changes_unseen(tmp_path: P
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
         context_id = await done(world)
-        (repository_of(world) / "index.lock").touch()
+        (repository_of(world, context_id) / "index.lock").touch()
         await go(world, context_id)
         if await is_undone(world, context_id):
             assert (world.workspace / "b").read_text() == "x\n"
@@ -628,7 +630,7 @@ async def test_a_repository_of_ours_that_was_half_made_does_not_stop_commands_or
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
         context_id = await world.start()
-        repository_of(world).mkdir(parents=True)
+        repository_of(world, context_id).mkdir(parents=True)
         await go(world, context_id)
         assert (world.workspace / "b").read_text() == "x\n"
         await is_undone(world, context_id)
@@ -649,7 +651,7 @@ async def test_what_was_kept_goes_with_its_context(tmp_path: Path) -> None:
     world = furnished(tmp_path, runs("echo x > b"), DONE)
     async with world.runtime:
         context_id = await done(world)
-        folder = keeping_of(world, context_id).folder
+        folder = artifacts_of(world, context_id).folder
         assert folder.is_dir()
         assert mode_of(folder) == 0o700
         await world.runtime.delete_context(context_id)

@@ -1,6 +1,5 @@
 """Contexts as things: made, listed, archived, deleted, and what they have used."""
 
-import asyncio
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -235,8 +234,6 @@ async def delete_context(contexts: Contexts, context_id: str) -> None:
 
 async def _delete(contexts: Contexts, live: Live) -> None:
     await contexts.parts.store.delete(live.id)
-    if live.keeping is not None and not live.above:
-        await asyncio.to_thread(live.keeping.remove)
     live.is_deleted = True
     contexts.forget(live)
     contexts.parts.hub.publish(ContextChanged(context_id=live.id, version=live.version, fields=(DELETED,)))

@@ -18,7 +18,7 @@ from pilothouse.runtime.deciding import nothing
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.modes import follow
 from pilothouse.runtime.overviews import described, put_overview
-from pilothouse.tools.keeping import Undone, undo_last
+from pilothouse.tools.artifacts import Undone, undo_last
 
 
 async def folder_trust(contexts: Contexts, context_id: str) -> FolderTrust:
@@ -73,10 +73,10 @@ async def undo(contexts: Contexts, context_id: str, *, by: str = "local") -> Und
     async with contexts.locked(context_id) as live:
         if any(call.status == "executing" for call in live.draft().all_calls()):
             raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
-        if live.keeping is None:
+        if live.artifacts is None:
             raise Conflict(Code.NOTHING_TO_UNDO)
         try:
-            undone = await asyncio.to_thread(undo_last, live.keeping, live.workspace())
+            undone = await asyncio.to_thread(undo_last, live.artifacts, live.workspace())
         except ToolError as error:
             raise Conflict(error.reason.code, **error.reason.params) from error
         draft = live.draft()
@@ -101,7 +101,7 @@ async def call_output(contexts: Contexts, context_id: str, call_id: str) -> Path
     """Where the whole output of a call lies. Raises: NotFound."""
     live = await contexts.find(context_id)
     record = await call(contexts, context_id, call_id)
-    path = live.keeping.output_of(record.id) if live.keeping is not None else None
+    path = live.artifacts.output_of(record.id) if live.artifacts is not None else None
     if path is None or not path.is_file():
         raise NotFound(Code.NO_OUTPUT, call_id=call_id)
     return path

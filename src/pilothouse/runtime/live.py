@@ -25,8 +25,8 @@ from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.finishing import finish
 from pilothouse.runtime.parts import Parts
 from pilothouse.runtime.windows import Windows
-from pilothouse.sandbox.workspace import Root, Workspace
-from pilothouse.tools.keeping import Keeping
+from pilothouse.sandbox.workspace import Workspace
+from pilothouse.tools.artifacts import ArtifactStore
 from pilothouse.window.telling import counted
 from pilothouse.window.tokens import Counter, counter_for
 
@@ -78,6 +78,7 @@ class Live:
         self.seen: dict[str, str] = {}
         self.printed: dict[CallId, Printed] = {}
         self._workspace: Workspace | None = None
+        self._artifacts: ArtifactStore | None = None
         self.overview: tuple[MessageId, str] | None = None
         self._in_doubt = False
 
@@ -153,17 +154,17 @@ class Live:
                 raise ToolError(Code.INVALID_WORKSPACE, path=path)
             if not self.parts.is_beneath_a_root(path):  # it may have become a link since
                 raise ToolError(Code.OUTSIDE_ROOTS, path=path, allowed=", ".join(map(str, self.parts.roots)))
-            also = [*self.parts.also]
-            if self.keeping is not None:
-                also.append(Root(self.keeping.made_outputs()))
-            self._workspace = Workspace(Path(path), self.parts.private, also, self.seen)
+            mounts = self.artifacts.mounts() if self.artifacts is not None else ()
+            self._workspace = Workspace(Path(path), self.parts.private, self.parts.also, self.seen, mounts)
         return self._workspace
 
     @property
-    def keeping(self) -> Keeping | None:
-        """What is kept beside its messages, in one place with its sub-agents: they change the same folder."""
-        first = self.above[-1].id if self.above else self.id
-        return Keeping(self.parts.kept / first) if self.parts.kept is not None else None
+    def artifacts(self) -> ArtifactStore | None:
+        """Files of the conversation beside its messages. Sub-agents share those of the context that the person sees."""
+        if self._artifacts is None:
+            folder = self.parts.store.artifacts_folder(self.above[-1].id if self.above else self.id)
+            self._artifacts = ArtifactStore(folder) if folder is not None else None
+        return self._artifacts
 
     def is_executing(self, call_id: CallId) -> bool:
         call = self.calls.get(call_id)

@@ -109,8 +109,8 @@ class Limits(Value):
 @dataclass(frozen=True)
 class Parts:
     """`private` are the runtime's own folders, which no tool may touch; `roots` are those beneath which workspaces must
-    lie, where there are any; `also` are folders that every context's tools may reach beside its workspace. `kept` is
-    where whole results and what files held before are kept. `trace` sees every state entered, `trace_change` every
+    lie, where there are any; `also` are folders that every context's tools may reach beside its workspace.
+    `trace` sees every state entered, `trace_change` every
     commit. `steering` and `personas` give what configuration says for a workspace, `trust` keeps which folders may
     say anything, `provider` keeps which model is set up. `processors` may change or refuse a person's message. `models`
     are others that the adapter has beside the usual one; `catalogue` is what is known of them; `token_budget` is
@@ -141,7 +141,6 @@ class Parts:
     private: Sequence[Path] = ()
     roots: Sequence[Path] = ()
     also: Sequence[Root] = ()
-    kept: Path | None = None
     hub: Hub = field(default_factory=Hub)
     trace: Trace | None = None
     trace_change: Callable[[ContextId, Change], None] | None = None

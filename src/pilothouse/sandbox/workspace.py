@@ -30,16 +30,37 @@ class Root(NamedTuple):
     writable: bool = False
 
 
+class Mount(NamedTuple):
+    """A folder of the conversation that file tools read under a name of the workspace, such as `outputs/`.
+
+    A path below the name means the conversation's file where there is one, and the workspace's own otherwise.
+    """
+
+    name: str
+    folder: Path
+    former: tuple[str, ...] = ()
+    """Absolute paths that stored messages of earlier versions name instead."""
+
+
 class Workspace:
     """`private` are folders of the runtime itself: its data and its configuration. `also` are other folders that may be
-    reached by their whole path. `seen` is what each file held when the model last read it."""
+    reached by their whole path, `mounts` those of the conversation. `seen` is what each file held when the model last
+    read it."""
 
     def __init__(
-        self, root: Path, private: Sequence[Path] = (), also: Sequence[Root] = (), seen: dict[str, str] | None = None
+        self,
+        root: Path,
+        private: Sequence[Path] = (),
+        also: Sequence[Root] = (),
+        seen: dict[str, str] | None = None,
+        mounts: Sequence[Mount] = (),
     ) -> None:
         self.seen = seen if seen is not None else {}
         self.is_writable = True
+        self.prefix = ""
+        """Stands before a path of this folder where a path of the workspace is expected."""
         self._also = [_beside(each, private) for each in also if each.path.is_dir()]
+        self._mounts = [(each, _mounted(each, private)) for each in mounts if each.folder.is_dir()]
         self.root = Path(os.path.realpath(root))
         self._depth = len(self.root.parts)
         status = self.root.stat()
@@ -53,7 +74,7 @@ class Workspace:
     # before a call: what it would touch, and whether a hard limit forbids it
 
     def readable(self) -> tuple[str, ...]:
-        return (str(self.root), *(str(each.root) for each in self._also))
+        return (str(self.root), *(str(each.root) for each in self._also), *(str(each.root) for _, each in self._mounts))
 
     def private(self) -> tuple[str, ...]:
         """The runtime's own, where it lies inside; the folder's own configuration may be read."""
@@ -62,12 +83,27 @@ class Workspace:
     def writable(self) -> tuple[str, ...]:
         return (str(self.root), *(str(each.root) for each in self._also if each.is_writable))
 
-    def elsewhere(self, path: str) -> "Workspace | None":
-        """The folder beside this one that a whole path lies in."""
-        if not path.startswith("/") or "\0" in path:
+    def elsewhere(self, path: str) -> "tuple[Workspace, str] | None":
+        """The folder beside this one, or of the conversation, that a path means, and the path to use there."""
+        if "\0" in path:
             return None
-        plain = os.path.normpath(path)
-        return next((each for each in self._also if _is_within(plain, str(each.root))), None)
+        plain = os.path.normpath(self.root / path)
+        for mount, folder in self._mounts:
+            inside = self._inside_mount(mount, folder, plain)
+            if inside is not None:
+                return folder, inside or "."
+        if not path.startswith("/"):
+            return None
+        return next(((each, plain) for each in self._also if _is_within(plain, str(each.root))), None)
+
+    def _inside_mount(self, mount: Mount, folder: "Workspace", plain: str) -> str | None:
+        own = str(self.root / mount.name)
+        start = next((each for each in (own, str(folder.root), *mount.former) if _is_within(plain, each)), None)
+        if start is None:
+            return None
+        inside = plain[len(start) + 1 :]
+        is_there = os.path.lexists(folder.root / inside) if inside else start != own or not os.path.lexists(own)
+        return inside if is_there else None
 
     def relative(self, path: str) -> str:
         """The path as it stands below the root. Raises: ToolError for one that is plainly outside."""
@@ -78,18 +114,20 @@ class Workspace:
 
     def touched(self, path: str) -> tuple[str, ...]:
         """Where a path lies below the root: as it is written, and as links lead. Raises: ToolError for one outside."""
-        if (other := self.elsewhere(path)) is not None:
-            return (str(other.root / other.relative(path)),)
+        if (elsewhere := self.elsewhere(path)) is not None:
+            other, inside = elsewhere
+            return (other.prefix + other.relative(inside),)
         written = self.relative(path)
         real = os.path.relpath(real_path(self.root / written), self.root)
         return (written,) if real == written else (written, real)
 
     def limit(self, path: str, *, writing: bool = False) -> Reason | None:
         """The hard limit that touching this path would break now. What is opened later is checked again."""
-        if (other := self.elsewhere(path)) is not None:
+        if (elsewhere := self.elsewhere(path)) is not None:
+            other, inside = elsewhere
             if writing and not other.is_writable:
                 return Reason(Code.PROTECTED_PATH, {"path": path})
-            return other.limit(path, writing=writing)
+            return other.limit(inside, writing=writing)
         try:
             relative = self.relative(path)
         except ToolError as error:
@@ -103,8 +141,9 @@ class Workspace:
 
     def ask(self, path: str) -> Reason | None:
         """Why only a person can let this file be written: it makes some program of theirs run what stands in it."""
-        if (other := self.elsewhere(path)) is not None:
-            return other.ask(path)
+        if (elsewhere := self.elsewhere(path)) is not None:
+            other, inside = elsewhere
+            return other.ask(inside)
         real = real_path(self.root / path)
         for each in (os.path.normpath(self.root / path), real):
             if runs_code(self._parts(each)):
@@ -154,8 +193,9 @@ class Workspace:
     def write(self, path: str, data: bytes, *, basis: str | None, mode: int | None = None) -> None:
         """Put a file in place as a whole, keeping its mode bits, or with these. Raises: ToolError, also when it has
         changed."""
-        if (other := self.elsewhere(path)) is not None:
-            other.write(path, data, basis=basis, mode=mode)
+        if (elsewhere := self.elsewhere(path)) is not None:
+            other, inside = elsewhere
+            other.write(inside, data, basis=basis, mode=mode)
             return
         if not self.is_writable:
             raise ToolError(Code.PROTECTED_PATH, path=path)
@@ -183,8 +223,9 @@ class Workspace:
 
     def remove(self, path: str, *, basis: str) -> None:
         """Take a file away that still holds what `basis` names. Raises: ToolError."""
-        if (other := self.elsewhere(path)) is not None:
-            other.remove(path, basis=basis)
+        if (elsewhere := self.elsewhere(path)) is not None:
+            other, inside = elsewhere
+            other.remove(inside, basis=basis)
             return
         if not self.is_writable:
             raise ToolError(Code.PROTECTED_PATH, path=path)
@@ -215,8 +256,9 @@ class Workspace:
 
     @contextlib.contextmanager
     def _opened(self, path: str, flags: int) -> Iterator[int]:
-        if (other := self.elsewhere(path)) is not None:
-            with other._opened(path, flags) as fd:
+        if (elsewhere := self.elsewhere(path)) is not None:
+            other, inside = elsewhere
+            with other._opened(inside, flags) as fd:
                 yield fd
             return
         with as_tool_errors(path), self._root_fd() as root_fd:
@@ -275,13 +317,24 @@ class Workspace:
             raise ToolError(Code.PROTECTED_PATH, path=path)
 
 
+def _mounted(mount: Mount, private: Sequence[Path]) -> Workspace:
+    folder = Workspace(mount.folder, _private_outside(mount.folder, private))
+    folder.is_writable = False
+    folder.prefix = f"{mount.name}/"
+    return folder
+
+
 def _beside(root: Root, private: Sequence[Path]) -> Workspace:
-    """What is private stays so there, unless the folder lies in it: then it was given on purpose."""
-    real = Path(os.path.realpath(root.path))
-    others = [each for each in private if not _is_within(str(real), os.path.realpath(each))]
-    workspace = Workspace(real, others)
+    workspace = Workspace(root.path, _private_outside(root.path, private))
     workspace.is_writable = root.writable
+    workspace.prefix = f"{workspace.root}/"
     return workspace
+
+
+def _private_outside(folder: Path, private: Sequence[Path]) -> list[Path]:
+    """A folder inside a private one was granted on purpose: that private folder does not close it."""
+    real = os.path.realpath(folder)
+    return [each for each in private if not _is_within(real, os.path.realpath(each))]
 
 
 def real_path(path: str | Path) -> str:

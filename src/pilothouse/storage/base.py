@@ -8,6 +8,7 @@
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol
 
 from pilothouse.domain.audit import AuditEntry
@@ -85,6 +86,12 @@ class Store(Protocol):
 
     async def delete(self, context_id: ContextId) -> None:
         """Raises: NotFound."""
+
+    def artifacts_folder(self, context_id: ContextId) -> Path | None:
+        """Where files of a context lie beside its messages: made by who writes there, removed with the context.
+
+        None where this store keeps no files.
+        """
 
     def append_deltas(self, context_id: ContextId, message_id: MessageId, turn: TurnId, deltas: Sequence[str]) -> None:
         """Write pieces of an answer that is not complete yet. Committing the message forgets them.

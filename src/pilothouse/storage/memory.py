@@ -1,6 +1,7 @@
 """A store in memory: the contract at its plainest. For tests and for conversations that nobody keeps."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -61,7 +62,9 @@ class _Kept:
 
 
 class MemoryStore:
-    def __init__(self) -> None:
+    def __init__(self, artifacts: Path | None = None) -> None:
+        """`artifacts` is a folder for contexts' files beside their messages, if they are to have any."""
+        self._artifacts = artifacts
         self._kept: dict[ContextId, _Kept] = {}
         self._users: dict[str, UserLog] = {}
         self._documents: dict[tuple[str, str], bytes] = {}
@@ -160,6 +163,9 @@ class MemoryStore:
     async def delete(self, context_id: ContextId) -> None:
         self._find(context_id)
         del self._kept[context_id]
+
+    def artifacts_folder(self, context_id: ContextId) -> Path | None:
+        return self._artifacts / context_id if self._artifacts is not None else None
 
     def append_deltas(self, context_id: ContextId, message_id: MessageId, turn: TurnId, deltas: Sequence[str]) -> None:
         self._find(context_id).partials.setdefault(message_id, (turn, []))[1].extend(deltas)

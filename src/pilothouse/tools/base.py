@@ -13,7 +13,7 @@ from pilothouse.domain.lines import CommandLine
 from pilothouse.domain.offers import Category as Category
 from pilothouse.domain.values import CallId, Value
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.keeping import Keeping
+from pilothouse.tools.artifacts import ArtifactStore
 
 _WAIT_FOR_THREAD = 0.5
 A = TypeVar("A", bound=msgspec.Struct, contravariant=True)
@@ -49,7 +49,7 @@ class Job(Value):
     """What a running call may use. `basis` is what its preview was made from, `seconds` its time, None without end.
     `delegate` lets a sub-agent do a task in a mode (in the present one) and gives its answer, `ask` puts questions to
     the person and gives their answers, None where they do not want to. `confined`: it runs only because it only reads.
-    `tell` shows what it prints meanwhile. `keeping` is where whole results and what was changed are kept."""
+    `tell` shows what it prints meanwhile. `artifacts` is where whole results and what was changed are kept."""
 
     call_id: CallId
     workspace: Workspace
@@ -59,7 +59,7 @@ class Job(Value):
     ask: Callable[[Sequence[Asked]], Awaitable[Sequence[str] | None]] | None = None
     confined: bool = False
     tell: Callable[[str], None] = lambda _: None
-    keeping: Keeping | None = None
+    artifacts: ArtifactStore | None = None
 
 
 class Tool(Protocol[A]):

@@ -36,8 +36,8 @@ async def execute(tool: Tool[Any], arguments: Any, job: Job) -> Outcome:
         detail = f"it gave {type(content).__name__} instead of text"
         return failed(Reason(Code.TOOL_FAILED, {"tool": tool.name, "detail": detail}))
     whole = storable(content)
-    if len(whole) > AT_MOST and job.keeping is not None:
-        whole = await asyncio.to_thread(bounded, whole, job.call_id, job.keeping)
+    if len(whole) > AT_MOST and job.artifacts is not None:
+        whole = await asyncio.to_thread(bounded, whole, job.call_id, job.artifacts)
     return Outcome(status="executed", content=whole)
 
 

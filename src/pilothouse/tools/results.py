@@ -2,19 +2,19 @@
 
 import os
 
-from pilothouse.tools.keeping import OUTPUT_AT_MOST, Keeping
+from pilothouse.tools.artifacts import OUTPUT_AT_MOST, ArtifactStore
 
 HEAD = 20_000
 TAIL = 20_000
 AT_MOST = HEAD + TAIL + 1000  # with the note of what was cut
 
 
-def bounded(content: str, call_id: str, keeping: Keeping) -> str:
+def bounded(content: str, call_id: str, artifacts: ArtifactStore) -> str:
     """A result of any tool. A long one is kept whole beside, where it can be read."""
-    with keeping.writing_output(call_id) as file:
+    with artifacts.writing_output(call_id) as file:
         file.write(content.encode()[:OUTPUT_AT_MOST])
     left_out = len(content) - HEAD - TAIL
-    note = cut_note(f"{left_out:,} characters", str(keeping.output_of(call_id)))
+    note = cut_note(f"{left_out:,} characters", artifacts.output_name(call_id))
     return f"{content[:HEAD]}\n{note}\n{content[-TAIL:]}"
 
 
@@ -31,9 +31,9 @@ class Output:
     """What a program prints, while it prints it: head and tail in memory, the whole in a file once it is long. Memory
     stays bounded whatever comes."""
 
-    def __init__(self, call_id: str, keeping: Keeping | None) -> None:
+    def __init__(self, call_id: str, artifacts: ArtifactStore | None) -> None:
         self._call_id = call_id
-        self._keeping = keeping
+        self._artifacts = artifacts
         self._head = bytearray()
         self._tail = bytearray()
         self._size = 0
@@ -52,10 +52,10 @@ class Output:
             del self._tail[:surplus]
 
     def _keep(self, part: bytes) -> None:
-        if self._keeping is None or self._kept >= OUTPUT_AT_MOST:
+        if self._artifacts is None or self._kept >= OUTPUT_AT_MOST:
             return
         if self._fd is None:
-            with self._keeping.writing_output(self._call_id) as file:
+            with self._artifacts.writing_output(self._call_id) as file:
                 self._fd = os.dup(file.fileno())
             part = bytes(self._head + self._tail) + part
         data = memoryview(part)[: OUTPUT_AT_MOST - self._kept]
@@ -75,6 +75,6 @@ class Output:
         left_out = self._size - len(self._head) - len(self._tail)
         if not left_out:
             return (self._head + self._tail).decode(errors="replace")
-        where = str(self._keeping.output_of(self._call_id)) if self._keeping is not None and self._kept else None
+        where = self._artifacts.output_name(self._call_id) if self._artifacts is not None and self._kept else None
         note = cut_note(f"{left_out:,} bytes", where, is_whole=self._kept == self._size)
         return f"{self._head.decode(errors='replace')}\n{note}\n{self._tail.decode(errors='replace')}"

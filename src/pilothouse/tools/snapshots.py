@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pilothouse.sandbox.workspace import ABSENT, Workspace
-from pilothouse.tools.keeping import ChangedFile, ChangeEntry, Keeping, make_private
+from pilothouse.tools.artifacts import ArtifactStore, ChangedFile, ChangeEntry, make_private
 from pilothouse.tools.survey import Seen, Survey, repositories_in, survey, touched
 
 _SECONDS = 20
@@ -50,12 +50,12 @@ class Look(NamedTuple):
 class Snapshots:
     """One repository for a workspace, whoever works in it. One look at a time."""
 
-    def __init__(self, keeping: Keeping, workspace: Workspace, path: str) -> None:
+    def __init__(self, artifacts: ArtifactStore, workspace: Workspace, path: str) -> None:
         self._path = path
-        self._keeping = keeping
+        self._artifacts = artifacts
         self._workspace = workspace
         name = hashlib.sha256(str(workspace.root).encode()).hexdigest()[:16]
-        self._folder = keeping.folder.parent / "snapshots" / f"{name}.git"
+        self._folder = artifacts.folder.parent / "snapshots" / f"{name}.git"
         self._too_large = self._folder.with_suffix(".too-large")
 
     async def look(self) -> Look:
@@ -118,7 +118,7 @@ class Snapshots:
         if not files and lost is None:
             return None
         entry = ChangeEntry(call=call_id, tool=tool, files=tuple(files), unkept=lost)
-        await asyncio.to_thread(self._keeping.note, entry, contents)
+        await asyncio.to_thread(self._artifacts.note, entry, contents)
         return entry
 
     async def _unseen(self, before: Look, after: Look, seen: set[str]) -> tuple[list[str], str | None]:

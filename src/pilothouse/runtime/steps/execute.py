@@ -113,7 +113,7 @@ async def _outcome(turn: Turn, call: CallRecord) -> Outcome:
             ask=lambda asked: ask_person(live, call, asked),
             confined=call.confined,
             tell=live.printed[call.id].add,
-            keeping=live.keeping,
+            artifacts=live.artifacts,
         )
     except PilothouseError as error:
         return failed(error.reason)

@@ -10,6 +10,7 @@ blobs/<digest>           contents over 64 KB
 journal/                 commits since the checkpoint
 streaming.log            pieces of an answer that is not complete
 aside/                   bytes that could not be read: kept, never used
+artifacts/               files beside the messages: whole outputs, uploads, what files held before a change
 """
 
 import hashlib
@@ -86,6 +87,7 @@ class Folder:
         self.journal = path / "journal"
         self.streaming = path / "streaming.log"
         self.aside = path / "aside"
+        self.artifacts = path / "artifacts"
 
     def message(self, message_id: str) -> Path:
         return self.pool / f"{_safe(message_id)}.json"

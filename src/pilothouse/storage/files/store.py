@@ -32,6 +32,7 @@ from pilothouse.storage.files.documents import Documents
 from pilothouse.storage.files.layout import GRAVE, Folder
 from pilothouse.storage.files.listing import is_absent, list_contexts
 from pilothouse.storage.files.lock import lock_directory
+from pilothouse.storage.files.migration import move_artifacts
 from pilothouse.storage.files.users import UserLogOnDisk
 
 P = ParamSpec("P")
@@ -53,6 +54,7 @@ class FileStore:
         self._root.mkdir(mode=PRIVATE_DIR, exist_ok=True)
         self._lock_fd = lock_directory(data)
         self._disk.sync_dir(data)
+        move_artifacts(data)
         for grave in self._root.glob(f"{GRAVE}*"):
             shutil.rmtree(grave, ignore_errors=True)
         self._threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="store")
@@ -191,6 +193,9 @@ class FileStore:
             context.close()
             del self._open[context_id]
             await self._run(self._remove, self._folder(context_id).path)
+
+    def artifacts_folder(self, context_id: ContextId) -> Path:
+        return self._folder(check_context_id(context_id)).artifacts
 
     def append_deltas(self, context_id: ContextId, message_id: MessageId, turn: TurnId, deltas: Sequence[str]) -> None:
         self._open[context_id].stream.append(message_id, turn, deltas)

@@ -8,10 +8,10 @@ from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.workspace import ABSENT, READ_LIMIT, Workspace
+from pilothouse.tools.artifacts import ArtifactStore, ChangedFile, ChangeEntry
 from pilothouse.tools.base import Arguments, Category, Job, Prepared, in_thread
 from pilothouse.tools.builtin.files import read_text
 from pilothouse.tools.builtin.texts import UTF_8, Encoding, decode, has_windows_ends, with_windows_ends
-from pilothouse.tools.keeping import ChangedFile, ChangeEntry, Keeping
 
 NOT_WHOLE = "not shown whole"
 _PREVIEW = 20_000
@@ -175,13 +175,13 @@ def edited(text: str, arguments: EditFileArguments) -> str:
 
 def put(job: Job, path: str, data: bytes, basis: str | None) -> None:
     """Write a file; what it held is kept before. Raises: ToolError."""
-    if job.keeping is not None:
-        _keep(job, job.keeping, path, data)
+    if job.artifacts is not None:
+        _keep(job, job.artifacts, path, data)
     job.workspace.write(path, data, basis=basis)
     job.workspace.seen[job.workspace.touched(path)[-1]] = hashlib.sha256(data).hexdigest()
 
 
-def _keep(job: Job, keeping: Keeping, path: str, data: bytes) -> None:
+def _keep(job: Job, artifacts: ArtifactStore, path: str, data: bytes) -> None:
     try:
         before: bytes | None = job.workspace.read(path)
         mode: int | None = stat.S_IMODE(job.workspace.status(path).st_mode)
@@ -192,7 +192,7 @@ def _keep(job: Job, keeping: Keeping, path: str, data: bytes) -> None:
     held = hashlib.sha256(before).hexdigest() if before is not None else ABSENT
     file = ChangedFile(path, before=held, after=hashlib.sha256(data).hexdigest(), mode=mode)
     entry = ChangeEntry(call=job.call_id, tool="write", files=(file,))
-    keeping.note(entry, [before] if before is not None else [])
+    artifacts.note(entry, [before] if before is not None else [])
 
 
 def diff(path: str, before: str, after: str) -> tuple[str, bool]:

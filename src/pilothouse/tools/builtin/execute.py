@@ -23,8 +23,8 @@ from pilothouse.sandbox import confinement, processes
 from pilothouse.sandbox.confinement import Confinement
 from pilothouse.sandbox.shell import Judgement, judge
 from pilothouse.sandbox.workspace import Workspace, real_path
+from pilothouse.tools.artifacts import ChangeEntry
 from pilothouse.tools.base import Arguments, Category, Job, Prepared, in_thread
-from pilothouse.tools.keeping import ChangeEntry
 from pilothouse.tools.results import Output
 from pilothouse.tools.snapshots import Look, Snapshots, Unkept
 
@@ -129,7 +129,7 @@ class Execute:
                 environment=environment,
                 confinement=confined,
             )
-        output = Output(job.call_id, job.keeping)
+        output = Output(job.call_id, job.artifacts)
         try:
             async with asyncio.timeout(seconds):
                 await _read(running, output, job)
@@ -154,21 +154,21 @@ class Execute:
         return confinement.FREE
 
     async def _look(self, job: Job) -> tuple[Snapshots, Look | str] | None:
-        if job.keeping is None:
+        if job.artifacts is None:
             return None
         path = confinement.path_outside(self._environment.get("PATH", os.defpath), str(job.workspace.root))
-        snapshots = Snapshots(job.keeping, job.workspace, path)
+        snapshots = Snapshots(job.artifacts, job.workspace, path)
         try:
             look: Look | str = await snapshots.look()
         except (Unkept, OSError) as error:
             look = str(error)
         # What is cut from here on is known to have been there.
-        await asyncio.to_thread(job.keeping.note, self._unkept(job, "it was interrupted"))
+        await asyncio.to_thread(job.artifacts.note, self._unkept(job, "it was interrupted"))
         return snapshots, look
 
     async def _note_changes(self, job: Job, look: tuple[Snapshots, Look | str] | None) -> None:
         """So that it can be undone, or that undoing tells why it cannot."""
-        if look is None or job.keeping is None:
+        if look is None or job.artifacts is None:
             return
         snapshots, before = look
         try:
@@ -180,7 +180,7 @@ class Execute:
                 entry = self._unkept(job, before)
         except (Unkept, ToolError, OSError) as error:
             entry = self._unkept(job, str(error))
-        await asyncio.to_thread(job.keeping.note, entry)
+        await asyncio.to_thread(job.artifacts.note, entry)
 
     def _unkept(self, job: Job, why: str) -> ChangeEntry:
         return ChangeEntry(call=job.call_id, tool=self.name, unkept=why)

@@ -163,8 +163,8 @@ def open_place(workspace: Workspace, path: str) -> Iterator[Place]:
     reason = workspace.limit(path)
     if reason is not None:
         raise ToolError(reason.code, **reason.params)
-    home = workspace.elsewhere(path) or workspace
-    written = home.relative(path)
+    home, inside = workspace.elsewhere(path) or (workspace, path)
+    written = home.relative(inside)
     inner = os.path.relpath(os.path.realpath(home.root / written), home.root)
     folder, name = (inner, None) if os.path.isdir(home.root / inner) else os.path.split(inner)
     with home.directory(folder or ".") as fd:
@@ -173,8 +173,7 @@ def open_place(workspace: Workspace, path: str) -> Iterator[Place]:
             written = os.path.dirname(written) if os.path.basename(written) == name else folder
         prefix = "" if written in ("", ".") else f"{written}/"
         real = _where(fd, home, folder)
-        prefix = prefix if home is workspace else f"{home.root}/{prefix}"
-        yield Place(home, fd, prefix, real, name, _levels_above(home, real))
+        yield Place(home, fd, home.prefix + prefix, real, name, _levels_above(home, real))
 
 
 def _require_file(fd: int, name: str, path: str) -> None:

@@ -4,8 +4,8 @@ from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.workspace import Workspace
+from pilothouse.tools.artifacts import Undone, undo_last
 from pilothouse.tools.base import Arguments, Category, Job, Prepared, in_thread
-from pilothouse.tools.keeping import Undone, undo_last
 
 
 class UndoArguments(Arguments):
@@ -26,10 +26,10 @@ class Undo:
         return Prepared(effect="mutating")
 
     async def run(self, arguments: UndoArguments, job: Job) -> str:  # noqa: ARG002
-        if job.keeping is None:
+        if job.artifacts is None:
             raise ToolError(Code.NOTHING_TO_UNDO)
         # By itself it takes back only what it wrote itself: while a command ran, a person may have written, too.
-        undone: Undone = await in_thread(undo_last, job.keeping, job.workspace, not job.confined)
+        undone: Undone = await in_thread(undo_last, job.artifacts, job.workspace, not job.confined)
         for path in undone.paths:
             job.workspace.forget(path)
         left = f" Not put back: {undone.left}." if undone.left else ""

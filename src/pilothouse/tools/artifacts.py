@@ -1,12 +1,11 @@
-"""What is kept of a context's calls beside its messages: whole results, and what files held before they were changed.
+"""The files of a conversation beside its messages: whole outputs, and what files held before a call changed them.
 
-It lies in the runtime's own data, outside of the person's folder and of their git.
+All of them lie in the context's own folder: who copies or deletes that folder handles them with it.
 """
 
 import contextlib
 import hashlib
 import os
-import shutil
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,9 +16,10 @@ import msgspec
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.values import Value
-from pilothouse.sandbox.workspace import ABSENT, Workspace
+from pilothouse.sandbox.workspace import ABSENT, Mount, Workspace
 
 COMMAND = "execute"  # the one tool whose changes are seen from outside, and may be others' too
+OUTPUTS = "outputs"
 OUTPUT_AT_MOST = 32 * 1024 * 1024
 
 
@@ -48,7 +48,7 @@ class ChangeEntry(Value, kw_only=True):
 _DECODER = msgspec.json.Decoder(ChangeEntry)
 
 
-class Keeping:
+class ArtifactStore:
     """The folder of one context. All of its work is blocking: call it in a thread."""
 
     def __init__(self, folder: Path) -> None:
@@ -58,13 +58,20 @@ class Keeping:
 
     @property
     def outputs(self) -> Path:
-        return self.folder / "outputs"
+        return self.folder / OUTPUTS
 
-    def made_outputs(self) -> Path:
-        return make_private(self.outputs)
+    def mounts(self) -> tuple[Mount, ...]:
+        """The folders that the model's tools may read."""
+        context, data = self.folder.parent.name, self.folder.parent.parent.parent
+        former = data / "kept" / context / OUTPUTS  # results stored by earlier versions name this path
+        return (Mount(OUTPUTS, make_private(self.outputs), (str(former),)),)
 
     def output_of(self, call_id: str) -> Path:
         return self.outputs / f"{call_id}.txt"
+
+    def output_name(self, call_id: str) -> str:
+        """The path under which the model's tools find a whole output."""
+        return f"{OUTPUTS}/{self.output_of(call_id).name}"
 
     @contextlib.contextmanager
     def writing_output(self, call_id: str) -> Iterator[BinaryIO]:
@@ -118,9 +125,6 @@ class Keeping:
             raise OSError("it is damaged")
         return data
 
-    def remove(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
-
     @property
     def _log(self) -> Path:
         return self.folder / "changes.jsonl"
@@ -138,36 +142,36 @@ class Undone(Value):
     left: str | None = None
 
 
-def undo_last(keeping: Keeping, workspace: Workspace, of_commands: bool = True) -> Undone:
+def undo_last(artifacts: ArtifactStore, workspace: Workspace, of_commands: bool = True) -> Undone:
     """Put back what the last call of the agent changed, all that is kept of it or nothing. What is there now is kept.
 
     Raises: ToolError; then nothing was touched. What cannot be put back is told once: who asks again goes further back.
     """
-    for entry in reversed(keeping.entries()):
+    for entry in reversed(artifacts.entries()):
         paths = ", ".join(file.path for file in entry.files) or entry.tool
         if entry.tool == COMMAND and not of_commands:
             raise ToolError(Code.UNDO_ASKS, paths=paths)
         if entry.unkept is not None and not entry.files:
-            _pass_over(keeping)
+            _pass_over(artifacts)
             raise ToolError(Code.UNDO_INCOMPLETE, paths=paths, detail=entry.unkept)
         changed = [file for file in entry.files if _now(workspace, file) != (file.before, file.mode)]
         foreign = [file.path for file in changed if _now(workspace, file) != (file.after, file.mode_after)]
         if foreign:
             raise ToolError(Code.UNDO_REFUSED, paths=", ".join(foreign))
         if changed:
-            _put_back(keeping, workspace, changed, paths)
-        keeping.note(msgspec.structs.replace(entry, undone=True))
+            _put_back(artifacts, workspace, changed, paths)
+        artifacts.note(msgspec.structs.replace(entry, undone=True))
         if changed:  # one that was noted and never made is passed over
             return Undone(tuple(file.path for file in changed), entry.unkept)
     raise ToolError(Code.NOTHING_TO_UNDO)
 
 
-def _pass_over(keeping: Keeping) -> None:
+def _pass_over(artifacts: ArtifactStore) -> None:
     """The last changes that cannot be put back, all of them: they are told together."""
-    for entry in reversed(keeping.entries()):
+    for entry in reversed(artifacts.entries()):
         if entry.unkept is None or entry.files:
             return
-        keeping.note(msgspec.structs.replace(entry, undone=True))
+        artifacts.note(msgspec.structs.replace(entry, undone=True))
 
 
 def _now(workspace: Workspace, file: ChangedFile) -> tuple[str, int | None]:
@@ -178,17 +182,17 @@ def _now(workspace: Workspace, file: ChangedFile) -> tuple[str, int | None]:
     return held, file.mode if held == file.before else file.mode_after
 
 
-def _put_back(keeping: Keeping, workspace: Workspace, files: Sequence[ChangedFile], paths: str) -> None:
+def _put_back(artifacts: ArtifactStore, workspace: Workspace, files: Sequence[ChangedFile], paths: str) -> None:
     try:
         contents = {
-            file.path: keeping.content(file.before) if file.before != file.after else workspace.read(file.path)
+            file.path: artifacts.content(file.before) if file.before != file.after else workspace.read(file.path)
             for file in files
             if file.before != ABSENT
         }
     except OSError as error:
         raise ToolError(Code.UNDO_INCOMPLETE, paths=paths, detail=str(error)) from error
     present = [workspace.read(file.path) for file in files if file.after != ABSENT]
-    keeping.keep(present)
+    artifacts.keep(present)
     for file in files:
         if file.before == ABSENT:
             workspace.remove(file.path, basis=file.after)

@@ -1,0 +1,52 @@
+"""Changes of the data directory's layout between versions, made once by the process that owns it."""
+
+import contextlib
+import logging
+import os
+import shutil
+import threading
+from pathlib import Path
+
+from pilothouse.storage.files.layout import GRAVE, Folder, is_safe
+
+_LOG = logging.getLogger("pilothouse")
+_FORMER_ARTIFACTS = "kept"
+_FORMER_SNAPSHOTS = "snapshots"
+
+
+def move_artifacts(data: Path) -> None:
+    """Move whole outputs and undo data from `kept/<id>` into the folder of their context.
+
+    Git snapshots of workspaces lay there too. Nothing needs them any more: what an undo puts back was copied beside
+    the log of changes. They are removed in the background, for they can hold gigabytes.
+    """
+    former = data / _FORMER_ARTIFACTS
+    obsolete = former.with_name(GRAVE + _FORMER_SNAPSHOTS)
+    try:
+        if former.is_dir():
+            for folder in former.iterdir():
+                _move(folder, data / "contexts", obsolete)
+            with contextlib.suppress(OSError):  # a folder stays here while its context has newer artifacts
+                former.rmdir()
+    except OSError as error:
+        _LOG.warning("Could not move the files of earlier conversations out of %s: %s.", former, error.strerror)
+    if obsolete.is_dir():
+        threading.Thread(target=_remove, args=(obsolete,), name="remove-snapshots", daemon=True).start()
+
+
+def _move(folder: Path, contexts: Path, obsolete: Path) -> None:
+    context = Folder(contexts / folder.name) if is_safe(folder.name) else None
+    if context is None or not context.path.is_dir():
+        obsolete.mkdir(mode=0o700, exist_ok=True)
+        os.rename(folder, obsolete / folder.name)
+    elif not context.artifacts.exists():
+        os.rename(folder, context.artifacts)
+
+
+def _remove(folder: Path) -> None:
+    size = 0
+    for path in folder.rglob("*"):
+        with contextlib.suppress(OSError):
+            size += path.lstat().st_size
+    shutil.rmtree(folder, ignore_errors=True)
+    _LOG.warning("Removed undo snapshots of an earlier version: %.1f MB freed.", size / 1_000_000)

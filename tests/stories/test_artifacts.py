@@ -1,0 +1,114 @@
+"""One conversation, one folder: whole outputs and undo data lie in it, move with it and go with it."""
+
+import logging
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+
+from pilothouse.domain.states import Idle
+from pilothouse.testing.world import World
+from tests.server.lending import DONE, furnished, runs, says, writes
+
+LONG = "seq 1 20000"
+
+
+async def turn(world: World, context_id: str) -> None:
+    await world.turn(context_id, "go")
+    assert isinstance((await world.runtime.context(context_id)).state, Idle)
+
+
+async def results(world: World, context_id: str) -> list[str]:
+    calls = (await world.runtime.read_calls(context_id)).items
+    found = await world.runtime.read_messages(context_id, ids=[call.result_id or "" for call in calls])
+    return [getattr(message, "content", "") for message in found]
+
+
+def output_name(result: str) -> str:
+    """The path that a cut result names."""
+    return result.split(" is in ", 1)[1].split(":", 1)[0]
+
+
+async def test_a_copied_folder_brings_its_whole_outputs_and_its_undo_data(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    for folder in (old, new):
+        folder.mkdir()
+    workspace = tmp_path / "project"
+    world = furnished(old, writes("a.txt", "two"), runs(LONG), DONE, workspace=workspace)
+    (workspace / "a.txt").write_text("one")
+    async with world.runtime:
+        context_id = await world.start()
+        await turn(world, context_id)
+        name = output_name((await results(world, context_id))[-1])
+    shutil.copytree(old / "data" / "contexts" / context_id, new / "data" / "contexts" / context_id)
+    shutil.rmtree(old)
+
+    read = says(("read_file", {"path": name, "start_line": 12_000, "end_line": 12_000}))
+    again = furnished(new, read, DONE, workspace=workspace, ids_from=1000)
+    async with again.runtime:
+        await turn(again, context_id)
+        assert (await results(again, context_id))[-1] == "12000\n"
+        assert list((await again.runtime.undo(context_id)).paths) == ["a.txt"]
+        assert (workspace / "a.txt").read_text() == "one"
+
+
+async def test_files_of_an_earlier_version_move_into_the_folder_of_their_conversation(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING, "pilothouse")
+    world = furnished(tmp_path, writes("a.txt", "two"), runs(LONG), DONE)
+    (world.workspace / "a.txt").write_text("one")
+    async with world.runtime:
+        context_id = await world.start()
+        await turn(world, context_id)
+        name = Path(output_name((await results(world, context_id))[-1])).name
+    data = tmp_path / "data"
+    former = data / "kept" / context_id
+    former.parent.mkdir()
+    (data / "contexts" / context_id / "artifacts").rename(former)
+    for path in ("snapshots/0123456789abcdef.git/objects/aa/bb", "of-a-deleted-conversation/before/cc"):
+        (former.parent / path).parent.mkdir(parents=True)
+        (former.parent / path).write_bytes(bytes(1_500_000))
+
+    # A stored result of that time names the whole path.
+    read = says(("read_file", {"path": str(former / "outputs" / name), "start_line": 3, "end_line": 3}))
+    again = furnished(tmp_path, read, DONE, ids_from=1000)
+    for thread in threading.enumerate():
+        if thread.name == "remove-snapshots":
+            thread.join()
+    assert [path.name for path in data.iterdir() if "kept" in path.name or "snapshots" in path.name] == []
+    assert [record.getMessage() for record in caplog.records] == [
+        "Removed undo snapshots of an earlier version: 3.0 MB freed."
+    ]
+    async with again.runtime:
+        await turn(again, context_id)
+        assert (await results(again, context_id))[-1] == "3\n"
+        assert list((await again.runtime.undo(context_id)).paths) == ["a.txt"]
+        assert (again.workspace / "a.txt").read_text() == "one"
+
+
+async def test_the_name_of_whole_outputs_does_not_hide_a_folder_of_the_workspace(tmp_path: Path) -> None:
+    own = says(("read_file", {"path": "outputs/model.txt"}), ("list_directory", {"path": "outputs"}))
+    world = furnished(tmp_path, runs(LONG), own, writes("outputs/new.txt", "new"), DONE)
+    (world.workspace / "outputs").mkdir()
+    (world.workspace / "outputs" / "model.txt").write_text("weights")
+    async with world.runtime:
+        context_id = await world.start()
+        await turn(world, context_id)
+        _, read, listed, _ = await results(world, context_id)
+    assert (read, listed) == ("weights", "model.txt")
+    assert (world.workspace / "outputs" / "new.txt").read_text() == "new"
+
+
+async def test_whole_outputs_cannot_be_written(tmp_path: Path) -> None:
+    world = furnished(tmp_path, runs(LONG), DONE)
+    async with world.runtime:
+        context_id = await world.start()
+        await turn(world, context_id)
+        name = output_name((await results(world, context_id))[-1])
+        workspace = world.runtime._live[context_id].workspace()
+        for path in (name, str(world.workspace / name), str(workspace.readable()[-1]) + "/" + Path(name).name):
+            limit = workspace.limit(path, writing=True)
+            assert limit is not None, path
+            assert workspace.limit(path) is None, path
