@@ -24,6 +24,7 @@ from pilothouse.tools.mcp.definitions import read_definitions
 from pilothouse.tools.mcp.servers import AcceptedTools, Servers
 from pilothouse.tools.own import tools_of_file, tools_of_packages
 from pilothouse.tools.registry import Registry
+from pilothouse.tools.undo.limits import UndoLimits
 from pilothouse.tracing import tracing_from
 
 
@@ -67,6 +68,8 @@ def build_runtime(
             limits=limits or _limits(settings),
             processors=processors,
             private=_private(settings),
+            baselines=settings.data_dir / "cache" / "baselines",
+            undo=UndoLimits(**msgspec.structs.asdict(configuration.file.undo)),
             roots=roots,
             also=[Root(Path(root.path), root.writable) for root in configuration.roots],
             trace=tracing.entered if tracing is not None else None,

@@ -26,6 +26,7 @@ from pilothouse.terminal.repl import Conversation
 from pilothouse.terminal.run import Exit, run
 
 _CONFIGURATION = frozenset({Code.INVALID_CONFIG, Code.OPEN_ACCESS, Code.WEAK_ACCESS, Code.CANNOT_LISTEN})
+_WITHOUT_RUNTIME = frozenset({"clean", "config", "mcp", "personas", "trust", "users"})
 _USAGE = frozenset({Code.UNKNOWN_MODE, Code.UNKNOWN_PERSONA})
 
 
@@ -49,18 +50,8 @@ async def _start(options: argparse.Namespace) -> int:
         settings = read_settings(
             os.environ, model=options.model, mode=options.mode, data_dir=options.data_dir, config=options.config
         )
-        if options.command == "config":
-            return _show_configuration(options, settings)
-        if options.command in ("mcp", "trust"):
-            from pilothouse.toolkeeping import mcp_command, trust_command
-
-            return await (mcp_command if options.command == "mcp" else trust_command)(options, settings)
-        if options.command == "personas":
-            return _show_personas(options, settings)
-        if options.command == "users":
-            from pilothouse.hosting import users_command
-
-            return users_command(options, settings)
+        if options.command in _WITHOUT_RUNTIME:
+            return await _answer(options, settings)
         runtime = build_runtime(settings, os.environ, roots=_roots(options, settings))
     except StoreLocked as error:
         return _complain(say(error.reason, language_of(os.environ)), Exit.TRY_LATER)
@@ -78,6 +69,27 @@ async def _start(options: argparse.Namespace) -> int:
         except OSError as error:
             unusable = Reason(Code.FILE_UNREADABLE, {"path": str(error.filename or "."), "detail": error.strerror})
             return _complain(say(unusable, settings.language), Exit.ERROR)
+
+
+async def _answer(options: argparse.Namespace, settings: Settings) -> int:
+    """Commands that need no runtime. Raises: PilothouseError, OSError."""
+    match options.command:
+        case "config":
+            return _show_configuration(options, settings)
+        case "mcp" | "trust":
+            from pilothouse.toolkeeping import mcp_command, trust_command
+
+            return await (mcp_command if options.command == "mcp" else trust_command)(options, settings)
+        case "clean":
+            from pilothouse.disk_usage import clean_command
+
+            return clean_command(options, settings)
+        case "users":
+            from pilothouse.hosting import users_command
+
+            return users_command(options, settings)
+        case _:
+            return _show_personas(options, settings)
 
 
 def _exit_of(code: Code) -> Exit:

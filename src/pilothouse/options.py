@@ -35,6 +35,15 @@ def make_parser() -> argparse.ArgumentParser:
     )
     shown.add_argument("id")
     _common(shown, suppress=True)
+    clean = commands.add_parser(
+        "clean",
+        help="show what the data directory takes, and free space",
+        description="Show what conversations, undo and caches take, and free what can be made again or has expired."
+        " No conversation is removed.",
+        epilog="Examples: pilothouse clean; pilothouse clean --yes",
+    )
+    _common(clean, suppress=True)
+    clean.add_argument("--yes", action="store_true", help="free it without asking")
     config = commands.add_parser("config", help="show what the configuration says here, or what is wrong in it")
     _common(config, suppress=True)
     return parser

@@ -81,6 +81,7 @@ def furnished(folder: Path, *answers: Answer, workspace: Path | None = None, **o
     own = configuration(folder)
     given: dict[str, Any] = {
         "tools": builtins(),
+        "baselines": folder / "data" / "cache" / "baselines",
         "trust": own,
         "steering": own.steering,
         "personas": own.personas,

@@ -1,7 +1,6 @@
 """Taking back what the agent changed: call by call, all of a call or nothing, and never what a person did."""
 
 import asyncio
-import hashlib
 import json
 import os
 import shutil
@@ -13,16 +12,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from pilothouse.domain.codes import Code
+from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import Conflict
 from pilothouse.domain.states import AwaitingToolApproval, Idle
-from pilothouse.domain.values import ContextId
 from pilothouse.sandbox.workspace import Root
 from pilothouse.testing.world import World
-from pilothouse.tools import snapshots, survey
-from pilothouse.tools.artifacts import ArtifactStore, ChangedFile, ChangeEntry
+from pilothouse.tools.artifacts import ArtifactStore
 from pilothouse.tools.builtin.delegate import Delegate
 from pilothouse.tools.builtin.execute import Execute
+from pilothouse.tools.undo import comparison, tree
+from pilothouse.tools.undo.changes import ChangedFile, ChangeEntry
+from pilothouse.tools.undo.limits import UndoLimits
 from tests.server.lending import DONE, builtins, furnished, runs, says, writes
 
 UNDO = says(("undo", {}))
@@ -54,7 +54,7 @@ async def statuses(world: World, context_id: str) -> list[str]:
 async def undone(world: World, context_id: str) -> list[str]:
     """Undo the last change: the paths that are as they were. Nothing may be left out."""
     found = await world.runtime.undo(context_id)
-    assert found.left is None
+    assert found.left == ()
     return sorted(found.paths)
 
 
@@ -72,7 +72,7 @@ async def is_undone(world: World, context_id: str) -> bool:
         told = error.reason.code
     else:
         return True
-    assert told is Code.UNDO_INCOMPLETE
+    assert told is Code.UNDO_NOTHING
     return False
 
 
@@ -282,7 +282,9 @@ async def test_a_change_that_was_noted_and_never_made_is_passed_over(tmp_path: P
         context_id = await done(world)
         kept = artifacts_of(world, context_id)
         before = world.runtime._live[context_id].workspace().basis("b.txt")
-        kept.note(ChangeEntry(call="lost", tool="write", files=(ChangedFile("b.txt", before, "f" * 64),)), [b"b"])
+        kept.changes.add(
+            ChangeEntry(call="lost", tool="write", files=(ChangedFile("b.txt", before, "f" * 64),)), [b"b"]
+        )
     again = furnished(tmp_path, ids_from=1000)
     async with again.runtime:
         assert await undone(again, context_id) == ["a.txt"]
@@ -308,10 +310,10 @@ async def test_what_was_kept_and_is_damaged_is_not_put_back(tmp_path: Path) -> N
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
         context_id = await done(world)
-        (blob,) = (artifacts_of(world, context_id).folder / "before").iterdir()
-        blob.write_bytes(b"other")
+        (pack,) = (artifacts_of(world, context_id).folder / "before").iterdir()
+        pack.write_bytes(b"other")
         error = await refusal(world, context_id)
-        assert error.reason.code is Code.UNDO_INCOMPLETE
+        assert error.reason.code is Code.UNDO_NOTHING
         assert (world.workspace / "a.txt").read_text() == "two"
 
 
@@ -564,77 +566,78 @@ async def test_a_repository_inside_the_folder_is_not_lost_in_silence(tmp_path: P
 # when it cannot be known what was there
 
 
-async def incomplete(world: World, *, of: str) -> None:
-    """Undoing says that it cannot, and undoes nothing older instead."""
-    async with world.runtime:
-        context_id = await done(world)
-        error = await refusal(world, context_id)
-        assert error.reason.code is Code.UNDO_INCOMPLETE
-        assert of in error.reason.params["detail"]
-        assert (world.workspace / "a.txt").read_text() == "two"
-
-
-async def test_without_git_undoing_says_so_instead_of_undoing_something_older(tmp_path: Path) -> None:
+async def test_undo_of_a_command_needs_no_git(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     for name in ("bash", "sh", "cat"):
         (tmp_path / "bin" / name).symlink_to(shutil.which(name) or "")
     tools = [tool for tool in builtins() if tool.name != "execute"]
-    answers = (writes("a.txt", "two"), runs("echo x > b"), DONE)
-    world = furnished(tmp_path, *answers, tools=[*tools, Execute({"PATH": str(tmp_path / "bin")})])
-    (world.workspace / "a.txt").write_text("one")
-    await incomplete(world, of="no git")
+    world = furnished(tmp_path, runs("echo x > b"), DONE, tools=[*tools, Execute({"PATH": str(tmp_path / "bin")})])
+    async with world.runtime:
+        context_id = await done(world)
+        assert await undone(world, context_id) == ["b"]
 
 
-async def test_a_folder_that_is_too_large_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshots, "_SECONDS", 0.000001)
-    world = furnished(tmp_path, writes("a.txt", "two"), runs("echo x > b"), DONE)
-    (world.workspace / "a.txt").write_text("one")
-    await incomplete(world, of="too large")
+async def test_a_folder_that_is_too_large_is_told_once_and_undone_as_far_as_the_bound_allows(tmp_path: Path) -> None:
+    answers = (runs("echo new > near"), runs("echo new > a/b/c/far"), DONE)
+    world = furnished(tmp_path, *answers, undo=UndoLimits(files=20))
+    for number in range(6):
+        (world.workspace / f"near{number}").write_text("old")
+    (world.workspace / "a" / "b" / "c").mkdir(parents=True)
+    (world.workspace / "near").write_text("old")
+    for number in range(20):
+        (world.workspace / "a" / "b" / "c" / f"a{number}").write_text("old")
+    (world.workspace / "a" / "b" / "c" / "far").write_text("old")
+    async with world.runtime:
+        context_id = await done(world)
+        calls = (await world.runtime.read_calls(context_id)).items
+        results = await world.runtime.read_messages(context_id, ids=[call.result_id or "" for call in calls])
+        told = ["Undo covers only a part" in getattr(result, "content", "") for result in results]
+        assert told == [True, False]
+        assert await undone(world, context_id) == ["near"], "what lies beyond the bound is not looked at"
+        assert (world.workspace / "near").read_text() == "old"
 
 
 async def test_more_files_than_can_be_kept_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshots, "_FILES_AT_MOST", 20)
-    world = furnished(tmp_path, writes("a.txt", "two"), runs("for n in $(seq 30); do echo > f$n; done"), DONE)
-    (world.workspace / "a.txt").write_text("one")
-    await incomplete(world, of="more than 20 files")
-
-
-async def test_a_file_larger_than_can_be_put_back_is_told(tmp_path: Path) -> None:
-    world = furnished(tmp_path, writes("a.txt", "two"), runs("head -c 11000000 /dev/zero > large"), DONE)
-    (world.workspace / "a.txt").write_text("one")
-    await incomplete(world, of="large")
-
-
-def repository_of(world: World, context_id: str) -> Path:
-    """Where our own git keeps what it sees of the workspace."""
-    name = hashlib.sha256(os.path.realpath(world.workspace).encode()).hexdigest()[:16]
-    folder = world.parts.store.artifacts_folder(ContextId(context_id))
-    assert folder is not None
-    return folder.parent / "snapshots" / f"{name}.git"
-
-
-async def test_a_lock_that_a_crash_left_does_not_make_changes_unseen(tmp_path: Path) -> None:
-    world = furnished(tmp_path, runs("echo x > b"), DONE, writes("a.txt", "two"), runs("echo y > b"), DONE)
-    (world.workspace / "a.txt").write_text("one")
+    monkeypatch.setattr(comparison, "MAX_CHANGED_FILES", 20)
+    world = furnished(tmp_path, runs("for n in $(seq 30); do echo > f$n; done"), DONE)
     async with world.runtime:
         context_id = await done(world)
-        (repository_of(world, context_id) / "index.lock").touch()
-        await go(world, context_id)
-        if await is_undone(world, context_id):
-            assert (world.workspace / "b").read_text() == "x\n"
-        assert (world.workspace / "a.txt").read_text() == "two", "nothing older is undone"
+        found = await world.runtime.undo(context_id)
+        assert len(found.paths) == 20
+        assert [reason.code for reason in found.left] == [Code.UNDO_TOO_MANY]
+        assert "(+5)" in found.left[0].params["paths"]
 
 
-async def test_a_repository_of_ours_that_was_half_made_does_not_stop_commands_or_hide_changes(tmp_path: Path) -> None:
-    world = furnished(tmp_path, writes("a.txt", "two"), runs("echo x > b"), DONE)
-    (world.workspace / "a.txt").write_text("one")
+async def test_a_file_larger_than_is_kept_is_told_and_a_new_one_is_removed(tmp_path: Path) -> None:
+    limits = UndoLimits(file_megabytes=1)
+    world = furnished(
+        tmp_path, runs("echo x >> large; head -c 2000000 /dev/zero > new; echo x > small"), DONE, undo=limits
+    )
+    (world.workspace / "large").write_bytes(bytes(1_500_000))
     async with world.runtime:
-        context_id = await world.start()
-        repository_of(world, context_id).mkdir(parents=True)
+        context_id = await done(world)
+        found = await world.runtime.undo(context_id)
+        assert sorted(found.paths) == ["new", "small"]
+        assert found.left == (Reason(Code.UNDO_TOO_LARGE, {"paths": "large", "megabytes": 1}),)
+        assert not (world.workspace / "new").exists()
+
+
+async def test_a_baseline_that_is_damaged_or_gone_is_built_again(tmp_path: Path) -> None:
+    steps = [each for number in range(1, 5) for each in (runs(f"echo {number} > b"), DONE)]
+    world = furnished(tmp_path, *steps)
+    cache = tmp_path / "data" / "cache" / "baselines"
+    async with world.runtime:
+        context_id = await done(world)
+        (folder,) = cache.iterdir()
+        (folder / "index").write_bytes(b"no index")
         await go(world, context_id)
-        assert (world.workspace / "b").read_text() == "x\n"
-        await is_undone(world, context_id)
-        assert (world.workspace / "a.txt").read_text() == "two", "nothing older is undone"
+        (folder / "contents").write_bytes(b"")
+        await go(world, context_id)
+        shutil.rmtree(cache)
+        await go(world, context_id)
+        for text in ("3\n", "2\n", "1\n"):
+            assert await undone(world, context_id) == ["b"]
+            assert (world.workspace / "b").read_text() == text
 
 
 async def test_what_a_command_changed_before_it_was_stopped_can_be_undone(tmp_path: Path) -> None:
@@ -686,7 +689,7 @@ async def test_running_a_program_that_leaves_only_ignored_files_behind_does_not_
 async def test_in_a_folder_with_very_many_files_mode_bits_return_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(survey, "_ENTRIES_AT_MOST", 5)
+    monkeypatch.setattr(tree, "MAX_NOTICED_ENTRIES", 5)
     world = furnished(tmp_path, runs("echo new > run.sh; echo new > plain"), DONE)
     for name in "abcdef":
         (world.workspace / name).write_text(name)
@@ -704,7 +707,7 @@ async def test_in_a_folder_with_very_many_files_mode_bits_return_too(
 async def test_in_a_folder_with_very_many_files_a_change_that_git_does_not_see_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(survey, "_ENTRIES_AT_MOST", 5)
+    monkeypatch.setattr(tree, "MAX_NOTICED_ENTRIES", 5)
     world = furnished(tmp_path, writes("a", "two"), runs("echo new > secret.log"), DONE)
     (world.workspace / ".gitignore").write_text("*.log\n")
     (world.workspace / "secret.log").write_text("old")

@@ -139,6 +139,15 @@ class OverviewTable(_Table, frozen=True):
     every: Count | None = None
 
 
+class UndoTable(_Table, frozen=True):
+    """How much is kept so that changes can be undone."""
+
+    conversation_megabytes: Annotated[int, Meta(ge=1, le=1_000_000)] = 200
+    days: Annotated[int, Meta(ge=1, le=3650)] = 30
+    baseline_megabytes: Annotated[int, Meta(ge=1, le=1_000_000)] = 500
+    files: Annotated[int, Meta(ge=100, le=1_000_000)] = 100_000
+
+
 class ProjectFile(_Table, frozen=True):
     """What a folder that one merely opens may say: only what makes things stricter."""
 
@@ -173,4 +182,5 @@ class UserFile(ProjectFile, frozen=True):
     models: dict[str, Any] = {}
     window: WindowTable = WindowTable()
     overview: OverviewTable = OverviewTable()
+    undo: UndoTable = UndoTable()
     server: ServerTable = ServerTable()

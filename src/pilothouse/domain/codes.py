@@ -3,7 +3,7 @@
 The words are made where they are read, in the reader's language, and in English for the model.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -184,6 +184,25 @@ class Code(StrEnum):
     UNDO_REFUSED = "undo_refused"
     UNDO_INCOMPLETE = "undo_incomplete"
     UNDO_ASKS = "undo_asks"
+    UNDO_NOTHING = "undo_nothing"
+    UNDO_EXPIRED = "undo_expired"
+    UNDO_UNKNOWN = "undo_unknown"
+    UNDO_INTERRUPTED = "undo_interrupted"
+    UNDO_IGNORED = "undo_ignored"
+    UNDO_UNSEEN = "undo_unseen"
+    UNDO_TOO_MANY = "undo_too_many"
+    UNDO_TOO_LARGE = "undo_too_large"
+    UNDO_OVER_BUDGET = "undo_over_budget"
+    UNDO_SPECIAL = "undo_special"
+    UNDO_UNREADABLE = "undo_unreadable"
+    UNDO_COVERAGE = "undo_coverage"
+    GIT_CREATED = "git_created"
+    GIT_REMOVED = "git_removed"
+    GIT_SWITCHED = "git_switched"
+    GIT_MOVED = "git_moved"
+    GIT_REFERENCES = "git_references"
+    GIT_INDEX = "git_index"
+    GIT_OTHER = "git_other"
     TOOL_NEEDS = "tool_needs"
     TOOL_TWICE = "tool_twice"
     INVALID_TOOL = "invalid_tool"
@@ -260,7 +279,23 @@ def say(reason: Reason, language: Language = "en") -> str:
 
     english, chinese = WORDS[reason.code]
     template = chinese if language == "zh" else english
-    return template.format_map(_Forgiving(reason.params))
+    params = {name: _said(value, language) for name, value in reason.params.items()}
+    return template.format_map(_Forgiving(params))
+
+
+def say_all(reasons: Iterable[Reason], language: Language = "en") -> str:
+    """Several reasons as one text: each is a sentence."""
+    return ("" if language == "zh" else " ").join(say(reason, language) for reason in reasons)
+
+
+def _said(value: Any, language: Language) -> Any:
+    """A parameter may be a list of reasons itself, also as it was read back from a store."""
+    if not isinstance(value, list | tuple) or not value:
+        return value
+    try:
+        return say_all(msgspec.convert(value, list[Reason]), language)
+    except msgspec.ValidationError:
+        return value
 
 
 class _Forgiving(dict[str, Any]):

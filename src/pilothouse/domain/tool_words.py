@@ -38,22 +38,6 @@ TOOL_WORDS: Mapping[Code, tuple[str, str]] = {
         "{path!r} has no cell {cell!r}. It has {count} cells, counted from 0.",
         "{path!r} 没有单元格 {cell!r}。共有 {count} 个单元格，从 0 开始计数。",
     ),
-    Code.NOTHING_TO_UNDO: (
-        "There is no change of the agent left to undo here.",
-        "这里没有可撤销的代理修改。",
-    ),
-    Code.UNDO_REFUSED: (
-        "Not undone: {paths} changed after the agent's own change. Nothing was touched.",
-        "未撤销：{paths} 在代理修改之后又被改动。没有改动任何内容。",
-    ),
-    Code.UNDO_ASKS: (
-        "A command changed {paths}, perhaps beside a person: only the person undoes that here.",
-        "命令修改了 {paths}，其中可能有他人的改动：此处只能由人来撤销。",
-    ),
-    Code.UNDO_INCOMPLETE: (
-        "Not undone: what {paths} held before was not kept ({detail}).",
-        "未撤销：没有保存 {paths} 之前的内容（{detail}）。",
-    ),
     Code.TOOL_NEEDS: (
         "The tool {tool} needs {needs}, which is not there.",
         "工具 {tool} 需要 {needs}，但它不存在。",

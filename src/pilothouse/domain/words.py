@@ -6,6 +6,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.server_words import SERVER_WORDS
 from pilothouse.domain.steering_words import STEERING_WORDS
 from pilothouse.domain.tool_words import TOOL_WORDS
+from pilothouse.domain.undo_words import UNDO_WORDS
 from pilothouse.domain.window_words import WINDOW_WORDS
 
 WORDS: Mapping[Code, tuple[str, str]] = {
@@ -272,5 +273,6 @@ WORDS: Mapping[Code, tuple[str, str]] = {
     **SERVER_WORDS,
     **STEERING_WORDS,
     **TOOL_WORDS,
+    **UNDO_WORDS,
     **WINDOW_WORDS,
 }

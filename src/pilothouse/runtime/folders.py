@@ -18,7 +18,7 @@ from pilothouse.runtime.deciding import nothing
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.modes import follow
 from pilothouse.runtime.overviews import described, put_overview
-from pilothouse.tools.artifacts import Undone, undo_last
+from pilothouse.tools.undo.revert import Undone, undo_last
 
 
 async def folder_trust(contexts: Contexts, context_id: str) -> FolderTrust:
@@ -76,7 +76,7 @@ async def undo(contexts: Contexts, context_id: str, *, by: str = "local") -> Und
         if live.artifacts is None:
             raise Conflict(Code.NOTHING_TO_UNDO)
         try:
-            undone = await asyncio.to_thread(undo_last, live.artifacts, live.workspace())
+            undone = await asyncio.to_thread(undo_last, live.artifacts.changes, live.workspace())
         except ToolError as error:
             raise Conflict(error.reason.code, **error.reason.params) from error
         draft = live.draft()

@@ -163,7 +163,9 @@ class Live:
         """Files of the conversation beside its messages. Sub-agents share those of the context that the person sees."""
         if self._artifacts is None:
             folder = self.parts.store.artifacts_folder(self.above[-1].id if self.above else self.id)
-            self._artifacts = ArtifactStore(folder) if folder is not None else None
+            self._artifacts = (
+                ArtifactStore(folder, self.parts.baselines, self.parts.undo) if folder is not None else None
+            )
         return self._artifacts
 
     def is_executing(self, call_id: CallId) -> bool:

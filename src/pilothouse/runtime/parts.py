@@ -29,6 +29,7 @@ from pilothouse.sandbox.workspace import Root
 from pilothouse.storage.base import Store
 from pilothouse.tools.mcp.servers import Servers
 from pilothouse.tools.registry import Registry
+from pilothouse.tools.undo.limits import UndoLimits
 from pilothouse.window.compression import Scorer, usual_importance
 
 _LOG = logging.getLogger("pilothouse")
@@ -141,6 +142,9 @@ class Parts:
     private: Sequence[Path] = ()
     roots: Sequence[Path] = ()
     also: Sequence[Root] = ()
+    baselines: Path | None = None
+    """Where undo caches what workspaces hold, for all contexts."""
+    undo: UndoLimits = UndoLimits()
     hub: Hub = field(default_factory=Hub)
     trace: Trace | None = None
     trace_change: Callable[[ContextId, Change], None] | None = None

@@ -16,10 +16,11 @@ from typing import Literal, NamedTuple
 
 from pilothouse.domain.codes import Code
 from pilothouse.sandbox.beneath import FOLDER, Way
+from pilothouse.sandbox.data_directory import is_data_directory
 from pilothouse.sandbox.workspace import Workspace
 
 ENTRIES_AT_MOST, DEEPEST = 200_000, 100
-_IGNORE_FILES = (".gitignore", ".ignore", ".rgignore")  # a later one is asked first, wherever it stands
+IGNORE_FILES = (".gitignore", ".ignore", ".rgignore")  # a later one is asked first, wherever it stands
 _LARGEST, _RULES_AT_MOST = 1024 * 1024, 2000
 # What takes longer than looking at an entry counts for so many: where a link leads, to read a rule and to ask it.
 _A_LINK_COSTS, _A_RULE_COSTS, _RULES_LIKE_AN_ENTRY = 10, 5, 100
@@ -106,7 +107,7 @@ class Ignores:
     """What one ignore file says. `base` is the folder it stands in, as `plain` text below the root."""
 
     def __init__(self, base: str, name: str, text: str) -> None:
-        self.rank = _IGNORE_FILES.index(name)
+        self.rank = IGNORE_FILES.index(name)
         self._skip = len(base) + 1 if base else 0
         lines = text.removeprefix("ï»¿").split("\n", _RULES_AT_MOST)[:_RULES_AT_MOST]
         self._rules = [rule for rule in map(_rule, reversed(lines)) if rule]
@@ -149,7 +150,7 @@ def plain(name: str) -> str:
 def levels_in(dir_fd: int, base: str, above: tuple[Ignores, ...]) -> tuple[Ignores, ...]:
     """What holds in an open folder. A link is no ignore file, as for git."""
     own = []
-    for name in _IGNORE_FILES:
+    for name in IGNORE_FILES:
         with contextlib.suppress(OSError):
             fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=dir_fd)
             with open(fd, "rb") as file:
@@ -270,6 +271,8 @@ class Walk:
     def _fill(self, frame: _Frame, most: int) -> None:
         with os.scandir(frame.fd) as found:
             entries = list(itertools.islice(found, most + 1))
+        if is_data_directory(frame.fd, {entry.name for entry in entries}):
+            entries = []
         self.cut = self.cut or len(entries) > most
         del entries[most:]
         self.left -= len(entries)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.beneath import open_beneath
+from pilothouse.sandbox.data_directory import has_data_directory
 from pilothouse.sandbox.placing import as_tool_errors, link_target, make_alike, make_dirs, status_of
 from pilothouse.sandbox.protected import is_protected, runs_code
 
@@ -63,6 +64,7 @@ class Workspace:
         self._mounts = [(each, _mounted(each, private)) for each in mounts if each.folder.is_dir()]
         self.root = Path(os.path.realpath(root))
         self._depth = len(self.root.parts)
+        self._data_directories: dict[str, bool] = {}
         status = self.root.stat()
         self._identity = (status.st_dev, status.st_ino)
         self.runtimes = tuple(Path(os.path.realpath(path)) for path in private)
@@ -137,6 +139,8 @@ class Workspace:
             return Reason(Code.OUTSIDE_WORKSPACE, {"path": path})
         if self.is_protected_here(str(self.root / relative), writing) or self.is_protected_here(real, writing):
             return Reason(Code.PROTECTED_PATH, {"path": path})
+        if self.is_in_data_directory(real):
+            return Reason(Code.PROTECTED_PATH, {"path": path})
         return None
 
     def ask(self, path: str) -> Reason | None:
@@ -161,6 +165,18 @@ class Workspace:
     def is_protected_here(self, absolute: str, writing: bool) -> bool:
         """Whether a path is not for tools."""
         return self.is_private(absolute) or is_protected(self._parts(absolute), writing)
+
+    def is_in_data_directory(self, absolute: str) -> bool:
+        """Whether a path beneath the root lies in a data directory of any Pilothouse, or is one."""
+        folder, root = absolute, str(self.root)
+        while len(folder) > len(root):
+            known = self._data_directories.get(folder)
+            if known is None:
+                known = self._data_directories[folder] = has_data_directory(folder)
+            if known:
+                return True
+            folder = os.path.dirname(folder)
+        return False
 
     def _parts(self, absolute: str) -> list[str]:
         return [part for part in absolute.casefold().split("/")[self._depth :] if part]
@@ -203,7 +219,7 @@ class Workspace:
             if basis is not None and basis != self.basis(path):
                 raise ToolError(Code.FILE_CHANGED, path=path)
             before = status_of(name, dir_fd, path)
-            draft = f".draft-{secrets.token_hex(8)}"
+            draft = draft_name()
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             fd = os.open(draft, flags, 0o666 if before is None else 0o600, dir_fd=dir_fd)
             try:
@@ -261,7 +277,7 @@ class Workspace:
             with other._opened(inside, flags) as fd:
                 yield fd
             return
-        with as_tool_errors(path), self._root_fd() as root_fd:
+        with as_tool_errors(path), self.root_fd() as root_fd:
             fd = open_beneath(root_fd, self.relative(path), flags)
             try:
                 self._refuse_protected(fd, "", path, writing=False)
@@ -275,7 +291,7 @@ class Workspace:
 
         A link at the end is followed first, so that the file is replaced and not the link.
         """
-        with as_tool_errors(path), self._root_fd() as root_fd:
+        with as_tool_errors(path), self.root_fd() as root_fd:
             relative = self.relative(path)
             for _ in range(40):
                 head, name = os.path.split(relative)
@@ -296,7 +312,7 @@ class Workspace:
             raise ToolError(Code.FILE_UNREADABLE, path=path, detail="too many links")
 
     @contextlib.contextmanager
-    def _root_fd(self) -> Iterator[int]:
+    def root_fd(self) -> Iterator[int]:
         fd = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             status = os.fstat(fd)
@@ -313,7 +329,8 @@ class Workspace:
         except OSError:
             real = real_path(self.root / self.relative(path))
             name = ""
-        if self.is_protected_here(os.path.join(real, name) if name else real, writing):
+        absolute = os.path.join(real, name) if name else real
+        if self.is_protected_here(absolute, writing) or self.is_in_data_directory(absolute):
             raise ToolError(Code.PROTECTED_PATH, path=path)
 
 
@@ -335,6 +352,11 @@ def _private_outside(folder: Path, private: Sequence[Path]) -> list[Path]:
     """A folder inside a private one was granted on purpose: that private folder does not close it."""
     real = os.path.realpath(folder)
     return [each for each in private if not _is_within(real, os.path.realpath(each))]
+
+
+def draft_name() -> str:
+    """A name that nobody can guess, for a file that will take another's place."""
+    return f".draft-{secrets.token_hex(8)}"
 
 
 def real_path(path: str | Path) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated
 from msgspec import Meta
 from starlette.responses import FileResponse, Response
 
+from pilothouse.domain.codes import say_all
 from pilothouse.domain.trust import FolderTrust
 from pilothouse.domain.values import Value
 from pilothouse.runtime.finding import FoundFiles
@@ -59,7 +60,7 @@ async def files(call: Call, context_id: str, query: FilesQuery) -> FoundFiles:
 async def undo(call: Call, context_id: str) -> UndoneShape:
     await call.own(context_id)
     undone = await call.runtime.undo(context_id, by=call.user)
-    return UndoneShape(undone.paths, undone.left)
+    return UndoneShape(undone.paths, say_all(undone.left, call.language) or None)
 
 
 async def output(call: Call, context_id: str, call_id: str) -> Response:

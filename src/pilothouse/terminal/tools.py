@@ -3,7 +3,7 @@
 import asyncio
 import sys
 
-from pilothouse.domain.codes import Code, Language
+from pilothouse.domain.codes import Code, Language, say_all
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.modes import is_looser
 from pilothouse.domain.trust import FolderTrust
@@ -18,7 +18,7 @@ async def undo(runtime: Runtime, context_id: str, _: str, language: Language) ->
     undone = await runtime.undo(context_id)
     print(visible(tell("undone", language, paths=", ".join(undone.paths))))
     if undone.left:
-        print(visible(tell("undo_left", language, left=undone.left)))
+        print(visible(tell("undo_left", language, left=say_all(undone.left, language))))
 
 
 async def tools(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:

@@ -1,6 +1,5 @@
 """A tool's contract. A tool says what a call would do before it is decided, and does it when the gate has let it."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
@@ -14,8 +13,8 @@ from pilothouse.domain.offers import Category as Category
 from pilothouse.domain.values import CallId, Value
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.artifacts import ArtifactStore
+from pilothouse.tools.threads import in_thread as in_thread
 
-_WAIT_FOR_THREAD = 0.5
 A = TypeVar("A", bound=msgspec.Struct, contravariant=True)
 
 
@@ -101,14 +100,3 @@ def parse_arguments(tool: str, parameters: type[Any], data: Any) -> Any:
 def storable(text: str) -> str:
     """A name of a file may hold what is no Unicode; what is stored may not."""
     return text.encode("utf-8", "backslashreplace").decode()
-
-
-async def in_thread(function: Any, *args: Any) -> Any:
-    """File work off the event loop. A thread cannot be stopped: who is cancelled waits for it, briefly, so that
-    nothing is written after the call has ended."""
-    work = asyncio.ensure_future(asyncio.to_thread(function, *args))
-    try:
-        return await asyncio.shield(work)
-    except asyncio.CancelledError:
-        await asyncio.wait({work}, timeout=_WAIT_FOR_THREAD)
-        raise

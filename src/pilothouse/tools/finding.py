@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pilothouse.sandbox.walking import ENTRIES_AT_MOST, Entry, Walk
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools import kinds
-from pilothouse.tools.builtin.listing import until_cancelled
+from pilothouse.tools.threads import until_cancelled
 
 _SECONDS_AT_MOST, _SECONDS_FRESH = 2.0, 3.0
 _LETTERS_AT_MOST = 20_000_000  # of all paths together: they are kept, and folders may lie deep

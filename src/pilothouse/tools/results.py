@@ -2,7 +2,7 @@
 
 import os
 
-from pilothouse.tools.artifacts import OUTPUT_AT_MOST, ArtifactStore
+from pilothouse.tools.artifacts import MAX_OUTPUT_BYTES, ArtifactStore
 
 HEAD = 20_000
 TAIL = 20_000
@@ -12,7 +12,7 @@ AT_MOST = HEAD + TAIL + 1000  # with the note of what was cut
 def bounded(content: str, call_id: str, artifacts: ArtifactStore) -> str:
     """A result of any tool. A long one is kept whole beside, where it can be read."""
     with artifacts.writing_output(call_id) as file:
-        file.write(content.encode()[:OUTPUT_AT_MOST])
+        file.write(content.encode()[:MAX_OUTPUT_BYTES])
     left_out = len(content) - HEAD - TAIL
     note = cut_note(f"{left_out:,} characters", artifacts.output_name(call_id))
     return f"{content[:HEAD]}\n{note}\n{content[-TAIL:]}"
@@ -21,7 +21,7 @@ def bounded(content: str, call_id: str, artifacts: ArtifactStore) -> str:
 def cut_note(what: str, where: str | None, *, is_whole: bool = True) -> str:
     if where is None:
         return f"[… {what} left out …]"
-    kept = "The whole" if is_whole else f"The first {OUTPUT_AT_MOST // 1024 // 1024} MB"
+    kept = "The whole" if is_whole else f"The first {MAX_OUTPUT_BYTES // 1024 // 1024} MB"
     return (
         f"[… {what} left out. {kept} is in {where}: read_file with start_line and end_line, or grep, shows the rest …]"
     )
@@ -52,13 +52,13 @@ class Output:
             del self._tail[:surplus]
 
     def _keep(self, part: bytes) -> None:
-        if self._artifacts is None or self._kept >= OUTPUT_AT_MOST:
+        if self._artifacts is None or self._kept >= MAX_OUTPUT_BYTES:
             return
         if self._fd is None:
             with self._artifacts.writing_output(self._call_id) as file:
                 self._fd = os.dup(file.fileno())
             part = bytes(self._head + self._tail) + part
-        data = memoryview(part)[: OUTPUT_AT_MOST - self._kept]
+        data = memoryview(part)[: MAX_OUTPUT_BYTES - self._kept]
         self._kept += len(data)
         while data:
             data = data[os.write(self._fd, data) :]

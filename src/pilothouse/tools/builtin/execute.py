@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-import msgspec
 from msgspec import Meta
 
 from pilothouse.domain.calls import Effect
@@ -23,10 +22,9 @@ from pilothouse.sandbox import confinement, processes
 from pilothouse.sandbox.confinement import Confinement
 from pilothouse.sandbox.shell import Judgement, judge
 from pilothouse.sandbox.workspace import Workspace, real_path
-from pilothouse.tools.artifacts import ChangeEntry
 from pilothouse.tools.base import Arguments, Category, Job, Prepared, in_thread
 from pilothouse.tools.results import Output
-from pilothouse.tools.snapshots import Look, Snapshots, Unkept
+from pilothouse.tools.undo.command_recorder import CommandRecorder
 
 Sandbox = Literal["off", "workspace"]
 _HAS_PROC = Path("/proc/self/fd").is_dir()
@@ -106,11 +104,16 @@ class Execute:
         if job.confined:
             return await self._in_shell(arguments, job, None)
         with _temporary(self._sandbox) as temporary:
-            look = await self._look(job)
-            try:
+            if job.artifacts is None:
                 return await self._in_shell(arguments, job, temporary)
+            recorder = CommandRecorder(job.artifacts, job.workspace, job.call_id, self.name)
+            await recorder.begin(job.tell)
+            remark = None
+            try:
+                result = await self._in_shell(arguments, job, temporary)
             finally:
-                await self._note_changes(job, look)
+                remark = await recorder.finish()
+            return f"{result}\n[{remark}]" if remark is not None else result
 
     async def _in_shell(self, arguments: ExecuteArguments, job: Job, temporary: str | None) -> str:
         assert job.seconds is not None
@@ -152,38 +155,6 @@ class Execute:
             writable = [*job.workspace.writable(), *([temporary] if temporary is not None else [])]
             return confinement.writing_beneath(writable)
         return confinement.FREE
-
-    async def _look(self, job: Job) -> tuple[Snapshots, Look | str] | None:
-        if job.artifacts is None:
-            return None
-        path = confinement.path_outside(self._environment.get("PATH", os.defpath), str(job.workspace.root))
-        snapshots = Snapshots(job.artifacts, job.workspace, path)
-        try:
-            look: Look | str = await snapshots.look()
-        except (Unkept, OSError) as error:
-            look = str(error)
-        # What is cut from here on is known to have been there.
-        await asyncio.to_thread(job.artifacts.note, self._unkept(job, "it was interrupted"))
-        return snapshots, look
-
-    async def _note_changes(self, job: Job, look: tuple[Snapshots, Look | str] | None) -> None:
-        """So that it can be undone, or that undoing tells why it cannot."""
-        if look is None or job.artifacts is None:
-            return
-        snapshots, before = look
-        try:
-            if isinstance(before, Look):
-                if await snapshots.changes(before, job.call_id, self.name) is not None:
-                    return
-                entry = msgspec.structs.replace(self._unkept(job, ""), undone=True)  # nothing was changed
-            else:
-                entry = self._unkept(job, before)
-        except (Unkept, ToolError, OSError) as error:
-            entry = self._unkept(job, str(error))
-        await asyncio.to_thread(job.artifacts.note, entry)
-
-    def _unkept(self, job: Job, why: str) -> ChangeEntry:
-        return ChangeEntry(call=job.call_id, tool=self.name, unkept=why)
 
 
 async def _read(running: processes.Running, output: Output, job: Job) -> None:

@@ -1,14 +1,12 @@
 """Finding by name: list_directory and glob. Also how a folder is opened for any search."""
 
-import asyncio
 import contextlib
 import heapq
 import itertools
 import os
 import stat
-import threading
 from collections.abc import Callable, Iterator
-from typing import Annotated, NamedTuple, TypeVar
+from typing import Annotated, NamedTuple
 
 from msgspec import Meta
 
@@ -20,12 +18,11 @@ from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import Arguments, Category, Job, Prepared
 from pilothouse.tools.builtin import patterns
 from pilothouse.tools.builtin.files import reading
+from pilothouse.tools.threads import until_cancelled
 
 LISTED_AT_MOST = 1000
 _FOUND_AT_MOST = 1000
-_WAIT_FOR_THREAD = 0.5
 MARKS = {"folder": "/", "link": "@", "file": "", "other": ""}
-T = TypeVar("T")
 
 
 class ListDirectoryArguments(Arguments):
@@ -118,18 +115,6 @@ def notes(walk: walking.Walk) -> list[str]:
     if walk.unread:
         said.append(f"[{walk.unread} folders could not be opened]")
     return said
-
-
-async def until_cancelled(work: Callable[[Callable[[], bool]], T]) -> T:
-    """File work in a thread that is told when nobody waits for it any more, and is then waited for, briefly."""
-    stop = threading.Event()
-    running = asyncio.ensure_future(asyncio.to_thread(work, stop.is_set))
-    try:
-        return await asyncio.shield(running)
-    except asyncio.CancelledError:
-        stop.set()
-        await asyncio.wait({running}, timeout=_WAIT_FOR_THREAD)
-        raise
 
 
 # opening what is to be searched

@@ -22,6 +22,7 @@ from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import Arguments, Category, Job, Prepared
 from pilothouse.tools.builtin import listing, patterns, scan
 from pilothouse.tools.builtin.files import reading
+from pilothouse.tools.threads import until_cancelled
 
 SECONDS = 10.0
 COUNTED_AT_MOST = 10_000
@@ -98,6 +99,7 @@ class Grep:
         narrows = arguments.glob is not None and _PLAIN_GLOB.fullmatch(arguments.glob) is not None
         if narrows:
             flags += [f"--type-add=wanted:{arguments.glob}", "--type=wanted"]
+        flags += _without_private(place)
         pattern = patterns.regex_for_ripgrep(arguments.pattern)
         argv = [self._ripgrep, *_RIPGREP, *flags, "-e", pattern, "--", f"./{place.name or ''}"]
         done = await _search(argv, _shut_in(self._ripgrep, place), answer, job)
@@ -110,6 +112,13 @@ def find_ripgrep() -> str | None:
     """The program that came with us, or one on the path."""
     beside = Path(sys.executable).parent / "rg"
     return str(beside) if os.access(beside, os.X_OK) else shutil.which("rg")
+
+
+def _without_private(place: listing.Place) -> list[str]:
+    """Flags that keep ripgrep out of the runtime's own folders."""
+    inside = [path for path in place.workspace.private() if path.startswith(f"{place.real}/")]
+    names = [re.sub(r"([\\*?\[\]{}!])", r"\\\1", os.path.relpath(path, place.real)) for path in inside]
+    return [f"--glob=!/{name}" for name in names]
 
 
 def _shut_in(program: str, place: listing.Place) -> Confinement:
@@ -128,7 +137,7 @@ async def _by_scan(arguments: GrepArguments, answer: "_Answer", job: Job) -> Non
 
     answer.forget()
     with tempfile.NamedTemporaryFile(prefix="pilothouse-") as file:
-        file.write(await listing.until_cancelled(names))
+        file.write(await until_cancelled(names))
         file.flush()
         answer.notes += listing.notes(walk)
         argv = [sys.executable, "-I", "-S", "-B", scan.__file__, file.name, arguments.pattern]
@@ -188,12 +197,16 @@ class _Answer:
             at = found.end()
             path = os.fsdecode(found[1])
             real = os.path.join(self.place.real, path)
-            if self.wants(path) and not self.place.workspace.is_protected_here(real, writing=False):
+            if self.wants(path) and not self._is_closed(real):
                 self.matches += 1
                 if self.matches <= self._most:
                     text = _shown(found[4].rstrip(b"\r"), int(found[3] or len(found[4]) + 1) - 1)
                     self._lines.append(f"{self.place.shown(path)}:{int(found[2])}: {text}")
         return data[at:]
+
+    def _is_closed(self, real: str) -> bool:
+        workspace = self.place.workspace
+        return workspace.is_protected_here(real, writing=False) or workspace.is_in_data_directory(os.path.dirname(real))
 
     def text(self) -> str:
         room = CHARACTERS_AT_MOST

@@ -1,11 +1,11 @@
 """undo: takes back the agent's last change of files, unless somebody else has changed them since."""
 
 from pilothouse.domain.calls import Effect
-from pilothouse.domain.codes import Code
+from pilothouse.domain.codes import Code, say_all
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.artifacts import Undone, undo_last
 from pilothouse.tools.base import Arguments, Category, Job, Prepared, in_thread
+from pilothouse.tools.undo.revert import Undone, undo_last
 
 
 class UndoArguments(Arguments):
@@ -29,8 +29,8 @@ class Undo:
         if job.artifacts is None:
             raise ToolError(Code.NOTHING_TO_UNDO)
         # By itself it takes back only what it wrote itself: while a command ran, a person may have written, too.
-        undone: Undone = await in_thread(undo_last, job.artifacts, job.workspace, not job.confined)
+        log, of_commands = job.artifacts.changes, not job.confined
+        undone: Undone = await in_thread(lambda: undo_last(log, job.workspace, of_commands=of_commands))
         for path in undone.paths:
             job.workspace.forget(path)
-        left = f" Not put back: {undone.left}." if undone.left else ""
-        return f"Undone: {', '.join(undone.paths)}.{left}"
+        return f"Undone: {', '.join(undone.paths) or 'no file'}. {say_all(undone.left)}".rstrip()

@@ -1,0 +1,211 @@
+"""Entries of a workspace as they are, files and links alike: looked at, put back, removed. No link is followed.
+
+Undo uses them. Protected files can be put back, for then they hold again what they held; the runtime's own cannot.
+"""
+
+import contextlib
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Set
+from typing import NamedTuple
+
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import ToolError
+from pilothouse.sandbox.beneath import open_beneath
+from pilothouse.sandbox.placing import as_tool_errors, make_dirs
+from pilothouse.sandbox.workspace import ABSENT, Workspace, draft_name, real_path
+
+FOLDER = "folder"
+OTHER = "other"
+BLOCKED = "blocked"
+MAX_HASHED_BYTES = 64 * 1024 * 1024
+_MAX_HELD_ENTRIES = 100_000
+_HAS_PROC = os.path.isdir("/proc/self/fd")
+
+
+class EntryState(NamedTuple):
+    """What lies at a path, without following a link."""
+
+    content: str
+    """The digest of a file's content or, after `link:`, of where a link leads; ABSENT, FOLDER, OTHER, or BLOCKED where
+    a file lies in the place of a folder above."""
+    stat: str = ""
+    """Names a file by its status: enough to notice a change where its content was not read."""
+    bits: int | None = None
+
+    def is_named(self, name: str) -> bool:
+        return name in (self.content, self.stat)
+
+
+_NO_ENTRY = EntryState(ABSENT)
+
+
+def _state(dir_fd: int, name: str) -> EntryState:
+    """Raises: OSError."""
+    try:
+        status = os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
+    except FileNotFoundError:
+        return _NO_ENTRY
+    about = (stat_name(status.st_size, status.st_mtime_ns, status.st_ino), stat.S_IMODE(status.st_mode))
+    if stat.S_ISLNK(status.st_mode):
+        return EntryState(link_name(os.fsencode(os.readlink(name, dir_fd=dir_fd))), *about)
+    if not stat.S_ISREG(status.st_mode):
+        return EntryState(FOLDER if stat.S_ISDIR(status.st_mode) else OTHER, *about)
+    if status.st_size > MAX_HASHED_BYTES:
+        return EntryState(about[0], *about)
+    with open(_open_entry(dir_fd, name), "rb") as file:
+        return EntryState(hashlib.file_digest(file, "sha256").hexdigest(), *about)
+
+
+def stat_name(size: int, mtime_ns: int, inode: int) -> str:
+    return f"stat:{size}:{mtime_ns}:{inode}"
+
+
+def link_name(target: bytes) -> str:
+    return f"link:{hashlib.sha256(target).hexdigest()}"
+
+
+def _open_entry(dir_fd: int, name: str) -> int:
+    return os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, dir_fd=dir_fd)
+
+
+class Entries:
+    """The entries of one workspace and of the folders beside it."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def _elsewhere(self, path: str) -> "tuple[Entries, str] | None":
+        elsewhere = self._workspace.elsewhere(path)
+        return (Entries(elsewhere[0]), elsewhere[1]) if elsewhere is not None else None
+
+    def look(self, path: str) -> EntryState:
+        """What lies at a path; a link is not followed. Raises: ToolError."""
+        if (elsewhere := self._elsewhere(path)) is not None:
+            return elsewhere[0].look(elsewhere[1])
+        try:
+            with self._folder(path) as (dir_fd, name):
+                return _state(dir_fd, name)
+        except ToolError as error:
+            if error.reason.code is Code.FILE_MISSING:
+                return _NO_ENTRY
+            if error.reason.code is Code.NOT_A_DIRECTORY:
+                return EntryState(BLOCKED, ABSENT)
+            raise
+
+    def read(self, path: str, limit: int = MAX_HASHED_BYTES) -> bytes | None:
+        """What a regular file holds, also a protected one; None where it is none, or too large. Raises: ToolError."""
+        if (elsewhere := self._elsewhere(path)) is not None:
+            return elsewhere[0].read(elsewhere[1], limit)
+        with self._folder(path) as (dir_fd, name), open(_open_entry(dir_fd, name), "rb") as file:
+            status = os.fstat(file.fileno())
+            return file.read(limit) if stat.S_ISREG(status.st_mode) and status.st_size <= limit else None
+
+    def holds_only(self, path: str, names: Set[str]) -> bool:
+        """Whether every file beneath a folder is one of these paths. Raises: ToolError."""
+        inside, todo = 0, [path]
+        while todo:
+            folder = todo.pop()
+            with self._workspace.directory(folder) as fd, os.scandir(fd) as entries:
+                for entry in entries:
+                    each = os.path.join(folder, entry.name)
+                    inside += 1
+                    if entry.is_dir(follow_symlinks=False):
+                        todo.append(each)
+                    elif each not in names or inside > _MAX_HELD_ENTRIES:
+                        return False
+        return True
+
+    def put(self, path: str, data: bytes, *, expected: str, mode: int | None, is_link: bool) -> None:
+        """Replace what lies at a path by a file or a link, if it still is what is expected.
+
+        Protected files are put back too: they hold again what they held. Raises: ToolError.
+        """
+        if (elsewhere := self._elsewhere(path)) is not None:
+            elsewhere[0].put(elsewhere[1], data, expected=expected, mode=mode, is_link=is_link)
+            return
+        with self._parent(path, expected) as (dir_fd, name):
+            draft = draft_name()
+            try:
+                if is_link:
+                    os.symlink(os.fsdecode(data), draft, dir_fd=dir_fd)
+                else:
+                    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+                    with open(os.open(draft, flags, 0o600, dir_fd=dir_fd), "wb") as file:
+                        file.write(data)
+                        file.flush()
+                        os.fchmod(file.fileno(), mode if mode is not None else 0o600)
+                        os.fsync(file.fileno())
+                os.replace(draft, name, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(draft, dir_fd=dir_fd)
+                raise
+
+    def remove(self, path: str, *, expected: str) -> None:
+        """Remove a file or a link that still is what is expected. Raises: ToolError."""
+        if (elsewhere := self._elsewhere(path)) is not None:
+            elsewhere[0].remove(elsewhere[1], expected=expected)
+            return
+        with self._parent(path, expected) as (dir_fd, name):
+            os.unlink(name, dir_fd=dir_fd)
+
+    def set_bits(self, path: str, mode: int, *, expected: str) -> None:
+        """Change the permission bits of a file that still holds what is expected. Raises: ToolError."""
+        if (elsewhere := self._elsewhere(path)) is not None:
+            elsewhere[0].set_bits(elsewhere[1], mode, expected=expected)
+            return
+        with self._parent(path, expected) as (dir_fd, name):
+            fd = _open_entry(dir_fd, name)
+            try:
+                os.fchmod(fd, mode)
+            finally:
+                os.close(fd)
+
+    def remove_empty_folder(self, path: str) -> bool:
+        """Remove a folder if it is there and nothing is in it; gives whether it was removed."""
+        if (elsewhere := self._elsewhere(path)) is not None:
+            return elsewhere[0].remove_empty_folder(elsewhere[1])
+        with contextlib.suppress(ToolError), self._folder(path) as (dir_fd, name):
+            os.rmdir(name, dir_fd=dir_fd)
+            return True
+        return False
+
+    def make_folder(self, path: str) -> bool:
+        """Make a folder with its parents; gives whether it was not there before. Raises: ToolError."""
+        if (elsewhere := self._elsewhere(path)) is not None:
+            return elsewhere[0].make_folder(elsewhere[1])
+        with self._parent(path, None) as (dir_fd, name), contextlib.suppress(FileExistsError):
+            os.mkdir(name, dir_fd=dir_fd)
+            return True
+        return False
+
+    @contextlib.contextmanager
+    def _folder(self, path: str) -> Iterator[tuple[int, str]]:
+        """The open folder that a path lies in and the name there. Raises: ToolError."""
+        with as_tool_errors(path), self._workspace.root_fd() as root_fd:
+            head, name = os.path.split(self._workspace.relative(path))
+            dir_fd = open_beneath(root_fd, head or ".", os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                yield dir_fd, name
+            finally:
+                os.close(dir_fd)
+
+    @contextlib.contextmanager
+    def _parent(self, path: str, expected: str | None) -> Iterator[tuple[int, str]]:
+        """The same to change what lies there, made where it is missing. Raises: ToolError."""
+        if not self._workspace.is_writable:
+            raise ToolError(Code.PROTECTED_PATH, path=path)
+        with as_tool_errors(path), self._workspace.root_fd() as root_fd:
+            head, name = os.path.split(self._workspace.relative(path))
+            dir_fd = make_dirs(root_fd, head)
+            try:
+                real = os.readlink(f"/proc/self/fd/{dir_fd}") if _HAS_PROC else real_path(self._workspace.root / head)
+                if self._workspace.is_private(os.path.join(real, name)):
+                    raise ToolError(Code.PROTECTED_PATH, path=path)
+                if expected is not None and not _state(dir_fd, name).is_named(expected):
+                    raise ToolError(Code.FILE_CHANGED, path=path)
+                yield dir_fd, name
+            finally:
+                os.close(dir_fd)

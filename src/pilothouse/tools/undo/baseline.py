@@ -1,0 +1,306 @@
+"""The baseline of a workspace: what its files hold, looked at before and after every command.
+
+Each file's status is remembered with the digest of its content, and the content itself in one append-only file. A file
+is read again only when its status changed, or when it is *racy*: changed so shortly before it was read that a later
+change might show the same times (git's rule). Nothing of a repository is run or believed.
+
+The baseline is a cache. Removing it costs one reading of the workspace; nothing else depends on it.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from pilothouse.sandbox.entries import link_name
+from pilothouse.sandbox.workspace import Workspace
+from pilothouse.tools.undo.git_state import GitState, read_git_state
+from pilothouse.tools.undo.limits import UndoLimits
+from pilothouse.tools.undo.tree import FileStat, Stopped, Tree, scan
+
+_VERSION = 1
+_RACY_NS = 2_000_000_000  # the coarsest times of file systems in use are two seconds
+_MIN_GARBAGE_BYTES = 64_000_000
+
+
+class KeptFile(NamedTuple):
+    """A file as it was when it was looked at."""
+
+    stat: FileStat
+    digest: str | None
+    """Names the content, None where it was not read: too large, unreadable, no file or link."""
+    offset: int
+    """Where the content lies, -1 where it is not kept."""
+
+    @property
+    def size(self) -> int:
+        return self.stat.size
+
+
+class _Row(msgspec.Struct, array_like=True, frozen=True):
+    path: bytes
+    stat: FileStat
+    digest: str | None
+    offset: int
+
+
+class _Index(msgspec.Struct, array_like=True, frozen=True):
+    version: int
+    root: str
+    checked_ns: int
+    """When the files were looked at, by the clock of the file system."""
+    rows: list[_Row]
+    git: dict[str, GitState]
+
+
+class Root(NamedTuple):
+    """One scanned folder of a snapshot: the workspace, or a writable folder beside it."""
+
+    prefix: str
+    """Stands before the paths of its files."""
+    tree: Tree
+
+
+class Snapshot:
+    """The files of a workspace at one instant, with their contents. Close it when it is no longer compared."""
+
+    def __init__(self, contents: int | None, checked_ns: int) -> None:
+        self.files: dict[str, KeptFile] = {}
+        self.roots: list[Root] = []
+        self.git: Mapping[str, GitState] = {}
+        self.checked_ns = checked_ns
+        self.is_over_budget = False
+        self._contents = contents
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the workspace holds more than the bounds allow."""
+        return self.is_over_budget or any(root.tree.is_cut for root in self.roots)
+
+    def shares(self, contents: int) -> bool:
+        """Whether its contents lie in this open file: another look may have begun a new one."""
+        return self._contents is not None and os.path.sameopenfile(self._contents, contents)
+
+    def content(self, file: KeptFile) -> bytes:
+        """Raises: OSError for one that is damaged."""
+        assert self._contents is not None
+        data = os.pread(self._contents, file.size, file.offset)
+        if digest_of(data, is_link=file.stat.is_link) != file.digest:
+            raise OSError("the kept content is damaged")
+        return data
+
+    def close(self) -> None:
+        if self._contents is not None:
+            os.close(self._contents)
+            self._contents = None
+
+
+def digest_of(data: bytes, *, is_link: bool = False) -> str:
+    """Names a file's content, or where a link leads."""
+    return link_name(data) if is_link else hashlib.sha256(data).hexdigest()
+
+
+class Baseline:
+    """The cache of one workspace. Its work is blocking: call it in a thread."""
+
+    def __init__(self, caches: Path, workspace: Workspace, limits: UndoLimits) -> None:
+        self._workspace = workspace
+        self._limits = limits
+        self._caches = caches
+        self._folder = caches / hashlib.sha256(os.fsencode(workspace.root)).hexdigest()[:32]
+
+    def take(self, stopped: Stopped, before: Snapshot | None = None) -> Snapshot:
+        """Look at the workspace now. `before` saves reading the index again. Raises: OSError."""
+        with self._locked() as checked_ns:
+            contents = _private(self._folder / "contents", os.O_RDWR | os.O_CREAT | os.O_APPEND)
+            snapshot = Snapshot(contents, checked_ns)
+            try:
+                known = before if before is not None and before.shares(contents) else self._load()
+                reader = _Reader(snapshot, known, contents, self._limits)
+                for root, prefix in self._roots():
+                    with _open_folder(root) as fd:
+                        reader.prefix = prefix
+                        tree = scan(fd, root, self._skipped(), self.max_entries(root), reader.visit, stopped)
+                    snapshot.roots.append(Root(prefix, tree))
+                repositories = snapshot.roots[0].tree.repositories
+                snapshot.git = read_git_state(self._workspace.root, repositories, known.git)
+                if not stopped() and (reader.has_changed or len(known.files) != len(snapshot.files)):
+                    self._save(snapshot, contents)
+            except BaseException:
+                snapshot.close()
+                raise
+            return snapshot
+
+    def _roots(self) -> Iterator[tuple[str, str]]:
+        for root in self._workspace.writable():
+            yield root, "" if root == str(self._workspace.root) else f"{root}/"
+
+    def _skipped(self) -> set[str]:
+        return {str(path) for path in self._workspace.runtimes}
+
+    def max_entries(self, root: str) -> int:
+        return self._limits.home_files if holds_home(root) else self._limits.files
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[int]:
+        """One look at a time. Gives the present time of the file system."""
+        if not self._folder.is_dir():
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._drop_others()
+        fd = _private(self._folder / "lock", os.O_RDWR | os.O_CREAT)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            os.utime(fd)
+            yield os.fstat(fd).st_mtime_ns
+        finally:
+            os.close(fd)
+
+    def _drop_others(self) -> None:
+        """Bound all caches together: those that were not used for longest go."""
+        left = self._limits.max_baseline_bytes
+        others = [path for path in self._caches.iterdir() if path != self._folder]
+        for path in sorted(others, key=_last_used, reverse=True):
+            left -= sum(file.lstat().st_size for file in path.iterdir())
+            if left < 0:
+                shutil.rmtree(path, ignore_errors=True)
+
+    def _load(self) -> Snapshot:
+        """What the last look saw; nothing where that cannot be read."""
+        try:
+            index = msgspec.msgpack.decode((self._folder / "index").read_bytes(), type=_Index)
+            size = os.stat(self._folder / "contents").st_size
+        except (OSError, msgspec.MsgspecError):
+            return Snapshot(None, 0)
+        end = max((row.offset + row.stat.size for row in index.rows if row.offset >= 0), default=0)
+        if (index.version, index.root) != (_VERSION, str(self._workspace.root)) or end > size:
+            return Snapshot(None, 0)
+        known = Snapshot(None, index.checked_ns)
+        known.files = {os.fsdecode(row.path): KeptFile(row.stat, row.digest, row.offset) for row in index.rows}
+        known.git = index.git
+        return known
+
+    def _save(self, snapshot: Snapshot, contents: int) -> None:
+        self._compact(snapshot, contents)
+        rows = [_Row(os.fsencode(path), *file) for path, file in snapshot.files.items()]
+        index = _Index(_VERSION, str(self._workspace.root), snapshot.checked_ns, rows, dict(snapshot.git))
+        draft = self._folder / "index.draft"
+        draft.write_bytes(msgspec.msgpack.encode(index))
+        os.replace(draft, self._folder / "index")
+
+    def _compact(self, snapshot: Snapshot, contents: int) -> None:
+        """Leave behind what no file holds any more. A snapshot that is still compared reads the old file."""
+        kept = {file.offset: file.size for file in snapshot.files.values() if file.offset >= 0}
+        live = sum(kept.values())
+        if os.fstat(contents).st_size - live <= max(_MIN_GARBAGE_BYTES, live):
+            return
+        moved: dict[int, int] = {}
+        with open(_private(self._folder / "contents.draft", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as draft:
+            for offset, size in kept.items():
+                moved[offset] = draft.tell()
+                draft.write(os.pread(contents, size, offset))
+        os.replace(self._folder / "contents.draft", self._folder / "contents")
+        fd = _private(self._folder / "contents", os.O_RDWR | os.O_APPEND)
+        os.dup2(fd, contents, inheritable=False)
+        os.close(fd)
+        for path, file in snapshot.files.items():
+            if file.offset >= 0:
+                snapshot.files[path] = file._replace(offset=moved[file.offset])
+
+
+class _Reader:
+    """Fills a snapshot: what is known stays, what changed is read."""
+
+    def __init__(self, snapshot: Snapshot, known: Snapshot, contents: int, limits: UndoLimits) -> None:
+        self.prefix = ""
+        self.has_changed = False
+        self._snapshot = snapshot
+        self._known = known.files
+        self._racy_from = known.checked_ns - _RACY_NS
+        self._contents = contents
+        self._end = os.fstat(contents).st_size
+        self._limits = limits
+        self._left = limits.max_baseline_bytes
+        self._offsets: dict[str, int] | None = None
+
+    def visit(self, dir_fd: int, name: str, path: str, status: FileStat) -> None:
+        path = self.prefix + path
+        known = self._known.get(path)
+        if known is not None and known.stat == status and max(status.mtime_ns, status.ctime_ns) < self._racy_from:
+            file = known
+        else:
+            self.has_changed = True
+            file = self._read(dir_fd, name, status)
+        if file.offset >= 0:
+            self._left -= file.size
+        self._snapshot.files[path] = file
+
+    def _read(self, dir_fd: int, name: str, status: FileStat) -> KeptFile:
+        unread = KeptFile(status, None, -1)
+        try:
+            data = self._data(dir_fd, name, status)
+        except OSError:
+            return unread
+        if data is None or len(data) != status.size:  # it changed while it was read: the next look reads it again
+            return unread
+        digest = digest_of(data, is_link=status.is_link)
+        if len(data) > self._left:
+            self._snapshot.is_over_budget = True
+            return KeptFile(status, digest, -1)
+        return KeptFile(status, digest, self._keep(digest, data))
+
+    def _data(self, dir_fd: int, name: str, status: FileStat) -> bytes | None:
+        if status.is_link:
+            return os.fsencode(os.readlink(name, dir_fd=dir_fd))
+        if not status.is_file or status.size > self._limits.max_file_bytes:
+            return None
+        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, dir_fd=dir_fd)
+        with open(fd, "rb", buffering=0) as file:
+            if os.fstat(fd).st_ino != status.inode:
+                return None
+            return file.read(status.size + 1)
+
+    def _keep(self, digest: str, data: bytes) -> int:
+        if self._offsets is None:
+            self._offsets = {
+                file.digest: file.offset for file in self._known.values() if file.digest and file.offset >= 0
+            }
+        offset = self._offsets.get(digest)
+        if offset is None:
+            offset = self._offsets[digest] = self._end
+            view = memoryview(data)
+            while view:
+                view = view[os.write(self._contents, view) :]
+            self._end += len(data)
+        return offset
+
+
+def holds_home(root: str) -> bool:
+    """Whether a folder is a home folder or holds one, up to the root of the disk."""
+    home = os.path.realpath(os.path.expanduser("~"))
+    return home == root or home.startswith(root.rstrip("/") + "/")
+
+
+@contextlib.contextmanager
+def _open_folder(path: str) -> Iterator[int]:
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _private(path: Path, flags: int) -> int:
+    return os.open(path, flags | os.O_CLOEXEC, 0o600)
+
+
+def _last_used(cache: Path) -> float:
+    try:
+        return (cache / "lock").stat().st_mtime
+    except OSError:
+        return 0.0

@@ -1,0 +1,91 @@
+"""Recording what a command changes: a look at the workspace before it, one after it, and a note in the log."""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pilothouse.domain.codes import Code, Reason, say
+from pilothouse.domain.errors import ToolError
+from pilothouse.sandbox.workspace import Workspace
+from pilothouse.tools.threads import until_cancelled
+from pilothouse.tools.undo.baseline import Baseline, Snapshot
+from pilothouse.tools.undo.changes import ChangeEntry
+from pilothouse.tools.undo.comparison import compare
+from pilothouse.tools.undo.tree import Stopped
+
+if TYPE_CHECKING:
+    from pilothouse.tools.artifacts import ArtifactStore
+
+_PATIENCE_SECONDS = 1.0
+_PROGRESS = "Recording what the files hold, so that this command can be undone …\n"
+
+
+class CommandRecorder:
+    """Serves one call: `begin` before the command starts, `finish` after it ended, however it ended."""
+
+    def __init__(self, artifacts: "ArtifactStore", workspace: Workspace, call: str, tool: str) -> None:
+        self._artifacts = artifacts
+        self._workspace = workspace
+        self._call = call
+        self._tool = tool
+        self._baseline = Baseline(artifacts.baselines, workspace, artifacts.limits)
+        self._before: Snapshot | None = None
+        self._obstacle: Reason | None = None
+
+    async def begin(self, tell: Callable[[str], None]) -> None:
+        """Raises: OSError where nothing can be noted: then the command must not start."""
+        look = asyncio.ensure_future(until_cancelled(self._look))
+        try:
+            await asyncio.wait({look}, timeout=_PATIENCE_SECONDS)
+            if not look.done():
+                tell(_PROGRESS)
+            self._before = await look
+        except OSError as error:
+            self._obstacle = Reason(Code.UNDO_UNKNOWN, {"detail": error.strerror or str(error)})
+        finally:
+            look.cancel()
+        # A runtime that is killed from here on leaves this behind: undo then tells that a command ran.
+        await asyncio.to_thread(self._artifacts.changes.add, self._entry(Reason(Code.UNDO_INTERRUPTED)))
+
+    def _look(self, stopped: Stopped) -> Snapshot:
+        return self._baseline.take(stopped)
+
+    async def finish(self) -> str | None:
+        """Gives a remark about what undo covers, once in a conversation."""
+        return await asyncio.to_thread(self._finish)
+
+    def _finish(self) -> str | None:
+        changes = self._artifacts.changes
+        if self._before is None:
+            changes.add(self._entry(self._obstacle or Reason(Code.UNDO_INTERRUPTED)))
+            return None
+        try:
+            self._compare(self._before)
+        except (OSError, ToolError) as error:
+            changes.add(self._entry(Reason(Code.UNDO_UNKNOWN, {"detail": str(error)})))
+        finally:
+            self._before.close()
+        return self._coverage(self._before)
+
+    def _compare(self, before: Snapshot) -> None:
+        after = self._baseline.take(lambda: False, before)
+        try:
+            limits = self._artifacts.limits
+            entry, kept = compare(before, after, self._workspace, self._call, self._tool, limits)
+            if entry is None:
+                self._artifacts.changes.end(self._entry(), is_durable=False)
+            else:
+                contents = (before.content(file) if file is not None else None for file in kept)
+                self._artifacts.changes.add(entry, contents)
+        finally:
+            after.close()
+
+    def _entry(self, *left: Reason) -> ChangeEntry:
+        return ChangeEntry(call=self._call, tool=self._tool, left=left)
+
+    def _coverage(self, before: Snapshot) -> str | None:
+        if not before.is_cut or not self._artifacts.tell_once("undo-coverage"):
+            return None
+        limits = self._artifacts.limits
+        files = self._baseline.max_entries(str(self._workspace.root))
+        return say(Reason(Code.UNDO_COVERAGE, {"files": files, "megabytes": limits.baseline_megabytes}))

@@ -1,0 +1,186 @@
+"""What a command changed: two snapshots of a workspace side by side."""
+
+import os
+import stat
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.sandbox.entries import stat_name
+from pilothouse.sandbox.workspace import ABSENT, Workspace
+from pilothouse.tools.undo.baseline import KeptFile, Snapshot
+from pilothouse.tools.undo.changes import ChangedFile, ChangeEntry
+from pilothouse.tools.undo.git_state import git_changes
+from pilothouse.tools.undo.limits import UndoLimits
+from pilothouse.tools.undo.tree import FileStat, Tree
+
+MAX_CHANGED_FILES = 10_000
+_MAX_TOLD_PATHS = 5
+
+
+class Comparison(NamedTuple):
+    entry: ChangeEntry | None
+    """None where nothing was changed."""
+    kept: list[KeptFile | None]
+    """What to keep for the entry's files, in their order."""
+
+
+def compare(
+    before: Snapshot, after: Snapshot, workspace: Workspace, call: str, tool: str, limits: UndoLimits
+) -> Comparison:
+    work = _Comparing(before, after, workspace, limits)
+    work.files()
+    work.noticed()
+    reasons = [*work.reasons(), *git_changes(before.git, after.git)]
+    made, removed = work.folders()
+    if not (work.changed or reasons or made or removed):
+        return Comparison(None, [])
+    entry = ChangeEntry(
+        call=call,
+        tool=tool,
+        files=tuple(file for file, _ in work.changed),
+        made_folders=made,
+        removed_folders=removed,
+        left=tuple(reasons),
+    )
+    return Comparison(entry, [kept for _, kept in work.changed])
+
+
+class _Comparing:
+    def __init__(self, before: Snapshot, after: Snapshot, workspace: Workspace, limits: UndoLimits) -> None:
+        self.changed: list[tuple[ChangedFile, KeptFile | None]] = []
+        self._left: dict[Code, list[str]] = defaultdict(list)
+        self._before = before
+        self._after = after
+        self._workspace = workspace
+        self._limits = limits
+        self._room = limits.max_conversation_bytes
+
+    def files(self) -> None:
+        for path, old in self._before.files.items():
+            new = self._after.files.get(path)
+            if new is None:
+                self._gone(path, old)
+            elif new is not old and not _is_same(old, new):
+                self._note(path, old, new)
+        for path, new in self._after.files.items():
+            if path not in self._before.files:
+                self._appeared(path, new)
+
+    def _gone(self, path: str, old: KeptFile) -> None:
+        """Deleted, unless the second look left it out: it is ignored now, or there was too much to look at."""
+        try:
+            status = os.lstat(self._workspace.root / path)
+        except OSError:
+            status = None
+        if status is None or stat.S_ISDIR(status.st_mode):
+            self._note(path, old, None)
+            return
+        present = FileStat(status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+        if not _is_same(old, new := KeptFile(present, None, -1)):
+            self._note(path, old, new)
+
+    def _appeared(self, path: str, new: KeptFile) -> None:
+        prefix, tree = self._root_of(path)
+        inner = path.removeprefix(prefix)
+        if (noticed := tree.noticed.get(inner)) is not None:
+            if noticed != new.stat:
+                self._left[Code.UNDO_IGNORED].append(path)
+        elif tree.was_absent(inner):
+            self._note(path, None, new)
+        else:
+            self._left[Code.UNDO_UNSEEN].append(path)
+
+    def _root_of(self, path: str) -> tuple[str, Tree]:
+        roots = sorted(self._before.roots, key=lambda root: len(root.prefix), reverse=True)
+        found = next(root for root in roots if path.startswith(root.prefix))
+        return found.prefix, found.tree
+
+    def _note(self, path: str, old: KeptFile | None, new: KeptFile | None) -> None:
+        obstacle = self._obstacle(path, old, new)
+        if obstacle is not None:
+            self._left[obstacle].append(path)
+            return
+        needs_content = old is not None and (new is None or old.digest != new.digest)
+        if needs_content and old is not None:
+            self._room -= old.size
+        file = ChangedFile(
+            _storable(path),
+            before=_name(old),
+            after=_name(new),
+            mode=old.stat.bits if old is not None else None,
+            mode_after=new.stat.bits if new is not None else None,
+            raw_path=None if _storable(path) == path else os.fsencode(path),
+        )
+        self.changed.append((file, old if needs_content else None))
+
+    def _obstacle(self, path: str, old: KeptFile | None, new: KeptFile | None) -> Code | None:
+        """Why a change cannot be put back."""
+        if len(self.changed) >= MAX_CHANGED_FILES:
+            return Code.UNDO_TOO_MANY
+        limit = self._workspace.limit(path, writing=True)
+        if limit is not None and limit.code is not Code.PROTECTED_PATH:
+            return Code.UNDO_UNSEEN
+        if any(each is not None and not (each.stat.is_file or each.stat.is_link) for each in (old, new)):
+            return Code.UNDO_SPECIAL
+        if old is None or (new is not None and old.digest is not None and old.digest == new.digest):
+            return None
+        if old.stat.size > self._limits.max_file_bytes:
+            return Code.UNDO_TOO_LARGE
+        if old.digest is None:
+            return Code.UNDO_UNREADABLE
+        return Code.UNDO_OVER_BUDGET if old.offset < 0 or old.size > self._room else None
+
+    def noticed(self) -> None:
+        """Changes in ignored folders, which are told only."""
+        for root, later in zip(self._before.roots, self._after.roots, strict=True):
+            for path in sorted({*root.tree.noticed, *later.tree.noticed}):
+                old, new = root.tree.noticed.get(path), later.tree.noticed.get(path)
+                if old != new and not self._is_elsewhere(root.prefix, path, later.tree):
+                    self._left[Code.UNDO_IGNORED].append(root.prefix + path)
+
+    def _is_elsewhere(self, prefix: str, path: str, later: Tree) -> bool:
+        """Whether the other look saw the file outside ignored folders, or did not look at its folder."""
+        if prefix + path in self._before.files or prefix + path in self._after.files:
+            return True
+        return any(path == each or path.startswith(f"{each}/") for each in later.unseen if each)
+
+    def folders(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Folders that were made, and those that were removed; the outer ones first."""
+        made, removed = [], []
+        for root, later in zip(self._before.roots, self._after.roots, strict=True):
+            new = later.tree.folders - root.tree.folders - later.tree.ignored
+            made += [root.prefix + path for path in new if root.tree.was_absent(path)]
+            gone = (root.prefix + path for path in root.tree.folders - later.tree.folders - root.tree.ignored)
+            removed += [path for path in gone if not _is_folder(self._workspace.root / path)]
+        is_text = (path for path in made if _storable(path) == path)
+        return tuple(sorted(is_text)), tuple(sorted(path for path in removed if _storable(path) == path))
+
+    def reasons(self) -> Iterator[Reason]:
+        for code, paths in self._left.items():
+            shown = ", ".join(map(_storable, paths[:_MAX_TOLD_PATHS]))
+            more = f" (+{len(paths) - _MAX_TOLD_PATHS})" if len(paths) > _MAX_TOLD_PATHS else ""
+            yield Reason(code, {"paths": shown + more, "megabytes": self._limits.file_megabytes})
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+def _is_same(old: KeptFile, new: KeptFile) -> bool:
+    if old.digest is not None and new.digest is not None:
+        return old.digest == new.digest and (old.stat.is_link or old.stat.bits == new.stat.bits)
+    return old.stat._replace(ctime_ns=0) == new.stat._replace(ctime_ns=0)
+
+
+def _name(file: KeptFile | None) -> str:
+    """Names what a file holds, or how it looks from outside where it was not read."""
+    if file is None:
+        return ABSENT
+    return file.digest or stat_name(file.stat.size, file.stat.mtime_ns, file.stat.inode)
+
+
+def _storable(path: str) -> str:
+    return os.fsencode(path).decode("utf-8", "backslashreplace")

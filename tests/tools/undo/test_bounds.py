@@ -1,0 +1,205 @@
+"""What undo keeps is bounded, told where it ends, and costs a command nothing that grows with earlier commands."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import ToolError
+from pilothouse.sandbox.entries import Entries
+from pilothouse.sandbox.workspace import Workspace
+from pilothouse.tools.undo import baseline as baselines
+from pilothouse.tools.undo.baseline import Baseline
+from pilothouse.tools.undo.changes import ChangedFile, ChangeEntry, ChangeLog
+from pilothouse.tools.undo.comparison import compare
+from pilothouse.tools.undo.limits import UndoLimits
+from pilothouse.tools.undo.revert import undo_last
+from tests.scale import LONG
+
+DAY = 86_400
+
+
+def never() -> bool:
+    return False
+
+
+def write(log: ChangeLog, workspace: Workspace, path: str, data: bytes, call: str) -> None:
+    """What an edit does: note what a file holds, then replace it."""
+    before = (workspace.root / path).read_bytes()
+    (workspace.root / path).write_bytes(data)
+    after = Entries(workspace).look(path).content
+    (workspace.root / path).write_bytes(before)
+    file = ChangedFile(path, before=Entries(workspace).look(path).content, after=after, mode=0o644)
+    log.add(ChangeEntry(call=call, tool="write", files=(file,)), [before])
+    (workspace.root / path).write_bytes(data)
+
+
+def size_of(folder: Path) -> int:
+    return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def test_the_oldest_contents_go_when_a_conversation_keeps_too_much(tmp_path: Path) -> None:
+    (tmp_path / "w").mkdir()
+    (tmp_path / "w" / "a").write_bytes(bytes(600_000))
+    workspace = Workspace(tmp_path / "w")
+    log = ChangeLog(tmp_path / "log", UndoLimits(conversation_megabytes=2))
+    for number in range(10):
+        write(log, workspace, "a", bytes([number + 1]) * 600_000, f"call-{number}")
+    assert size_of(tmp_path / "log" / "before") <= 2_000_000
+    for number in (9, 8, 7):
+        assert undo_last(log, workspace).paths == ("a",)
+        assert (tmp_path / "w" / "a").read_bytes() == bytes([number]) * 600_000
+    with pytest.raises(ToolError) as caught:
+        undo_last(log, workspace)
+    assert caught.value.reason.code is Code.UNDO_EXPIRED
+
+
+def test_contents_that_are_too_old_go_when_the_conversation_is_next_used(tmp_path: Path) -> None:
+    (tmp_path / "w").mkdir()
+    (tmp_path / "w" / "a").write_bytes(b"one")
+    workspace = Workspace(tmp_path / "w")
+    log = ChangeLog(tmp_path / "log", UndoLimits(days=30))
+    write(log, workspace, "a", b"two", "old")
+    (pack,) = (tmp_path / "log" / "before").iterdir()
+    os.utime(pack, (pack.stat().st_mtime - 31 * DAY,) * 2)
+    log = ChangeLog(tmp_path / "log", UndoLimits(days=30))
+    write(log, workspace, "a", b"three", "new")
+    assert undo_last(log, workspace).paths == ("a",)
+    assert (tmp_path / "w" / "a").read_bytes() == b"two"
+    with pytest.raises(ToolError) as caught:
+        undo_last(log, workspace)
+    assert caught.value.reason.code is Code.UNDO_EXPIRED
+
+
+def test_noting_a_change_reads_nothing_of_earlier_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = ChangeLog(tmp_path / "log", UndoLimits())
+    for number in range(50):
+        log.add(ChangeEntry(call=f"call-{number}", tool="execute"), [])
+    listed: list[object] = []
+    monkeypatch.setattr(ChangeLog, "_listed", lambda _: listed.append(1) or [])
+    monkeypatch.setattr(ChangeLog, "_lines", lambda _: listed.append(1) or iter(()))
+    log.add(ChangeEntry(call="last", tool="execute"), [])
+    assert listed == []
+
+
+def test_a_baseline_keeps_the_nearest_files_within_its_budget_and_says_so(tmp_path: Path) -> None:
+    root = tmp_path / "w"
+    (root / "deep" / "er").mkdir(parents=True)
+    (root / "near").write_bytes(bytes(700_000))
+    (root / "deep" / "er" / "far").write_bytes(b"x" * 700_000)
+    workspace = Workspace(root)
+    limits = UndoLimits(baseline_megabytes=1)
+    cache = Baseline(tmp_path / "cache", workspace, limits)
+    before = cache.take(never)
+    assert before.is_cut
+    (root / "near").write_bytes(b"new")
+    (root / "deep" / "er" / "far").write_bytes(b"new")
+    entry, _ = compare(before, cache.take(never, before), workspace, "call", "execute", limits)
+    assert entry is not None
+    assert [file.path for file in entry.files] == ["near"]
+    assert [(reason.code, reason.params["paths"]) for reason in entry.left] == [(Code.UNDO_OVER_BUDGET, "deep/er/far")]
+    assert size_of(tmp_path / "cache") < 1_100_000
+
+
+def test_contents_that_no_file_holds_any_more_are_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(baselines, "_MIN_GARBAGE_BYTES", 100_000)
+    root = tmp_path / "w"
+    root.mkdir()
+    (root / "still").write_bytes(b"still the same")
+    workspace = Workspace(root)
+    cache = Baseline(tmp_path / "cache", workspace, UndoLimits())
+    held = cache.take(never)
+    for number in range(30):
+        (root / "a").write_bytes(bytes([number]) * 50_000)
+        before = cache.take(never)
+        (root / "a").write_bytes(bytes([number + 100]) * 50_000)
+        after = cache.take(never, before)
+        assert before.content(before.files["a"]) == bytes([number]) * 50_000
+        assert after.content(after.files["still"]) == b"still the same"
+        before.close()
+        after.close()
+    assert size_of(tmp_path / "cache") < 400_000
+    assert held.content(held.files["still"]) == b"still the same", "a look that is still compared keeps its contents"
+
+
+def test_all_baselines_together_are_bounded(tmp_path: Path) -> None:
+    for number in range(6):
+        root = tmp_path / f"w{number}"
+        root.mkdir()
+        (root / "a").write_bytes(bytes([number]) * 400_000)
+        Baseline(tmp_path / "cache", Workspace(root), UndoLimits(baseline_megabytes=1)).take(never).close()
+    assert size_of(tmp_path / "cache") < 2_000_000
+
+
+def test_a_change_of_the_same_size_within_the_same_tick_is_noticed(tmp_path: Path) -> None:
+    """The rule of racy files: times that are too fresh prove nothing."""
+    root = tmp_path / "w"
+    root.mkdir()
+    workspace = Workspace(root)
+    cache = Baseline(tmp_path / "cache", workspace, UndoLimits())
+    path = root / "a"
+    path.write_bytes(b"one")
+    status = path.stat()
+    before = cache.take(never)
+    with open(path, "r+b") as file:
+        file.write(b"two")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    # What a coarse clock shows: a second change with the very times of the first.
+    before.files["a"] = before.files["a"]._replace(
+        stat=before.files["a"].stat._replace(ctime_ns=path.stat().st_ctime_ns)
+    )
+    entry, _ = compare(before, cache.take(never, before), workspace, "call", "execute", UndoLimits())
+    assert entry is not None
+    assert [file.path for file in entry.files] == ["a"]
+
+
+def test_an_untouched_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / "w"
+    root.mkdir()
+    (root / "a").write_bytes(b"one")
+    os.utime(root / "a", (1, 1))
+    read: list[str] = []
+    taken = baselines._Reader._data
+    monkeypatch.setattr(
+        baselines._Reader, "_data", lambda self, fd, name, status: read.append(name) or taken(self, fd, name, status)
+    )
+    monkeypatch.setattr(baselines, "_RACY_NS", -(10**18))  # as if a long time had gone by
+    cache = Baseline(tmp_path / "cache", Workspace(root), UndoLimits())
+    for _ in range(3):
+        cache.take(never).close()
+    assert read == ["a"]
+
+
+def test_a_home_folder_is_covered_up_to_a_smaller_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "home" / "project").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    limits = UndoLimits()
+    for folder, expected in (("home", limits.home_files), (".", limits.home_files), ("home/project", limits.files)):
+        root = tmp_path / folder
+        found = Baseline(tmp_path / "cache", Workspace(root), limits).max_entries(str(root.resolve()))
+        assert found == expected, folder
+
+
+@pytest.mark.skipif(not LONG, reason="makes 100,000 files")
+def test_a_change_among_100_000_files_is_undone(tmp_path: Path) -> None:
+    root = tmp_path / "w"
+    for folder in range(1000):
+        (root / f"d{folder}").mkdir(parents=True)
+        for number in range(100):
+            (root / f"d{folder}" / f"f{number}").write_bytes(b"%d %d" % (folder, number))
+    workspace = Workspace(root)
+    limits = UndoLimits(files=150_000)
+    cache = Baseline(tmp_path / "cache", workspace, limits)
+    log = ChangeLog(tmp_path / "log", limits)
+    before = cache.take(never)
+    assert not before.is_cut
+    shutil.rmtree(root / "d7")
+    (root / "d999" / "f99").write_bytes(b"new")
+    entry, kept = compare(before, cache.take(never, before), workspace, "call", "execute", limits)
+    assert entry is not None
+    log.add(entry, (before.content(file) if file is not None else None for file in kept))
+    assert len(undo_last(log, workspace).paths) == 101
+    assert (root / "d7" / "f42").read_bytes() == b"7 42"
+    assert (root / "d999" / "f99").read_bytes() == b"999 99"

@@ -1,0 +1,254 @@
+"""Undo against a simple model: generated histories of edits, commands, foreign edits, undos and restarts.
+
+The model knows the tree before every change of the agent. What undo promises is checked after every step: all of the
+last change is put back, or nothing is touched and the reason is told; a person's own edit is never lost.
+"""
+
+import asyncio
+import contextlib
+import os
+import random
+import shutil
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pilothouse.domain.codes import Code, Reason, say
+from pilothouse.domain.errors import ToolError
+from pilothouse.domain.values import CallId
+from pilothouse.sandbox.workspace import Workspace
+from pilothouse.tools.artifacts import ArtifactStore
+from pilothouse.tools.base import Job
+from pilothouse.tools.builtin.edit import Edit as TextEdit
+from pilothouse.tools.builtin.edit import EditFile, EditFileArguments, WriteFile, WriteFileArguments
+from pilothouse.tools.undo.command_recorder import CommandRecorder
+from pilothouse.tools.undo.revert import undo_last
+from tests.scale import LONG, Record
+
+Tree = dict[str, tuple[str, bytes, int]]
+FOLDER = ("folder", b"", 0)
+NAMES = ("a", "b", "sub/a", "sub/deep/c", "other/d", "naïve", "with space", "nested/x", "tree/y")
+HISTORIES = 400 if LONG else 40
+
+
+def tree_of(root: Path) -> Tree:
+    """Every file and link, with content and permission bits, and every folder; repositories' records left out."""
+    found: Tree = {}
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name not in (".git", ".local")]
+        if folder != str(root):
+            found[os.path.relpath(folder, root)] = FOLDER
+        for name in [*names, *(name for name in folders if Path(folder, name).is_symlink())]:
+            path = Path(folder, name)
+            status = path.lstat()
+            relative = str(path.relative_to(root))
+            if relative.endswith(".git"):
+                continue
+            if stat.S_ISLNK(status.st_mode):
+                found[relative] = ("link", os.fsencode(os.readlink(path)), 0)
+            else:
+                found[relative] = ("file", path.read_bytes(), stat.S_IMODE(status.st_mode))
+    return found
+
+
+class History:
+    """One generated history over a real folder."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.root = folder / "workspace"
+        self.root.mkdir(parents=True)
+        # The data directory lies beside the workspace, inside it, or above it.
+        place = self.random.choice(["beside", "inside", "above"])
+        self.data = {"beside": folder / "data", "inside": self.root / ".local" / "data", "above": folder}[place]
+        self.context = self.data / "contexts" / "one" / "artifacts"
+        self.stack: list[tuple[Tree, Tree]] = []
+        self.calls = 0
+        self.log: list[str] = [f"seed {seed}, data directory {place}"]
+        for name in self.random.sample(NAMES, self.random.randrange(len(NAMES))):
+            self.put(name, self.text())
+        self.open()
+
+    def open(self) -> None:
+        """The next process."""
+        self.artifacts = ArtifactStore(self.context, self.data / "cache" / "baselines")
+        self.workspace = Workspace(self.root, [self.context.parent.parent, self.data / "cache"])
+
+    def text(self) -> bytes:
+        # Few contents of few lengths: equal sizes and equal contents are where shortcuts go wrong.
+        return self.random.choice([b"", b"one\n", b"two\n", b"a longer text\n", b"\x00\xff\n"])
+
+    def put(self, name: str, data: bytes) -> None:
+        path = self.root / name
+        with contextlib.suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+
+    def now(self) -> Tree:
+        return tree_of(self.root)
+
+    def next_call(self) -> str:
+        self.calls += 1
+        return f"call-{self.calls}"
+
+    def job(self) -> Job:
+        return Job(call_id=CallId(self.next_call()), workspace=self.workspace, artifacts=self.artifacts)
+
+    # the steps
+
+    async def write(self) -> None:
+        name, text = self.random.choice(NAMES), self.text().decode("latin-1")
+        before = self.now()
+        try:
+            await WriteFile().run(WriteFileArguments(path=name, content=text), self.job())
+        except ToolError:
+            return
+        self.changed(f"write {name}", before)
+
+    async def edit(self) -> None:
+        name = self.random.choice(NAMES)
+        before = self.now()
+        edits = [TextEdit(old_text="o", new_text="0", replace_all=True)]
+        try:
+            await EditFile().run(EditFileArguments(path=name, edits=edits), self.job())
+        except ToolError:
+            return
+        self.changed(f"edit {name}", before)
+
+    async def command(self) -> None:
+        recorder = CommandRecorder(self.artifacts, self.workspace, self.next_call(), "execute")
+        before = self.now()
+        await recorder.begin(lambda _: None)
+        done = [self.act() for _ in range(self.random.randrange(4))]
+        await recorder.finish()
+        self.changed(f"command {done}", before)
+
+    def act(self) -> str:
+        """What a command may do to the workspace."""
+        name, other = self.random.choice(NAMES), self.random.choice(NAMES)
+        path = self.root / name
+        kind = self.random.choice(["write", "append", "delete", "rmtree", "rename", "chmod", "link", "mkdir", "swap"])
+        with contextlib.suppress(OSError):
+            if kind == "write":
+                self.put(name, self.text())
+            elif kind == "append":
+                path.write_bytes(path.read_bytes() + b"more\n")
+            elif kind == "delete":
+                path.unlink()
+            elif kind == "rmtree":
+                shutil.rmtree(self.root / name.split("/")[0])
+            elif kind == "rename":
+                os.replace(path, self.root / other)
+            elif kind == "chmod":
+                path.chmod(self.random.choice([0o600, 0o644, 0o755, 0o400]))
+            elif kind == "link":
+                path.unlink(missing_ok=True)
+                path.symlink_to(other)
+            elif kind == "mkdir":
+                path.mkdir(parents=True)
+            elif kind == "swap":  # a file in the place of a folder
+                shutil.rmtree(self.root / name.split("/")[0], ignore_errors=True)
+                (self.root / name.split("/")[0]).write_bytes(self.text())
+        return f"{kind} {name} {other}"
+
+    async def repository(self) -> None:
+        folder = self.root / self.random.choice(["", "nested"])
+        with contextlib.suppress(OSError):
+            (folder / ".git" / "refs" / "heads").mkdir(parents=True, exist_ok=True)
+            (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+        with contextlib.suppress(OSError):
+            (self.root / "tree").mkdir(exist_ok=True)
+            (self.root / "tree" / ".git").write_text("gitdir: ../nested/.git\n")
+        self.log.append("repository")
+
+    async def foreign(self) -> None:
+        """A person edits a file."""
+        self.log.append(f"foreign {self.act()}")
+
+    async def restart(self) -> None:
+        self.open()
+        self.log.append("restart")
+
+    def changed(self, what: str, before: Tree) -> None:
+        after = self.now()
+        self.log.append(what)
+        if before != after:
+            self.stack.append((before, after))
+
+    def is_as_before(self, before: Tree, after: Tree) -> bool:
+        """Whether somebody else has already put back all of a change: then it is passed over."""
+        now = self.now()
+        touched = {path for path in {*before, *after} if before.get(path) != after.get(path)}
+        made = {path for path in touched if after.get(path) == FOLDER and path not in before}
+        emptied = {path for path in made if now.get(path) == FOLDER and not os.listdir(self.root / path)}
+        return not emptied and all(now.get(path) == before.get(path) for path in touched - made)
+
+    async def undo(self) -> None:
+        before_undo = self.now()
+        while self.stack and self.is_as_before(*self.stack[-1]):
+            self.stack.pop()
+        try:
+            done = await asyncio.to_thread(undo_last, self.artifacts.changes, self.workspace)
+        except ToolError as error:
+            self.refused(error.reason, before_undo)
+            return
+        self.log.append(f"undone {done.paths}")
+        assert {reason.code for reason in done.left} <= {Code.GIT_CREATED, Code.GIT_REMOVED}
+        before, after = self.stack.pop()
+        touched = {path for path in {*before, *after} if before.get(path) != after.get(path)}
+        now = self.now()
+        for path in touched:
+            is_used = now.get(path) == FOLDER and os.listdir(self.root / path)
+            is_taken = after.get(path) == FOLDER and now.get(path) == before_undo.get(path) != FOLDER
+            assert now.get(path) == before.get(path) or is_used or is_taken, path
+        for path in {*now, *before_undo} - touched:
+            assert now.get(path) == before_undo.get(path), f"{path} was not the agent's"
+
+    def refused(self, reason: Reason, before_undo: Tree) -> None:
+        self.log.append(f"undo refused: {say(reason)}")
+        assert self.now() == before_undo, "a refused undo touches nothing"
+        if reason.code is Code.UNDO_REFUSED:
+            assert self.is_foreign(), "only somebody else's change makes undo refuse"
+        elif reason.code is Code.UNDO_NOTHING:
+            assert {each.code for each in reason.params["left"]} <= {Code.GIT_CREATED, Code.GIT_REMOVED}
+        else:
+            assert (reason.code, self.stack) == (Code.NOTHING_TO_UNDO, []), "every change can be undone"
+
+    def is_foreign(self) -> bool:
+        before, after = self.stack[-1]
+        now = self.now()
+        touched = {path for path in {*before, *after} if before.get(path) != after.get(path)}
+        blocking = {str(parent) for path in touched for parent in Path(path).parents}
+        return any(now.get(path) not in (before.get(path), after.get(path)) for path in touched) or any(
+            now.get(path, FOLDER) != FOLDER for path in blocking
+        )
+
+    async def step(self) -> None:
+        steps = [self.write, self.edit, self.command, self.command, self.undo, self.undo, self.foreign, self.restart]
+        if self.random.random() < 0.05:
+            steps = [self.repository]
+        await self.random.choice(steps)()
+
+
+@contextlib.contextmanager
+def told(history: History) -> Iterator[None]:
+    try:
+        yield
+    except (AssertionError, ToolError) as error:
+        raise AssertionError("\n".join([*history.log, str(error)])) from error
+
+
+@pytest.mark.seconds(1800)
+async def test_undo_keeps_its_promises_over_generated_histories(tmp_path: Path, record_property: Record) -> None:
+    undone = 0
+    for seed in range(HISTORIES):
+        history = History(tmp_path / str(seed), seed)
+        with told(history):
+            for _ in range(25):
+                await history.step()
+        undone += sum(line.startswith("undone") for line in history.log)
+        shutil.rmtree(tmp_path / str(seed))
+    assert undone > HISTORIES
+    record_property("figure", f"{HISTORIES} generated undo histories, {undone} changes put back")
