@@ -24,7 +24,7 @@ const NETWORK = [
   "connect",
   "pass",
 ] as const;
-const PERSON = ["activate", "switch", "close", "older", "send", "remove"] as const;
+const PERSON = ["activate", "switch", "close", "older", "send", "remove", "recreate"] as const;
 
 const step = fc.oneof(
   {
@@ -96,6 +96,10 @@ async function world(seed: number) {
       if (what === "activate") runner.act({ kind: "activate", id });
       if (what === "switch") model.openTab(id, true);
       if (what === "remove" && n < 8) model.remove(id);
+      if (what === "recreate" && isHonest && !model.contexts.has(id)) {
+        model.create(id, n);
+        model.openTab(id, n % 2 === 0);
+      }
       if (what === "close") model.closeTab(id);
       if (what === "older" && active !== null) store.dispatch({ type: "older", id: active });
       if (what === "send" && active !== null) {
@@ -179,7 +183,9 @@ function expectTheSame({ model, store }: Network): void {
   expect(seen.sending.filter((each) => each.problem === null)).toEqual([]);
 }
 
-const AMOUNT = process.env.PILOTHOUSE_LONG ? { numRuns: 5_000 } : { numRuns: 600, seed: 20 };
+const AMOUNT = process.env.PILOTHOUSE_LONG
+  ? { numRuns: 5_000, ...(process.env.PILOTHOUSE_SEED ? { seed: Number(process.env.PILOTHOUSE_SEED) } : {}) }
+  : { numRuns: 600, seed: 20 };
 
 const HEALED = {
   "whatever is lost, doubled, reordered or late, a new connection makes the copy the server's again": "connection",

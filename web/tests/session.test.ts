@@ -59,6 +59,52 @@ test("who looks at a conversation that is deleted elsewhere stays there, and goe
   expect([activeId(state), faceOf(state, "a"), nextTo(state, "a")]).toEqual(["a", "gone", "c"]);
 });
 
+const session = (version: number, ids: readonly string[]): Session => ({
+  ...SESSION,
+  version,
+  open_contexts: ids.map((context_id) => ({ context_id })),
+});
+const acknowledged = (key: string, answer: Session): Happening => ({
+  type: "acknowledged",
+  key,
+  asked: 2,
+  answer: { kind: "session", session: answer },
+});
+
+test("a late answer to opening a tab that was closed meanwhile brings nothing of it back", () => {
+  const opened = (key: string, id: string): Happening => ({ type: "sent", key, command: { kind: "activate", id } });
+  const state = after(
+    opened("1", "b"),
+    opened("2", "x"),
+    acknowledged("1", session(4, ["a", "b", "c"])), // "x" was opened as version 2 and closed as version 3
+    acknowledged("2", session(2, ["a", "b", "c", "x"])),
+  );
+  expect([activeId(state), Object.keys(state.contexts).sort()]).toEqual(["a", ["a", "b", "c"]]);
+});
+
+test("a conversation that was deleted and made anew under its id is there again, unless the answer is older", () => {
+  const gone: Happening = {
+    type: "signal",
+    signal: { event: "ContextChanged", context_id: "a", version: 9, fields: ["deleted"] },
+  };
+  const pulled = (asked: number): Happening => ({
+    type: "answered",
+    kind: "session",
+    pull: { kind: "session" },
+    asked,
+    answer: session(2, ["a", "b"]),
+  });
+  expect(after(gone, pulled(1)).contexts.a?.isGone).toBe(true);
+  expect(after(gone, pulled(3)).contexts.a?.isGone).toBe(false);
+  const unknown: Happening = {
+    type: "failed",
+    pull: { kind: "context", id: "a" },
+    asked: 1,
+    problem: { ...REFUSED, status: 404 },
+  };
+  expect(after(gone, pulled(3), unknown).contexts.a?.isGone).toBe(false);
+});
+
 test("what is gone when it is opened says so in its place, whatever is answered first", () => {
   const opened: Happening = { type: "sent", key: "1", command: { kind: "activate", id: "x" } };
   const refused: Happening = { type: "refused", key: "1", problem: { ...REFUSED, status: 404 } };

@@ -4,7 +4,7 @@ import type { Signal } from "../api/types";
 import { follow, takeMessages, takeOlder } from "./branch";
 import type { Answered, Pull } from "./events";
 import { isAlike, share, without } from "./share";
-import { type Copy, type Pulled, type Tick, tell } from "./state";
+import { type Copy, type Pulled, type Tick, gone, tell } from "./state";
 
 const DOUBT = 300;
 
@@ -31,11 +31,11 @@ export function takeSignal(copy: Copy, signal: ContextSignal, tick: Tick, isActi
       return { ...fresh, messages: { ...fresh.messages, [signal.message_id]: { ...held, told: tick } } };
     }
     case "ContextChanged":
-      if (signal.fields.includes("deleted")) return { ...copy, isGone: true };
+      if (signal.fields.includes("deleted")) return gone(copy, tick);
       // The beginning of a stream tells of everything: where nobody looks, the version says enough.
       return !isActive && version === known && signal.fields[0] === "*" ? copy : tell(copy, tick);
     case "Error":
-      if (signal.code === "unknown_context") return { ...copy, isGone: true };
+      if (signal.code === "unknown_context") return gone(copy, tick);
       return { ...fresh, notice: signal };
     case "MessageCreated":
     case "MessageCompleted":
@@ -125,8 +125,9 @@ export function takeFailure(copy: Copy, pull: Pull, asked: Tick, problem: Proble
   const isUnknown = problem.status === 404;
   switch (pull.kind) {
     case "context":
-      if (asked < copy.shape.got) return copy;
-      return isUnknown ? { ...copy, isGone: true } : { ...copy, problem, shape: { ...copy.shape, asked } };
+      // What was told since then is pulled again: that answer decides.
+      if (asked < copy.shape.got || (isUnknown && asked < copy.shape.told)) return copy;
+      return isUnknown ? gone(copy, tick) : { ...copy, problem, shape: { ...copy.shape, asked } };
     case "text":
       return isUnknown ? { ...copy, texts: without(copy.texts, (id) => id === pull.message) } : copy;
     case "older":

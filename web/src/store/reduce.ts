@@ -5,7 +5,7 @@ import { isNewer, takeAnswer, takeFailure, takeSignal } from "./copy";
 import type { Command } from "./commands";
 import type { Event } from "./events";
 import { isAlike, share, without } from "./share";
-import { type Copy, type Outgoing, type State, type Tick, activeId, newCopy, tell } from "./state";
+import { type Copy, type Outgoing, type State, type Tick, activeId, gone, newCopy, tell } from "./state";
 
 /** How long the messages of a context are kept after somebody looked at it. */
 export const KEPT = 60_000;
@@ -48,10 +48,10 @@ export function reduce(before: State, event: Event): State {
       if (old === undefined) return state;
       const refused = withOutgoing(state, { ...old, problem: event.problem });
       const { command } = old;
-      // What cannot be opened because there is none says so in its place.
-      const isGone = command.kind === "activate" && event.problem.status === 404;
-      const known = isGone ? withCopy(refused, command.id ?? "", (copy) => ({ ...copy, isGone })) : refused;
-      return tidy(toldOf(lookElsewhere(known), command));
+      // What cannot be opened because there is none says so in its place. Where it has a tab, a pull decides.
+      const isGone = command.kind === "activate" && event.problem.status === 404 && !isOpen(state, command.id);
+      const known = isGone ? withCopy(refused, command.id ?? "", (copy) => gone(copy, state.tick)) : refused;
+      return tidy(toldOf(known, command));
     }
     case "dismissed":
       return { ...state, outgoing: without(state.outgoing, (key) => key === event.key) };
@@ -87,7 +87,16 @@ function withOutgoing(state: State, outgoing: Outgoing): State {
 function takeSession(state: State, session: Session, asked: Tick): State {
   if (!isNewer(state.session, asked, session.version ?? 0)) return state;
   const value = share(state.session.value, session);
-  return lookElsewhere({ ...state, session: { value, told: state.session.told, asked, got: state.tick } });
+  const taken: State = { ...state, session: { value, told: state.session.told, asked, got: state.tick } };
+  const isChanged = session.version !== state.session.value?.version;
+  // A deletion closes the tab. One that a later session lists was made anew under its old id.
+  const isBack = ({ id, isGone, shape }: Copy) => isGone && isChanged && shape.told < asked && isOpen(taken, id);
+  const back = Object.values(state.contexts).filter(isBack);
+  return back.reduce((found, { id }) => withCopy(found, id, () => newCopy(id, state.tick)), taken);
+}
+
+function isOpen({ session }: State, id: string | null): boolean {
+  return session.value?.open_contexts?.some((tab) => tab.context_id === id) === true;
 }
 
 /**
@@ -99,10 +108,9 @@ function lookElsewhere(state: State): State {
   const isOpening = Object.values(state.outgoing).some(
     ({ command, problem }) => command.kind === "activate" && command.id === chosen?.id && problem === null,
   );
-  const tabs = session.value?.open_contexts ?? [];
-  const isOpen = chosen !== null && (chosen.id === null || tabs.some((tab) => tab.context_id === chosen.id));
+  const isThere = chosen !== null && (chosen.id === null || isOpen(state, chosen.id));
   const isGone = state.contexts[chosen?.id ?? ""]?.isGone === true;
-  if (session.value === null || isOpening || isOpen || isGone) return state;
+  if (session.value === null || isOpening || isThere || isGone) return state;
   return { ...state, chosen: { id: session.value.active_context_id ?? null } };
 }
 
@@ -124,8 +132,12 @@ function acknowledge(state: State, event: Extract<Event, { type: "acknowledged" 
   return withOutgoing(told, { ...old, messageId, acknowledged: state.tick });
 }
 
-/** What follows from a change: which contexts are kept, which is looked at, and which messages need no stand-in. */
-function tidy(state: State): State {
+/**
+ * Derives what follows from every change: which context is looked at, which are kept, and which commands are finished.
+ * Nothing here is set by an answer itself, so an answer that comes late and is not taken leaves nothing behind.
+ */
+function tidy(before: State): State {
+  const state = lookElsewhere(before);
   const active = activeId(state);
   const tabs = (state.session.value?.open_contexts ?? []).map((tab) => tab.context_id);
   const wanted = [...new Set([...tabs, ...(active === null ? [] : [active])])];
