@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Api } from "../src/api/http";
 import { type BoxNow, boxKeyOf, type KeyPressed } from "../src/features/chat/composer/keys";
-import { modeOnItsWay, namedFiles, payloadsOfDraft } from "../src/features/chat/composer/sending";
+import { modeOnItsWay, namedFiles, payloadsOfDraft, unsentOf } from "../src/features/chat/composer/sending";
 import { type Draft, NO_DRAFT, makeDrafts, parseDraft, type Shelf } from "../src/features/chat/drafts";
 import { standingIn } from "../src/features/chat/queue/standing";
 import { type Outgoing, initial } from "../src/store/state";
@@ -182,4 +182,16 @@ test("a switch of the mode that is still on its way goes with the message", () =
 
 test("sizes are read in steps of 1024", () => {
   expect([0, 1023, 1024, 1_500, 20 * 1024 * 1024].map(sizeOf)).toEqual(["0 B", "1023 B", "1.0 kB", "1.5 kB", "20 MB"]);
+});
+
+test("what is written and attached while a message is being sent stays in the box", () => {
+  const file = { path: "a.txt", size: 1, kind: "file" } as const;
+  const other = { ...file, path: "b.txt" };
+  const sent = { text: "first", files: [file] };
+  expect(unsentOf(sent, sent)).toEqual(NO_DRAFT);
+  expect(unsentOf({ text: "first and more", files: [file, other] }, sent)).toEqual({
+    text: "and more",
+    files: [other],
+  });
+  expect(unsentOf({ text: "something else", files: [] }, sent)).toEqual({ text: "something else", files: [] });
 });

@@ -57,6 +57,47 @@ test("a server that says nothing is lost after a while", async () => {
   expect(await answer).toBeInstanceOf(Lost);
 });
 
+test("requests of one lane reach the server in their order, although the first has to be tried again", async () => {
+  const server = serverThat([new Error("cut"), json({}), json({})]);
+  const clock = makeClock();
+  const api = makeApi(server, clock);
+  const setTo = (mode: string, lane: string) =>
+    api(
+      "PUT /api/contexts/{context_id}/mode",
+      { path: { context_id: mode }, body: { mode } },
+      { isRepeatable: true, lane },
+    );
+  const answers = [setTo("agent", "mode"), setTo("plan", "mode")];
+  await clock.pass(60_000);
+  await Promise.all(answers);
+  expect(server.asked.map(({ address }) => address.split("/")[3])).toEqual(["agent", "agent", "plan"]);
+});
+
+test("a lane goes on after a refusal, and lanes do not wait for each other", async () => {
+  const server = serverThat(["silence", problem(409, "turn_active"), json({ version: 2 })]);
+  const clock = makeClock();
+  const api = makeApi(server, clock);
+  const silent = api("GET /api/session", {}, { lane: "one" }).catch((error: unknown) => error);
+  const refused = api("GET /api/session", {}, { lane: "two" }).catch((error: unknown) => error);
+  const answered = api("GET /api/session", {}, { lane: "two" });
+  await clock.settle();
+  expect(await refused).toBeInstanceOf(ServerError);
+  expect(await answered).toEqual({ version: 2 });
+  await clock.pass(31_000);
+  expect(await silent).toBeInstanceOf(Lost);
+});
+
+test("a request that was given up never answers, even when its answer is already there", async () => {
+  const controller = new AbortController();
+  const found = json({ version: 1 });
+  Object.defineProperty(found, "text", {
+    value: () => (controller.abort(), Promise.resolve('{"version": 1}')),
+  });
+  const api = makeApi(serverThat([found]), makeClock());
+  const answer = api("GET /api/session", {}, { signal: controller.signal }).catch((error: unknown) => error);
+  expect(await answer).toBeInstanceOf(Lost);
+});
+
 test("what stands in an address cannot change it", () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1 }), fc.string(), (part, value) => {

@@ -17,6 +17,9 @@ export interface RequestOptions {
   key?: string;
   /** It does no harm to do it twice: tried again, too. */
   isRepeatable?: boolean;
+  /** Requests of one lane reach the server in the order in which they were made, however often each is tried again. */
+  lane?: string;
+  /** Once aborted, the request never resolves: an answer that is already on its way is dropped. */
   signal?: AbortSignal;
 }
 
@@ -37,17 +40,30 @@ export interface Server {
 const ANSWER_WITHIN = 30_000;
 
 export function makeApi(server: Server, ambient: Ambient): Api {
-  return async (route, given, options = {}) => {
+  const lanes = new Map<string, Promise<unknown>>();
+  const request: Api = async (route, given, options = {}) => {
     const isTriedAgain = options.key !== undefined || options.isRepeatable === true;
     for (let failures = 1; ; failures++) {
       try {
-        return await once(server, ambient, route, given, options);
+        const answer = await once(server, ambient, route, given, options);
+        if (options.signal?.aborted === true) throw new Lost(`nobody waits for ${route}`);
+        return answer;
       } catch (error) {
         const isOver = !isTriedAgain || options.signal?.aborted === true || !isTemporary(error);
         if (isOver) throw error;
         await new Promise<void>((resolve) => ambient.later(pauseAfter(failures, ambient), resolve));
       }
     }
+  };
+  return (route, given, options = {}) => {
+    const { lane } = options;
+    if (lane === undefined) return request(route, given, options);
+    const send = () => request(route, given, options);
+    const answer = lanes.get(lane)?.then(send, send) ?? send();
+    lanes.set(lane, answer);
+    const leave = () => lanes.get(lane) === answer && lanes.delete(lane);
+    answer.then(leave, leave);
+    return answer;
   };
 }
 

@@ -34,16 +34,19 @@ export type Answer =
 
 const DONE: Answer = { kind: "done" };
 
+const SESSION = { isRepeatable: true, lane: "session" };
+
 /**
- * Carries a command out. A message has a key, and what only sets something may be set twice: these go on until there is
- * an answer. The others are not repeated; what became of them is pulled.
+ * Carries a command out. Messages have a key, and settings may be set twice: both are tried again until there is an
+ * answer, in the order of the commands, so that no older one replaces a newer one. The others are not repeated; what
+ * became of them is pulled.
  */
 export async function carryOut(api: Api, key: string, command: Command): Promise<Answer> {
-  const again = { isRepeatable: true };
   switch (command.kind) {
     case "send": {
       const given = { path: { context_id: command.id }, body: command.body };
-      return { kind: "sent", sent: await api("POST /api/contexts/{context_id}/messages", given, { key }) };
+      const options = { key, lane: `messages ${command.id}` };
+      return { kind: "sent", sent: await api("POST /api/contexts/{context_id}/messages", given, options) };
     }
     case "decide":
       await api("POST /api/contexts/{context_id}/tool-calls/decide", {
@@ -56,13 +59,14 @@ export async function carryOut(api: Api, key: string, command: Command): Promise
       return DONE;
     case "mode": {
       const given = { path: { context_id: command.id }, body: { mode: command.mode } };
-      return { kind: "switched", outcome: await api("PUT /api/contexts/{context_id}/mode", given, again) };
+      const options = { isRepeatable: true, lane: `mode ${command.id}` };
+      return { kind: "switched", outcome: await api("PUT /api/contexts/{context_id}/mode", given, options) };
     }
     case "steer":
       await api(`POST /api/contexts/{context_id}/${command.how}`, { path: { context_id: command.id } });
       return DONE;
     case "activate":
-      return session(await api("PUT /api/session/active-context", { body: { context_id: command.id } }, again));
+      return session(await api("PUT /api/session/active-context", { body: { context_id: command.id } }, SESSION));
     case "order":
       return session(
         await reorder(api, command.ids).catch((error: unknown) => {
@@ -71,11 +75,13 @@ export async function carryOut(api: Api, key: string, command: Command): Promise
         }),
       );
     case "close":
-      return session(await api("DELETE /api/session/open-contexts/{tab_id}", { path: { tab_id: command.id } }, again));
+      return session(
+        await api("DELETE /api/session/open-contexts/{tab_id}", { path: { tab_id: command.id } }, SESSION),
+      );
     case "preferences":
-      return session(await api("PUT /api/session/preferences", { body: command.body }, again));
+      return session(await api("PUT /api/session/preferences", { body: command.body }, SESSION));
     case "uiState":
-      return session(await api("PUT /api/session/ui-state", { body: command.body }, again));
+      return session(await api("PUT /api/session/ui-state", { body: command.body }, SESSION));
   }
 }
 
@@ -85,8 +91,8 @@ function session(found: Session): Answer {
 
 /** Made from the present session, so that nothing else of it is undone. The server goes by the numbers. */
 async function reorder(api: Api, ids: readonly string[]): Promise<Session> {
-  const { version = 0, ...present } = await api("GET /api/session", {});
+  const { version = 0, ...present } = await api("GET /api/session", {}, SESSION);
   const tabs = inOrder(present.open_contexts ?? [], ids, (tab) => tab.context_id);
   const numbered = tabs.map((tab, order) => ({ ...tab, order }));
-  return api("PUT /api/session", { body: { ...present, version, open_contexts: numbered } });
+  return api("PUT /api/session", { body: { ...present, version, open_contexts: numbered } }, { lane: "session" });
 }

@@ -119,7 +119,6 @@ export function Composer({ id }: { id: string | null }) {
         id={BOX_ID}
         rows={1}
         value={draft.text}
-        readOnly={sending.isBusy}
         aria-label={t("box")}
         aria-autocomplete="list"
         aria-controls={list.items === null ? undefined : list.listId}

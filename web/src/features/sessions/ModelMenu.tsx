@@ -39,7 +39,8 @@ function useSetting(id: string | null): {
   const config = useSlice((state) => (id === null ? null : (state.contexts[id]?.shape.value?.config ?? null)), [id]);
   if (id === null) return { model: chosen.model ?? preferred, persona: chosen.persona, set: choose };
   const set = (change: Pick<ContextChange, "model" | "persona">) => {
-    api("PATCH /api/contexts/{context_id}", { path: { context_id: id }, body: change }).catch((error: unknown) =>
+    const given = { path: { context_id: id }, body: change };
+    api("PATCH /api/contexts/{context_id}", given, { lane: `settings ${id}` }).catch((error: unknown) =>
       notify(sayProblem(problemOfError(error), language), true),
     );
   };

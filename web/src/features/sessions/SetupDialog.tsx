@@ -1,5 +1,5 @@
 /** Which model answers: where it is, the key for it, its name. It is tried before it is used, and used at once. */
-import { useState } from "react";
+import { useRef, useState } from "react";
 import type { Setup, SetupTrial } from "../../api/schema";
 import { useAsked, useDoing, useLanguage, usePage } from "../../app/page";
 import { say } from "../../i18n/say";
@@ -11,7 +11,7 @@ import { notify } from "../../ui/Notices";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { SetupFields } from "./SetupFields";
 import { Skeleton } from "./Skeleton";
-import { type Wanted, bodyOf, isComplete, wantedFrom } from "./setup";
+import { type Wanted, bodyOf, isComplete, isSameProvider, wantedFrom } from "./setup";
 import { modelsChanged, useNameOfModel } from "./useModels";
 import "./setup.css";
 
@@ -46,6 +46,14 @@ function SetupForm({ setup, onClose }: { setup: Setup; onClose(): void }) {
   const doing = useDoing();
   const [wanted, setWanted] = useState<Wanted>(() => wantedFrom(setup));
   const [trial, setTrial] = useState<SetupTrial | null>(null);
+  const latest = useRef(wanted);
+  latest.current = wanted;
+  /** Gives whether the fields work as they are now. A trial of what was changed meanwhile says nothing about them. */
+  const tryOut = async () => {
+    const found = await api("POST /api/setup/test", { body: bodyOf(wanted) });
+    if (isSameProvider(latest.current, wanted)) setTrial(found);
+    return found.ok && latest.current === wanted;
+  };
   const change = (next: Partial<Wanted>) => {
     setWanted({ ...wanted, ...next });
     // Which models there are depends on where they are; what went wrong is over once something is changed.
@@ -57,16 +65,14 @@ function SetupForm({ setup, onClose }: { setup: Setup; onClose(): void }) {
     notify(t(text, { model: nameOf({ name: found.model, is_demo: found.is_demo }) }));
     onClose();
   };
-  const test = () => doing.run(async () => setTrial(await api("POST /api/setup/test", { body: bodyOf(wanted) })));
+  const test = () => doing.run(tryOut);
   const save = () =>
     doing.run(async () =>
       tell("done", await api("PUT /api/setup", { body: { ...bodyOf(wanted), model: wanted.model.trim() } })),
     );
   const testAndSave = () =>
     doing.run(async () => {
-      const found = await api("POST /api/setup/test", { body: bodyOf(wanted) });
-      setTrial(found);
-      if (found.ok)
+      if (await tryOut())
         tell("done", await api("PUT /api/setup", { body: { ...bodyOf(wanted), model: wanted.model.trim() } }));
     });
   const forget = () => doing.run(async () => tell("forgotten", await api("DELETE /api/setup", {})));

@@ -40,3 +40,8 @@ export function keepsKey(setup: Setup, wanted: Wanted): boolean {
 export function isComplete(wanted: Wanted): boolean {
   return addressOf(wanted) !== "" && wanted.model.trim() !== "";
 }
+
+/** Whether both name the same provider with the same key; the model may differ. */
+export function isSameProvider(one: Wanted, other: Wanted): boolean {
+  return addressOf(one) === addressOf(other) && one.key.trim() === other.key.trim();
+}

@@ -3,10 +3,10 @@ import type { Api } from "../../../api/http";
 import type { NewMessage } from "../../../api/schema";
 import { usePage } from "../../../app/page";
 import { canSend } from "../../../store/selectors";
-import type { State } from "../../../store/state";
+import { type State, activeId } from "../../../store/state";
 import { useMode } from "../../modes/ModeSelector";
 import { forgetChosen, newContext } from "../../sessions/chosen";
-import { type Attached, type Draft, NO_DRAFT, drafts } from "../drafts";
+import { type Attached, type Draft, drafts } from "../drafts";
 import { type Reference, distinct, parse, payloadOf } from "./references";
 
 export type Payload = NonNullable<NewMessage["payloads"]>[number];
@@ -55,20 +55,29 @@ let beginning: Promise<string> | null = null;
 
 /** The conversation that is written in. One that has not begun is made, once however many ask for it. */
 export function useEnsureContext(id: string | null): () => Promise<string> {
-  const { api, act } = usePage();
+  const { api, act, store } = usePage();
   const { mode } = useMode(id);
   const begin = async () => {
     try {
       const { context_id: made } = await api("POST /api/contexts", { body: { mode, ...newContext() } });
       forgetChosen();
       drafts.begun(made);
-      act({ kind: "activate", id: made });
+      // Whoever has gone to another conversation meanwhile stays there.
+      if (activeId(store.getSnapshot()) === null) act({ kind: "activate", id: made });
       return made;
     } finally {
       beginning = null;
     }
   };
   return async () => id ?? (beginning ??= begin());
+}
+
+/** What is left of a draft after a part of it was sent: what the person has written and attached meanwhile. */
+export function unsentOf(now: Draft, sent: Draft): Draft {
+  return {
+    text: now.text.startsWith(sent.text) ? now.text.slice(sent.text.length).trimStart() : now.text,
+    files: now.files.filter(({ path }) => !sent.files.some((file) => file.path === path)),
+  };
 }
 
 /** Sends a draft. Until everything is there that it needs, it stays a draft. */
@@ -83,6 +92,6 @@ export function useSendDraft(id: string | null): (draft: Draft) => Promise<void>
     const queue = canSend(state, context) === "later";
     const payloads = payloadsOfDraft(text, references, files);
     act({ kind: "send", id: context, body: { payloads, queue, ...(mode === undefined || queue ? {} : { mode }) } });
-    drafts.write(context, NO_DRAFT);
+    drafts.write(context, unsentOf(drafts.read(context), { text, files }));
   };
 }
