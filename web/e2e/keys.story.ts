@@ -65,7 +65,9 @@ story(
     await screen.decision("approve").waitFor();
     await expect(file("log.txt")).rejects.toThrow();
     await clock.resume();
+    expect(await screen.box.inputValue()).toBe("1"); // a letter that decides nothing is written
     await clock.fastForward(600);
+    await keyboard.press("Control+j");
     await keyboard.press("Enter");
     await screen.reads("Done.");
     expect(await file("log.txt")).toBe("log.txt\n");
@@ -92,6 +94,82 @@ story(
   },
 );
 
+story(
+  "what is typed after a card has appeared lands in the box, and Esc rejects nothing",
+  async ({ model, open, file }) => {
+    model.answers(asks(write("log.txt")), "Done.");
+    const screen = await open();
+    const { keyboard, clock } = screen.page;
+    await clock.install();
+    await screen.choose("supervised");
+    await screen.say("go");
+    await screen.decision("approve").waitFor();
+    await clock.fastForward(5_000);
+    await screen.isReady(screen.decision("approve"));
+    await keyboard.type("also run it 123");
+    expect(await screen.box.inputValue()).toBe("also run it 123");
+    await keyboard.press("Escape");
+    await keyboard.press("Escape");
+    await screen.box.evaluate((box) => (box as HTMLElement).blur());
+    await keyboard.type("4r");
+    await screen.isFocused(screen.box);
+    expect(await screen.box.inputValue()).toBe("also run it 1234r");
+    await keyboard.press("Control+j");
+    await screen.isFocused(screen.dock.getByRole("group").first());
+    await keyboard.press("Escape");
+    await screen.isFocused(screen.box);
+    await screen.decision("approve").waitFor();
+    expect(await screen.transcript.getByText("rejected").count()).toBe(0);
+    await keyboard.press("Control+j");
+    await clock.fastForward(1_000);
+    await keyboard.press("Enter");
+    await screen.reads("Done.");
+    expect(await file("log.txt")).toBe("log.txt\n");
+    expect(await screen.box.inputValue()).toBe("also run it 1234r");
+  },
+);
+
+story("Esc that leaves a card does not stop the turn that goes on", async ({ model, open }) => {
+  model.answers(asks(write("log.txt")), { text: "Working on it.", hold: 2 });
+  const screen = await open();
+  const { keyboard, clock } = screen.page;
+  await clock.install();
+  await screen.choose("supervised");
+  await screen.say("go");
+  await clock.fastForward(2_000);
+  await keyboard.press("Control+j");
+  await clock.fastForward(2_000);
+  await keyboard.press("Enter");
+  await model.held();
+  await screen.isFocused(screen.box);
+  await screen.transcript.focus();
+  await screen.box.focus();
+  await keyboard.press("Escape");
+  await clock.fastForward(300);
+  model.release();
+  await screen.reads("Working on it.");
+  await screen.rests();
+  expect(await screen.page.getByText("You stopped it here.").count()).toBe(0);
+});
+
+story("a question takes no focus: who writes goes on, and a key leads to it", async ({ model, open }) => {
+  model.answers(asks({ tool: "ask_user", arguments: { questions: [{ question: "Which colour?" }] } }), "Blue it is.");
+  const screen = await open();
+  const { keyboard, clock } = screen.page;
+  await clock.install();
+  await screen.say("go");
+  const form = screen.page.getByRole("form", { name: screen.name("questions") });
+  await form.waitFor();
+  await clock.fastForward(5_000);
+  await keyboard.type("one more thing");
+  expect(await screen.box.inputValue()).toBe("one more thing");
+  await keyboard.press("Control+j");
+  await keyboard.type("Blue");
+  await keyboard.press("Enter");
+  await screen.reads("Blue it is.");
+  expect(await screen.box.inputValue()).toBe("one more thing");
+});
+
 story("Enter does nothing on a dangerous call", async ({ model, open, put, file }) => {
   await put("old.txt", "old\n");
   model.answers(asks(run("rm old.txt")));
@@ -106,6 +184,10 @@ story("Enter does nothing on a dangerous call", async ({ model, open, put, file 
   await screen.decision("approve").waitFor();
   expect(await file("old.txt")).toBe("old\n");
   await screen.page.keyboard.press("Escape");
+  await screen.isFocused(screen.box);
+  await screen.decision("approve").waitFor();
+  await screen.page.keyboard.press("Control+j");
+  await screen.page.keyboard.press("Control+Backspace");
   await screen.rests();
   await screen.call("rm old.txt").getByText("rejected").waitFor();
   expect(await file("old.txt")).toBe("old\n");

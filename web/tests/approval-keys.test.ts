@@ -1,14 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  type Circumstances,
-  type Decision,
-  type Focus,
-  type Pressed,
-  GRACE,
-  decisionOf,
-  mayTakeFocus,
-} from "../src/features/approvals/keys";
+import { type Circumstances, type Decision, type Pressed, decisionOf } from "../src/features/approvals/keys";
+import { GRACE, isLetter } from "../src/app/focusPolicy";
 
 const PLAIN: Pressed = {
   key: "",
@@ -41,9 +34,14 @@ const TABLE: readonly [what: string, event: Partial<Pressed>, at: Partial<Circum
     ["Enter approves with the focus on the page", { key: "Enter" }, { place: "body" }, "approve"],
     ["Enter does nothing on a dangerous call", { key: "Enter" }, { isDangerous: true }, null],
     ["Enter on a button is the button's", { key: "Enter" }, { place: "control" }, null],
-    ["Esc rejects", { key: "Escape" }, {}, "reject"],
-    ["Esc rejects a dangerous call, too", { key: "Escape" }, { isDangerous: true }, "reject"],
-    ["Esc on a button rejects", { key: "Escape" }, { place: "control" }, "reject"],
+    ["Esc leaves the card", { key: "Escape" }, {}, "leave"],
+    ["Esc leaves a card that has only just appeared", { key: "Escape" }, { sinceShown: 0 }, "leave"],
+    ["Esc on a button of the card leaves it, too", { key: "Escape" }, { place: "control" }, "leave"],
+    ["Esc with the focus on the page decides nothing", { key: "Escape" }, { place: "body" }, null],
+    ["Ctrl+Backspace rejects", { key: "Backspace", ...ctrl }, {}, "reject"],
+    ["Ctrl+Backspace rejects a dangerous call, too", { key: "Backspace", ...ctrl }, { isDangerous: true }, "reject"],
+    ["Cmd+Backspace does so on a Mac", { key: "Backspace", ...meta }, { isMac: true }, "reject"],
+    ["Backspace alone does nothing", { key: "Backspace" }, {}, null],
     ["1 approves", { key: "1" }, {}, "approve"],
     ["1 does nothing on a dangerous call", { key: "1" }, { isDangerous: true }, null],
     ["1 begins a message where nothing has the focus", { key: "1" }, { place: "body" }, null],
@@ -56,7 +54,14 @@ const TABLE: readonly [what: string, event: Partial<Pressed>, at: Partial<Circum
     ["R asks for a reason with the lock on", { key: "R" }, {}, "reason"],
     ["other letters do nothing", { key: "y" }, {}, null],
     ["Shift+Enter approves all", { key: "Enter", ...shift }, {}, "approveAll"],
-    ["Shift+Esc rejects all", { key: "Escape", ...shift }, {}, "rejectAll"],
+    ["Shift+Esc rejects nothing", { key: "Escape", ...shift }, {}, "leave"],
+    ["Ctrl+Shift+Backspace rejects all", { key: "Backspace", ...ctrl, ...shift }, {}, "rejectAll"],
+    [
+      "Ctrl+Shift+Backspace in the box is the box's",
+      { key: "Backspace", ...ctrl, ...shift },
+      { place: "composer" },
+      null,
+    ],
     ["Ctrl+Enter in the card does nothing", { key: "Enter", ...ctrl }, {}, null],
     ["Alt+1 belongs to the tabs", { key: "1", altKey: true }, {}, null],
     ["Ctrl+Enter in the empty box approves", { key: "Enter", ...ctrl }, { place: "composer" }, "approve"],
@@ -114,7 +119,9 @@ test("nothing is decided by a key that repeats, composes, is taken, or comes too
       const isLate = at.sinceShown >= GRACE && at.sinceTyped >= GRACE;
       const isFree =
         !event.repeat && !event.isComposing && event.keyCode !== 229 && !event.defaultPrevented && !event.altKey;
-      if (!isLate || !isFree || at.place === "elsewhere") expect(decisionOf(event, at)).toBeNull();
+      const decision = decisionOf(event, at);
+      if (!isFree || at.place === "elsewhere") expect(decision).toBeNull();
+      if (!isLate) expect([null, "leave"]).toContain(decision);
     }),
   );
 });
@@ -127,12 +134,17 @@ test("no key ever approves a dangerous call by itself", () => {
   );
 });
 
-test("the focus is never taken from who writes, chooses, or has just pressed a key", () => {
-  const calm: Focus = { isInDock: false, isBehindDialog: false, on: "nothing", sinceKey: 5_000 };
-  expect(mayTakeFocus(calm)).toBe(true);
-  expect(mayTakeFocus({ ...calm, on: "box" })).toBe(true);
-  expect(mayTakeFocus({ ...calm, on: "other" })).toBe(false);
-  expect(mayTakeFocus({ ...calm, sinceKey: 999 })).toBe(false);
-  expect(mayTakeFocus({ ...calm, isBehindDialog: true })).toBe(false);
-  expect(mayTakeFocus({ ...calm, isInDock: true })).toBe(false);
+test("Esc never decides anything, wherever and whenever it is pressed", () => {
+  fc.assert(
+    fc.property(anyKey, anywhere, (event, at) => {
+      expect([null, "leave"]).toContain(decisionOf({ ...event, key: "Escape" }, at));
+    }),
+  );
+});
+
+test("letters are told from keys that do something", () => {
+  for (const key of ["a", "1", "/", "你", "é", "😀"]) expect(isLetter({ ...PLAIN, key })).toBe(true);
+  for (const key of [" ", "Enter", "Escape", "ArrowUp", "Tab", "F5"]) expect(isLetter({ ...PLAIN, key })).toBe(false);
+  for (const held of [ctrl, meta, { altKey: true }, { isComposing: true }, { defaultPrevented: true }])
+    expect(isLetter({ ...PLAIN, key: "a", ...held })).toBe(false);
 });

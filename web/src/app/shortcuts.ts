@@ -11,7 +11,7 @@ export const SHORTCUTS = {
   "tab.go": { keys: "Alt+1…9", words: ["Go to a tab by its number", "按编号转到标签页"] },
   "tab.move": { keys: "Ctrl+Shift+←/→", words: ["Move the focused tab", "移动获得焦点的标签页"] },
   "composer.focus": { keys: "Mod+Shift+L", words: ["Go to the message box", "转到输入框"] },
-  "approval.focus": { keys: "Mod+J", words: ["Go to the waiting call", "转到等待中的调用"] },
+  "approval.focus": { keys: "Mod+J", words: ["Go to the call or question that waits", "转到等待中的调用或问题"] },
   "answer.copy": { keys: "Mod+Shift+C", words: ["Copy the last answer", "复制最后的回答"] },
   "code.copy": { keys: "Mod+Shift+;", words: ["Copy the last code block", "复制最后的代码块"] },
   "help.open": { keys: "Mod+/", words: ["Show the shortcuts", "显示快捷键"] },
@@ -34,7 +34,11 @@ export function keysShown(keys: string): string {
 
 /** As `aria-keyshortcuts` wants it. */
 export function ariaKeysOf(shortcut: Shortcut): string {
-  return SHORTCUTS[shortcut].keys.replace("Mod", IS_MAC ? "Meta" : "Control");
+  return ariaKeys(SHORTCUTS[shortcut].keys);
+}
+
+export function ariaKeys(keys: string): string {
+  return keys.replace("Mod", IS_MAC ? "Meta" : "Control");
 }
 
 interface Pressed {

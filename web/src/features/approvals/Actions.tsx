@@ -1,5 +1,6 @@
 /** The buttons of one call. They never scroll away, and for a dangerous call none of them is the obvious one. */
 import type { CallShape } from "../../api/schema";
+import { ariaKeys, keysShown } from "../../app/shortcuts";
 import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
 import type { Deciding } from "./Dock";
@@ -27,11 +28,11 @@ export function Actions({ dock, one: { call, sent } }: { dock: Deciding; one: Wa
         kind="danger"
         whyNot={dock.off}
         title={t("rejectMeans")}
-        aria-keyshortcuts="Escape 3"
+        aria-keyshortcuts={`${ariaKeys("Mod+Backspace")} 3`}
         onClick={() => decideOne(dock, call, "reject")}
       >
         {t("reject")}
-        <kbd className="kbd">esc</kbd>
+        <kbd className="kbd">{keysShown("Mod+⌫")}</kbd>
       </Button>
       <More dock={dock} call={call} />
     </div>

@@ -1,6 +1,7 @@
 /** The card of what waits: one call with all that it would do, or several in rows; and below them the ways to decide. */
 import { useId } from "react";
 import { useLanguage } from "../../app/page";
+import { keysOf } from "../../app/shortcuts";
 import { say } from "../../i18n/say";
 import { useWords } from "../../i18n/words";
 import { Icon } from "../../ui/icons";
@@ -26,9 +27,12 @@ export function Card({ dock }: { dock: Deciding }) {
       <header className="card-head">
         <Icon name="rule" />
         {one === undefined ? (
-          <h2 id={id} className="card-title">
-            {t("group", { n: waiting.length })}
-          </h2>
+          <>
+            <h2 id={id} className="card-title">
+              {t("group", { n: waiting.length })}
+            </h2>
+            <Reach />
+          </>
         ) : (
           <Title id={id} dock={dock} one={one} />
         )}
@@ -57,9 +61,16 @@ function Title({ id, dock, one: { call } }: { id: string; dock: Deciding; one: W
         <span className="card-kind">{t(isOffer(call) ? "dockOffer" : "dock")}</span> {titleOf(call, language)}
         <span className="hidden-visually"> {essenceOf(call, dock.workspace)}</span>
       </h2>
+      <Reach />
       <JumpButton call={call} />
     </>
   );
+}
+
+/** The key that leads to the card, until the focus is there. */
+function Reach() {
+  const t = useWords(WORDS);
+  return <span className="card-reach soft small">{t("reach", { keys: keysOf("approval.focus") })}</span>;
 }
 
 function Body({ dock, one: { call } }: { dock: Deciding; one: Waiting }) {

@@ -7,6 +7,7 @@ import { announce } from "../../ui/Announcer";
 import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/icons";
 import { ProblemNote } from "../../ui/ProblemNote";
+import { focusBox } from "../chat/editing";
 import { Card } from "./Card";
 import { countsOf, parseDiff } from "./diff";
 import type { Decision } from "./keys";
@@ -64,6 +65,7 @@ function DockOf({ id }: { id: string }) {
 
   const onDecision = (decision: Decision, call: CallShape) => {
     if (decision === "look") return focusCard(call.id);
+    if (decision === "leave") return focusBox();
     if (dock.off !== null) return announce(dock.off, true);
     const each = (verdict: "approve" | "reject", of: readonly CallShape[]) =>
       dock.decide(of.map(({ id: name, digest }) => ({ id: name, verdict, digest })));

@@ -1,5 +1,6 @@
 /** Several calls that wait together: a row each, and decisions about all of them or those that are ticked. */
 import type { KeyboardEvent } from "react";
+import { ariaKeys, keysShown } from "../../app/shortcuts";
 import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
 import type { Deciding } from "./Dock";
@@ -38,9 +39,14 @@ export function GroupActions({ dock }: { dock: Deciding }) {
         {t(isAll ? "approveAll" : "approveSome", { n })}
         <kbd className="kbd">⇧↵</kbd>
       </Button>
-      <Button kind="danger" whyNot={dock.off} aria-keyshortcuts="Shift+Escape" onClick={() => decide("reject")}>
+      <Button
+        kind="danger"
+        whyNot={dock.off}
+        aria-keyshortcuts={ariaKeys("Mod+Shift+Backspace")}
+        onClick={() => decide("reject")}
+      >
         {t(isAll ? "rejectAll" : "rejectSome", { n })}
-        <kbd className="kbd">⇧esc</kbd>
+        <kbd className="kbd">{keysShown("Mod+⇧⌫")}</kbd>
       </Button>
       <Button
         kind="quiet"

@@ -1,10 +1,9 @@
 /** Which decision a key means, and when it means none. Nobody approves by accident: this is the one place that says so. */
+import { GRACE } from "../../app/focusPolicy";
 import { keep, kept } from "../../app/looks";
 
-/** After a card has appeared, and after somebody has typed, keys decide nothing for so long. */
-export const GRACE = 500;
-
-export type Decision = "approve" | "always" | "reject" | "reason" | "approveAll" | "rejectAll" | "look";
+/** `look` goes to the card, `leave` from it to the box: neither decides anything. */
+export type Decision = "approve" | "always" | "reject" | "reason" | "approveAll" | "rejectAll" | "look" | "leave";
 
 /**
  * Where the key was pressed. `control`: on a button or a box to tick of the card, which has Enter for itself. `composer`:
@@ -41,16 +40,19 @@ export interface Circumstances {
 export function decisionOf(event: Pressed, at: Circumstances): Decision | null {
   if (event.repeat || event.isComposing || event.keyCode === 229 || event.defaultPrevented) return null;
   if (at.place === "elsewhere" || event.altKey) return null;
+  if (event.key === "Escape") return isOnCard(at.place) ? "leave" : null;
   if (at.sinceShown < GRACE || at.sinceTyped < GRACE) return null;
-  return at.place === "composer" ? fromComposer(event, at) : fromCard(event, at);
+  const isMod = at.isMac ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey;
+  if (isMod && event.key === "Backspace") {
+    if (!event.shiftKey) return "reject";
+    return at.place === "composer" ? null : "rejectAll";
+  }
+  if (at.place !== "composer") return fromCard(event, at);
+  if (!isMod || event.shiftKey || event.key !== "Enter") return null;
+  return at.isDangerous ? "look" : "approve";
 }
 
-function fromComposer(event: Pressed, at: Circumstances): Decision | null {
-  const isMod = at.isMac ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey;
-  if (!isMod || event.shiftKey) return null;
-  if (event.key === "Enter") return at.isDangerous ? "look" : "approve";
-  return event.key === "Backspace" ? "reject" : null;
-}
+const isOnCard = (place: Place) => place === "card" || place === "control";
 
 function fromCard(event: Pressed, at: Circumstances): Decision | null {
   if (event.ctrlKey || event.metaKey) return null;
@@ -59,7 +61,6 @@ function fromCard(event: Pressed, at: Circumstances): Decision | null {
     if (event.shiftKey) return "approveAll";
     return at.isDangerous ? null : "approve";
   }
-  if (event.key === "Escape") return event.shiftKey ? "rejectAll" : "reject";
   // Where nothing has the focus, somebody who begins to write may mean the box.
   return event.shiftKey || !at.hasSingleKeys || at.place === "body" ? null : ofSingleKey(event, at);
 }
@@ -90,20 +91,4 @@ export function readSingleKeys(): boolean {
 
 export function writeSingleKeys(isOn: boolean): void {
   keep(KEY, isOn ? "on" : "off");
-}
-
-/** Where the focus is when something begins to wait. */
-export interface Focus {
-  readonly isInDock: boolean;
-  readonly isBehindDialog: boolean;
-  /** `box`: in the box for messages, and that is empty. `other`: in any other field, on a button, a link, in a menu. */
-  readonly on: "nothing" | "box" | "other";
-  readonly sinceKey: number;
-}
-
-const STILL = 1_000;
-
-/** Whether the focus may go to the card: never while somebody writes, chooses, is on a button or has just pressed a key. */
-export function mayTakeFocus({ isInDock, isBehindDialog, on, sinceKey }: Focus): boolean {
-  return !isInDock && !isBehindDialog && on !== "other" && sinceKey >= STILL;
 }

@@ -1,5 +1,5 @@
-/** Where in the document a key was pressed, and where the focus is. */
-import type { Focus, Place } from "./keys";
+/** Where in the document a key was pressed. */
+import type { Place } from "./keys";
 
 const FIELDS = "input:not([type='checkbox']), textarea, select, [contenteditable]";
 const CONTROLS = "button, a, summary, input[type='checkbox']";
@@ -17,21 +17,6 @@ export function placeOf(target: EventTarget | null, dock: HTMLElement | null): P
     return target.closest(FIELDS) === null ? "card" : "elsewhere";
   }
   return target === boxForMessages() && isEmpty(target) ? "composer" : "elsewhere";
-}
-
-export function focusNow(dock: HTMLElement | null, sinceKey: number): Focus {
-  const at = document.activeElement;
-  return {
-    isInDock: at !== null && dock?.contains(at) === true,
-    isBehindDialog: document.querySelector("dialog[open]") !== null,
-    on:
-      at === null || at.closest(`${FIELDS}, ${CONTROLS}, [role='menu']`) === null
-        ? "nothing"
-        : at === boxForMessages() && isEmpty(at)
-          ? "box"
-          : "other",
-    sinceKey,
-  };
 }
 
 /** Whether a key writes, deletes or sends something. With Ctrl or Cmd, only what would decide were the box empty. */

@@ -1,11 +1,11 @@
 /** What the dock shows and does: what waits, what was answered elsewhere, and decisions, in one request each. */
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { CallShape, OneDecision, Problem } from "../../api/schema";
+import { GRACE } from "../../app/focusPolicy";
 import { useLanguage, usePage, useSlice } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import { isConnected } from "../../store/selectors";
 import { announce } from "../../ui/Announcer";
-import { GRACE } from "./keys";
 import { essenceOf, statusWords, titleOf } from "./tools";
 import {
   type Refused,

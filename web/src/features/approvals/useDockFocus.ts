@@ -1,20 +1,21 @@
-/** The manners of the dock: it is announced once, takes the focus from nobody, and gives it back. */
+/** How the focus gets to the dock, and from it: what waits is announced once, and the person goes there. */
 import { type RefObject, useEffect, useRef } from "react";
 import { useLanguage, usePage } from "../../app/page";
-import { useShortcut } from "../../app/shortcuts";
+import { isFocusLost } from "../../app/focusPolicy";
+import { keysOf, useShortcut } from "../../app/shortcuts";
 import { useWords } from "../../i18n/words";
 import { announce } from "../../ui/Announcer";
-import { mayTakeFocus } from "./keys";
-import { boxForMessages, focusNow, isTyping } from "./places";
+import { isTouch } from "../chat/composer/keys";
+import { boxForMessages, isTyping } from "./places";
 import { essenceOf, risksOf, titleOf } from "./tools";
 import type { DockState } from "./useDock";
 import { WORDS } from "./words";
 
-/** When what waits has last changed, when somebody typed in a field, and when any key was pressed that was no decision. */
 export interface Times {
+  /** When what waits has last changed. */
   shown: number;
+  /** When somebody last typed. */
   typed: number;
-  pressed: number;
 }
 
 let goTo: (call: string | null) => void = () => {};
@@ -28,7 +29,7 @@ export function useDockFocus(dock: DockState, element: RefObject<HTMLElement | n
   const t = useWords(WORDS);
   const language = useLanguage();
   const { ambient } = usePage();
-  const times = useRef<Times>({ shown: -Infinity, typed: -Infinity, pressed: -Infinity });
+  const times = useRef<Times>({ shown: -Infinity, typed: -Infinity });
   const hadFocus = useRef(false);
   const seen = useRef(new Set<string>());
   const open = dock.waiting.filter(({ sent }) => sent === null).map(({ call }) => call);
@@ -49,22 +50,18 @@ export function useDockFocus(dock: DockState, element: RefObject<HTMLElement | n
       const what = [titleOf(first, language), essenceOf(first, dock.workspace), ...risksOf(first, language)]
         .filter(Boolean)
         .join(" ");
-      announce(fresh.length === 1 ? t("announced", { what }) : t("announcedMany", { n: fresh.length }), true);
+      const keys = keysOf("approval.focus");
+      const { length: n } = fresh;
+      announce(n === 1 ? t("announced", { what, keys }) : t("announcedMany", { n, keys }), true);
     }
-    const isLost = document.activeElement === null || document.activeElement === document.body;
-    const isBack = hadFocus.current && isLost;
-    if (
-      open.length > 0 &&
-      (isBack ||
-        (first !== undefined && mayTakeFocus(focusNow(element.current, ambient.now() - times.current.pressed))))
-    )
-      focusCard(first?.id ?? null);
-    else if (isBack && dock.waiting.length === 0 && !matchMedia("(pointer: coarse)").matches) boxForMessages()?.focus();
+    // The card with the focus is gone: the person goes on with the next one, or with the box.
+    const isLost = hadFocus.current && isFocusLost();
+    if (isLost && open.length > 0) focusCard(null);
+    else if (isLost && dock.waiting.length === 0 && !isTouch()) boxForMessages()?.focus();
   }, [ids, dock.waiting.length]);
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      times.current.pressed = ambient.now();
       if (isTyping(event)) times.current.typed = ambient.now();
     };
     const onFocus = (event: FocusEvent) => {

@@ -2,6 +2,7 @@
 import { type RefObject, useEffect, useRef } from "react";
 import type { CallShape } from "../../api/schema";
 import { usePage } from "../../app/page";
+import { isLetter } from "../../app/focusPolicy";
 import { type Decision, decisionOf, readSingleKeys } from "./keys";
 import { placeOf } from "./places";
 import { isDangerous } from "./tools";
@@ -36,13 +37,12 @@ export function useDockKeys(given: Given): void {
         isMac: IS_MAC,
       });
       if (decision === null) {
-        // Who types where nothing takes it may mean the box: what looks like a decision among it is none.
-        if (event.key.length === 1 && !event.ctrlKey && !event.metaKey) times.current.typed = ambient.now();
+        // The letter goes to the box: what looks like a decision among those that follow is none.
+        if (isLetter(event)) times.current.typed = ambient.now();
         return;
       }
       event.preventDefault();
-      event.stopPropagation(); // Esc rejects, and does not cancel the turn as well
-      times.current.pressed = -Infinity; // what comes next may have the focus: nobody was writing
+      event.stopPropagation(); // Esc leaves the card, and does not stop the turn as well
       onDecision(decision, call);
     };
     document.addEventListener("keydown", listen);

@@ -1,8 +1,9 @@
 /** The box in which a person writes: it sends, it stops, and it keeps what is not sent. */
-import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent as Pressed, type RefObject, useEffect, useRef, useState } from "react";
 import type { Problem } from "../../api/schema";
 import { problemOfError } from "../../api/types";
 import { useCell } from "../../app/cell";
+import { GRACE, isTypedNowhere } from "../../app/focusPolicy";
 import { useDoing, usePage, useSlice } from "../../app/page";
 import { isComposing, keysShown, useShortcut } from "../../app/shortcuts";
 import { useWords } from "../../i18n/words";
@@ -32,7 +33,7 @@ import "./composer.css";
 
 export function Composer({ id }: { id: string | null }) {
   const t = useWords(WORDS);
-  const { act } = usePage();
+  const { act, ambient } = usePage();
   const draft = useDraft(id);
   const { mode } = useMode(id);
   const how = useSlice((state) => howToSend(state, id), [id]);
@@ -56,6 +57,8 @@ export function Composer({ id }: { id: string | null }) {
   });
   const editLast = useEditLast(id);
   useShortcut("composer.focus", () => box.current?.focus());
+  useLettersTypedNowhere(box);
+  const focusedAt = useRef(-Infinity);
   useGrowing(box, draft.text);
   useEffect(() => {
     // What was amiss there, and what was being looked for, is nothing of this conversation's.
@@ -82,13 +85,13 @@ export function Composer({ id }: { id: string | null }) {
   const stop = () => {
     if (id !== null && !isStopping) act({ kind: "steer", id, how: "cancel" });
   };
-  const onKeyDown = (event: KeyboardEvent) => {
+  const onKeyDown = (event: Pressed) => {
     const listed = list.items?.length ?? null;
     const { nativeEvent } = event;
     const key = boxKeyOf(nativeEvent, {
       listed,
       isEmpty: draft.text === "",
-      isRunning: isRunning && how !== "offline",
+      isRunning: isRunning && how !== "offline" && ambient.now() - focusedAt.current >= GRACE,
       isTouch: isTouch(),
       sendsWith,
     });
@@ -129,6 +132,7 @@ export function Composer({ id }: { id: string | null }) {
           if (!(event.nativeEvent instanceof InputEvent && event.nativeEvent.isComposing)) list.look();
         }}
         onCompositionEnd={list.look}
+        onFocus={() => (focusedAt.current = ambient.now())}
         onBlur={list.hide}
         onPaste={attaching.onPaste}
         onKeyDown={onKeyDown}
@@ -167,6 +171,15 @@ export function Composer({ id }: { id: string | null }) {
       {attaching.isOver && <p className="composer-drop">{t("drop")}</p>}
     </form>
   );
+}
+
+/** Letters that nothing takes are written into the box. */
+function useLettersTypedNowhere(box: RefObject<HTMLTextAreaElement | null>): void {
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => isTypedNowhere(event) && box.current?.focus();
+    window.addEventListener("keydown", listen);
+    return () => window.removeEventListener("keydown", listen);
+  }, [box]);
 }
 
 function howToSend(state: State, id: string | null): "now" | "later" | "offline" | "loading" | "gone" {

@@ -1,10 +1,10 @@
 /** What one call asks, with a place for each answer. Nothing is sent that was not filled in or declined here. */
-import { type FormEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { type FormEvent, type KeyboardEvent, useId, useRef, useState } from "react";
 import type { CallShape } from "../../api/schema";
 import { ServerError } from "../../api/types";
 import { useCell } from "../../app/cell";
 import { useDoing, usePage, useSlice } from "../../app/page";
-import { isComposing } from "../../app/shortcuts";
+import { isComposing, keysOf, useShortcut } from "../../app/shortcuts";
 import { useWords } from "../../i18n/words";
 import { isConnected } from "../../store/selectors";
 import { Button } from "../../ui/Button";
@@ -13,7 +13,6 @@ import { ProblemNote } from "../../ui/ProblemNote";
 import { boxKeyOf, isTouch, sendKeys } from "../chat/composer/keys";
 import { focusBox } from "../chat/editing";
 import { type Filled, UNFILLED, answerOf, filledOf, questionsOf } from "./answers";
-import { isFree } from "./manners";
 import { QuestionField } from "./QuestionField";
 import { answers } from "./kept";
 import { WORDS } from "./words";
@@ -42,9 +41,7 @@ export function QuestionForm({ context, call, more, onAnswered }: Given) {
   const given = asked.map((question, place) => answerOf(question, filled[place] ?? UNFILLED));
   const open = given.filter((each) => each === "").length;
   const whyNot = !isOn ? t("offline") : doing.isBusy ? t("declining") : open === given.length ? t("empty") : null;
-  useEffect(() => {
-    if (isFree()) frame.current?.focus();
-  }, []);
+  useShortcut("approval.focus", () => frame.current?.querySelector<HTMLElement>("textarea, input")?.focus());
 
   const change = (place: number, to: Filled) => {
     const next = filled.map((each, other) => (other === place ? to : each));
@@ -97,9 +94,12 @@ export function QuestionForm({ context, call, more, onAnswered }: Given) {
       onSubmit={onSubmit}
       onKeyDown={onKeyDown}
     >
-      <h2 id={titleId} className="questions-title">
-        <Icon name="question" /> {t("title")}
-      </h2>
+      <header className="questions-head">
+        <h2 id={titleId} className="questions-title">
+          <Icon name="question" /> {t("title")}
+        </h2>
+        <span className="questions-reach soft small">{t("reach", { keys: keysOf("approval.focus") })}</span>
+      </header>
       <div className="questions-fields">
         {asked.map((question, place) => (
           <QuestionField

@@ -1,6 +1,8 @@
 /** The questions that the agent has asked, as a form: the oldest first. */
 import { useEffect, useRef } from "react";
+import { isFocusLost } from "../../app/focusPolicy";
 import { useSlice } from "../../app/page";
+import { keysOf } from "../../app/shortcuts";
 import { useWords } from "../../i18n/words";
 import { questions } from "../../store/selectors";
 import { announce } from "../../ui/Announcer";
@@ -33,13 +35,15 @@ export function Questions({ id }: { id: string }) {
   useEffect(() => {
     const list = call === undefined ? [] : questionsOf(call.arguments);
     const [first] = list;
+    const keys = keysOf("approval.focus");
     if (first !== undefined)
       announce(
-        list.length === 1 ? t("one", { question: visibleName(first.question) }) : t("many", { n: list.length }),
+        list.length === 1
+          ? t("one", { question: visibleName(first.question), keys })
+          : t("many", { n: list.length, keys }),
         true,
       );
-    else if (hadFocus.current && (document.activeElement === null || document.activeElement === document.body))
-      focusBox();
+    else if (hadFocus.current && isFocusLost()) focusBox();
     hadFocus.current = false;
   }, [call?.id]);
 

@@ -1,6 +1,7 @@
 /** The dialogs about the page as a whole. On the first visit without a model, the set-up comes by itself, once. */
 import { useEffect } from "react";
 import { useCell } from "../../app/cell";
+import { isFocusFree } from "../../app/focusPolicy";
 import { keep, kept } from "../../app/looks";
 import { useActiveId, useAsked } from "../../app/page";
 import { useShortcut } from "../../app/shortcuts";
@@ -30,6 +31,7 @@ function useFirstVisit(): void {
   useEffect(() => {
     if (!isNeeded || kept(SEEN) !== null) return;
     keep(SEEN, "yes");
+    if (!isFocusFree()) return; // somebody is writing already: the menu of models leads there
     openDialog("setup");
   }, [isNeeded]);
 }
