@@ -215,6 +215,32 @@ async def test_branches_with_any_name_are_made_switched_merged_and_deleted(tmp_p
         assert await refusal(client, "GET", at) == (404, "unknown_branch")
 
 
+async def test_an_edited_message_and_the_one_before_lead_to_each_other_on_branches_longer_than_a_page(
+    tmp_path: Path,
+) -> None:
+    turns = 60
+    async with serving(tmp_path, *[DONE] * (turns + 2)) as (world, client, _):
+        context_id = await world.start()
+        for number in range(turns):
+            await world.turn(context_id, str(number))
+        path = f"/api/contexts/{context_id}"
+        before = await client.call("GET", path)
+        assert before["branches"]["main"]["fork"] is None
+        (first, *_) = (await client.call("GET", f"{path}/branches/main?before=1"))["message_ids"]
+        body = {"payloads": [{"type": "text", "content": "said otherwise"}]}
+        sent = await client.call("POST", f"{path}/messages/{first}/edit", body)
+        await world.runtime.rested(context_id)
+        for active, other, here, there in [
+            ("main-2", "main", sent["message_id"], first),
+            ("main", "main-2", first, sent["message_id"]),
+        ]:
+            context = await client.call("PUT", f"{path}/active-branch", {"branch": active})
+            expected = {"position": 0, "message_id": here, "sibling_id": there}
+            assert context["branches"][active]["fork"] is None
+            assert context["branches"][other]["fork"] == expected
+            assert (await client.call("GET", f"{path}/branches/{other}"))["fork"] == expected
+
+
 async def test_messages_are_paged_from_the_end_and_edited_in_place(tmp_path: Path) -> None:
     async with serving(tmp_path, DONE, DONE, DONE) as (world, client, _):
         context_id = await world.start()

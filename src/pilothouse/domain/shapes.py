@@ -10,6 +10,7 @@ from pilothouse.domain.calls import Effect, Status
 from pilothouse.domain.codes import Reason
 from pilothouse.domain.contexts import TurnEnd
 from pilothouse.domain.elevations import Elevation
+from pilothouse.domain.forks import BranchFork
 from pilothouse.domain.messages import (
     BaseMessage,
     ErrorMessage,
@@ -114,6 +115,8 @@ class BranchShape(Value, kw_only=True, omit_defaults=False):
     merged: tuple[MergedBlock, ...] = ()
     compressed: Compressed | None = None
     original_of: str | None = None
+    fork: BranchFork | None = None
+    """Where the branch departs from the active one; null for the active branch, originals, and a mere continuation."""
     message_ids: tuple[MessageId, ...] = ()
 
 

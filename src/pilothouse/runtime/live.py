@@ -14,6 +14,7 @@ from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import Change, ContextCore, StoredContext
 from pilothouse.domain.errors import StoreReadOnly, ToolError
+from pilothouse.domain.forks import BranchFork
 from pilothouse.domain.models import ModelFacts
 from pilothouse.domain.personas import Persona
 from pilothouse.domain.signals import ContextChanged, StateChanged
@@ -77,6 +78,7 @@ class Live:
         self.windows = Windows()
         self.seen: dict[str, str] = {}
         self.printed: dict[CallId, Printed] = {}
+        self.forks: dict[tuple[str, str], BranchFork] = {}
         self._workspace: Workspace | None = None
         self._artifacts: ArtifactStore | None = None
         self.overview: tuple[MessageId, str] | None = None

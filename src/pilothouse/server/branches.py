@@ -9,6 +9,7 @@ from pilothouse.domain.errors import NotFound
 from pilothouse.domain.merging import MergePlan, Strategy
 from pilothouse.domain.shapes import BranchShape, ContextShape, Page
 from pilothouse.domain.values import MessageId, Value
+from pilothouse.runtime.forks import read_forks
 from pilothouse.server.contexts import get
 from pilothouse.server.inputs import BranchName, Id, Ids
 from pilothouse.server.serving import Call
@@ -52,15 +53,25 @@ class IdsQuery(Value):
 
 async def read(call: Call, context_id: str) -> Page[BranchShape]:
     live = await call.runtime.context(context_id)
+    forks = await read_forks(live)
     branches = list(live.branches.values())
-    return Page(tuple([await branch_shape(call.runtime, live.id, branch) for branch in branches]))
+    shapes = [await branch_shape(call.runtime, live.id, branch, fork=forks.get(branch.name)) for branch in branches]
+    return Page(tuple(shapes))
 
 
 async def read_one(call: Call, context_id: str, branch: str, query: IdsQuery) -> BranchShape:
     live = await call.runtime.context(context_id)
     if branch not in live.branches:
         raise NotFound(Code.UNKNOWN_BRANCH, branch=branch, allowed=", ".join(live.branches))
-    return await branch_shape(call.runtime, live.id, live.branches[branch], before=query.before, limit=query.limit)
+    forks = await read_forks(live)
+    return await branch_shape(
+        call.runtime,
+        live.id,
+        live.branches[branch],
+        fork=forks.get(branch),
+        before=query.before,
+        limit=query.limit,
+    )
 
 
 async def create(call: Call, context_id: str, body: NewBranch) -> BranchShape:

@@ -56,6 +56,7 @@ BRANCH: dict[str, Any] = {
     "merged": [],
     "compressed": None,
     "original_of": None,
+    "fork": None,
     "message_ids": [MESSAGE_ID, ANSWER_ID],
 }
 CONTEXT: dict[str, Any] = {

@@ -7,6 +7,7 @@ import msgspec
 from pilothouse.domain.branches import Branch
 from pilothouse.domain.calls import CallRecord, display_name, fingerprint_of
 from pilothouse.domain.errors import NotFound
+from pilothouse.domain.forks import BranchFork
 from pilothouse.domain.messages import Message, ToolCall, ToolRequest, ToolResult
 from pilothouse.domain.rules import RuleOffer
 from pilothouse.domain.shapes import (
@@ -20,6 +21,7 @@ from pilothouse.domain.shapes import (
     TurnShape,
 )
 from pilothouse.domain.values import MessageId, TurnId
+from pilothouse.runtime.forks import read_forks
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
 
@@ -31,6 +33,7 @@ async def context_shape(runtime: Runtime, live: Live) -> ContextShape:
     core, state, version, branches = live.core, live.state, live.version, dict(live.branches)
     outlet = live.writing
     turn = core.turn
+    forks = await read_forks(live)
     return ContextShape(
         context_id=live.id,
         version=version,
@@ -41,7 +44,13 @@ async def context_shape(runtime: Runtime, live: Live) -> ContextShape:
         pending_tool_calls=await call_shapes(runtime, live.id, await runtime.pending_calls(live.id)),
         open_questions=await call_shapes(runtime, live.id, await runtime.open_questions(live.id)),
         branches={
-            name: await branch_shape(runtime, live.id, branch, limit=0 if branch.original_of is not None else IDS_SHOWN)
+            name: await branch_shape(
+                runtime,
+                live.id,
+                branch,
+                fork=forks.get(name),
+                limit=0 if branch.original_of is not None else IDS_SHOWN,
+            )
             for name, branch in branches.items()
         },
         workspace=core.workspace,
@@ -63,7 +72,13 @@ async def context_shape(runtime: Runtime, live: Live) -> ContextShape:
 
 
 async def branch_shape(
-    runtime: Runtime, context_id: str, branch: Branch, *, before: int | None = None, limit: int = IDS_SHOWN
+    runtime: Runtime,
+    context_id: str,
+    branch: Branch,
+    *,
+    fork: BranchFork | None = None,
+    before: int | None = None,
+    limit: int = IDS_SHOWN,
 ) -> BranchShape:
     stop = branch.length if before is None else min(before, branch.length)
     try:
@@ -83,6 +98,7 @@ async def branch_shape(
         merged=branch.merged,
         compressed=branch.compressed,
         original_of=branch.original_of,
+        fork=fork,
         message_ids=tuple(ids),
     )
 

@@ -21,9 +21,11 @@ export type AwaitingUserAnswer = { readonly type: "awaiting_user_answer"; readon
 
 export type BranchChange = { readonly prompt_addition: string | null };
 
+export type BranchFork = { readonly position: number; readonly message_id: string; readonly sibling_id: string };
+
 export type BranchQuery = { readonly branch?: string | null };
 
-export type BranchShape = { readonly name: string; readonly key: string; readonly created_at: string; readonly parent_branch?: string | null; readonly prompt_addition?: string | null; readonly length: number; readonly merged?: readonly (MergedBlock)[]; readonly compressed?: Compressed | null; readonly original_of?: string | null; readonly message_ids?: readonly (string)[] };
+export type BranchShape = { readonly name: string; readonly key: string; readonly created_at: string; readonly parent_branch?: string | null; readonly prompt_addition?: string | null; readonly length: number; readonly merged?: readonly (MergedBlock)[]; readonly compressed?: Compressed | null; readonly original_of?: string | null; readonly fork?: BranchFork | null; readonly message_ids?: readonly (string)[] };
 
 export type CallShape = { readonly id: string; readonly message_id: string; readonly tool: string; readonly display_name: string; readonly arguments: unknown; readonly digest: string; readonly preview?: string | null; readonly touches?: readonly (string)[] | null; readonly effect: "delegating" | "mutating" | "question" | "read_only" | "unknown"; readonly read_only: boolean; readonly dangerous?: readonly (string)[]; readonly status: "approved" | "cancelled" | "denied" | "executed" | "executing" | "failed" | "interrupted" | "pending" | "rejected"; readonly rule_offers?: readonly (RuleOffer)[]; readonly requested_at: string; readonly decided_at?: string | null; readonly decided_by?: string | null; readonly started_at?: string | null; readonly finished_at?: string | null; readonly edited?: boolean; readonly confined?: boolean; readonly output?: string | null; readonly reason?: Reason | null; readonly result_id?: string | null; readonly result?: string | null };
 
