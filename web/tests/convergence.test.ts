@@ -97,6 +97,7 @@ async function world(seed: number) {
       if (what === "switch") model.openTab(id, true);
       if (what === "remove" && n < 8) model.remove(id);
       if (what === "recreate" && isHonest && !model.contexts.has(id)) {
+        model.recreated.add(id);
         model.create(id, n);
         model.openTab(id, n % 2 === 0);
       }
@@ -123,7 +124,8 @@ function watching(network: Network): () => void {
     const seen = visible(state, active);
     const ids = [...seen.messages.map((each) => each.message_id), ...seen.writing.map((each) => each.id)];
     expect(new Set(ids).size, "a message is shown twice").toBe(ids.length);
-    if (copy !== undefined && copy.shown.key !== "") {
+    // Of a context that was deleted and made anew, the old messages are nowhere any more.
+    if (copy !== undefined && copy.shown.key !== "" && !model.recreated.has(active)) {
       const { key, first } = copy.shown;
       const isBlank = before.active === active && before.count > 0 && seen.messages.length === 0;
       expect(isBlank && copy.branch.ids.length > 0, "the messages were gone for a moment").toBe(false);

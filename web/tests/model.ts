@@ -11,6 +11,8 @@ export interface Model {
   written: Map<string, string[]>;
   /** Every version of every context with each of the states that it had. */
   truths: Set<string>;
+  /** The ids under which a context was made a second time. */
+  recreated: Set<string>;
   create(id: string, length: number): void;
   change(what: Change, id: string): void;
   remove(id: string): void;
@@ -52,6 +54,7 @@ export function makeModel(emit: (signal: Signal) => void): Model {
     lists: new Map(),
     written: new Map(),
     truths: new Set(),
+    recreated: new Set(),
     create(id, length) {
       const context: ModelContext = {
         id,

@@ -4,7 +4,7 @@ import { faceOf } from "../src/features/sessions/Trouble";
 import type { Happening } from "../src/store/events";
 import { reduce } from "../src/store/reduce";
 import { activeId, nextTo, preferencesOf, tabs } from "../src/store/selectors";
-import { type State, initial } from "../src/store/state";
+import { type State, initial, isWanted } from "../src/store/state";
 import { makeModel } from "./model";
 
 const SESSION: Session = {
@@ -82,27 +82,25 @@ test("a late answer to opening a tab that was closed meanwhile brings nothing of
   expect([activeId(state), Object.keys(state.contexts).sort()]).toEqual(["a", ["a", "b", "c"]]);
 });
 
-test("a conversation that was deleted and made anew under its id is there again, unless the answer is older", () => {
-  const gone: Happening = {
-    type: "signal",
-    signal: { event: "ContextChanged", context_id: "a", version: 9, fields: ["deleted"] },
-  };
-  const pulled = (asked: number): Happening => ({
+test("a conversation that was made anew under its id is there again, and no late answer says otherwise", () => {
+  const unknown = (asked: number): Happening => ({
+    type: "failed",
+    pull: { kind: "context", id: "a" },
+    asked,
+    problem: { ...REFUSED, status: 404 },
+  });
+  const pulled = (version: number): Happening => ({
     type: "answered",
     kind: "session",
     pull: { kind: "session" },
-    asked,
-    answer: session(2, ["a", "b"]),
+    asked: 9,
+    answer: session(version, ["a", "b"]),
   });
-  expect(after(gone, pulled(1)).contexts.a?.isGone).toBe(true);
-  expect(after(gone, pulled(3)).contexts.a?.isGone).toBe(false);
-  const unknown: Happening = {
-    type: "failed",
-    pull: { kind: "context", id: "a" },
-    asked: 1,
-    problem: { ...REFUSED, status: 404 },
-  };
-  expect(after(gone, pulled(3), unknown).contexts.a?.isGone).toBe(false);
+  expect(after(unknown(9)).contexts.a?.isGone).toBe(true);
+  expect(after(unknown(9), pulled(1)).contexts.a?.isGone).toBe(true);
+  expect(after(unknown(9), pulled(2)).contexts.a?.isGone).toBe(false);
+  const state = after(pulled(2), unknown(1));
+  expect([state.contexts.a?.isGone, isWanted(state.contexts.a!.shape)]).toEqual([false, true]);
 });
 
 test("what is gone when it is opened says so in its place, whatever is answered first", () => {

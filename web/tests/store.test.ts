@@ -154,6 +154,10 @@ test("a context that was deleted closes, and no late answer brings it back", () 
   const here = story();
   const asked = here.state.tick;
   here.told({ event: "ContextChanged", context_id: "a", version: 2, fields: ["deleted"] });
+  expect(wantsContext(here.state)).toBe(true);
+  const problem = { title: "", status: 404, code: "unknown_context", detail: "" };
+  here.take({ type: "failed", pull: { kind: "context", id: "a" }, asked: here.state.tick, problem });
+  expect(here.a.isGone).toBe(true);
   here.take(here.pulled(asked, shape({ version: 2 })));
   expect(here.a.isGone).toBe(true);
   expect(canSend(here.take({ type: "up" }), "a")).toBe("no");

@@ -1,10 +1,10 @@
 /** A context as signals and pulls make it. */
-import type { ContextShape, Delta, Problem } from "../api/schema";
+import type { ContextShape, Delta } from "../api/schema";
 import type { Signal } from "../api/types";
 import { follow, takeMessages, takeOlder } from "./branch";
-import type { Answered, Pull } from "./events";
+import type { Answered, Happening } from "./events";
 import { isAlike, share, without } from "./share";
-import { type Copy, type Pulled, type Tick, gone, tell } from "./state";
+import { type Copy, type Pulled, type Tick, tell } from "./state";
 
 const DOUBT = 300;
 
@@ -31,11 +31,10 @@ export function takeSignal(copy: Copy, signal: ContextSignal, tick: Tick, isActi
       return { ...fresh, messages: { ...fresh.messages, [signal.message_id]: { ...held, told: tick } } };
     }
     case "ContextChanged":
-      if (signal.fields.includes("deleted")) return gone(copy, tick);
       // The beginning of a stream tells of everything: where nobody looks, the version says enough.
       return !isActive && version === known && signal.fields[0] === "*" ? copy : tell(copy, tick);
     case "Error":
-      if (signal.code === "unknown_context") return gone(copy, tick);
+      if (signal.code === "unknown_context") return tell(copy, tick); // a pull says whether it is so
       return { ...fresh, notice: signal };
     case "MessageCreated":
     case "MessageCompleted":
@@ -120,14 +119,20 @@ function takeText(copy: Copy, id: string, pieces: readonly Delta[], asked: Tick)
   };
 }
 
-/** The server will not give it: what that means for what was asked. */
-export function takeFailure(copy: Copy, pull: Pull, asked: Tick, problem: Problem, tick: Tick): Copy {
+/** The server will not give it: what that means for what was asked. `listed` is when a session came that has its tab. */
+export function takeFailure(
+  copy: Copy,
+  { pull, asked, problem }: Extract<Happening, { type: "failed" }>,
+  listed: Tick,
+  tick: Tick,
+): Copy {
   const isUnknown = problem.status === 404;
   switch (pull.kind) {
     case "context":
-      // What was told since then is pulled again: that answer decides.
-      if (asked < copy.shape.got || (isUnknown && asked < copy.shape.told)) return copy;
-      return isUnknown ? gone(copy, tick) : { ...copy, problem, shape: { ...copy.shape, asked } };
+      if (asked < copy.shape.got) return copy;
+      // What was heard since then is newer: the next answer decides.
+      if (isUnknown && asked < Math.max(copy.shape.told, listed)) return tell(copy, tick);
+      return isUnknown ? { ...copy, isGone: true } : { ...copy, problem, shape: { ...copy.shape, asked } };
     case "text":
       return isUnknown ? { ...copy, texts: without(copy.texts, (id) => id === pull.message) } : copy;
     case "older":

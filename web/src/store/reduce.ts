@@ -5,7 +5,7 @@ import { isNewer, takeAnswer, takeFailure, takeSignal } from "./copy";
 import type { Command } from "./commands";
 import type { Event } from "./events";
 import { isAlike, share, without } from "./share";
-import { type Copy, type Outgoing, type State, type Tick, activeId, gone, newCopy, tell } from "./state";
+import { type Copy, type Outgoing, type State, type Tick, activeId, newCopy, tell } from "./state";
 
 /** How long the messages of a context are kept after somebody looked at it. */
 export const KEPT = 60_000;
@@ -30,9 +30,10 @@ export function reduce(before: State, event: Event): State {
       );
     }
     case "failed": {
-      const { pull, asked, problem } = event;
+      const { pull } = event;
       if (pull.kind === "session") return state;
-      return tidy(withCopy(state, pull.id, (copy) => takeFailure(copy, pull, asked, problem, state.tick)));
+      const listed = isOpen(state, pull.id) ? state.session.got : -1;
+      return tidy(withCopy(state, pull.id, (copy) => takeFailure(copy, event, listed, state.tick)));
     }
     case "older":
       return withCopy(state, event.id, (copy) => ({ ...copy, wantsOlder: copy.branch.first > 0 }));
@@ -50,7 +51,7 @@ export function reduce(before: State, event: Event): State {
       const { command } = old;
       // What cannot be opened because there is none says so in its place. Where it has a tab, a pull decides.
       const isGone = command.kind === "activate" && event.problem.status === 404 && !isOpen(state, command.id);
-      const known = isGone ? withCopy(refused, command.id ?? "", (copy) => gone(copy, state.tick)) : refused;
+      const known = isGone ? withCopy(refused, command.id ?? "", (copy) => ({ ...copy, isGone })) : refused;
       return tidy(toldOf(known, command));
     }
     case "dismissed":
@@ -89,8 +90,8 @@ function takeSession(state: State, session: Session, asked: Tick): State {
   const value = share(state.session.value, session);
   const taken: State = { ...state, session: { value, told: state.session.told, asked, got: state.tick } };
   const isChanged = session.version !== state.session.value?.version;
-  // A deletion closes the tab. One that a later session lists was made anew under its old id.
-  const isBack = ({ id, isGone, shape }: Copy) => isGone && isChanged && shape.told < asked && isOpen(taken, id);
+  // A deletion closes the tab: one that is listed may have been made anew under its old id.
+  const isBack = ({ id, isGone }: Copy) => isGone && isChanged && isOpen(taken, id);
   const back = Object.values(state.contexts).filter(isBack);
   return back.reduce((found, { id }) => withCopy(found, id, () => newCopy(id, state.tick)), taken);
 }

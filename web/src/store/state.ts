@@ -135,11 +135,6 @@ export function tell(copy: Copy, tick: Tick): Copy {
   return { ...copy, shape: { ...copy.shape, told: tick } };
 }
 
-/** The server does not have the context any more. Its `told` is when that was heard. */
-export function gone(copy: Copy, tick: Tick): Copy {
-  return { ...tell(copy, tick), isGone: true };
-}
-
 export const isWanted = (pulled: { told: Tick; asked: Tick }): boolean => pulled.told > pulled.asked;
 
 /** The context that is looked at; null for one that is not begun. */
