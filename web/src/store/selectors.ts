@@ -79,6 +79,12 @@ export function canSend(state: State, id: string): "now" | "later" | "no" {
   return states.taking_messages.includes(copy.shape.value.current_state.type) ? "now" : "later";
 }
 
+/** Why a message cannot be edited, or the branch switched: both are done between two turns. */
+export function whyNotNow(state: State, id: string): "offline" | "busy" | null {
+  if (!isConnected(state)) return "offline";
+  return canSend(state, id) === "now" ? null : "busy";
+}
+
 /** Oldest first, without those that are being answered. */
 export function questions(state: State, id: string): readonly CallShape[] {
   const answered = new Set(

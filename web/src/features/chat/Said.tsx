@@ -1,8 +1,10 @@
 /** What the person said: text, files, images; also while it is on its way. */
+import type { ReactNode } from "react";
 import type { Message } from "../../api/types";
 import { useCell } from "../../app/cell";
 import { useLanguage, useSlice } from "../../app/page";
 import { useWords } from "../../i18n/words";
+import { whyNotNow } from "../../store/selectors";
 import type { Outgoing } from "../../store/state";
 import { IconButton } from "../../ui/Button";
 import { timeOf } from "../../ui/times";
@@ -11,20 +13,33 @@ import { editing } from "./editing";
 import { Mark } from "./Mark";
 import { FileChips, filesOf } from "./said/FileChips";
 import { isSaid, textOf } from "./said/payloads";
-import { SaidEditor, whyNotNow } from "./said/SaidEditor";
+import { SaidEditor } from "./said/SaidEditor";
 import { SaidText } from "./said/SaidText";
 import { Unsent } from "./said/Unsent";
 import { WORDS as SAID } from "./said/words";
 import { WORDS } from "./words";
 import "./said.css";
 
-export function Said({ messages, context }: { messages: readonly Message[]; context: string }) {
+interface Given {
+  messages: readonly Message[];
+  context: string;
+  /** The switch to its other versions, if it has some. */
+  versions: ReactNode;
+}
+
+export function Said({ messages, context, versions }: Given) {
   const t = useWords(WORDS);
   const language = useLanguage();
   const now = useCell(editing);
   const [first] = messages;
   if (first === undefined) return null;
-  if (!isSaid(messages)) return <Mark message={first} />;
+  if (!isSaid(messages))
+    return (
+      <>
+        <Mark message={first} />
+        {versions}
+      </>
+    );
   const id = first.message_id;
   const text = shownText(messages);
   if (now !== null && now.context === context && now.id === id) {
@@ -41,6 +56,7 @@ export function Said({ messages, context }: { messages: readonly Message[]; cont
         <FileChips files={filesOf(messages)} />
       </div>
       <footer className="row-foot">
+        {versions}
         {text !== "" && <CopyButton text={textOf(messages)} />}
         <EditButton context={context} onEdit={() => editing.set({ context, id, text: textOf(messages) })} />
         <time dateTime={first.timestamp}>{timeOf(first.timestamp, language)}</time>

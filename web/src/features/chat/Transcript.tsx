@@ -3,8 +3,9 @@ import { type ReactNode, useEffect, useMemo } from "react";
 import { usePage, useSlice } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import { visible } from "../../store/selectors";
+import { once } from "../../store/share";
 import { Button } from "../../ui/Button";
-import { useToShow } from "./editing";
+import { versionsByLine, versionsOf } from "../branches/versions";
 import { LastSaid } from "./LastSaid";
 import { RowView } from "./RowView";
 import { RowBox } from "./list/RowBox";
@@ -12,12 +13,15 @@ import { lists, useList } from "./list/useList";
 import { heightOf, rowMaker, rowsAtEnd } from "./rows";
 import { useCopyKeys } from "./useCopyKeys";
 import { useFinished } from "./useFinished";
+import { useToShow } from "./useToShow";
 import { WORDS } from "./words";
 import "./transcript.css";
 
 /** What stands above the first message, as the style says: a line while there are older ones. */
 const LEAD = { above: 8, line: 40 };
 const listOf = lists(heightOf);
+const NO_BRANCHES = { active_branch: "", branches: {} };
+const placesOf = once((shape: Parameters<typeof versionsOf>[0]) => [shape.branches, shape.active_branch], versionsOf);
 
 export function Transcript({ id }: { id: string }) {
   const t = useWords(WORDS);
@@ -43,12 +47,14 @@ export function Transcript({ id }: { id: string }) {
   });
   useFinished(id, stored);
   useCopyKeys(id);
-  useToShow(id, (row) => list.scroller.show(row, 8));
+  const isSought = useToShow(id, stored, hasOlder, (row) => list.scroller.show(row, 8));
+  const places = useSlice((state) => placesOf(state.contexts[id]?.shape.value ?? NO_BRANCHES), [id]);
+  const versions = useMemo(() => versionsByLine(stored, places), [stored, places]);
 
-  const wantsOlder = hasOlder && !isLoading && status.isNearStart;
+  const wantsOlder = hasOlder && !isLoading && (status.isNearStart || isSought);
   useEffect(() => {
     if (wantsOlder) store.dispatch({ type: "older", id });
-  }, [wantsOlder, id, store]);
+  }, [wantsOlder, messages.length, id, store]); // a page may come and another be wanted within one frame
 
   const drawn: ReactNode[] = [];
   let reached = 0;
@@ -64,7 +70,7 @@ export function Transcript({ id }: { id: string }) {
       if (row === undefined) continue;
       drawn.push(
         <RowBox key={row.id} id={row.id} list={list}>
-          <RowView row={row} context={id} />
+          <RowView row={row} context={id} versions={versions.get(row.id)} />
         </RowBox>,
       );
     }

@@ -1,6 +1,5 @@
 /** The message that is being said otherwise: there is one at a time, and it outlives the line that shows it. */
-import { useEffect } from "react";
-import { makeCell, useCell } from "../../app/cell";
+import { makeCell } from "../../app/cell";
 
 export interface Editing {
   readonly context: string;
@@ -11,22 +10,14 @@ export interface Editing {
 
 export const editing = makeCell<Editing | null>(null);
 
-/** The line that the transcript is to show. */
-export const toShow = makeCell<{ readonly context: string; readonly id: string } | null>(null);
+/** The line that the transcript is to show; with a branch, as soon as that is shown. */
+export const toShow = makeCell<{ readonly context: string; readonly id: string; readonly branch?: string } | null>(
+  null,
+);
 
 export const BOX_ID = "composer-box";
 
 /** Back to the box in which one writes. */
 export function focusBox(): void {
   document.getElementById(BOX_ID)?.focus();
-}
-
-/** Brings that line into view, once. */
-export function useToShow(context: string, show: (row: string) => void): void {
-  const wanted = useCell(toShow);
-  useEffect(() => {
-    if (wanted?.context !== context) return;
-    show(wanted.id);
-    toShow.set(null);
-  }, [wanted, context]);
 }

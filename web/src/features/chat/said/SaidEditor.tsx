@@ -2,7 +2,7 @@
 import type { Message } from "../../../api/types";
 import { usePage, useSlice } from "../../../app/page";
 import { useWords } from "../../../i18n/words";
-import { canSend, isConnected } from "../../../store/selectors";
+import { whyNotNow } from "../../../store/selectors";
 import { namedFiles } from "../composer/sending";
 import type { Editing } from "../editing";
 import { attachedTo, editedPayloads } from "./payloads";
@@ -32,10 +32,4 @@ export function SaidEditor({ messages, now }: { messages: readonly Message[]; no
       save={save}
     />
   );
-}
-
-/** A message is edited between two turns. */
-export function whyNotNow(state: Parameters<typeof canSend>[0], context: string): "offline" | "busy" | null {
-  if (!isConnected(state)) return "offline";
-  return canSend(state, context) === "now" ? null : "busy";
 }

@@ -1,0 +1,100 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { BranchShape } from "../src/api/schema";
+import { versionsByLine, versionsOf } from "../src/features/branches/versions";
+
+/** Branches as the server gives them: lists of ids, and where each departs from the active one. */
+function contextOf(active: string, lists: { readonly [name: string]: readonly string[] }) {
+  const here = lists[active] ?? [];
+  const branches = Object.fromEntries(
+    Object.entries(lists).map(([name, ids], age): [string, BranchShape] => {
+      const position = here.findIndex((id, index) => ids[index] !== id);
+      const [message_id, sibling_id] = [here[position], ids[position]];
+      const fork = message_id === undefined || sibling_id === undefined ? null : { position, message_id, sibling_id };
+      const created_at = `2026-01-${String(age + 10)}T00:00:00Z`;
+      return [name, { name, key: name, created_at, length: ids.length, fork }];
+    }),
+  );
+  return { active_branch: active, branches };
+}
+
+const EDITED = { main: ["a", "b", "c", "d"], second: ["a", "b", "x"], third: ["a", "b", "y", "z"] };
+
+test("an edited message leads to the one before it, and that one back", () => {
+  const all = [
+    { branch: "main", messageId: "c" },
+    { branch: "second", messageId: "x" },
+    { branch: "third", messageId: "y" },
+  ];
+  expect(versionsOf(contextOf("main", EDITED))).toEqual([{ messageId: "c", all, present: 0 }]);
+  expect(versionsOf(contextOf("second", EDITED))).toEqual([{ messageId: "x", all, present: 1 }]);
+  expect(versionsOf(contextOf("third", EDITED))).toEqual([{ messageId: "y", all, present: 2 }]);
+});
+
+test("a branch of a branch has its versions at both places, and one message is one version", () => {
+  const lists = { ...EDITED, deep: ["a", "b", "y", "w"] };
+  expect(versionsOf(contextOf("deep", lists))).toEqual([
+    {
+      messageId: "y",
+      all: [
+        { branch: "main", messageId: "c" },
+        { branch: "second", messageId: "x" },
+        { branch: "deep", messageId: "y" },
+      ],
+      present: 2,
+    },
+    {
+      messageId: "w",
+      all: [
+        { branch: "third", messageId: "z" },
+        { branch: "deep", messageId: "w" },
+      ],
+      present: 1,
+    },
+  ]);
+  expect(versionsOf(contextOf("main", lists))[0]?.all.map(({ branch }) => branch)).toEqual(["main", "second", "deep"]);
+});
+
+test("a conversation of one branch, and one that another only continues, have no versions", () => {
+  expect(versionsOf(contextOf("main", { main: ["a", "b"] }))).toEqual([]);
+  expect(versionsOf(contextOf("main", { main: ["a", "b"], longer: ["a", "b", "c"] }))).toEqual([]);
+});
+
+test("whatever was forked from whatever, the present version is among those at its place, and no branch is lost", () => {
+  const forks = fc.array(fc.record({ from: fc.nat(), at: fc.nat(), more: fc.integer({ min: 1, max: 3 }) }), {
+    minLength: 1,
+    maxLength: 8,
+  });
+  fc.assert(
+    fc.property(forks, fc.nat(), (made, chosen) => {
+      const lists: Record<string, string[]> = { b0: ["m0", "m1", "m2", "m3"] };
+      made.forEach(({ from, at, more }, number) => {
+        const source = lists[`b${from % (number + 1)}`]!;
+        const kept = source.slice(0, at % source.length);
+        lists[`b${number + 1}`] = [...kept, ...Array.from({ length: more }, (_, index) => `n${number}.${index}`)];
+      });
+      const active = `b${chosen % (made.length + 1)}`;
+      const places = versionsOf(contextOf(active, lists));
+      for (const { messageId, all, present } of places) {
+        expect(all.length).toBeGreaterThan(1);
+        expect(all[present]).toEqual({ branch: active, messageId });
+        expect(new Set(all.map((each) => each.messageId)).size).toBe(all.length);
+        for (const version of all) expect(lists[version.branch]).toContain(version.messageId);
+      }
+      const reached = places.flatMap(({ all }) => all.map(({ messageId }) => messageId));
+      for (const ids of Object.values(lists)) expect(reached.some((id) => ids.includes(id))).toBe(true);
+    }),
+  );
+});
+
+test("versions stand at the line of their message, and behind a mark at what was said", () => {
+  const place = (messageId: string) => ({ messageId, all: [], present: 0 });
+  const lines = [
+    { id: "a", kind: "said", messages: [{ message_id: "a" }, { message_id: "file" }] },
+    { id: "switch", kind: "mark" },
+    { id: "b", kind: "said", messages: [{ message_id: "b" }] },
+    { id: "end", kind: "mark" },
+  ];
+  const found = versionsByLine(lines, [place("file"), place("switch"), place("end"), place("not loaded")]);
+  expect([...found.keys()]).toEqual(["a", "b", "end"]);
+});
