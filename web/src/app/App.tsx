@@ -6,6 +6,7 @@ import { Queue } from "../features/chat/Queue";
 import { StateLine } from "../features/chat/StateLine";
 import { Transcript } from "../features/chat/Transcript";
 import { Banner } from "../features/connection/Banner";
+import { StoreBanner } from "../features/connection/StoreBanner";
 import { Questions } from "../features/questions/Questions";
 import { PageDialogs } from "../features/sessions/PageDialogs";
 import { Sidebar } from "../features/sessions/Sidebar";
@@ -44,6 +45,7 @@ export function App() {
       <main className="app-main" inert={isNarrow && isDrawerOpen}>
         <Tabs isTalk={face === "talk"} onToggle={toggle} />
         <Banner />
+        <StoreBanner />
         {active !== null && <TrustNotice key={`trust ${active}`} id={active} />}
         {active !== null && <DamageNote id={active} />}
         {face === "new" && <Welcome id={active} />}

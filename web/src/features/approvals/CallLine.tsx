@@ -7,7 +7,8 @@ import { Button } from "../../ui/Button";
 import { Icon, type IconName } from "../../ui/icons";
 import { CallDetails } from "./CallDetails";
 import { Exact } from "./Exact";
-import { durationWords, essenceOf, statusWords, titleOf } from "./tools";
+import { outcomeOf, outcomeWords } from "./outcome";
+import { durationWords, essenceOf, titleOf } from "./tools";
 import { focusCard } from "./useDockFocus";
 import { WORDS } from "./words";
 
@@ -39,17 +40,18 @@ export function CallLine({ call, result, context }: Given) {
   const [isOpen, setOpen] = useState(OPEN.has(call.id));
   const duration = useDuration(call, result);
   const isQuestion = call.effect === "question";
+  const outcome = outcomeOf(call);
   const toggle = () => {
     if (isOpen) OPEN.delete(call.id);
     else OPEN.add(call.id);
     setOpen(!isOpen);
   };
   return (
-    <li className={`call is-${call.status}`} data-call-line={call.id}>
+    <li className={`call is-${outcome}`} data-call-line={call.id}>
       <div className="call-head">
         <button type="button" className="call-line" aria-expanded={isOpen} onClick={toggle}>
           <span className="call-sign">
-            <Icon name={SIGNS[call.status]} size={16} />
+            <Icon name={SIGNS[outcome]} size={16} />
           </span>
           <span className="call-title">{titleOf(call, language)}</span>
           <code className="call-essence">
@@ -66,7 +68,7 @@ export function CallLine({ call, result, context }: Given) {
             </span>
           )}
           <span className="call-status">
-            {statusWords(call.status, language)}
+            {outcomeWords(call, language)}
             {duration !== "" && <span className="call-duration"> · {duration}</span>}
           </span>
           <span className="row-chevron">

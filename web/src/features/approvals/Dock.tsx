@@ -12,7 +12,8 @@ import { Card } from "./Card";
 import { countsOf, parseDiff } from "./diff";
 import type { Decision } from "./keys";
 import type { Asked } from "./Panel";
-import { essenceOf, isDangerous, statusWords, titleOf } from "./tools";
+import { decisionWords } from "./outcome";
+import { essenceOf, isDangerous, titleOf } from "./tools";
 import { type DockState, useDock } from "./useDock";
 import { focusCard, useDockFocus } from "./useDockFocus";
 import { useDockKeys } from "./useDockKeys";
@@ -121,7 +122,7 @@ function Answered({ answered, workspace }: DockState) {
       <span className="dock-essence">
         {t("answered")}: <strong>{titleOf(call, language)}</strong> <code>{essenceOf(call, workspace)}</code>
       </span>
-      {call.status !== "pending" && <span className="soft">{statusWords(call.status, language)}</span>}
+      {call.status !== "pending" && <span className="soft">{decisionWords(call, language)}</span>}
     </p>
   ));
 }

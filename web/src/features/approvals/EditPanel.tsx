@@ -1,6 +1,7 @@
 /** Approves with other arguments. What is plainly wrong is said at once; the server has the last word, said here too. */
 import { useId, useState } from "react";
 import type { CallShape } from "../../api/schema";
+import { ServerError } from "../../api/types";
 import { useAsked, useDoing, usePage } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
@@ -9,6 +10,7 @@ import { visibleText } from "../../ui/names";
 import type { Deciding } from "./Dock";
 import { type Checked, checkArguments } from "./edits";
 import { PanelFrame } from "./Panel";
+import { isDecidedAlready } from "./waiting";
 import { WORDS } from "./words";
 
 export function EditPanel({ dock, call }: { dock: Deciding; call: CallShape }) {
@@ -25,10 +27,12 @@ export function EditPanel({ dock, call }: { dock: Deciding; call: CallShape }) {
     if (whyNot !== null || checked.is !== "good") return;
     const decision = { id: call.id, digest: call.digest, verdict: "approve", arguments: checked.value } as const;
     dock.claim([call]);
+    const given = { path: { context_id: dock.id }, body: { decisions: [decision] } };
     await doing.run(() =>
-      api("POST /api/contexts/{context_id}/tool-calls/decide", {
-        path: { context_id: dock.id },
-        body: { decisions: [decision] },
+      api("POST /api/contexts/{context_id}/tool-calls/decide", given).catch((error: unknown) => {
+        if (!(error instanceof ServerError) || !isDecidedAlready(error.problem)) throw error;
+        dock.report(call);
+        dock.ask(null);
       }),
     );
   };

@@ -6,7 +6,8 @@ import { useLanguage, usePage, useSlice } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import { isConnected } from "../../store/selectors";
 import { announce } from "../../ui/Announcer";
-import { essenceOf, statusWords, titleOf } from "./tools";
+import { decisionWords } from "./outcome";
+import { essenceOf, titleOf } from "./tools";
 import {
   type Refused,
   type Waiting,
@@ -31,6 +32,8 @@ export interface DockState {
   decide(decisions: readonly OneDecision[]): void;
   /** These are decided in another way, by this person too. */
   claim(calls: readonly CallShape[]): void;
+  /** A decision about this call came too late: it shows what was decided, and by whom. */
+  report(call: CallShape): void;
 }
 
 export function useDock(id: string): DockState {
@@ -73,7 +76,17 @@ export function useDock(id: string): DockState {
 
   // What was refused about a call goes with that call: it says nothing about the next.
   const isAbout = waiting.some(({ call }) => refusal?.decisions.some((each) => each.id === call.id));
-  return { id, waiting, workspace, answered, problem: isAbout ? (refusal?.problem ?? null) : null, off, decide, claim };
+  return {
+    id,
+    waiting,
+    workspace,
+    answered,
+    problem: isAbout ? (refusal?.problem ?? null) : null,
+    off,
+    decide,
+    claim,
+    report: (call) => report([call.id]),
+  };
 }
 
 /** Whether what waits stands where it has stood for a while. Until then, a click may be meant for what stood there before. */
@@ -108,12 +121,12 @@ function useAnswered(
     if (first === undefined) return;
     setGone((old) => [...old.filter((each) => !fresh.includes(each)), ...fresh]);
     ambient.later(SHOWN_FOR, () => setGone((old) => old.filter((each) => !fresh.includes(each))));
-    const { status } = recordOf(store.getSnapshot(), id, first);
+    const record = recordOf(store.getSnapshot(), id, first);
     const what = `${titleOf(first, language)} ${essenceOf(first, workspace)}`.trim();
     announce(
-      status === "pending"
+      record.status === "pending"
         ? `${t("answered")}: ${what}`
-        : t("answeredCall", { what, status: statusWords(status, language) }),
+        : t("answeredCall", { what, status: decisionWords(record, language) }),
     );
   };
   const latest = useRef(show);

@@ -43,6 +43,11 @@ export function refusedDecisions(state: State, id: string): readonly Refused[] {
 
 const ANSWERED = new Set(["call_decided", "unknown_call", "digest_changed"]);
 
+/** Whether the server refused a decision because the call was decided before. */
+export function isDecidedAlready({ code }: Problem): boolean {
+  return code === "call_decided" || code === "unknown_call";
+}
+
 /**
  * What is left to say of several decisions of which one came too late: all the others, as they were. Null where that is
  * not what was wrong. It is shorter each time, so that it ends.
