@@ -20,6 +20,7 @@ export interface Answer {
   readonly error?: { readonly status: number; readonly message?: string };
   readonly cut?: number;
   readonly hold?: number;
+  readonly finish?: string;
   readonly usage?: { readonly input_tokens: number; readonly output_tokens: number };
 }
 

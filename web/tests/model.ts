@@ -58,7 +58,7 @@ export function makeModel(emit: (signal: Signal) => void): Model {
     create(id, length) {
       const context: ModelContext = {
         id,
-        version: 1,
+        version: model.recreated.has(id) ? 1_000 : 1, // the same version of two contexts cannot be told apart
         state: { type: "idle" },
         mode: "agent",
         active: "main",

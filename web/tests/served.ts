@@ -1,5 +1,5 @@
 /** The real server as a process of its own: started, killed and started again on the same port with the same data. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -33,6 +33,12 @@ export async function makeHost(script: object | null, given: Readonly<Record<str
       const failed = once(child, "exit").then(() => Promise.reject(new Error(`${PYTHON} serves nothing`)));
       await Promise.race([once(child.stdout!, "data"), failed]); // it prints its link when it listens
       failed.catch(() => {});
+    },
+    /** Lets the server write no file, as on a full disk; and again. */
+    setWritable(isWritable: boolean) {
+      const size = isWritable ? "resource.RLIM_INFINITY" : "0";
+      const limit = `import resource; resource.prlimit(${child?.pid}, resource.RLIMIT_FSIZE, (${size}, resource.RLIM_INFINITY))`;
+      execFileSync(PYTHON, ["-c", limit]);
     },
     async end(signal: "SIGKILL" | "SIGTERM") {
       const ended = child?.exitCode === null ? once(child, "exit") : null;

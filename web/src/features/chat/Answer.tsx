@@ -4,7 +4,9 @@ import { useWords } from "../../i18n/words";
 import { visibleName } from "../../ui/names";
 import { timeOf } from "../../ui/times";
 import { Calls } from "../approvals/Calls";
+import { AnswerEnd } from "./AnswerEnd";
 import { CopyButton } from "./CopyButton";
+import { endingOf } from "./ending";
 import { Markdown } from "./markdown/Markdown";
 import { useMarkdownWords } from "./markdownWords";
 import type { AnswerRow } from "./rows";
@@ -15,11 +17,11 @@ export function Answer({ row, context }: { row: AnswerRow; context: string }) {
   const language = useLanguage();
   const markdown = useMarkdownWords();
   const { message } = row;
-  const ended = message?.type === "text" ? message.ended : undefined;
+  const ending = endingOf(message);
   return (
     <article className="answer" aria-label={t("agent")}>
       {row.text !== "" && <Markdown text={row.text} isStreaming={row.isWriting} {...markdown} />}
-      {ended !== undefined && ended !== "complete" && <p className="note warn small">{t(ended)}</p>}
+      {ending !== null && <AnswerEnd id={row.id} ending={ending} context={context} />}
       {message?.type === "tool_request" && <Calls calls={message.calls} results={row.results} context={context} />}
       {message?.type === "text" && (
         <footer className="row-foot">

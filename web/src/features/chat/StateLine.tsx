@@ -18,6 +18,11 @@ const WORDS = {
   pause: ["Pause", "暂停"],
   resume: ["Resume", "恢复"],
   continue: ["Continue", "继续"],
+  tryAgain: ["Try again now", "立即重试"],
+  unsaved: [
+    "The server cannot save this conversation: {why} Nothing that was saved is lost. Free space on the server's disk, or make its data folder writable; it tries again by itself.",
+    "服务器无法保存此对话：{why}已保存的内容不会丢失。请释放服务器磁盘空间，或确保其数据文件夹可写；服务器会自动重试。",
+  ],
   done: ["{done} of {total} done", "已完成 {done}/{total}"],
   characters: ["{n} characters", "{n} 个字符"],
   seconds: ["{n} s", "{n} 秒"],
@@ -48,39 +53,46 @@ export function StateLine({ id }: { id: string }) {
   const shown = [...detail, ...(elapsed >= SHOWN_AFTER ? [t("seconds", { n: elapsed })] : [])].join(" · ");
   const off = isOn ? null : t("lastKnown", { state: words });
   return (
-    <div
-      className={`state-line ${words === "" ? "is-quiet" : ""} ${isWorking ? "is-working" : ""}`}
-      data-state={state?.type}
-    >
-      {words !== "" && <span className="state-dot" aria-hidden="true" />}
-      <span className="state-words">{isOn || words === "" ? words : t("lastKnown", { state: words })}</span>
-      <span className="state-detail">{shown}</span>
-      {state !== null && "error_type" in state && (
-        <span className="state-detail">{visibleText(say(state.error_type, language))}</span>
+    <>
+      {state?.type === "waiting_for_recovery" && (
+        <p className="note bad state-note" role="alert">
+          {t("unsaved", { why: visibleText(say(state.reason, language)) })}
+        </p>
       )}
-      <span className="state-buttons">
-        {state?.type === "transient_error" && (
-          <Button kind="small" whyNot={off} onClick={() => steer("retry")}>
-            {t("retryNow")}
-          </Button>
+      <div
+        className={`state-line ${words === "" ? "is-quiet" : ""} ${isWorking ? "is-working" : ""}`}
+        data-state={state?.type}
+      >
+        {words !== "" && <span className="state-dot" aria-hidden="true" />}
+        <span className="state-words">{isOn || words === "" ? words : t("lastKnown", { state: words })}</span>
+        <span className="state-detail">{shown}</span>
+        {state !== null && "error_type" in state && (
+          <span className="state-detail">{visibleText(say(state.error_type, language))}</span>
         )}
-        {state?.type === "paused" && (
-          <Button kind="small" whyNot={off} icon="play" onClick={() => steer("resume")}>
-            {t("resume")}
-          </Button>
-        )}
-        {mayContinue && state?.type !== "idle" && (
-          <Button kind="small" whyNot={off} icon="play" onClick={() => steer("continue")}>
-            {t("continue")}
-          </Button>
-        )}
-        {isWorking && state?.type !== "cancelling" && (
-          <Button kind={["small", "quiet"]} whyNot={off} icon="pause" onClick={() => steer("pause")}>
-            {t("pause")}
-          </Button>
-        )}
-      </span>
-    </div>
+        <span className="state-buttons">
+          {state?.type === "transient_error" && (
+            <Button kind="small" whyNot={off} onClick={() => steer("retry")}>
+              {t("retryNow")}
+            </Button>
+          )}
+          {state?.type === "paused" && (
+            <Button kind="small" whyNot={off} icon="play" onClick={() => steer("resume")}>
+              {t("resume")}
+            </Button>
+          )}
+          {mayContinue && state?.type !== "idle" && (
+            <Button kind="small" whyNot={off} icon="play" onClick={() => steer("continue")}>
+              {t(state?.type === "waiting_for_recovery" ? "tryAgain" : "continue")}
+            </Button>
+          )}
+          {isWorking && state?.type !== "cancelling" && (
+            <Button kind={["small", "quiet"]} whyNot={off} icon="pause" onClick={() => steer("pause")}>
+              {t("pause")}
+            </Button>
+          )}
+        </span>
+      </div>
+    </>
   );
 }
 

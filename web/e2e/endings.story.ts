@@ -1,0 +1,59 @@
+import { expect } from "vitest";
+import { story } from "./story";
+
+story("an answer that reached the output limit says so, and goes on", async ({ model, open }) => {
+  model.answers({ text: "The first half", finish: "length" }, "and the second half.");
+  const screen = await open();
+  await screen.say("tell me");
+  await screen.reads(/incomplete: the model reached its output limit/);
+  await screen.rests();
+  await screen.button("continue", screen.transcript).click();
+  await screen.reads("and the second half.");
+  await screen.rests();
+  expect(await screen.button("continue", screen.transcript).count()).toBe(0);
+});
+
+story("an answer that was filtered leads to saying it otherwise", async ({ model, open }) => {
+  model.answers({ text: "Well,", finish: "content_filter" }, "Gladly.");
+  const screen = await open({ language: "zh" });
+  await screen.say("说点什么");
+  await screen.reads(/内容过滤/);
+  await screen.rests();
+  const edit = screen.transcript.getByRole("button", { name: "修改你的消息", exact: true });
+  const other = screen.button("continue", screen.transcript);
+  await edit.or(other).first().waitFor();
+  if ((await edit.count()) > 0) {
+    await edit.click();
+    await screen.page.getByRole("textbox", { name: "编辑你的消息" }).waitFor();
+  }
+});
+
+story("an answer that was stopped can be continued", async ({ model, open }) => {
+  model.answers({ deltas: ["Once upon ", "a time"], hold: 2 }, "there was a ship.");
+  const screen = await open();
+  await screen.say("tell me a story");
+  await model.held();
+  await screen.reads("Once upon");
+  await screen.button("stop").click();
+  await screen.reads("You stopped it here.");
+  await screen.button("continue", screen.transcript).click();
+  await screen.reads("there was a ship.");
+});
+
+story("a server that cannot save says why and what to do, and tries again", async ({ model, open, host, allow }) => {
+  allow(/status of 50\d/);
+  model.answers({ deltas: ["On ", "we go."], hold: 2 }, "All is well.");
+  const screen = await open();
+  await screen.say("go");
+  await model.held();
+  host.setWritable(false);
+  model.release();
+  const note = screen.page.getByRole("alert").filter({ hasText: "The server cannot save this conversation" });
+  await note.waitFor();
+  await note.getByText(/Free space on the server's disk/).waitFor();
+  const again = screen.state.getByRole("button", { name: "Try again now" });
+  await again.waitFor();
+  host.setWritable(true);
+  await again.click();
+  await note.waitFor({ state: "detached" });
+});
