@@ -11,5 +11,5 @@ export default defineConfig({
     reportCompressedSize: false,
   },
   worker: { format: "es" }, // so that the thread for code can fetch one grammar at a time
-  test: { include: ["tests/**/*.test.{ts,tsx}"], environment: "node" },
+  test: { include: ["tests/**/*.test.{ts,tsx}"], environment: "node", testTimeout: 30_000, hookTimeout: 30_000 },
 });

@@ -38,7 +38,7 @@ export async function makeHost(script: object | null, given: Readonly<Record<str
     setWritable(isWritable: boolean) {
       const size = isWritable ? "resource.RLIM_INFINITY" : "0";
       const limit = `import resource; resource.prlimit(${child?.pid}, resource.RLIMIT_FSIZE, (${size}, resource.RLIM_INFINITY))`;
-      execFileSync(PYTHON, ["-c", limit]);
+      execFileSync(PYTHON, ["-c", limit], { timeout: 10_000 });
     },
     async end(signal: "SIGKILL" | "SIGTERM") {
       const ended = child?.exitCode === null ? once(child, "exit") : null;
