@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { asks, run } from "./calls";
 import { story } from "./story";
 
 story("an answer that reached the output limit says so, and goes on", async ({ model, open }) => {
@@ -38,6 +39,24 @@ story("an answer that was stopped can be continued", async ({ model, open }) => 
   await screen.reads("You stopped it here.");
   await screen.button("continue", screen.transcript).click();
   await screen.reads("there was a ship.");
+});
+
+story("a command that exited with an error is not shown as done", async ({ model, open }) => {
+  model.answers(asks(run("exit 3")), "It failed.");
+  const screen = await open();
+  await screen.page.route(/\/messages\?ids=/, async (route) => {
+    const response = await route.fetch();
+    const messages = (await response.json()) as { calls?: object[] }[];
+    const told = messages.map((each) =>
+      each.calls === undefined ? each : { ...each, calls: each.calls.map((call) => ({ ...call, exit_status: 3 })) },
+    );
+    await route.fulfill({ response, json: told });
+  });
+  await screen.say("go");
+  await screen.reads("It failed.");
+  const line = screen.call("exit 3");
+  await line.getByText("failed, exit status 3").waitFor();
+  expect(await line.getByText("done").count()).toBe(0);
 });
 
 story("a server that cannot save says why and what to do, and tries again", async ({ model, open, host, allow }) => {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { COUNTS, asks } from "./calls";
+import { COUNTS, asks, write } from "./calls";
 import { story } from "./story";
 
 story("what happens on one page shows on the other: tabs, words, the mode", async ({ model, open }) => {
@@ -75,3 +75,40 @@ story("a new title shows on the other page, too", async ({ model, open }) => {
   await first.page.getByRole("heading", { name: "Soundings", level: 1 }).waitFor();
   await second.page.locator(".welcome-recent").getByText("Soundings").waitFor();
 });
+
+story(
+  "a decision that comes too late says what was decided and by whom, also from the panel for arguments",
+  async ({ model, open, ask, file, allow }) => {
+    allow(/status of 409/);
+    model.answers(asks(write("log.txt")), asks(write("other.txt")), "Done.");
+    const screen = await open();
+    await screen.choose("supervised");
+    await screen.say("go");
+    await screen.isReady(screen.decision("approve"));
+    const context = new URL(screen.page.url()).hash.replace("#/c/", "");
+    const decide = /tool-calls\/decide$/;
+    // Somebody else is a moment earlier: our own request is held until theirs is done.
+    const beforeOurs = async () => {
+      const { items } = await ask<{ items: { id: string }[] }>(
+        "GET",
+        `/api/contexts/${context}/tool-calls?status=pending`,
+      );
+      for (const { id } of items) await ask("POST", `/api/contexts/${context}/tool-calls/${id}/approve`, {});
+    };
+    await screen.page.route(decide, async (route) => {
+      await beforeOurs();
+      await route.continue();
+    });
+    await screen.decision("reject").click();
+    await screen.dock.getByText(/by local/).waitFor();
+    await screen.isReady(screen.decision("approve"));
+    await screen.decision("edit").click();
+    const area = screen.dock.getByRole("textbox");
+    await area.fill(JSON.stringify({ path: "other.txt", content: "mine" }));
+    await screen.isReady(screen.decision("editSend"));
+    await screen.decision("editSend").click();
+    await screen.reads("Done.");
+    expect(await screen.dock.getByRole("alert").count()).toBe(0);
+    expect([await file("log.txt"), await file("other.txt")]).toEqual(["log.txt\n", "other.txt\n"]);
+  },
+);
