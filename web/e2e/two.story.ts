@@ -112,3 +112,32 @@ story(
     expect([await file("log.txt"), await file("other.txt")]).toEqual(["log.txt\n", "other.txt\n"]);
   },
 );
+
+story(
+  "who writes about a call that is decided elsewhere goes on in the box, and decides no other call",
+  async ({ model, open, ask }) => {
+    model.answers(asks(write("a.txt"), write("b.txt")));
+    const screen = await open();
+    await screen.choose("supervised");
+    await screen.say("go");
+    await screen.isReady(screen.decision("approveAll", { n: 2 }));
+    const context = new URL(screen.page.url()).hash.replace("#/c/", "");
+    const path = `/api/contexts/${context}/tool-calls`;
+    const { items } = await ask<{ items: { id: string; arguments: { path: string } }[] }>(
+      "GET",
+      `${path}?status=pending`,
+    );
+    await screen.dock.getByRole("group").filter({ hasText: "a.txt" }).last().focus();
+    await screen.page.keyboard.press("r");
+    await screen.isFocused(screen.dock.getByRole("textbox"));
+    await screen.page.keyboard.type("make it ");
+    await ask("POST", `${path}/${items.find((each) => each.arguments.path === "a.txt")!.id}/reject`, {});
+    await screen.dock.getByRole("textbox").waitFor({ state: "detached" });
+    await screen.isFocused(screen.box);
+    await screen.page.keyboard.type(" 3 r");
+    expect(await screen.box.inputValue()).toContain("make it");
+    expect(await screen.box.inputValue()).toContain("3 r");
+    const left = await ask<{ items: object[] }>("GET", `${path}?status=pending`);
+    expect(left.items.length).toBe(1);
+  },
+);

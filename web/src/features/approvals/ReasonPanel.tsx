@@ -1,9 +1,11 @@
 /** Rejects with a reason: the agent is told, and goes on. */
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { CallShape } from "../../api/schema";
 import { isComposing } from "../../app/shortcuts";
 import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
+import { notify } from "../../ui/Notices";
+import { drafts } from "../chat/drafts";
 import type { Deciding } from "./Dock";
 import { PanelFrame } from "./Panel";
 import { WORDS } from "./words";
@@ -13,13 +15,19 @@ export function ReasonPanel({ dock, calls }: { dock: Deciding; calls: readonly C
   const [reason, setReason] = useState("");
   const said = reason.trim();
   const whyNot = dock.off ?? (said === "" ? t("reasonEmpty") : null);
+  const written = useKept(dock.id, said, t("reasonKept"));
   const send = () => {
     if (whyNot !== null) return;
+    written.drop();
     dock.decide(calls.map(({ id, digest }) => ({ id, digest, verdict: "reject", reason: said })));
     dock.ask(null);
   };
+  const back = () => {
+    written.drop();
+    dock.ask(null);
+  };
   return (
-    <PanelFrame label={t("tell")} onBack={() => dock.ask(null)} onSubmit={send}>
+    <PanelFrame label={t("tell")} onBack={back} onSubmit={send}>
       <label className="panel-label">
         {t("reasonLabel")}
         <textarea
@@ -37,7 +45,7 @@ export function ReasonPanel({ dock, calls }: { dock: Deciding; calls: readonly C
       </label>
       <div className="panel-foot">
         <span className="soft small">{t("reasonHint")}</span>
-        <Button kind="quiet" onClick={() => dock.ask(null)}>
+        <Button kind="quiet" onClick={back}>
           {t("back")}
         </Button>
         <Button kind="danger" type="submit" whyNot={whyNot}>
@@ -46,4 +54,20 @@ export function ReasonPanel({ dock, calls }: { dock: Deciding; calls: readonly C
       </div>
     </PanelFrame>
   );
+}
+
+/** What is written here goes on in the box when the panel goes by itself: its call was decided elsewhere. */
+function useKept(context: string, text: string, note: string): { drop(): void } {
+  const latest = useRef({ text, note, isDropped: false });
+  latest.current = { ...latest.current, text, note };
+  useEffect(
+    () => () => {
+      const { text: left, note: told, isDropped } = latest.current;
+      if (isDropped || left === "") return;
+      drafts.add(context, { text: left, files: [] });
+      notify(told);
+    },
+    [context],
+  );
+  return { drop: () => void (latest.current = { ...latest.current, isDropped: true }) };
 }

@@ -4,6 +4,10 @@ import type { Place } from "./keys";
 const FIELDS = "input:not([type='checkbox']), textarea, select, [contenteditable]";
 const CONTROLS = "button, a, summary, input[type='checkbox']";
 
+export function isField(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest(FIELDS) !== null;
+}
+
 export function boxForMessages(): HTMLTextAreaElement | null {
   return document.querySelector<HTMLTextAreaElement>(".composer textarea");
 }

@@ -6,7 +6,7 @@ import { keysOf, useShortcut } from "../../app/shortcuts";
 import { useWords } from "../../i18n/words";
 import { announce } from "../../ui/Announcer";
 import { isTouch } from "../chat/composer/keys";
-import { boxForMessages, isTyping } from "./places";
+import { boxForMessages, isField, isTyping } from "./places";
 import { essenceOf, risksOf, titleOf } from "./tools";
 import type { DockState } from "./useDock";
 import { WORDS } from "./words";
@@ -30,7 +30,7 @@ export function useDockFocus(dock: DockState, element: RefObject<HTMLElement | n
   const language = useLanguage();
   const { ambient } = usePage();
   const times = useRef<Times>({ shown: -Infinity, typed: -Infinity });
-  const hadFocus = useRef(false);
+  const had = useRef<"card" | "field" | null>(null);
   const seen = useRef(new Set<string>());
   const open = dock.waiting.filter(({ sent }) => sent === null).map(({ call }) => call);
   const ids = open.map((call) => `${call.id} ${call.digest}`).join(" ");
@@ -54,10 +54,11 @@ export function useDockFocus(dock: DockState, element: RefObject<HTMLElement | n
       const { length: n } = fresh;
       announce(n === 1 ? t("announced", { what, keys }) : t("announcedMany", { n, keys }), true);
     }
-    // The card with the focus is gone: the person goes on with the next one, or with the box.
-    const isLost = hadFocus.current && isFocusLost();
-    if (isLost && open.length > 0) focusCard(null);
-    else if (isLost && dock.waiting.length === 0 && !isTouch()) boxForMessages()?.focus();
+    // The card with the focus is gone: the person goes on with the next one, or with the box. Who was writing about it
+    // goes on in the box: those keys are not meant for another call.
+    const isLost = had.current !== null && isFocusLost();
+    if (isLost && open.length > 0 && had.current === "card") focusCard(null);
+    else if (isLost && (dock.waiting.length === 0 || had.current === "field") && !isTouch()) boxForMessages()?.focus();
   }, [ids, dock.waiting.length]);
 
   useEffect(() => {
@@ -65,7 +66,8 @@ export function useDockFocus(dock: DockState, element: RefObject<HTMLElement | n
       if (isTyping(event)) times.current.typed = ambient.now();
     };
     const onFocus = (event: FocusEvent) => {
-      hadFocus.current = event.target instanceof Node && element.current?.contains(event.target) === true;
+      const isHere = event.target instanceof Element && element.current?.contains(event.target) === true;
+      had.current = !isHere ? null : isField(event.target) ? "field" : "card";
     };
     window.addEventListener("keydown", onKey, true);
     window.addEventListener("focusin", onFocus);

@@ -57,6 +57,7 @@ export const WORDS = {
   answeredCall: ["Already answered: {what} – {status}", "已有答复：{what} – {status}"],
   reasonLabel: ["What should the agent know?", "要告诉代理什么？"],
   reasonHint: ["It is told this, and goes on. Esc goes back.", "代理会收到这段话并继续。Esc 返回。"],
+  reasonKept: ["What you wrote about the call is in the message box.", "你对该调用写的内容已放入输入框。"],
   reasonEmpty: ["Write what it should know first", "请先写下要说明的内容"],
   sendReason: ["Reject and tell", "拒绝并说明"],
   sendReasons: ["Reject {n} and tell", "拒绝 {n} 个并说明"],
