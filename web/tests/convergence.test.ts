@@ -136,7 +136,7 @@ function watching(network: Network): () => void {
     const texts = new Map(seen.writing.map((each) => [each.id, each.text]));
     for (const { id, text } of seen.writing)
       expect(model.written.get(id)?.join("").startsWith(text), "a text is none that was written").toBe(true);
-    if (before.active === active && model.contexts.has(active)) {
+    if (before.active === active && model.contexts.has(active) && !model.recreated.has(active)) {
       for (const [id, text] of before.texts) {
         if (texts.has(id)) expect(texts.get(id)?.startsWith(text), "a text has shrunk").toBe(true);
         else if (text !== "" && !ids.includes(id)) {
