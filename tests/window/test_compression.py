@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pilothouse.domain.budgets import Budget
@@ -377,6 +377,7 @@ def test_the_shortest_lines_together_fit_into_their_piece() -> None:
 
 
 @EXAMPLES
+@example(earlier=[], now=["."])
 @given(earlier=st.lists(paths, unique=True, max_size=100), now=st.lists(paths, max_size=60))
 def test_files_touched_keeps_what_was_touched_and_carries_over_what_earlier_summaries_kept(
     earlier: list[str], now: list[str]
@@ -398,7 +399,8 @@ def test_files_touched_keeps_what_was_touched_and_carries_over_what_earlier_summ
         for number, path in enumerate(now)
     ]
     found = files_touched([summary("x", files=earlier), *reads])
-    last = list(dict.fromkeys(reversed([*earlier, *now])))[:100]
+    files = [path for path in now if path != "."]  # the workspace itself is no file
+    last = list(dict.fromkeys(reversed([*earlier, *files])))[:100]
     assert found == list(reversed(last))
     assert files_touched([summary("y", files=found)]) == found, "a summary of a summary keeps them"
 
