@@ -418,13 +418,13 @@ async def test_what_was_undone_stays_whole_until_the_window_itself_is_full(tmp_p
     context_id = await world.compressed()
     await world.runtime.undo_compression(context_id)
     meter = await world.runtime.meter(context_id)
-    assert meter.trigger < meter.tokens < meter.budget
+    assert meter.trigger < meter.tokens < SMALL.request_tokens
     assert not (await world.runtime.read_window(context_id)).compresses
     world.changes.clear()
     while not world.compressions():
         before = (await world.runtime.meter(context_id)).tokens
         await world.turn(context_id, "more")
-    assert before + 20 > meter.budget
+    assert before + 20 > SMALL.request_tokens
     assert not (await main_of(world, context_id)).keeps_whole
     world.check_requests()
 

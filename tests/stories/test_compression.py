@@ -1,6 +1,7 @@
 """The window is full: what came before is told in short by itself, in one commit, and the turn goes on."""
 
 import asyncio
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -373,7 +374,7 @@ async def test_without_leave_nothing_is_compressed_by_itself(tmp_path: Path) -> 
     world.model._player = Model([TOO_LONG])._player
     await world.turn(context_id, "go on")
     live = await world.runtime.context(context_id)
-    assert live.core.last_turn == "error"
+    assert live.core.last_turn == "complete", "what is too long for the provider is sent shortened"
     assert not world.compressions()
     assert (await world.runtime.compress(context_id)).how == "model", "on request it is"
 
@@ -424,6 +425,21 @@ async def test_files_that_were_touched_are_named_in_the_summary_whoever_wrote_it
 
 
 # the provider's own word
+
+
+async def test_each_further_refusal_as_too_long_halves_what_the_turn_sends(tmp_path: Path) -> None:
+    world = Small(tmp_path, budget=Budget(tokens=100_000))
+    context_id = await world.start()
+    world.model.answers_next(*[TOO_LONG] * 4, Answer(text="fine"))
+    await world.turn(context_id, "word " * 40_000)
+    live = await world.runtime.context(context_id)
+    assert live.core.last_turn == "complete"
+    sizes = [len(text_of(request)) for request in world.model.asked_for("turn")]
+    assert len(sizes) == 5
+    assert all(after < 0.7 * before for before, after in pairwise(sizes[1:]))
+    await world.turn(context_id, "and now?")
+    assert live.core.last_turn == "complete"
+    world.check_requests()
 
 
 @pytest.mark.parametrize("retried", ["fits", "still too long"])

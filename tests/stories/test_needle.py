@@ -199,5 +199,5 @@ async def test_a_long_record_is_summed_up_in_pieces_each_with_what_was_kept_befo
     window = await told(world, context_id)
     for heading, needle in NEEDLES.items():
         assert needle in window, heading
-    assert any("entries of the record are left out here" in text_of(request) for request in asked) == (len(asked) == 8)
+    assert len(asked) == 8 or not any("are left out here" in text_of(request) for request in asked)
     world.check_requests()

@@ -260,7 +260,7 @@ def test_a_run_that_can_never_fit_says_so_with_figures(command: Windowed) -> Non
     command.settle(1000)
     code, output, errors = command.run("run", "go", "--context", command.long, "--model", command.scripted())
     assert (code, output) == (53, "")
-    assert "1000 allowed" in errors
+    assert "context window of 1000 tokens has no room" in errors
 
 
 # who the model is asked to be

@@ -189,8 +189,9 @@ def test_what_stays_is_told_as_before_behind_the_summary_and_no_call_is_parted_f
     if made is None:
         return
     history, of = case.history(), summary("in short")
-    staying = [slice(*history.fragments_of(number)) for number in stays(case, made)]
-    expected = [fragment for each in staying for fragment in history.fragments()[each]]
+    blocks, _ = history.fragments_by_block()
+    staying = [blocks[number] for number in stays(case, made)]
+    expected = [fragment for each in staying for fragment in each]
     now = told(after(case, made, of))
     assert now.fragments()[1 : 1 + len(expected)] == expected
     assert len(now.blocks()) == 1 + len(staying)

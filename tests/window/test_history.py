@@ -10,7 +10,8 @@ from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.messages import ErrorMessage, Message, SystemControl, Text, ToolCall, ToolRequest, ToolResult
 from pilothouse.domain.values import CallId, MessageId
 from pilothouse.llm.chat_form import encode_message
-from pilothouse.window.history import RESULT_LIMIT, History
+from pilothouse.window.history import History
+from pilothouse.window.telling import RESULT_LIMIT
 from pilothouse.window.tokens import Estimate
 from tests.windows import assert_valid_window
 

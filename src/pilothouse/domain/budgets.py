@@ -7,22 +7,31 @@ from pilothouse.domain.values import Value
 CompressionStrategy = Literal["recent_n", "intelligent", "importance"]
 OverviewPart = Literal["tree", "languages", "entry_points", "recent"]
 USUAL_TOKENS = 128_000
+MAX_ANSWER_TOKENS = 4000
 
 
 class Budget(Value, kw_only=True):
-    """`tokens` is all that a request may hold. Over the fraction `trigger` of it the history is compressed, down to
-    `target`; at least `recent` messages stay."""
+    """How much of the context window is used, and when the history is compressed."""
 
     tokens: int = USUAL_TOKENS
+    """The context window."""
     trigger: float = 0.8
+    """Over this fraction of the window the history is compressed."""
     target: float = 0.5
+    """Down to this fraction of the window."""
     recent: int = 10
+    """So many of the last messages stay, where they fit."""
     strategy: CompressionStrategy = "intelligent"
     auto_compress: bool = True
 
     @property
+    def request_tokens(self) -> int:
+        """What a request may hold. The rest of the window is left for the answer: most models share it."""
+        return self.tokens - min(MAX_ANSWER_TOKENS, self.tokens // 10)
+
+    @property
     def trigger_tokens(self) -> int:
-        return int(self.tokens * self.trigger)
+        return min(int(self.tokens * self.trigger), self.request_tokens)
 
     @property
     def target_tokens(self) -> int:

@@ -6,15 +6,16 @@ from pilothouse.domain.codes import Code
 
 WINDOW_WORDS: Mapping[Code, tuple[str, str]] = {
     Code.WINDOW_FULL: (
-        "The conversation does not fit: {tokens} tokens, {budget} allowed. Of these, {prompt} are the prompt and the "
-        "tools, {kept} are messages that stay (the last ones, this turn's, pinned ones). Unpin messages, begin a new "
-        "conversation or branch, or take a model with a larger window.",
-        "对话放不下：共 {tokens} 个令牌，允许 {budget} 个。其中提示词和工具占 {prompt} 个，保留的消息"
-        "（最近的、本轮的、置顶的）占 {kept} 个。请取消置顶、新建对话或分支，或换用窗口更大的模型。",
+        "The context window of {budget} tokens has no room for the conversation: the system prompt takes {prompt} "
+        "tokens and the tool definitions {tools}. Switch off tools or MCP servers, shorten the persona or the "
+        "branch's own prompt, or choose a model with a larger context window.",
+        "上下文窗口只有 {budget} 个令牌，放不下对话：系统提示词占 {prompt} 个，工具定义占 {tools} 个。"
+        "请停用部分工具或 MCP 服务器，精简角色设定或分支提示词，或换用上下文窗口更大的模型。",
     ),
     Code.NOTHING_TO_COMPRESS: (
-        "There is nothing to compress: of {messages} messages, the last {recent} and the pinned ones stay.",
-        "没有可压缩的内容：共 {messages} 条消息，最近 {recent} 条和置顶的消息会保留。",
+        "There is nothing to compress: of {messages} messages, the last ones (up to {recent}, as many as fit) and the "
+        "pinned ones stay.",
+        "没有可压缩的内容：共 {messages} 条消息，最近的消息（最多 {recent} 条，以放得下为限）和置顶的消息会保留。",
     ),
     Code.NOT_COMPRESSED: (
         "The branch {branch!r} has not been compressed.",
@@ -28,6 +29,22 @@ WINDOW_WORDS: Mapping[Code, tuple[str, str]] = {
     Code.RESULTS_CUT: (
         "{count} long results were sent cut short, {tokens} tokens less: otherwise the request would not fit.",
         "{count} 个较长的结果以截断形式发送，减少 {tokens} 个令牌：否则请求放不下。",
+    ),
+    Code.MESSAGES_SHORTENED: (
+        "{count} messages were sent to the model shortened: with all of their text, the request would not fit into "
+        "the context window of {budget} tokens. The whole text is kept here.",
+        "有 {count} 条消息以缩短形式发送给模型：全文超出 {budget} 个令牌的上下文窗口。完整内容仍保存在这里。",
+    ),
+    Code.MESSAGES_LEFT_OUT: (
+        "{count} messages were not sent to the model: they do not fit into the context window of {budget} tokens. "
+        "They are kept here. Compress the conversation to send a summary of them.",
+        "有 {count} 条消息没有发送给模型：超出 {budget} 个令牌的上下文窗口。消息仍保存在这里；压缩对话可改为发送摘要。",
+    ),
+    Code.PINS_SHORTENED: (
+        "Together, the pinned messages are too long for the context window of {budget} tokens: {count} of them were "
+        "sent shortened or left out. Unpin some to send the others whole.",
+        "置顶消息合计超出 {budget} 个令牌的上下文窗口：其中 {count} 条被缩短或未发送。"
+        "取消部分置顶即可完整发送其余消息。",
     ),
     Code.MODEL_TOO_LONG: (
         "The model says that the request is too long for it: {detail}",

@@ -17,9 +17,10 @@ from pilothouse.domain.states import Idle, SavingContext, State
 from pilothouse.domain.values import MessageId, Value
 from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.live import Live
+from pilothouse.runtime.rounds import said_last
 from pilothouse.runtime.summarising import How, Summary, own_budget, tell_in_short
 from pilothouse.runtime.windows import token_ratio
-from pilothouse.window.compression import Plan, plan, with_pins
+from pilothouse.window.compression import Plan, plan, summary_tokens, with_pins
 from pilothouse.window.history import Block, History
 from pilothouse.window.telling import tokens_of
 
@@ -48,31 +49,67 @@ async def due_plan(live: Live, name: str, history: History, total: int, *, must_
     """What a compression would take by itself now; None where none is due, or it would help nothing. `must_shorten`
     says that the provider would not take it as it is."""
     branch, budget = live.branches[name], live.budget
-    limit = budget.tokens if branch.keeps_whole else budget.trigger_tokens
+    limit = budget.request_tokens if branch.keeps_whole else budget.trigger_tokens
     if not budget.auto_compress or not (must_shorten or round(total * token_ratio(live)) > limit):
         return None
-    return await plan_for(live, branch, history, total, budget=own_budget(live), in_turn=True, by_person=must_shorten)
+    budget = own_budget(live)
+    recents = (0,) if must_shorten else _recents(budget.recent, least=0)
+    return await _first_that_fits(live, branch, history, total, budget, recents, as_far_as_possible=must_shorten)
 
 
-async def plan_for(
-    live: Live, branch: Branch, history: History, total: int, *, budget: Budget, in_turn: bool, by_person: bool
+async def requested_plan(live: Live, name: str, history: History, total: int) -> Plan | None:
+    """What a compression that a person asks for would take now: down to the target; where that is reached already, as
+    far as the recent messages allow. None where it would help nothing."""
+    branch, budget = live.branches[name], own_budget(live)
+    recents = _recents(budget.recent, least=1) if total > budget.trigger_tokens else (budget.recent,)
+    far = total <= budget.target_tokens
+    return await _first_that_fits(live, branch, history, total, budget, recents, as_far_as_possible=far)
+
+
+def _recents(recent: int, *, least: int) -> tuple[int, ...]:
+    """How many recent messages to keep: all that the budget says, then ever fewer."""
+    return (recent, *_recents(recent // 2, least=least)) if recent > least else (least,)
+
+
+async def _first_that_fits(
+    live: Live,
+    branch: Branch,
+    history: History,
+    total: int,
+    budget: Budget,
+    recents: Sequence[int],
+    *,
+    as_far_as_possible: bool,
 ) -> Plan | None:
-    """What a compression would take. `total` is all that the request counts, by our own count; so is the budget."""
-    blocks = history.blocks()
-    score = await _importance(live, branch, blocks) if budget.strategy == "importance" and not by_person else None
-    return plan(
-        blocks,
-        history.length,
-        budget,
-        total=total,
-        turn_start=live.core.turn.start if in_turn and live.core.turn is not None else None,
-        pinned=await _pinned(live, branch),
-        as_much_as_possible=by_person,
-        importance=score,
-    )
+    """The plan that keeps the most recent messages and leaves the request below the trigger; where none does, the one
+    that takes the most. `total` is all that the request counts, by our own count; so is the budget."""
+    blocks, length = list(history.blocks()), history.length
+    turn, pinned = live.core.turn, await pinned_positions(live, branch)
+    if turn is None and (said := await said_last(live)).message_id is not None:
+        pinned.append(said.start)  # what the person asked last is not told in short
+    is_scored = budget.strategy == "importance" and not as_far_as_possible
+    score = await _importance(live, branch, blocks) if is_scored else None
+    found: Plan | None = None
+    for recent in recents:
+        made = plan(
+            blocks,
+            length,
+            msgspec.structs.replace(budget, recent=recent),
+            total=total,
+            turn_start=turn.start if turn is not None else None,
+            pinned=pinned,
+            as_much_as_possible=as_far_as_possible,
+            importance=score,
+        )
+        found = made or found
+        if made is not None:
+            after = total - made.tokens + summary_tokens(made.tokens, made.earlier, budget)
+            if after <= budget.trigger_tokens:
+                break
+    return found
 
 
-async def _pinned(live: Live, branch: Branch) -> list[int]:
+async def pinned_positions(live: Live, branch: Branch) -> list[int]:
     if not live.core.pins:
         return []
     pins = set(live.core.pins)
@@ -82,7 +119,7 @@ async def _pinned(live: Live, branch: Branch) -> list[int]:
 
 async def _importance(live: Live, branch: Branch, blocks: Sequence[Block]) -> Callable[[Block], float]:
     messages = await read(live, branch, [(0, branch.length)])
-    starts = [block.start for block in blocks[1:]] + [branch.length]
+    starts = [block.start for block in blocks[1:]] + ([branch.length] if blocks else [])
     scores = {
         block.start: max(map(live.parts.importance, messages[block.start : end]), default=0.0)
         for block, end in zip(blocks, starts, strict=True)
@@ -147,7 +184,7 @@ async def compress_branch(
 
 async def _with_new_pins(live: Live, branch: Branch, made: Plan) -> Plan:
     """What was pinned while the summary was made stays too."""
-    pinned = await _pinned(live, branch)
+    pinned = await pinned_positions(live, branch)
     history = await live.windows.history(live, branch.name, with_tools=True) if pinned else None
     return made if history is None else with_pins(made, history.blocks(), pinned)
 

@@ -10,7 +10,7 @@ from pilothouse.domain.signals import MessageChanged
 from pilothouse.domain.states import CompressingMessages, Failed, Idle, name_of
 from pilothouse.domain.values import MessageId, Value
 from pilothouse.runtime.branches import between_turns
-from pilothouse.runtime.compressing import Compression, outcome, plan_for
+from pilothouse.runtime.compressing import Compression, outcome, requested_plan
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.live import Live
@@ -71,17 +71,13 @@ def _check_between_turns(live: Live) -> None:
 
 
 async def _planned(live: Live, name: str) -> tuple[Plan, int]:
-    """Down to the target; where that is reached already, as far as it goes. Raises: Conflict."""
-    branch, budget = live.branches[name], own_budget(live)
+    """Raises: Conflict."""
     made = await outline(live, name)
     history = await load(live, name, made)
     total = count(live, made, history).total
-    in_turn = live.core.turn is not None
-    found = await plan_for(
-        live, branch, history, total, budget=budget, in_turn=in_turn, by_person=total <= budget.target_tokens
-    )
+    found = await requested_plan(live, name, history, total)
     if found is None:
-        raise Conflict(Code.NOTHING_TO_COMPRESS, messages=branch.length, recent=budget.recent)
+        raise Conflict(Code.NOTHING_TO_COMPRESS, messages=live.branches[name].length, recent=live.budget.recent)
     return found, total
 
 

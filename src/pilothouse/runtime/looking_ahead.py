@@ -12,7 +12,7 @@ from pilothouse.runtime.compressing import due_plan
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.rounds import Counts, Outline, corrected, count, load, meter, outline
-from pilothouse.runtime.squeezing import fitted
+from pilothouse.runtime.truncation import fitted
 
 
 class WindowPart(Value, kw_only=True, omit_defaults=False):
@@ -24,17 +24,24 @@ class WindowPart(Value, kw_only=True, omit_defaults=False):
 
 
 class Window(Value, kw_only=True, omit_defaults=False):
-    """`request` is exactly what would be sent. Where `compresses` is true, a compression comes before it;
-    `results_cut` are sent cut short, by `tokens_cut`, since otherwise it would not fit."""
+    """What the next request would carry."""
 
     model: str
     branch: str
     meter: Meter
     parts: tuple[WindowPart, ...]
     compresses: bool
+    """Whether a compression comes before it."""
     results_cut: int
+    """Results that are sent shortened, since otherwise the request would not fit."""
+    messages_shortened: int
+    """Other messages that are sent shortened."""
+    messages_left_out: int
+    """Messages that are not sent."""
     tokens_cut: int
+    """What all this saves."""
     request: Any
+    """Exactly what would be sent."""
 
 
 async def read_window(contexts: Contexts, context_id: str) -> Window:
@@ -49,8 +56,10 @@ async def read_window(contexts: Contexts, context_id: str) -> Window:
         meter=meter(live, found.counts.total),
         parts=tuple(_parts(live, made, found.counts)),
         compresses=await due_plan(live, branch, history, found.counts.total) is not None,
-        results_cut=found.cut,
-        tokens_cut=corrected(live, found.saved),
+        results_cut=found.truncation.results,
+        messages_shortened=found.truncation.messages,
+        messages_left_out=found.truncation.left_out,
+        tokens_cut=corrected(live, found.truncation.tokens),
         request=msgspec.json.decode(live.parts.adapter.body(found.request)),
     )
 

@@ -20,10 +20,15 @@ from pilothouse.runtime.windows import Loading, token_ratio
 from pilothouse.window.history import History
 from pilothouse.window.persona import persona_text
 from pilothouse.window.prompt import PromptPart, joined, prompt_parts
-from pilothouse.window.telling import attached, tokens_in
+from pilothouse.window.summary import fit_text
+from pilothouse.window.telling import attached as attached_to
+from pilothouse.window.telling import tokens_in
 
 _TOOLS_AT_MOST = 128  # servers refuse a request with more
 _OPEN_FILES = 20
+# Of a small window, no more than these parts are spent on what the workspace is like.
+_OVERVIEW_DIVISOR = 8
+_OPEN_FILES_DIVISOR = 16
 _LOOKED_BACK = 2000
 _PATH_SHOWN = 300
 
@@ -53,10 +58,10 @@ async def outline(live: Live, branch: str) -> Outline:
         workspace=live.core.workspace,
         left_out=len(known) - len(offers),
         addition=live.branches[branch].prompt_addition,
-        overview=await newest_overview(live),
-        open_files=_open_files(came_with),
+        overview=_bounded(live, await newest_overview(live)),
+        open_files=_open_files(came_with, live),
     )
-    return Outline(mode=standing.mode, offers=offers, prompt=prompt, attached=tuple(attached(came_with)))
+    return Outline(mode=standing.mode, offers=offers, prompt=prompt, attached=tuple(attached_to(came_with)))
 
 
 async def _came_with(live: Live) -> Metadata:
@@ -94,13 +99,26 @@ async def said_last(live: Live) -> SaidLast:
     return SaidLast(first + begun, recent[begun].id if said else None, recent)
 
 
-def _open_files(metadata: Metadata) -> list[str]:
+def _bounded(live: Live, overview: str | None) -> str | None:
+    """The overview, shortened where it would fill a small window."""
+    most = live.budget.tokens // _OVERVIEW_DIVISOR
+    if overview is None or live.windows.count(overview, live.counter) <= most:
+        return overview
+    return fit_text(overview, live.counter, most)
+
+
+def _open_files(metadata: Metadata, live: Live) -> list[str]:
     named = metadata.extra.get("open_files")
     files = [each for each in named if isinstance(each, str)] if isinstance(named, list | tuple) else []
-    shown = [
-        "".join(sign if sign.isprintable() else "?" for sign in file[:_PATH_SHOWN]) for file in files[:_OPEN_FILES]
-    ]
-    more = [f"… and {len(files) - _OPEN_FILES} more"] if len(files) > _OPEN_FILES else []
+    shown: list[str] = []
+    room = live.budget.tokens // _OPEN_FILES_DIVISOR
+    for file in files[:_OPEN_FILES]:
+        name = "".join(sign if sign.isprintable() else "?" for sign in file[:_PATH_SHOWN])
+        room -= live.windows.count(name, live.counter)
+        if room < 0:
+            break
+        shown.append(name)
+    more = [f"… and {len(files) - len(shown)} more"] if len(files) > len(shown) else []
     return shown + more
 
 
@@ -149,7 +167,10 @@ async def load(live: Live, branch: str, made: Outline, loading: Loading | None =
     return await live.windows.history(live, branch, with_tools=bool(made.offers), loading=loading)
 
 
-def request_of(live: Live, made: Outline, fragments: Sequence[bytes]) -> ModelRequest:
-    encode = live.parts.adapter.encode
-    messages = [*fragments, *(encode(message) for message in made.attached)] if made.attached else fragments
+def request_of(
+    live: Live, made: Outline, fragments: Sequence[bytes], attached: Sequence[ModelMessage] | None = None
+) -> ModelRequest:
+    """`attached` stands in the place of what the outline has of it."""
+    encode, last = live.parts.adapter.encode, made.attached if attached is None else attached
+    messages = [*fragments, *(encode(message) for message in last)] if last else fragments
     return ModelRequest(model=live.model, system=joined(made.prompt), messages=messages, tools=made.offers)

@@ -18,7 +18,7 @@ from pilothouse.llm.whole import whole_answer
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.windows import token_ratio
 from pilothouse.window.compression import Plan, summary_tokens
-from pilothouse.window.summary import files_touched, finished, instruction, pieces, record, without_model
+from pilothouse.window.summary import files_touched, finished, fit_text, instruction, pieces, record, without_model
 from pilothouse.window.telling import SUMMARY_AROUND
 
 _PIECES = 8
@@ -87,7 +87,8 @@ async def _asked(
     for number, piece in enumerate(found):
         is_behind_gap = left_out and number == len(found) // 2
         gap = f"[{left_out} entries of the record are left out here]\n\n" if is_behind_gap else ""
-        earlier = f"Earlier summary:\n{text}\n\n" if text else ""
+        so_far = fit_text(text, live.counter, tokens)  # a model may have written more than it was asked for
+        earlier = f"Earlier summary:\n{so_far}\n\n" if text else ""
         message = adapter.encode(UserText(content=f"{earlier}{gap}{piece}"))
         request = ModelRequest(model=model, system=instruction(tokens, focus), messages=[message], purpose="summary")
         text, usage = await _answered(live, adapter, request)

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from pilothouse.domain.codes import Reason
+from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.contexts import OpenTurn, TurnEnd
 from pilothouse.domain.errors import StoreError
 from pilothouse.domain.messages import ErrorMessage, Message, Metadata, Processing, Usage
@@ -73,9 +73,11 @@ class Turn:
         self.request: ModelRequest | None = None
         self.adapter: Adapter | None = None
         self.counted = 0
-        self.was_too_long = False
+        self.too_long = 0
+        self.too_long_reason: Reason | None = None
         self.must_shorten = False
-        self.results_cut = 0
+        self.remarked: dict[Code, int] = {}
+        self.request_limit: int | None = None
         self.compressing: Compressing | None = None
         self.noted: dict[str, Any] = {}
         self.answer: Answer | None = None

@@ -257,6 +257,8 @@ WINDOW: dict[str, Any] = {
     ],
     "compresses": False,
     "results_cut": 0,
+    "messages_shortened": 0,
+    "messages_left_out": 0,
     "tokens_cut": 0,
     "request": {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hello"}]},
 }

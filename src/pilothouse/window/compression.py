@@ -58,6 +58,8 @@ def plan(
     importance: Callable[[Block], float] | None = None,
 ) -> Plan | None:
     """None where nothing would be gained. `total` is all that the request counts, `pinned` are positions."""
+    if not blocks:
+        return None
     bound = length - budget.recent if turn_start is None else min(turn_start, length - budget.recent)
     ends = [block.start for block in blocks[1:]] + [length]
     old = [number for number, end in enumerate(ends) if end <= bound]
@@ -103,7 +105,7 @@ def _is_worth_it(tokens: int, earlier: int, total: int, budget: Budget) -> bool:
     """Whether enough is saved of what was not told in short before. What would be due again at once is done only where
     nothing would fit without it: each time costs a request."""
     saved = tokens - max(earlier, summary_tokens(tokens, earlier, budget))
-    return saved >= budget.worth and (total - saved <= budget.trigger_tokens or total > budget.tokens)
+    return saved >= budget.worth and (total - saved <= budget.trigger_tokens or total > budget.request_tokens)
 
 
 def _first_that_hold(blocks: Sequence[Block], order: Sequence[int], wanted: int) -> set[int]:

@@ -8,7 +8,7 @@ where it begins on the branch and what it counts; so what fits can be told witho
 """
 
 import bisect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -16,7 +16,7 @@ import msgspec
 from pilothouse.domain.messages import Message, ToolCall, ToolRequest, ToolResult, is_told
 from pilothouse.domain.values import CallId
 from pilothouse.llm.base import AssistantText, ModelMessage, UserText
-from pilothouse.window.telling import GO_ON, PER_MESSAGE, RESULT_LIMIT, as_calls, as_text, shown, tokens_in, tokens_of
+from pilothouse.window.telling import GO_ON, PER_MESSAGE, as_calls, as_text, shown, tokens_in, tokens_of
 from pilothouse.window.tokens import Counter
 
 _ID_AT_MOST = 64
@@ -26,12 +26,13 @@ Encode = Callable[[ModelMessage], bytes]
 
 class Block(NamedTuple):
     """From the message at `start` up to the next block. `fragment` is where its fragments begin; `results` is the part
-    of its tokens that are results, which can be cut where nothing else helps."""
+    of its tokens that are results, of so many `calls`: they can be shortened where nothing else helps."""
 
     start: int
     fragment: int
     tokens: int
     results: int = 0
+    calls: int = 0
     is_summary: bool = False
 
 
@@ -52,6 +53,7 @@ class History:
         self._request_at = 0
         self._results: dict[CallId, ToolResult] = {}
         self._asked: set[CallId] = set()
+        self._calls_of: dict[int, tuple[ToolCall, ...]] = {}
         self.length = 0
 
     def extend(self, messages: Iterable[Message]) -> None:
@@ -74,7 +76,10 @@ class History:
         new = (call for call in request.calls if call.id not in self._asked and 0 < len(call.id) <= _ID_AT_MOST)
         calls = {call.id: call for call in new}
         self._asked.update(calls)
-        return request.calls if len(calls) == len(request.calls) else tuple(calls.values())
+        if len(calls) == len(request.calls):
+            return request.calls
+        self._calls_of[self.length] = tuple(calls.values())
+        return self._calls_of[self.length]
 
     def _put(self, message: Message) -> None:
         told = shown(message, sees=self._sees)
@@ -88,7 +93,7 @@ class History:
     @property
     def tokens(self) -> int:
         """All of it, what is still open too."""
-        return self._tokens + (self._open_block().tokens if self._request is not None else 0) + self._ending_tokens()
+        return self._tokens + (self._open_block().tokens if self._request is not None else 0) + self.ending_tokens
 
     def fragments(self) -> list[bytes]:
         """All of it, the calls that are still open answered too. It ends with something to answer: some servers refuse
@@ -100,16 +105,25 @@ class History:
         """In their order, the open one last."""
         return [*self._blocks, self._open_block()] if self._request is not None else self._blocks
 
-    def fragments_of(self, number: int) -> tuple[int, int]:
-        """Where the fragments of a block lie."""
-        blocks = self.blocks()
-        end = blocks[number + 1].fragment if number + 1 < len(blocks) else len(self._closed) + len(self._rendered())
-        return blocks[number].fragment, end
+    def fragments_by_block(self) -> tuple[list[list[bytes]], list[bytes]]:
+        """The fragments of each block, and those behind the last one."""
+        fragments = self.fragments()
+        starts = [block.fragment for block in self.blocks()]
+        end = len(fragments) - (1 if self._needs_ending() else 0)
+        ends = [*starts[1:], end] if starts else []
+        return [fragments[start:stop] for start, stop in zip(starts, ends, strict=True)], fragments[end:]
+
+    def calls_at(self, position: int, request: ToolRequest) -> ToolRequest:
+        """The request at a position as it is sent: with the calls that no earlier one has asked for."""
+        calls = self._calls_of.get(position)
+        return request if calls is None else msgspec.structs.replace(request, calls=calls)
 
     def _needs_ending(self) -> bool:
         return self._request is None and (self._by_assistant or not self._closed)
 
-    def _ending_tokens(self) -> int:
+    @property
+    def ending_tokens(self) -> int:
+        """What stands behind the last block."""
         return self._counter.count(GO_ON) + PER_MESSAGE if self._needs_ending() else 0
 
     def _take_result(self, result: ToolResult) -> None:
@@ -134,6 +148,9 @@ class History:
 
     def _open_block(self) -> Block:
         assert self._request is not None
+        if not self._with_tools:
+            asked, answered = (tokens_in(each, self._counter) for each in as_text(self._request, self._results))
+            return Block(self._request_at, len(self._closed), asked + answered, answered, len(self._request.calls))
         told = list(as_calls(self._request, self._results))
         results = sum(
             tokens_of(self._results[call.id], self._counter)
@@ -142,24 +159,13 @@ class History:
             for call, text in zip(self._request.calls, told[1:], strict=True)
         )
         tokens = tokens_of(self._request, self._counter) + results
-        return Block(self._request_at, len(self._closed), tokens, results)
+        return Block(self._request_at, len(self._closed), tokens, results, len(self._request.calls))
 
     def _rendered(self) -> list[bytes]:
         if self._request is None:
             return []
-        return render(self._request, self._results, self._encode, with_tools=self._with_tools)
-
-
-def render(
-    request: ToolRequest,
-    results: Mapping[CallId, ToolResult],
-    encode: Encode,
-    *,
-    with_tools: bool,
-    limit: int = RESULT_LIMIT,
-) -> list[bytes]:
-    """A request and its results, each of them up to `limit` characters."""
-    return [encode(message) for message in (as_calls if with_tools else as_text)(request, results, limit)]
+        tell = as_calls if self._with_tools else as_text
+        return [self._encode(message) for message in tell(self._request, self._results)]
 
 
 def first_from(blocks: Sequence[Block], position: int) -> int:

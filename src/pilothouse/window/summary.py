@@ -81,7 +81,7 @@ def pieces(lines: Sequence[str], counter: Counter, tokens: int, at_most: int) ->
         if size + length > tokens and found[-1]:
             found.append([])
             size = 0
-        found[-1].append(_fitted(line, counter, tokens) if length > tokens else line)
+        found[-1].append(fit_text(line, counter, tokens) if length > tokens else line)
         size += length
     left_out = 0
     if len(found) > at_most:
@@ -139,7 +139,7 @@ def without_model(messages: Sequence[Message], counter: Counter, tokens: int) ->
             break
         lines.append(f"- {line}")
     asked = ["The person had said, each cut short:\n" + "\n".join(reversed(lines))] if lines else []
-    return _fitted("\n\n".join([text, *asked]), counter, tokens)
+    return fit_text("\n\n".join([text, *asked]), counter, tokens)
 
 
 def _bare(text: str) -> str:
@@ -154,11 +154,11 @@ def finished(text: str, files: Sequence[str], counter: Counter, tokens: int) -> 
         listed = _TOUCHED + ", ".join(files[len(files) - count :]) if count and files else ""
         room = tokens - counter.count(listed)
         if room >= tokens // 2:
-            return _fitted(text.strip(), counter, room) + listed
-    return _fitted(text.strip(), counter, tokens)
+            return fit_text(text.strip(), counter, room) + listed
+    return fit_text(text.strip(), counter, tokens)
 
 
-def _fitted(text: str, counter: Counter, tokens: int) -> str:
+def fit_text(text: str, counter: Counter, tokens: int) -> str:
     """The beginning of a text that takes at most so many tokens, and a mark where it was cut."""
     if counter.count(text) <= tokens:
         return text

@@ -88,11 +88,16 @@ def attached(metadata: Metadata) -> list[ModelMessage]:
 def result_text(result: ToolResult | None, limit: int = RESULT_LIMIT) -> str:
     if result is None:
         return say(Reason(Code.NOT_RUN))
-    content = result.content if result.content.strip() else "(empty)"
-    if len(content) <= limit:
-        return content
+    return shorten_characters(result.content if result.content.strip() else "(empty)", limit)
+
+
+def shorten_characters(text: str, limit: int, why: str | None = None) -> str:
+    """The head and the tail of a text, `limit` characters together, with a notice between them."""
+    if len(text) <= limit:
+        return text
     half = limit // 2
-    return f"{content[:half]}\n[… {len(content) - 2 * half} characters left out …]\n{content[-half:]}"
+    because = f": {why}" if why else ""
+    return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out{because} …]\n{text[len(text) - half :]}"
 
 
 def counted(message: Message, counter: Counter, *, sees: bool = False) -> Message:

@@ -2,9 +2,9 @@
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.states import ConnectingToLLM, State
-from pilothouse.runtime.rounds import Counts, corrected
-from pilothouse.runtime.squeezing import fitted
+from pilothouse.runtime.rounds import corrected
 from pilothouse.runtime.steps.fit import loaded
+from pilothouse.runtime.truncation import Fitted, Truncation, fitted
 from pilothouse.runtime.turn import Turn
 
 
@@ -14,28 +14,37 @@ async def request(turn: Turn) -> State:
         return turn.give_up(over, "limit")
     live, made = turn.live, turn.outline
     assert made is not None
-    found = await fitted(live, turn.open.branch, made, await loaded(turn))
-    if corrected(live, found.total) > live.budget.tokens:
-        return turn.give_up(_full(turn, found.counts, found.total), "limit")
-    _tell(turn, found.cut, found.saved)
+    limit = min(live.budget.request_tokens, turn.request_limit or live.budget.request_tokens)
+    found = await fitted(live, turn.open.branch, made, await loaded(turn), limit)
+    if corrected(live, found.total) > limit:
+        refused = turn.too_long_reason
+        return turn.give_up(_full(turn, found), "limit") if refused is None else turn.give_up(refused, "error")
+    _remark(turn, found.truncation)
     turn.counted, turn.request = found.total, found.request
     turn.adapter = turn.parts.adapter  # the model that the request names is one of its
     return ConnectingToLLM()
 
 
-def _tell(turn: Turn, count: int, saved: int) -> None:
-    """Once, and again when more had to be cut."""
-    if count > turn.results_cut:
-        turn.results_cut = count
-        reason = Reason(Code.RESULTS_CUT, {"count": count, "tokens": corrected(turn.live, saved)})
-        turn.outbox.append(turn.remark(reason))
+def _remark(turn: Turn, done: Truncation) -> None:
+    """Say what was shortened and left out: once in a turn, and again when there is more of it."""
+    counts = {
+        Code.RESULTS_CUT: done.results,
+        Code.MESSAGES_SHORTENED: done.messages,
+        Code.MESSAGES_LEFT_OUT: done.left_out,
+        Code.PINS_SHORTENED: done.pins,
+    }
+    figures = {"tokens": corrected(turn.live, done.tokens), "budget": turn.live.budget.tokens}
+    for code, count in counts.items():
+        if count > turn.remarked.get(code, 0):
+            turn.remarked[code] = count
+            turn.outbox.append(turn.remark(Reason(code, {"count": count, **figures})))
 
 
-def _full(turn: Turn, counts: Counts, total: int) -> Reason:
-    live = turn.live
-    prompt = corrected(live, sum(counts.prompt) + counts.tools)
-    figures = {"tokens": corrected(live, total), "budget": live.budget.tokens, "prompt": prompt}
-    return Reason(Code.WINDOW_FULL, {**figures, "kept": figures["tokens"] - prompt})
+def _full(turn: Turn, found: Fitted) -> Reason:
+    live, counts = turn.live, found.counts
+    figures = {"prompt": sum(counts.prompt), "tools": counts.tools, "tokens": counts.total}
+    told = {name: corrected(live, tokens) for name, tokens in figures.items()}
+    return Reason(Code.WINDOW_FULL, {**told, "budget": live.budget.tokens})
 
 
 def _over_limit(turn: Turn) -> Reason | None:

@@ -20,10 +20,12 @@ from pilothouse.domain.states import (
 )
 from pilothouse.llm.base import CallDelta, TextDelta
 from pilothouse.runtime.answer import Answer, Outlet
+from pilothouse.runtime.rounds import corrected
 from pilothouse.runtime.turn import Turn
 
 ANSWER_LIMIT = 20_000_000
 _WORTH_COMPARING = 200
+MAX_TOO_LONG = 5
 
 Resume = type[ConnectingToLLM] | type[PreparingLLMRequest] | type[EnhancingSystemPrompt]
 
@@ -99,16 +101,28 @@ async def _after_error(turn: Turn, answer: Answer, error: ModelError) -> State:
         # None of its calls is run: an argument may be cut in a way that still parses.
         await keep_partial(turn, "cut")
         resume = PreparingLLMRequest
-    if isinstance(error, ModelTooLong) and error.window is not None and turn.request is not None:
-        turn.parts.catalogue.learn_window(turn.request.model, error.window)
-    if isinstance(error, ModelTooLong) and not turn.was_too_long and turn.live.budget.auto_compress:
-        # Our count was wrong, or the window is smaller than we know: once more, with as little as possible.
-        turn.was_too_long, turn.must_shorten, turn.wait_seconds = True, True, 0.0
+    if isinstance(error, ModelTooLong) and turn.too_long < MAX_TOO_LONG:
+        _send_less(turn, error)
         return _waiting(turn, error, EnhancingSystemPrompt, 0.0)
     if isinstance(error, ModelRefused) or turn.retries >= turn.parts.limits.retries:
         return turn.give_up(error.reason, "error")
     turn.retries += 1
     return _waiting(turn, error, resume, _wait(turn, error))
+
+
+def _send_less(turn: Turn, error: ModelTooLong) -> None:
+    """Our count was wrong, or the window is smaller than we know. What came before the turn is compressed first; each
+    further refusal halves what this turn may send."""
+    assert turn.request is not None
+    turn.too_long += 1
+    turn.too_long_reason = error.reason
+    turn.wait_seconds = 0.0
+    if error.window is not None:
+        turn.parts.catalogue.learn_window(turn.request.model, error.window)
+    if turn.too_long == 1 and turn.live.budget.auto_compress:
+        turn.must_shorten = True
+    else:
+        turn.request_limit = corrected(turn.live, turn.counted) // 2
 
 
 def _waiting(turn: Turn, error: ModelError, resume: Resume, seconds: float) -> TransientError:

@@ -1,0 +1,214 @@
+"""Shortening a request that does not fit: what each block of it may take, and how a message is told within that.
+
+In this order, and only as far as needed: the oldest blocks from before the turn are left out; results are shortened;
+the longest blocks are shortened; blocks of the turn, pinned ones and summaries are left out. The turn's first message
+and its last block are always sent. Pure: counts in, shares out.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import msgspec
+
+from pilothouse.domain.messages import ToolCall, ToolRequest, ToolResult
+from pilothouse.domain.values import CallId
+from pilothouse.llm.base import AssistantText, ModelMessage, UserImage, UserText
+from pilothouse.window.telling import PER_MESSAGE, as_calls, as_text, shorten_characters, tokens_in
+from pilothouse.window.tokens import Counter
+
+MIN_ROOM_TOKENS = 300
+"""What must be left beside the prompt and the tools; with less, a turn cannot go on."""
+NOTICE_TOKENS = 40
+"""What the notice about blocks that were left out takes at most."""
+MIN_BLOCK_TOKENS = 80
+MIN_RESULT_TOKENS = 500
+_MIN_RESULT_CHARACTERS = 400
+_MIN_VALUE_CHARACTERS = 80
+_MAX_CHARACTERS_PER_TOKEN = 8
+_MAX_NAME_CHARACTERS = 60
+_NOTICE = (
+    "[{count} messages are left out here: they do not fit into the context window. The person can still read them.]"
+)
+
+
+class Rank(IntEnum):
+    """In which order blocks are left out."""
+
+    BEFORE_TURN = 0
+    IN_TURN = 1
+    PINNED = 2
+    SUMMARY = 3
+    REQUIRED = 4
+
+
+class Item(NamedTuple):
+    """One block of a request: its tokens, how many of them are results, and of how many calls."""
+
+    tokens: int
+    results: int = 0
+    calls: int = 0
+    rank: Rank = Rank.BEFORE_TURN
+
+
+def shares(items: Sequence[Item], room: int) -> list[int]:
+    """What each item may take so that all fit into `room`: its own tokens where it is sent whole, 0 where it is left
+    out. They fit if `room` holds the required ones at their least."""
+    given = [item.tokens for item in items]
+    _leave_out(items, given, room, (Rank.BEFORE_TURN,))
+    if sum(given) <= room:
+        return given
+    _shorten_results(items, given, room)
+    if sum(given) <= room:
+        return given
+    _leave_out(items, given, room, (Rank.IN_TURN, Rank.PINNED, Rank.SUMMARY), least=MIN_BLOCK_TOKENS)
+    level = _level(given, room)
+    return [min(tokens, level) for tokens in given]
+
+
+def _leave_out(
+    items: Sequence[Item], given: list[int], room: int, ranks: Sequence[Rank], least: int | None = None
+) -> None:
+    """Leave out items of these ranks, the oldest first, until the others fit, each with `least` tokens at most."""
+    needed = [tokens if least is None else min(tokens, least) for tokens in given]
+    left = sum(needed) - room
+    for rank in ranks:
+        for number, item in enumerate(items):
+            if left <= 0:
+                return
+            if item.rank is rank:
+                left -= needed[number]
+                given[number] = 0
+
+
+def _shorten_results(items: Sequence[Item], given: list[int], room: int) -> None:
+    sent = [number for number, tokens in enumerate(given) if tokens and items[number].results]
+    room += sum(items[number].results for number in sent) - sum(given)
+    each = [items[number].results // items[number].calls for number in sent for _ in range(items[number].calls)]
+    level = max(MIN_RESULT_TOKENS, _level(each, room))
+    for number in sent:
+        given[number] -= max(0, items[number].results - level * items[number].calls)
+
+
+def _level(amounts: Sequence[int], room: int) -> int:
+    """The highest level to which amounts must be lowered so that they fit into `room` together."""
+    left, rising = room, sorted(amounts)
+    for number, amount in enumerate(rising):
+        others = len(rising) - number
+        if amount * others > left:
+            return max(0, left // others)
+        left -= amount
+    return rising[-1] if rising else 0
+
+
+def left_out(count: int) -> UserText:
+    return UserText(content=_NOTICE.format(count=count))
+
+
+def shorten_text(text: str, counter: Counter, tokens: int) -> str:
+    """The head and the tail of a text within so many tokens, with a notice between them."""
+    total = counter.count(text)
+    if total <= tokens:
+        return text
+    length = min(len(text) - 1, len(text) * tokens // total, tokens * _MAX_CHARACTERS_PER_TOKEN)
+    while length > 0:
+        shorter = shorten_characters(text, length, "it is too long for the context window")
+        used = counter.count(shorter)
+        if used <= tokens:
+            return shorter
+        length = min(length - 1, length * tokens // used * 19 // 20)
+    return shorten_characters(text, 0, "it is too long for the context window").strip()
+
+
+def shorten_message(message: ModelMessage, counter: Counter, tokens: int) -> ModelMessage:
+    """A message that is no call and no result."""
+    room = tokens - PER_MESSAGE
+    match message:
+        case UserImage(name=name):
+            notice = f"[The image {name[-_MAX_NAME_CHARACTERS:]} does not fit into the context window: it is not shown]"
+            return UserText(content=shorten_text(notice, counter, room))
+        case AssistantText(content=content):
+            return AssistantText(content=shorten_text(content, counter, room))
+        case UserText(content=content):
+            return UserText(content=shorten_text(content, counter, room))
+        case _:
+            raise AssertionError(f"{type(message).__name__} is a part of a round")
+
+
+class ShortRound(NamedTuple):
+    """A request with its results, shortened."""
+
+    messages: list[ModelMessage]
+    results: int
+    """How many results were shortened."""
+    is_request_shortened: bool
+    """Whether the text of the request or the arguments of its calls were shortened too."""
+
+
+def shorten_round(
+    request: ToolRequest, results: Mapping[CallId, ToolResult], counter: Counter, tokens: int, *, with_tools: bool
+) -> ShortRound:
+    """Its results first, then also its text and arguments; where that is still too much, it is told as text."""
+    tell = as_calls if with_tools else as_text
+    for limit in _limits(tokens, len(request.calls), _MIN_RESULT_CHARACTERS):
+        messages = list(tell(request, results, limit))
+        if _count(messages, counter) <= tokens:
+            return ShortRound(messages, _longer(results, limit), False)
+    for limit in _limits(tokens, len(request.calls), _MIN_VALUE_CHARACTERS):
+        messages = list(tell(_short_request(request, limit), results, limit))
+        if _count(messages, counter) <= tokens:
+            return ShortRound(messages, _longer(results, limit), True)
+    short = _short_request(request, _MIN_VALUE_CHARACTERS)
+    messages = [
+        shorten_message(message, counter, tokens // 2) for message in as_text(short, results, _MIN_RESULT_CHARACTERS)
+    ]
+    return ShortRound(messages, len(results), True)
+
+
+def _limits(tokens: int, calls: int, least: int) -> Iterator[int]:
+    """Ever fewer characters for each part of a round, down to `least`."""
+    limit = tokens * _MAX_CHARACTERS_PER_TOKEN // calls
+    while limit > least:
+        yield limit
+        limit = limit * 2 // 3
+    yield least
+
+
+def _count(messages: Sequence[ModelMessage], counter: Counter) -> int:
+    return sum(tokens_in(message, counter) for message in messages)
+
+
+def _longer(results: Mapping[CallId, ToolResult], limit: int) -> int:
+    return sum(len(result.content) > limit for result in results.values())
+
+
+def _short_request(request: ToolRequest, limit: int) -> ToolRequest:
+    shorter: ToolRequest = msgspec.structs.replace(
+        request,
+        content=shorten_characters(request.content, limit),
+        calls=tuple(_short_call(call, limit) for call in request.calls),
+    )
+    return shorter
+
+
+def _short_call(call: ToolCall, limit: int) -> ToolCall:
+    if len(call.arguments) <= limit:
+        return call
+    try:
+        arguments = msgspec.json.encode(_short_values(msgspec.json.decode(call.arguments), limit)).decode()
+    except (msgspec.MsgspecError, UnicodeError, OverflowError, RecursionError):
+        arguments = shorten_characters(call.arguments, limit)
+    shorter: ToolCall = msgspec.structs.replace(call, arguments=arguments)
+    return shorter
+
+
+def _short_values(data: Any, limit: int) -> Any:
+    match data:
+        case str():
+            return shorten_characters(data, limit)
+        case dict():
+            return {key: _short_values(value, limit) for key, value in data.items()}
+        case list():
+            return [_short_values(value, limit) for value in data]
+        case _:
+            return data
