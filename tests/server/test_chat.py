@@ -353,3 +353,21 @@ async def test_decisions_over_several_conversations_are_checked_before_the_first
         assert world.change.ran == []
         pay.release.set()
         await world.runtime.rested("t")
+
+
+@pytest.mark.parametrize(("finish", "code"), [("length", "answer_too_long"), ("content_filter", "answer_filtered")])
+async def test_an_incomplete_answer_is_told_as_an_error_behind_its_text(tmp_path: Path, finish: str, code: str) -> None:
+    async with chatting(tmp_path, Answer(text="As I was say", finish=finish)) as (_, client, _):
+        events = await told(client.chat("t", "hello"))
+    assert names(events) == ["token", "error", "done"]
+    assert data(events, "error")[0]["code"] == code
+
+
+async def test_a_stream_that_begins_again_says_so_between_the_texts(tmp_path: Path) -> None:
+    cut = Answer(deltas=("Half ", "of ", "it"), cut=2, delta_delay=0.01)
+    async with chatting(tmp_path, cut, cut, Answer(text="All of it.")) as (_, client, _):
+        events = await told(client.chat("t", "hello"))
+    restarts = [at for at, (name, each) in enumerate(events) if name == "error"]
+    assert {events[at][1]["code"] for at in restarts} == {"answer_restarted"}
+    after = [each["text"] for name, each in events[restarts[-1] :] if name == "token"]
+    assert "".join(after) == "All of it."

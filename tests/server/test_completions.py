@@ -254,3 +254,35 @@ async def test_of_several_usual_modes_the_strictest_is_taken(tmp_path: Path, mod
     async with world.runtime:
         context_id = await world.runtime.create_context(tmp_path, usual_modes=modes)
         assert (await world.runtime.context(context_id)).core.mode == chosen
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("finish", "told"), [("length", "length"), ("content_filter", "content_filter"), ("refusal", "content_filter")]
+)
+@pytest.mark.parametrize("text", ["As I was say", ""])
+async def test_the_finish_reason_of_an_incomplete_answer_is_passed_on(
+    tmp_path: Path, stream: bool, finish: str, told: str, text: str
+) -> None:
+    async with serving(tmp_path, Answer(text=text, finish=finish)) as (_, client, served):
+        if not stream:
+            (choice,) = (await client.call("POST", PATH, {"messages": HELLO}))["choices"]
+            assert (choice["message"]["content"], choice["finish_reason"]) == (text, told)
+            return
+        async with aiohttp.ClientSession() as http:
+            headers = {"authorization": f"Bearer {TOKEN}"}
+            async with http.post(
+                served.url + PATH, json={"messages": HELLO, "stream": True}, headers=headers
+            ) as answer:
+                lines = [line async for line in answer.content if line.strip()]
+    chunks = [msgspec.json.decode(line.removeprefix(b"data: "))["choices"][0] for line in lines[:-1]]
+    assert "".join(each["delta"].get("content", "") for each in chunks) == text
+    assert chunks[-1]["finish_reason"] == told
+
+
+async def test_a_whole_answer_holds_no_text_of_attempts_that_were_cut(tmp_path: Path) -> None:
+    cut = Answer(deltas=("Half ", "of ", "it"), cut=2)
+    async with serving(tmp_path, cut, cut, Answer(text="All of it.")) as (world, client, _):
+        (choice,) = (await client.call("POST", PATH, {"messages": HELLO}))["choices"]
+        assert world.ambient.slept
+    assert choice == {"index": 0, "message": {"role": "assistant", "content": "All of it."}, "finish_reason": "stop"}

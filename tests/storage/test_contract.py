@@ -277,6 +277,19 @@ async def test_the_audit_is_kept_in_order(stores: tuple[Make, Reopen]) -> None:
     await store.close()
 
 
+async def test_pieces_of_an_answer_that_another_attempt_replaces_are_forgotten(stores: tuple[Make, Reopen]) -> None:
+    make, reopen = stores
+    store = make()
+    await store.create(first())
+    turn = OpenTurn(id=TURN, branch=MAIN, started_at=AT)
+    await store.commit(ID, Change(core=core(turn=turn, state=ProcessingUserMessage())), expected=1)
+    store.append_deltas(ID, message_id(9), TURN, ["half of "])
+    store.forget_deltas(ID, message_id(9))
+    store = await reopen(store)
+    assert (await store.open(ID)).partials == ()
+    await store.close()
+
+
 async def test_pieces_of_an_answer_survive_until_its_message_is_committed(stores: tuple[Make, Reopen]) -> None:
     make, reopen = stores
     store = make()

@@ -202,8 +202,8 @@ async def test_a_failure_is_told_and_the_conversation_goes_on(tmp_path: Path, na
         messages = await world.runtime.read_messages(context_id)
         reason = check_told(messages[-1], failure.code, failure.params)
         kept = [message for message in messages if isinstance(message, Text) and message.role == "assistant"]
-        assert [(text.content, text.ended) for text in kept] == [(failure.partial, "cut")] * len(kept)
-        assert len(kept) == (failure.times if failure.partial is not None else 0)
+        partials = [] if failure.partial is None else [(failure.partial, "cut")]
+        assert [(text.content, text.ended) for text in kept] == partials, "one of them, however often it was tried"
         assert len(world.ambient.slept) == failure.times - 1
 
         await go_on(world, context_id, how)
@@ -360,13 +360,15 @@ async def test_where_nothing_can_be_compressed_it_is_tried_once_more_and_told(tm
         assert len(wire.requests) == 2
 
 
-async def test_where_nothing_is_compressed_by_itself_it_is_told_at_once(tmp_path: Path) -> None:
+async def test_where_nothing_is_compressed_by_itself_less_is_sent(tmp_path: Path) -> None:
     budget = Budget(auto_compress=False)
     async with wired(tmp_path, [*TALKS, TOO_LONG["OpenAI"], FINE], budget=budget) as (world, wire):
         context_id = await talked(world)
         await world.turn(context_id, "and now?")
-        assert [error.reason.code for error in await errors(world, context_id)] == [Code.MODEL_TOO_LONG]
-        assert len(wire.requests) == TALK + 1
+        assert await errors(world, context_id) == []
+        assert (await world.runtime.context(context_id)).core.last_turn == "complete"
+        *_, refused, sent = (len(json.dumps(request)) for request in wire.requests)
+        assert sent < refused
         assert await summaries(world, context_id) == []
 
 

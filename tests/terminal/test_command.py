@@ -98,6 +98,25 @@ def test_a_call_that_needs_approval_is_three_and_can_be_decided_later(command: C
     assert (command.workspace / "b.txt").read_text() == "written"
 
 
+@pytest.mark.parametrize(("finish", "expected"), [("length", 53), ("content_filter", 1), ("refusal", 1)])
+def test_an_incomplete_answer_has_an_exit_code_of_its_own_and_says_why(
+    command: Command, finish: str, expected: int
+) -> None:
+    model = command.script({"text": "As I was say", "finish": finish}, {"text": "ing so."})
+    code, output, errors = command.run("run", "x", "--model", model)
+    assert (code, output) == (expected, "As I was say\n")
+    assert "Continue" in errors
+    if finish == "length":
+        assert "then /continue" in errors
+
+
+def test_a_program_reads_no_text_of_attempts_that_were_cut(command: Command) -> None:
+    cut = {"deltas": ["Half ", "of ", "it"], "cut": 2}
+    code, output, errors = command.run("run", "x", "--model", command.script(cut, {"text": "All of it."}))
+    assert (code, output) == (0, "All of it.\n")
+    assert "connection was lost" in errors
+
+
 @pytest.mark.parametrize("mode", ["plan", "ask"])
 def test_a_denial_by_the_mode_is_three(command: Command, mode: str) -> None:
     code, _, errors = command.run("run", "x", "--mode", mode, "--model", command.script({"calls": [WRITE]}))

@@ -220,6 +220,11 @@ class Code(StrEnum):
     LIMIT_TURN_TIME = "limit_turn_time"
     LIMIT_TOKENS = "limit_tokens"
     EMPTY_ANSWER = "empty_answer"
+    ANSWER_RESTARTED = "answer_restarted"
+    ANSWER_TOO_LONG = "answer_too_long"
+    ANSWER_FILTERED = "answer_filtered"
+    ANSWER_REFUSED = "answer_refused"
+    ARGUMENTS_CUT = "arguments_cut"
     # the window
     WINDOW_FULL = "window_full"
     NOTHING_TO_COMPRESS = "nothing_to_compress"

@@ -197,7 +197,33 @@ WORDS: Mapping[Code, tuple[str, str]] = {
         "Stopped: the turn used {used} tokens; its limit is {limit}.",
         "已停止：回合使用了 {used} 个令牌；上限为 {limit}。",
     ),
-    Code.EMPTY_ANSWER: ("The model gave an empty answer.", "模型给出了空回答。"),
+    Code.EMPTY_ANSWER: (
+        "The model gave an empty answer. Continue to ask it again.",
+        "模型给出了空回答。可以继续，让模型重新回答。",
+    ),
+    Code.ANSWER_RESTARTED: (
+        "The connection to the model was lost. The text so far is incomplete; the answer begins again.",
+        "与模型的连接中断。以上内容不完整，回答将重新开始。",
+    ),
+    Code.ANSWER_TOO_LONG: (
+        "The answer is incomplete: the model reached its output limit. Continue to let it go on.",
+        "回答不完整：模型达到了输出长度上限。可以继续，让模型接着回答。",
+    ),
+    Code.ANSWER_FILTERED: (
+        "The answer is incomplete: the model's provider stopped it with its content filter. Continue to ask again, or "
+        "say it in other words.",
+        "回答不完整：模型服务的内容过滤中止了回答。可以继续重试，或换一种说法。",
+    ),
+    Code.ANSWER_REFUSED: (
+        "The model refused to answer. Continue to ask again, or say it in other words.",
+        "模型拒绝回答。可以继续重试，或换一种说法。",
+    ),
+    Code.ARGUMENTS_CUT: (
+        "The call of {tool} was cut off by the model's output limit before its arguments were complete. Nothing was "
+        "run. Send it again with shorter arguments, in several calls if needed.",
+        "对 {tool} 的调用因模型的输出长度上限而中断，参数不完整。没有执行任何操作。"
+        "请用更短的参数重新调用，必要时分多次。",
+    ),
     Code.MODEL_CONNECT: (
         "The model at {address} cannot be reached: {detail}.",
         "无法连接 {address} 的模型：{detail}。",

@@ -47,6 +47,7 @@ class _Call(msgspec.Struct):
 
 class _Delta(msgspec.Struct):
     content: str | None = None
+    refusal: str | None = None
     tool_calls: list[_Call] | None = None
 
 
@@ -73,6 +74,14 @@ class _Listed(msgspec.Struct):
 class _List(msgspec.Struct):
     data: list[_Listed]
 
+
+# What compatible servers say for the same: Mistral, proxies to Anthropic and Gemini, Zhipu, DeepSeek.
+_FINISHES = {
+    **dict.fromkeys(("max_tokens", "model_length", "max_output_tokens"), "length"),
+    **dict.fromkeys(("safety", "sensitive", "prohibited_content", "blocklist", "recitation", "spii"), "content_filter"),
+}
+_REFUSAL = "refusal"
+_BROKEN_OFF = frozenset({"insufficient_system_resource"})
 
 _CHUNK = msgspec.json.Decoder(_Chunk)
 
@@ -119,17 +128,18 @@ class OpenAIAdapter:
                 yield Connected()
                 if response.headers.get("content-type", "text/event-stream").startswith("application/json"):
                     raise not_a_stream(await _start_of_body(response))
-                finished = False
+                finish: str | None = None
                 async for line in data_lines(response.content.iter_any()):
                     if line == b"[DONE]":
+                        finish = finish or "stop"
                         break
                     for event in _events(line):
-                        finished = finished or isinstance(event, Finished)
-                        yield event
-                else:
-                    return  # no end mark: what is missing decides the turn
-                if not finished:
-                    yield Finished(reason="stop")
+                        if isinstance(event, Finished):
+                            finish = event.reason if finish != _REFUSAL else finish
+                        else:
+                            yield event
+                if finish is not None:  # else there was no end mark: what is missing decides the turn
+                    yield Finished(reason=finish)
 
     async def models(self) -> list[str]:
         """The names that the server lists, in their order. Raises: ModelUnavailable, ModelRefused."""
@@ -200,14 +210,23 @@ def _events(line: bytes) -> list[ModelEvent]:
         if choice.delta is not None:
             if choice.delta.content:
                 events.append(TextDelta(text=choice.delta.content))
+            if choice.delta.refusal:  # its own finish reason, "stop", comes later
+                events += [TextDelta(text=choice.delta.refusal), Finished(reason=_REFUSAL)]
             for position, call in enumerate(choice.delta.tool_calls or ()):
                 events.append(_call_delta(call, position))
         if choice.finish_reason:
-            events.append(Finished(reason=choice.finish_reason))
+            events.append(Finished(reason=_finish(choice.finish_reason)))
     if chunk.usage is not None:
         given, made = chunk.usage.prompt_tokens, chunk.usage.completion_tokens
         events.append(UsageReported(usage=Usage(input_tokens=int(given or 0), output_tokens=int(made or 0))))
     return events
+
+
+def _finish(reason: str) -> str:
+    """The common name of a finish reason. Raises: ModelUnavailable for one that says that the provider broke off."""
+    if reason in _BROKEN_OFF:
+        raise ModelUnavailable(Code.MODEL_CUT)
+    return _FINISHES.get(reason.lower(), reason)
 
 
 def _call_delta(call: _Call, position: int) -> CallDelta:

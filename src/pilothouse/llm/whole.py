@@ -9,8 +9,9 @@ from pilothouse.llm.base import Adapter, Finished, ModelRequest, TextDelta, Usag
 
 
 async def whole_answer(adapter: Adapter, request: ModelRequest, *, characters: int) -> tuple[str, Usage]:
-    """Raises: ModelError, also for an answer that was cut or is longer than `characters`."""
-    text, usage, is_whole = "", Usage(), False
+    """Raises: ModelError, also for an answer that was cut, filtered, refused or is longer than `characters`. One that
+    reached the model's output limit is taken as it is."""
+    text, usage, finish = "", Usage(), None
     async with aclosing(adapter.stream(request)) as events:
         async for event in events:
             if isinstance(event, TextDelta):
@@ -20,7 +21,9 @@ async def whole_answer(adapter: Adapter, request: ModelRequest, *, characters: i
             elif isinstance(event, UsageReported):
                 usage = event.usage
             elif isinstance(event, Finished):
-                is_whole = True
-    if not is_whole:
+                finish = event.reason
+    if finish is None:
         raise ModelUnavailable(Code.MODEL_CUT)
+    if finish in ("content_filter", "refusal"):
+        raise ModelRefused(Code.ANSWER_FILTERED)
     return text, usage

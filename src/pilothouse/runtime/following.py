@@ -28,6 +28,12 @@ class Seen(Value):
     message: Message
 
 
+class Cut(Value):
+    """The text of this message is no answer: its stream was cut."""
+
+    message_id: MessageId
+
+
 class At(Value):
     state: State
 
@@ -51,7 +57,7 @@ class Asks(Value):
     call_id: CallId
 
 
-Event = Piece | Seen | At | ChildWaits | Prints | Asks
+Event = Piece | Seen | Cut | At | ChildWaits | Prints | Asks
 
 
 def rests(live: Live) -> bool:
@@ -143,6 +149,7 @@ class _Follower:
         self._branch = _present_branch(live)
         self._key, self._position = place or Place(live.branches[self._branch].key, 0)
         self._sequences: dict[MessageId, int] = {}
+        self._writing: MessageId | None = None
         self._printed: dict[CallId, int] = {}
         self._asked: set[CallId] = set()
 
@@ -152,7 +159,15 @@ class _Follower:
 
     def present(self, live: Live) -> list[Event]:
         """What is not kept as a message: what is being written, what calls print and ask."""
-        return [*self.more(live), *self.printed(live), *self.asked(live)]
+        return [*self.dropped(live), *self.more(live), *self.printed(live), *self.asked(live)]
+
+    def dropped(self, live: Live) -> list[Cut]:
+        """The message that was being written, where another attempt has taken its place."""
+        writing = self._writing
+        if writing is None or (live.writing is not None and live.writing.message_id == writing):
+            return []
+        self._writing = None
+        return [Cut(message_id=writing)]
 
     def more(self, live: Live) -> list[Piece]:
         """What has been written since of the message that is being written."""
@@ -161,6 +176,7 @@ class _Follower:
             return []
         text = "".join(outlet.pieces_after(self._sequences.get(outlet.message_id, 0)))
         self._sequences[outlet.message_id] = outlet.flushed
+        self._writing = outlet.message_id if outlet.flushed else self._writing
         return _pieces(outlet.message_id, text, outlet.turn)
 
     def printed(self, live: Live) -> list[Prints]:
@@ -188,7 +204,11 @@ class _Follower:
                 rest = "".join(pieces(message)[self._sequences.pop(message.id, 0) :])
                 for piece in _pieces(message.id, rest, message.metadata.turn):
                     yield piece
+            if message.id == self._writing:
+                self._writing = None
             yield Seen(message=message)
+            if isinstance(message, Text) and message.ended == "cut":
+                yield Cut(message_id=message.id)
 
     async def _new_ids(self, live: Live, branch: Branch) -> list[MessageId]:
         """Those behind the position; where the branch was compressed meanwhile, its summary before them."""

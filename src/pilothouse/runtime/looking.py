@@ -20,6 +20,8 @@ from pilothouse.tools.base import Prepared, parse_arguments, storable
 async def look_at(live: Live, request: ToolRequest, call: ToolCall) -> CallRecord:
     """A record of a call that was just sent: pending, with everything that a decision needs."""
     arguments, unreadable = _decoded(call)
+    if unreadable is not None and request.finish_reason == "length":
+        unreadable = Prepared(effect="unknown", limit=Reason(Code.ARGUMENTS_CUT, {"tool": call.tool}))
     return _record(live, request, call, arguments, unreadable or await prepare(live, call.tool, arguments))
 
 

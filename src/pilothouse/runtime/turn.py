@@ -81,6 +81,7 @@ class Turn:
         self.compressing: Compressing | None = None
         self.noted: dict[str, Any] = {}
         self.answer: Answer | None = None
+        self.cut_round: int | None = None
         self.retries = 0
         self.wait_seconds = 0.0
         self.retry_now = asyncio.Event()

@@ -1,6 +1,6 @@
 """OpenAI's chat completions, for existing clients. Nobody can be asked here: what would need a person is denied."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -17,6 +17,14 @@ from pilothouse.server.problems import Refused
 from pilothouse.server.serving import Call
 from pilothouse.server.sse import EventStream
 from pilothouse.server.unattended import Unattended
+
+FinishReason = Literal["stop", "length", "content_filter"]
+# How an answer ended that is incomplete. Clients know these finish reasons, so no words are added to the text.
+_FINISHES: Mapping[Code, FinishReason] = {
+    Code.ANSWER_TOO_LONG: "length",
+    Code.ANSWER_FILTERED: "content_filter",
+    Code.ANSWER_REFUSED: "content_filter",
+}
 
 _DONE = b"data: [DONE]\n\n"
 
@@ -51,7 +59,7 @@ class CompletionBody(Struct, kw_only=True):
 class Choice(Value, kw_only=True, omit_defaults=False):
     index: int = 0
     message: dict[str, str]
-    finish_reason: Literal["stop"] = "stop"
+    finish_reason: FinishReason = "stop"
 
 
 class Completion(Value, kw_only=True, omit_defaults=False):
@@ -75,16 +83,19 @@ async def complete(call: Call, body: CompletionBody) -> Completion | EventStream
         pieces = _chunks(call, turn, sent.message_id)
         headers = {"x-pilothouse-context": live.id}
         return EventStream(pieces, heartbeat=call.serving.heartbeat, goes_on=call.is_user, headers=headers)
-    text = "".join([piece async for piece in turn.text()])
+    async for _ in turn.text():
+        pass
+    text = turn.whole_text()
     if call.serving.stopping.is_set():
         raise Refused(503, Code.SERVER_STOPPING)
-    if turn.has_failed and turn.failure is not None and not text:
+    finish = _finish(turn)
+    if turn.has_failed and turn.failure is not None and not text and finish == "stop":
         raise ModelError(turn.failure.code, **turn.failure.params)
     return Completion(
         id=f"chatcmpl-{sent.message_id}",
         created=int(call.runtime.parts.ambient.now()),
         model=live.model,
-        choices=(Choice(message={"role": "assistant", "content": text + turn.remark()}),),
+        choices=(Choice(message={"role": "assistant", "content": text + _remark(turn)}, finish_reason=finish),),
         usage=_usage(before, turn.live.core.usage),
     )
 
@@ -131,10 +142,18 @@ async def _chunks(call: Call, turn: Unattended, message_id: MessageId) -> AsyncG
     yield _chunk(about, {"role": "assistant", "content": ""})
     async for piece in turn.text():
         yield _chunk(about, {"content": piece})
-    if turn.remark():
-        yield _chunk(about, {"content": turn.remark()})
-    yield _chunk(about, {}, "stop")
+    if remark := _remark(turn):
+        yield _chunk(about, {"content": remark})
+    yield _chunk(about, {}, _finish(turn))
     yield _DONE
+
+
+def _finish(turn: Unattended) -> FinishReason:
+    return _FINISHES.get(turn.failure.code, "stop") if turn.failure is not None else "stop"
+
+
+def _remark(turn: Unattended) -> str:
+    return turn.remark(with_failure=_finish(turn) == "stop")
 
 
 def _chunk(about: dict[str, Any], delta: dict[str, str], finish: str | None = None) -> bytes:

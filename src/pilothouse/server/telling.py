@@ -7,9 +7,9 @@ import msgspec
 
 from pilothouse.domain.codes import Code, Language, Reason, say
 from pilothouse.domain.messages import ErrorMessage, ToolRequest, ToolResult
-from pilothouse.domain.states import Failed, WaitingForRecovery
+from pilothouse.domain.states import Failed, SavingMessage, WaitingForRecovery
 from pilothouse.domain.values import CallId
-from pilothouse.runtime.following import Asks, At, ChildWaits, Event, Piece, Seen
+from pilothouse.runtime.following import Asks, At, ChildWaits, Cut, Event, Piece, Seen
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.server.sse import event
@@ -74,11 +74,16 @@ class Teller:
                     self._arguments.setdefault(call.id, _decoded(call.arguments))
             case Piece(text=text):
                 yield event("token", {"text": text})
+            case Cut() if self._goes_on():
+                yield error_event(Reason(Code.ANSWER_RESTARTED), self._language)
             case Seen(message=ToolResult() as message):
                 yield from self._ended(message)
             case Seen(message=ErrorMessage(reason=reason)):
                 self._told_error = True
                 yield error_event(reason, self._language)
+
+    def _goes_on(self) -> bool:
+        return self._live is not None and not self._live.is_resting and not isinstance(self._live.state, SavingMessage)
 
     def _ended(self, message: ToolResult) -> Iterator[bytes]:
         is_wall = message.status == "denied" and message.error is not None and message.error.code in _WALLS

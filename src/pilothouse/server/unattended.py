@@ -10,8 +10,8 @@ from pilothouse.domain.codes import Code, Reason, say
 from pilothouse.domain.errors import Conflict, NotFound, StoreError
 from pilothouse.domain.messages import ErrorMessage
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Failed, WaitingForRecovery
-from pilothouse.domain.values import TurnId
-from pilothouse.runtime.following import Event, Piece, Place, Seen, follow_turn
+from pilothouse.domain.values import MessageId, TurnId
+from pilothouse.runtime.following import Cut, Event, Piece, Place, Seen, follow_turn
 from pilothouse.runtime.live import Live
 from pilothouse.server.serving import Call
 from pilothouse.server.telling import waiting_in
@@ -29,6 +29,7 @@ class Unattended:
         self._turn = turn
         self._place = place
         self._not_done: list[str] = []
+        self._texts: dict[MessageId, str] = {}
         self.live = live
         self.failure: Reason | None = None
         self.has_failed = False
@@ -90,11 +91,19 @@ class Unattended:
 
     def _taken(self, event: Event) -> list[str]:
         match event:
-            case Piece(text=text):
+            case Piece(message_id=message_id, text=text):
+                self._texts[message_id] = self._texts.get(message_id, "") + text
                 return [text]
+            case Cut(message_id=message_id):
+                self._texts.pop(message_id, None)
+                return [f"\n\n[{say(Reason(Code.ANSWER_RESTARTED), self._call.language)}]\n\n"]
             case Seen(message=ErrorMessage(reason=reason)):
                 self.failure = reason
         return []
+
+    def whole_text(self) -> str:
+        """What the model has said in all, without the text of attempts that were cut."""
+        return "".join(self._texts.values())
 
     def _note_end(self) -> None:
         """What a mode denied is an answer; what the model or the disk could not do is none."""
@@ -107,12 +116,12 @@ class Unattended:
         if self._call.serving.stopping.is_set():
             self.failure = Reason(Code.SERVER_STOPPING)
 
-    def remark(self) -> str:
+    def remark(self, *, with_failure: bool) -> str:
         """What was not done, and what went wrong, so that no answer hides it."""
         told = []
         if self._not_done:
             told.append(say(Reason(Code.NOT_DONE, {"calls": "; ".join(self._not_done)}), self._call.language))
-        if self.failure is not None:
+        if self.failure is not None and with_failure:
             told.append(say(self.failure, self._call.language))
         return "".join(f"\n\n[{each}]" for each in told)
 

@@ -99,6 +99,9 @@ class Store(Protocol):
         Raises: StoreRefused.
         """
 
+    def forget_deltas(self, context_id: ContextId, message_id: MessageId) -> None:
+        """Forget the pieces of an answer that will never be complete: another attempt takes its place."""
+
     async def close(self) -> None:
         """Write everything out. Idempotent."""
 

@@ -170,6 +170,9 @@ class MemoryStore:
     def append_deltas(self, context_id: ContextId, message_id: MessageId, turn: TurnId, deltas: Sequence[str]) -> None:
         self._find(context_id).partials.setdefault(message_id, (turn, []))[1].extend(deltas)
 
+    def forget_deltas(self, context_id: ContextId, message_id: MessageId) -> None:
+        self._find(context_id).partials.pop(message_id, None)
+
     async def close(self) -> None:
         pass
 

@@ -13,7 +13,7 @@ from pilothouse.domain.errors import RequestError
 from pilothouse.domain.messages import ErrorMessage, Text, ToolRequest, ToolResult
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Idle
 from pilothouse.domain.values import Value
-from pilothouse.runtime.following import Asks, At, ChildWaits, Event, Piece, Prints, Seen, end_of, follow
+from pilothouse.runtime.following import Asks, At, ChildWaits, Cut, Event, Piece, Prints, Seen, end_of, follow
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.clean import visible
@@ -145,11 +145,20 @@ def _exit_code(live: Live, error: Reason | None) -> Exit:
 
 
 def _print_text(event: Event, out: TextIO, err: TextIO, language: Language) -> None:
+    """Text goes to a terminal as it comes; a program that reads it gets no text of an attempt that was cut."""
+    is_shown = out.isatty()
     match event:
-        case Piece(text=text):
+        case Piece(text=text) if is_shown:
             out.write(visible(text))
             out.flush()
+        case Seen(message=Text(role="assistant") as message) if not is_shown and message.ended != "cut":
+            out.write(visible(message.content))
+            out.flush()
+        case Cut():
+            out.write("\n" if is_shown else "")
+            err.write(say(Reason(Code.MODEL_CUT), language) + "\n")
         case Seen(message=ToolRequest() as message):
+            out.write("" if is_shown else visible(message.content))
             out.write("\n" if message.content else "")
             for call in message.calls:
                 err.write(visible(f"· {call.tool} {call.arguments}\n"))
@@ -161,6 +170,8 @@ def _print_text(event: Event, out: TextIO, err: TextIO, language: Language) -> N
 def _explain(result: Result, err: TextIO) -> None:
     if result.error is not None:
         err.write(visible(result.error) + "\n")
+    if result.exit_code == Exit.LIMIT:
+        err.write(f"Go on with: pilothouse --context {result.context_id}, then /continue\n")
     for call in result.pending:
         err.write(visible(f"waits for approval: {call}\n"))
     if result.pending:
@@ -169,6 +180,8 @@ def _explain(result: Result, err: TextIO) -> None:
 
 def _as_line(event: Event) -> dict[str, object]:
     match event:
+        case Cut():
+            return {"type": "cut", "message_id": event.message_id}
         case Piece():
             return {"type": "delta", "message_id": event.message_id, "text": event.text}
         case Seen():

@@ -6,7 +6,7 @@ from pilothouse.domain.codes import Code, Language, Reason, say
 from pilothouse.domain.messages import ErrorMessage, Processing, SystemControl, Text, ToolRequest, ToolResult
 from pilothouse.domain.states import TransientError
 from pilothouse.domain.values import MessageId
-from pilothouse.runtime.following import At, Event, Piece, Prints, Seen
+from pilothouse.runtime.following import At, Cut, Event, Piece, Prints, Seen
 from pilothouse.terminal.clean import visible
 from pilothouse.terminal.words import tell
 
@@ -16,7 +16,7 @@ def show_event(event: Event, language: Language, typed: Collection[MessageId] = 
     match event:
         case Piece(text=text):
             print(visible(text), end="", flush=True)
-        case Seen(message=Text(role="assistant")):
+        case Cut() | Seen(message=Text(role="assistant", ended="complete" | "interrupted" | "cancelled")):
             print()
         case Seen(message=Text(role="user") as message) if message.id not in typed:
             print(visible(f"\n» {short(message.content)}"))

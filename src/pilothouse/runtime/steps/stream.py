@@ -7,6 +7,7 @@ from pilothouse.ambient import timestamp
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ModelError, ModelRefused, ModelTooLong, ModelUnavailable, StoreError
 from pilothouse.domain.messages import Ended, Text, Usage
+from pilothouse.domain.signals import ContextChanged
 from pilothouse.domain.states import (
     AwaitingLLMFirstChunk,
     ConnectingToLLM,
@@ -31,6 +32,7 @@ Resume = type[ConnectingToLLM] | type[PreparingLLMRequest] | type[EnhancingSyste
 
 
 async def stream(turn: Turn) -> State:
+    _forget_earlier_attempt(turn)
     turn.answer = answer = Answer(turn.new_message_id())
     turn.live.outlet = outlet = Outlet(turn.live, answer.message_id, turn.open.id, answer.deltas)
     try:
@@ -45,7 +47,8 @@ async def stream(turn: Turn) -> State:
         return await _after_error(turn, answer, error)
     except StoreError:
         # The pieces could not be written: the text is kept in memory, and the round will be asked again.
-        if (partial := _partial(turn, "cut")) is not None:
+        if not _has_kept_cut(turn) and (partial := _partial(turn, "cut")) is not None:
+            turn.cut_round = turn.open.round
             async with turn.live.lock:
                 kept = turn.live.draft()
                 kept.append(partial, turn.open.branch)
@@ -54,6 +57,29 @@ async def stream(turn: Turn) -> State:
     outlet.close()
     _count(turn, answer)
     return ProcessingLLMResponse()
+
+
+def _forget_earlier_attempt(turn: Turn) -> None:
+    """Only the first text of a round that was cut is kept; clients drop what they show of a later one."""
+    live, outlet = turn.live, turn.live.writing
+    if outlet is not None and outlet.turn == turn.open.id and outlet.flushed:
+        live.parts.store.forget_deltas(live.id, outlet.message_id)
+        live.outlet = None
+        live.parts.hub.publish(ContextChanged(context_id=live.id, version=live.version, fields=("streaming",)))
+
+
+async def _keep_cut(turn: Turn) -> None:
+    """Store the text of a stream that was cut, once in a round: every retry would leave a copy of it."""
+    if _has_kept_cut(turn):
+        turn.answer = None
+        return
+    if turn.answer is not None and turn.answer.deltas:
+        turn.cut_round = turn.open.round
+    await keep_partial(turn, "cut")
+
+
+def _has_kept_cut(turn: Turn) -> bool:
+    return turn.cut_round == turn.open.round
 
 
 async def _receive(turn: Turn, answer: Answer, outlet: Outlet) -> None:
@@ -99,7 +125,7 @@ async def _after_error(turn: Turn, answer: Answer, error: ModelError) -> State:
     resume: Resume = ConnectingToLLM
     if answer.has_content:
         # None of its calls is run: an argument may be cut in a way that still parses.
-        await keep_partial(turn, "cut")
+        await _keep_cut(turn)
         resume = PreparingLLMRequest
     if isinstance(error, ModelTooLong) and turn.too_long < MAX_TOO_LONG:
         _send_less(turn, error)

@@ -200,6 +200,9 @@ class FileStore:
     def append_deltas(self, context_id: ContextId, message_id: MessageId, turn: TurnId, deltas: Sequence[str]) -> None:
         self._open[context_id].stream.append(message_id, turn, deltas)
 
+    def forget_deltas(self, context_id: ContextId, message_id: MessageId) -> None:
+        self._open[context_id].stream.forget(message_id)
+
     async def close(self) -> None:
         if self._closed:
             return

@@ -38,7 +38,7 @@ class StreamFile:
         self._message = message_id
 
     def forget(self, message_id: MessageId) -> None:
-        """The message is committed whole; its pieces are no longer needed. Leftovers do no harm."""
+        """The message is committed whole, or another attempt takes its place: its pieces are no longer needed."""
         if message_id == self._message:
             try:
                 self._empty()
