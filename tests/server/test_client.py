@@ -36,3 +36,15 @@ async def test_a_copy_follows_a_turn_and_equals_a_fresh_load(tmp_path: Path) -> 
                 assert (copy.context, copy.order, copy.messages) == (fresh.context, fresh.order, fresh.messages)
                 assert not copy.texts
                 assert copy.text(copy.order[-1]) == "Hello there, this is an answer."
+
+
+async def test_a_copy_drops_the_text_of_attempts_that_were_cut(tmp_path: Path) -> None:
+    cut = Answer(deltas=("Half ", "of ", "it"), cut=2, delta_delay=0.01)
+    world = World(tmp_path, cut, cut, cut, Answer(text="All of it.", delta_delay=0.01))
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
+        context_id = (await client.call("POST", "/api/contexts", {}))["context_id"]
+        async with Copy(client, context_id) as copy:
+            await client.send(context_id, "go")
+            await copy.until(lambda copy: is_idle(copy) and len(copy.order) == 3)
+            assert [copy.text(each) for each in copy.order] == ["go", "Half of ", "All of it."]
+            assert not copy.texts
