@@ -1,0 +1,119 @@
+"""Data of an earlier version opens and goes on: `tests/fixtures/make_data_v3.py` says what the archive holds."""
+
+from pathlib import Path
+
+import msgspec
+
+from pilothouse.ambient import SystemAmbient
+from pilothouse.app import build_runtime
+from pilothouse.config.credentials import Credentials
+from pilothouse.domain.messages import ErrorMessage, Text, ToolResult
+from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Idle
+from pilothouse.llm.script import Answer, Script
+from pilothouse.llm.scripted import ScriptedAdapter
+from pilothouse.runtime.runtime import Runtime
+from pilothouse.server.tokens import Tokens
+from pilothouse.session.manager import Sessions
+from pilothouse.settings import read_settings
+from pilothouse.tools.mcp.servers import AcceptedTools
+from tests.fixtures.old_data import OldData, unpack_data_v3
+
+CONTEXTS = {"history", "compressed", "approval", "question", "family", "interrupted"}
+
+
+def opened(old: OldData, *answers: Answer) -> Runtime:
+    environment = {"PATH": "/usr/bin:/bin", "PILOTHOUSE_MODEL": "demo"}
+    config = str(old.data.parent / "config.toml")
+    settings = read_settings(environment, data_dir=str(old.data), config=config)
+    return build_runtime(settings, environment, adapter=ScriptedAdapter(Script(turn=answers)))
+
+
+async def test_every_conversation_of_format_3_is_listed_and_every_message_reads(tmp_path: Path) -> None:
+    async with opened(unpack_data_v3(tmp_path)) as runtime:
+        listed = (await runtime.contexts()).items
+        assert {item.context_id for item in listed} == CONTEXTS
+        assert all(item.damage is None for item in listed)
+        children = (await runtime.contexts(parent="family")).items
+        assert len(children) == 1
+        for item in (*listed, *children):
+            live = await runtime.context(item.context_id)
+            for branch in live.branches:
+                messages = await runtime.read_messages(item.context_id, branch=branch, limit=200)
+                damaged = [each for each in messages if isinstance(each, ErrorMessage) and not each.timestamp]
+                assert not damaged
+                assert len(messages) == live.branches[branch].length
+            assert await runtime.audit_break(item.context_id) is None
+            await runtime.read_calls(item.context_id)
+        assert set((await runtime.context("history")).branches) == {"main", "another"}
+        assert len((await runtime.context("history")).core.pins) == 1
+        assert len((await runtime.context("compressed")).branches) == 2  # the branch, and its original list
+
+
+async def test_a_call_that_was_pending_is_approved_and_runs_and_the_queue_goes_on(tmp_path: Path) -> None:
+    old = unpack_data_v3(tmp_path)
+    async with opened(old, Answer(text="Written."), Answer(text="And the queued one.")) as runtime:
+        assert isinstance((await runtime.context("approval")).state, AwaitingToolApproval)
+        (call,) = await runtime.pending_calls("approval")
+        assert [queued.messages[0].content for queued in await runtime.queued("approval")] == ["This one was queued"]
+        await runtime.approve_all("approval")
+        live = await runtime.rested("approval")
+        assert isinstance(live.state, Idle)
+        assert (old.workspace / "approved.txt").read_text() == "It was approved.\n"
+        assert (await runtime.call("approval", call.id)).status == "executed"
+        texts = [each.content for each in await runtime.read_messages("approval") if isinstance(each, Text)]
+        assert texts[-3:] == ["Written.", "This one was queued", "And the queued one."]
+        await runtime.undo("approval")
+        assert not (old.workspace / "approved.txt").exists()
+
+
+async def test_an_open_question_of_format_3_is_answered(tmp_path: Path) -> None:
+    async with opened(unpack_data_v3(tmp_path), Answer(text="Blue it is.")) as runtime:
+        assert isinstance((await runtime.context("question")).state, AwaitingUserAnswer)
+        await runtime.answer("question", ["blue"])
+        await runtime.rested("question")
+        assert (await runtime.read_messages("question"))[-1].content == "Blue it is."
+
+
+async def test_whole_outputs_and_undo_data_of_format_3_are_found(tmp_path: Path) -> None:
+    old = unpack_data_v3(tmp_path)
+    async with opened(old) as runtime:
+        calls = (await runtime.read_calls("history")).items
+        (command,) = [call for call in calls if call.tool == "execute"]
+        output = await runtime.call_output("history", command.id)
+        assert output.read_text().splitlines()[11_999] == "12000"
+        assert (await runtime.undo("history")).paths == ("notes.txt",)
+        assert (old.workspace / "notes.txt").read_text() == "the second note\n"
+        assert set((await runtime.undo("history")).paths) == {"made.txt", "other.txt"}
+        assert (old.workspace / "other.txt").read_text() == "as it was\n"
+        assert not (old.workspace / "made.txt").exists()
+        assert (await runtime.undo("history")).paths == ("notes.txt",)
+        assert (old.workspace / "notes.txt").read_text() == "the first note\n"
+
+
+async def test_a_turn_that_a_kill_cut_off_in_format_3_is_marked_as_interrupted(tmp_path: Path) -> None:
+    async with opened(unpack_data_v3(tmp_path)) as runtime:
+        live = await runtime.context("interrupted")
+        assert isinstance(live.state, Idle)
+        assert live.core.last_turn == "interrupted"
+        partial = [each for each in await runtime.read_messages("interrupted") if isinstance(each, Text)][-1]
+        assert (partial.content, partial.ended) == ("This answer was never ", "interrupted")
+
+
+async def test_documents_of_users_from_format_3_are_read(tmp_path: Path) -> None:
+    old = unpack_data_v3(tmp_path)
+    async with opened(old) as runtime:
+        (rule,) = await runtime.rules()
+        assert (rule.effect, rule.scope.words) == ("deny", ("rm",))
+        assert len(await runtime.rules("history")) == 2
+        assert (await runtime.folder_trust("history")).status == "trusted"
+        session = await Sessions(runtime).get("local")
+        assert [tab.title for tab in session.open_contexts] == ["Old: history", "Old: compressed", "Old: approval"]
+        assert (session.active_context_id, session.preferences.theme) == ("history", "dark")
+        results = [each for each in await runtime.read_messages("family") if isinstance(each, ToolResult)]
+        assert results[0].content == "It holds a note."
+    tokens = Tokens(old.data / "tokens.json", SystemAmbient()).all()
+    assert set(tokens) == {"local", "ada"}
+    assert AcceptedTools(old.data / "accepted_tools.json").known("docs", "search") == "0" * 64
+    setup = Credentials(old.data / "credentials.json").read()
+    assert setup is not None
+    assert msgspec.structs.asdict(setup)["model"] == "some-model"
