@@ -18,7 +18,7 @@ from pilothouse.domain.messages import SystemControl, Text, ToolRequest, Usage
 from pilothouse.domain.models import Catalogue, ModelFacts
 from pilothouse.domain.personas import Persona, Personas
 from pilothouse.domain.prices import Price
-from pilothouse.domain.signals import ContextChanged
+from pilothouse.domain.signals import ContentDelta, ContextChanged
 from pilothouse.domain.states import Idle
 from pilothouse.llm.chat_form import encode_body
 from pilothouse.llm.script import Answer
@@ -442,6 +442,35 @@ async def tried(client: Client, method: str, path: str, body: Any) -> None:
     except ServerError as error:
         if error.problem.status not in (404, 409):
             raise
+
+
+class Heard(Client):
+    """Says when a signal about a text has been taken."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.took_delta = asyncio.Event()
+
+    async def events(self, method: str, path: str, body: Any = None) -> AsyncIterator[tuple[str, Any]]:
+        async for name, data in super().events(method, path, body):
+            yield name, data
+            if name == "ContentDelta":
+                self.took_delta.set()
+
+
+async def test_a_late_signal_does_not_bring_back_the_text_of_a_compressed_message(tmp_path: Path) -> None:
+    async with serving(tmp_path) as (world, client, served), Heard(served.url, TOKEN) as heard:
+        context_id = await talked(world)
+        live = await world.runtime.context(context_id)
+        _, answer, *_ = await world.ids(context_id)
+        late = ContentDelta(context_id=live.id, version=live.version, message_id=answer, sequence=1)
+        await client.call("POST", at(context_id, "compress"), {})
+        async with Copy(heard, context_id) as copy:
+            await copy.until(lambda copy: copy.is_settled)
+            assert late.message_id not in copy.messages
+            world.parts.hub.publish(late)
+            await heard.took_delta.wait()
+            await is_as_it_is(world, client, context_id, copy)
 
 
 class Deaf(Client):

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import msgspec
@@ -20,6 +20,13 @@ from pilothouse.domain.states import State
 from pilothouse.domain.values import MessageId
 
 _PAGE = 200
+
+
+class _Told(NamedTuple):
+    """What a ContentDelta signal said: how far a message has come, as of which version of the context."""
+
+    sequence: int
+    version: int
 
 
 class Copy:
@@ -43,7 +50,7 @@ class Copy:
         self._is_stale = False
         self._is_pulling = False
         self._is_pulling_context = False
-        self._behind: dict[MessageId, int] = {}
+        self._behind: dict[MessageId, _Told] = {}
         self._woken = asyncio.Event()
         self._changed = asyncio.Condition()
         self._tasks: list[asyncio.Task[None]] = []
@@ -98,7 +105,7 @@ class Copy:
 
     def _take(self, name: str, data: dict[str, Any]) -> None:
         if name == "ContentDelta":
-            self._note(MessageId(data["message_id"]), data["sequence"])
+            self._note(MessageId(data["message_id"]), _Told(data["sequence"], data["version"]))
         known = self.context.version if self.context is not None else None
         is_told_whole = name != "ContextChanged" and data.get("version") == known
         if not is_told_whole or (name == "StateChanged" and not self._apply_state(data)):
@@ -118,10 +125,20 @@ class Copy:
         self.context = msgspec.structs.replace(self.context, current_state=state)
         return True
 
-    def _note(self, message_id: MessageId, sequence: int) -> None:
+    def _note(self, message_id: MessageId, told: _Told) -> None:
         """There is more of a message than we have."""
-        if message_id not in self.messages and sequence > len(self.texts.get(message_id, ())):
-            self._behind[message_id] = sequence
+        if self._may_be_written(message_id, told) and told.sequence > len(self.texts.get(message_id, ())):
+            self._behind[message_id] = told
+
+    def _may_be_written(self, message_id: MessageId, told: _Told) -> bool:
+        """Whether a message that was being written at a version still is. A message that was completed and then left
+        the active branch (compressed, another branch) is in no list of ours: a signal about it that comes late must not
+        bring its text back."""
+        if message_id in self.messages:
+            return False
+        streaming = self.context.streaming if self.context is not None else None
+        is_present = self.context is None or told.version >= self.context.version
+        return is_present or (streaming is not None and streaming.message_id == message_id)
 
     # pulls
 
@@ -172,10 +189,10 @@ class Copy:
         # What is neither on the branch nor being written never came to be: its process died before it was kept.
         writing = context.streaming.message_id if context.streaming is not None else None
         self.texts = {each: pieces for each, pieces in self.texts.items() if each == writing}
-        self._behind = {each: behind for each, behind in self._behind.items() if each not in self.messages}
         self.context = context
+        self._behind = {each: told for each, told in self._behind.items() if self._may_be_written(each, told)}
         if context.streaming is not None:
-            self._note(context.streaming.message_id, context.streaming.sequence)
+            self._note(context.streaming.message_id, _Told(context.streaming.sequence, context.version))
 
     async def _take_from(self, branch: str, length: int) -> None:
         """The messages that we do not have, page by page: what has come stays, if the next one does not."""
@@ -214,8 +231,9 @@ class Copy:
             self._behind.pop(message_id, None)
             self.texts.pop(message_id, None)
         known += [piece.delta for piece in pieces if piece.sequence > len(known)]
-        if len(known) >= self._behind.get(message_id, 0):
-            self._behind.pop(message_id, None)
+        told = self._behind.get(message_id)
+        if told is not None and len(known) >= told.sequence:
+            del self._behind[message_id]
 
     async def _fail(self, error: ServerError) -> None:
         self.error = error
