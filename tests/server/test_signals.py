@@ -1,10 +1,12 @@
 """The signal streams: the present first, small events, conflated, several contexts over one connection, an end."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import msgspec
 import pytest
 
@@ -173,6 +175,62 @@ async def test_streams_are_counted_bounded_and_told_when_the_server_stops(tmp_pa
         served.serving.stopping.set()
         name, data = await anext(streams[1])
         assert (name, data["code"]) == ("Error", "server_stopping")
+
+
+@pytest.mark.parametrize("kind", ["signals", "chat", "completions"])
+async def test_streams_that_are_opened_together_do_not_pass_the_limit(tmp_path: Path, kind: str) -> None:
+    limit, asked = 5, 40
+    world = World(tmp_path, *[Answer(text="never said", silence=0)] * asked)
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served:
+        object.__setattr__(served.serving, "streams_at_most", limit)
+        context_id = await world.start()
+
+        def request(number: int) -> tuple[str, str, Any]:
+            match kind:
+                case "signals":
+                    return "GET", f"/api/contexts/{context_id}/stream", None
+                case "chat":
+                    return "POST", f"/api/chat/thread-{number}", {"message": "hello"}
+                case _:
+                    messages = [{"role": "user", "content": "hello"}]
+                    return "POST", "/v1/chat/completions", {"messages": messages, "stream": True}
+
+        statuses: Counter[int] = Counter()
+        answered = asyncio.Event()
+
+        async def watch(number: int) -> None:
+            method, path, body = request(number)
+            headers = {"authorization": f"Bearer {served.token}"}
+            async with session.request(method, served.url + path, json=body, headers=headers) as answer:
+                statuses[answer.status] += 1
+                if statuses.total() == asked:
+                    answered.set()
+                await closing.wait()
+
+        closing = asyncio.Event()
+        connector = aiohttp.TCPConnector(limit=0)
+        async with aiohttp.ClientSession(connector=connector) as session, asyncio.TaskGroup() as group:
+            for number in range(asked):
+                group.create_task(watch(number))
+            async with asyncio.timeout(30):
+                await answered.wait()
+            assert statuses == {200: limit, 503: asked - limit}
+            closing.set()
+        counts = served.serving.counts
+        async with asyncio.timeout(30):
+            while counts.streams_open + counts.chats_open:
+                await asyncio.sleep(0)
+
+
+async def test_a_request_that_is_refused_for_another_reason_gives_its_stream_back(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
+        for _ in range(3):
+            with pytest.raises(ServerError):
+                await anext(client.events("POST", "/api/chat/thread", {"message": "hello", "mode": "no such mode"}))
+            with pytest.raises(ServerError):
+                await client.call("POST", "/api/chat/thread/resume", {"answers": []})
+        assert served.serving.counts.chats_open == 0
 
 
 async def test_heartbeats_keep_an_idle_stream_open_until_its_user_is_one_no_more(tmp_path: Path) -> None:

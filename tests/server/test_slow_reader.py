@@ -124,7 +124,7 @@ async def test_who_stops_reading_holds_up_neither_the_turn_nor_other_readers(tmp
             signals = Sleeper(served, "GET", f"/api/contexts/{context_id}/stream")
             await until(lambda: counts.streams_open == 2)
             chat = Sleeper(served, "POST", f"/api/chat/{context_id}", {"message": "go"})
-            await until(lambda: counts.chats_open == 1)
+            await until(lambda: counts.chats_open == 1 and world.entered)
             shrink(served)
 
             live = await world.runtime.rested(context_id)  # none of them has read anything
@@ -177,7 +177,7 @@ async def test_who_begins_to_read_again_is_told_little_and_is_right(tmp_path: Pa
         signals = Sleeper(served, "GET", f"/api/contexts/{context_id}/stream")
         await until(lambda: counts.streams_open == 1)
         chat = Sleeper(served, "POST", f"/api/chat/{context_id}", {"message": "go"})
-        await until(lambda: counts.chats_open == 1)
+        await until(lambda: counts.chats_open == 1 and world.entered)
         shrink(served)
         live = await world.runtime.rested(context_id)
 

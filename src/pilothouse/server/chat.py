@@ -15,6 +15,7 @@ from pilothouse.domain.values import CallId, TurnId, Value
 from pilothouse.runtime.calls import PersonsDecision
 from pilothouse.runtime.following import Place, end_of, follow_turn
 from pilothouse.runtime.live import Live
+from pilothouse.server.counts import StreamSlot
 from pilothouse.server.inputs import Id, ModeName
 from pilothouse.server.messages import Files
 from pilothouse.server.serving import Call
@@ -59,7 +60,11 @@ class _Turn(NamedTuple):
 
 
 async def chat(call: Call, thread_id: str, body: ChatBody) -> EventStream:
-    call.check_streams()
+    with call.stream_slot("chat") as slot:
+        return _stream(call, await _begun(call, thread_id, body), slot)
+
+
+async def _begun(call: Call, thread_id: str, body: ChatBody) -> _Turn:
     payloads: list[Payload] = [TextPayload(content=body.message)]
     payloads += [FileReferencePayload(path=path) for path in body.files or ()]
     check_payloads(payloads)
@@ -68,11 +73,15 @@ async def chat(call: Call, thread_id: str, body: ChatBody) -> EventStream:
     live = await _thread(call, thread_id)
     place, title = end_of(live), live.core.title
     sent = await call.runtime.send(live.id, payloads, mode=body.mode, by=call.user)
-    return _stream(call, _Turn(live, sent.turn_id, place, title))
+    return _Turn(live, sent.turn_id, place, title)
 
 
 async def resume(call: Call, thread_id: str, body: ResumeBody) -> EventStream:
-    call.check_streams()
+    with call.stream_slot("chat") as slot:
+        return _stream(call, await _resumed(call, thread_id, body), slot)
+
+
+async def _resumed(call: Call, thread_id: str, body: ResumeBody) -> _Turn:
     if (body.decisions is None) == (body.answers is None):
         raise InvalidInput(Code.INVALID_REQUEST, detail="give `decisions` or `answers`")
     live = await call.own(thread_id)
@@ -85,7 +94,7 @@ async def resume(call: Call, thread_id: str, body: ResumeBody) -> EventStream:
         await call.runtime.answer(asked.id, body.answers, by=call.user)
     else:
         await _decide(call, waiting, body.decisions or ())
-    return _stream(call, turn)
+    return turn
 
 
 def _is_asked(live: Live) -> bool:
@@ -155,15 +164,14 @@ async def _thread(call: Call, thread_id: str) -> Live:
     return live
 
 
-def _stream(call: Call, turn: _Turn) -> EventStream:
-    return EventStream(_events(call, turn), heartbeat=call.serving.heartbeat, goes_on=call.is_user)
+def _stream(call: Call, turn: _Turn, slot: StreamSlot) -> EventStream:
+    return EventStream(_events(call, turn), heartbeat=call.serving.heartbeat, goes_on=call.is_user, slot=slot)
 
 
 async def _events(call: Call, turn: _Turn) -> AsyncGenerator[bytes, None]:
     """The turn; then what it waits for; `done` in any case. The turn itself goes on whoever leaves."""
-    counts, context_id = call.serving.counts, turn.live.id
+    context_id = turn.live.id
     stopping = asyncio.ensure_future(call.serving.stopping.wait())
-    counts.chats_open += 1
     teller = Teller(call.runtime, context_id, call.language, title=turn.title)
     try:
         with call.runtime.signals([context_id]) as signals:
@@ -181,7 +189,6 @@ async def _events(call: Call, turn: _Turn) -> AsyncGenerator[bytes, None]:
         yield error_event(error.reason, call.language)
     finally:
         stopping.cancel()
-        counts.chats_open -= 1
     yield event("done", {})
 
 

@@ -12,6 +12,7 @@ from pilothouse.domain.messages import Usage
 from pilothouse.domain.values import MessageId, Value
 from pilothouse.runtime.following import end_of
 from pilothouse.runtime.live import Live
+from pilothouse.server.counts import StreamSlot
 from pilothouse.server.inputs import Id
 from pilothouse.server.problems import Refused
 from pilothouse.server.serving import Call
@@ -72,7 +73,11 @@ class Completion(Value, kw_only=True, omit_defaults=False):
 
 
 async def complete(call: Call, body: CompletionBody) -> Completion | EventStream:
-    call.check_streams()
+    with call.stream_slot("chat") as slot:
+        return await _complete(call, body, slot)
+
+
+async def _complete(call: Call, body: CompletionBody, slot: StreamSlot) -> Completion | EventStream:
     prompt = _prompt(body)
     live = await _context(call, body)
     place, before = end_of(live), live.core.usage
@@ -82,7 +87,8 @@ async def complete(call: Call, body: CompletionBody) -> Completion | EventStream
     if body.stream:
         pieces = _chunks(call, turn, sent.message_id)
         headers = {"x-pilothouse-context": live.id}
-        return EventStream(pieces, heartbeat=call.serving.heartbeat, goes_on=call.is_user, headers=headers)
+        heartbeat = call.serving.heartbeat
+        return EventStream(pieces, heartbeat=heartbeat, goes_on=call.is_user, slot=slot, headers=headers)
     async for _ in turn.text():
         pass
     text = turn.whole_text()

@@ -2,22 +2,35 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Literal
 
 _SECONDS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0)
 Labels = tuple[tuple[str, str], ...]
+StreamKind = Literal["signals", "chat"]
 
 
 class Counts:
     """Plain numbers. They are put into words only when somebody asks."""
 
     def __init__(self) -> None:
-        self.streams_open = 0
-        self.chats_open = 0
+        self._open: Counter[StreamKind] = Counter()
         self.signals_sent = 0
         self.refused: Counter[str] = Counter()
         self._requests: Counter[tuple[str, str, int]] = Counter()
         self._seconds: Counter[float] = Counter()
         self._seconds_sum = 0.0
+
+    @property
+    def streams_open(self) -> int:
+        return self._open["signals"]
+
+    @property
+    def chats_open(self) -> int:
+        return self._open["chat"]
+
+    def open_stream(self, kind: StreamKind) -> "StreamSlot":
+        self._open[kind] += 1
+        return StreamSlot(self._open, kind)
 
     def answered(self, method: str, path: str, status: int, seconds: float) -> None:
         """`path` is a route's, never what was asked for: its number is bounded."""
@@ -55,6 +68,23 @@ class Counts:
             yield f'{name}_bucket{{le="{shown}"}} {total}'
         yield f"{name}_sum {self._seconds_sum}"
         yield f"{name}_count {total}"
+
+
+class StreamSlot:
+    """One stream as the limit counts it: from the instant it is let in until its last byte, or until it is refused."""
+
+    def __init__(self, counted: Counter[StreamKind], kind: StreamKind) -> None:
+        self._counted = counted
+        self._kind = kind
+        self._is_open = True
+        self.is_handed_over = False
+        """Whether an answer has the slot now, and releases it when it is over."""
+
+    def release(self) -> None:
+        """Idempotent."""
+        if self._is_open:
+            self._is_open = False
+            self._counted[self._kind] -= 1
 
 
 def _metric(name: str, kind: str, told: str, values: dict[Labels, float]) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """What the handlers are given: the runtime and what the server knows beside it, and one request's own part of it."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from pilothouse.domain.errors import InvalidInput, NotFound, StoreDamaged
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.server.access import Access
-from pilothouse.server.counts import Counts
+from pilothouse.server.counts import Counts, StreamKind, StreamSlot
 from pilothouse.server.problems import Refused
 from pilothouse.server.tokens import LOCAL
 from pilothouse.session.manager import Sessions
@@ -80,13 +81,24 @@ class Call:
         except StoreDamaged:
             return True
 
-    def check_streams(self) -> None:
-        """Raises: Refused when there are too many, or the server is stopping."""
+    @contextmanager
+    def stream_slot(self, kind: StreamKind) -> Iterator[StreamSlot]:
+        """Count a stream before anything is awaited: requests that come together cannot pass the limit together. A
+        slot that no answer has taken over is released at the end.
+
+        Raises: Refused when there are too many, or the server is stopping.
+        """
         serving = self.serving
         if serving.stopping.is_set():
             raise Refused(503, Code.SERVER_STOPPING)
         if serving.counts.streams_open + serving.counts.chats_open >= serving.streams_at_most:
             raise Refused(503, Code.TOO_MANY_STREAMS, {"retry-after": "10"}, limit=serving.streams_at_most)
+        slot = serving.counts.open_stream(kind)
+        try:
+            yield slot
+        finally:
+            if not slot.is_handed_over:
+                slot.release()
 
 
 def language_of(header: str) -> Language:

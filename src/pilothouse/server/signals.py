@@ -22,6 +22,7 @@ from pilothouse.domain.signals import (
 )
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, State
 from pilothouse.domain.values import Value
+from pilothouse.server.counts import StreamSlot
 from pilothouse.server.inputs import LISTED_IDS
 from pilothouse.server.serving import Call
 from pilothouse.server.sse import EventStream, event
@@ -52,25 +53,24 @@ class ErrorTold(Value, kw_only=True):
 
 async def stream(call: Call, context_id: str) -> EventStream:
     """The signals of one context."""
-    call.check_streams()
-    return _stream(call, [context_id], with_session=False)
+    with call.stream_slot("signals") as slot:
+        return _stream(call, [context_id], slot, with_session=False)
 
 
 async def stream_all(call: Call, query: StreamQuery) -> EventStream:
     """The signals of several contexts and of the user's session, over one connection."""
-    call.check_streams()
     ids = list(dict.fromkeys(filter(None, query.contexts.split(","))))[:CONTEXTS_AT_MOST]
-    return _stream(call, ids, with_session=True)
+    with call.stream_slot("signals") as slot:
+        return _stream(call, ids, slot, with_session=True)
 
 
-def _stream(call: Call, ids: Sequence[str], *, with_session: bool) -> EventStream:
+def _stream(call: Call, ids: Sequence[str], slot: StreamSlot, *, with_session: bool) -> EventStream:
     pieces = _events(call, ids, with_session=with_session)
-    return EventStream(pieces, heartbeat=call.serving.heartbeat, goes_on=call.is_user)
+    return EventStream(pieces, heartbeat=call.serving.heartbeat, goes_on=call.is_user, slot=slot)
 
 
 async def _events(call: Call, ids: Sequence[str], *, with_session: bool) -> AsyncGenerator[bytes, None]:
     serving = call.serving
-    serving.counts.streams_open += 1
     stopping = asyncio.ensure_future(serving.stopping.wait())
     try:
         own, refusals = await _own(call, ids)
@@ -90,7 +90,6 @@ async def _events(call: Call, ids: Sequence[str], *, with_session: bool) -> Asyn
         yield _error(Reason(Code.SERVER_STOPPING), call.language)
     finally:
         stopping.cancel()
-        serving.counts.streams_open -= 1
 
 
 def _is_end(signal: Signal) -> bool:

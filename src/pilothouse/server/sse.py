@@ -9,6 +9,8 @@ import msgspec
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from pilothouse.server.counts import StreamSlot
+
 HEARTBEAT = b": \n\n"
 STALLED_SECONDS = 60.0
 _SECONDS_TO_END = 2.0
@@ -22,7 +24,7 @@ def event(name: str, data: object) -> bytes:
 class EventStream(Response):
     """Sends what the iterator gives, piece by piece, and a sign of life every `heartbeat` seconds as long as `goes_on`
     says so. It waits for a slow reader, but not for ever, and for nobody else; when the reader leaves, the iterator is
-    closed."""
+    closed. `slot` is what counts it among the open streams."""
 
     media_type = "text/event-stream"
 
@@ -32,6 +34,7 @@ class EventStream(Response):
         *,
         heartbeat: float,
         goes_on: Callable[[], bool],
+        slot: StreamSlot,
         headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no", **(headers or {})})
@@ -39,10 +42,18 @@ class EventStream(Response):
         self._pieces = pieces
         self._heartbeat = heartbeat
         self._goes_on = goes_on
+        self._slot = slot
+        slot.is_handed_over = True
         self._sent = 0
         self._is_over = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._stream(scope, receive, send)
+        finally:
+            self._slot.release()
+
+    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         tasks = [asyncio.ensure_future(work) for work in (self._send(send), self._beat(send), _left(receive))]
         try:

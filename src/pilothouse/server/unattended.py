@@ -67,9 +67,7 @@ class Unattended:
 
     async def text(self) -> AsyncIterator[str]:
         """What the model says, until the turn has ended or the server stops."""
-        counts = self._call.serving.counts
         stopping = asyncio.ensure_future(self._call.serving.stopping.wait())
-        counts.chats_open += 1
         try:
             with self._runtime.signals([self.live.id]) as signals:
                 stopping.add_done_callback(lambda _: signals.close())
@@ -86,7 +84,6 @@ class Unattended:
                         yield piece
         finally:
             stopping.cancel()
-            counts.chats_open -= 1
         self._note_end()
 
     def _taken(self, event: Event) -> list[str]:
