@@ -20,6 +20,9 @@ class Ambient(Protocol):
 
     async def sleep(self, seconds: float) -> None: ...
 
+    async def background_sleep(self, seconds: float) -> None:
+        """Between two attempts of work that nobody waits for. A test's clock does not move by itself for it."""
+
     def new_id(self) -> str:
         """A UUIDv7 as text, growing within a process."""
 
@@ -41,6 +44,9 @@ class SystemAmbient:
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+    async def background_sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
 
     def fraction(self) -> float:

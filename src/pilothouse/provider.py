@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pilothouse.config.credentials import Credentials, StoredSetup
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.errors import Conflict, InvalidInput, ModelError, ModelRefused, ModelUnavailable, StoreRefused
+from pilothouse.domain.errors import Conflict, InvalidInput, ModelError, ModelRefused, ModelUnavailable
 from pilothouse.domain.setup import Setup, SetupTrial, WantedSetup, check_address, key_hint
 from pilothouse.llm.base import Adapter, Connected, ModelRequest, UserText
 from pilothouse.runtime.parts import Provided, Titles
@@ -128,10 +128,7 @@ class Provider:
         changed = with_setup(self._settings, stored)
         # What would not do is not written.
         provided = self._provided(changed) if changed != self._settings else None
-        try:
-            write()
-        except OSError as error:
-            raise StoreRefused(Code.STORE_REFUSED, detail=error.strerror or str(error)) from error
+        write()
         self._settings = changed
         return provided
 

@@ -412,6 +412,7 @@ async def test_a_kill_at_any_instant_leaves_what_was_before_or_what_is_now(tmp_p
     path = tmp_path / "credentials.json"
     program = (
         "import os, sys; from pathlib import Path; import pilothouse.config.credentials as it\n"
+        "import tempfile\n"
         "left = [int(sys.argv[3])]\n"
         "def dying(call):\n"
         "    def counted(*given, **named):\n"
@@ -420,7 +421,7 @@ async def test_a_kill_at_any_instant_leaves_what_was_before_or_what_is_now(tmp_p
         "        return call(*given, **named)\n"
         "    return counted\n"
         "for name in ('fsync', 'replace', 'unlink'): setattr(os, name, dying(getattr(os, name)))\n"
-        "it.tempfile.mkstemp, it.msgspec.json.encode = dying(it.tempfile.mkstemp), dying(it.msgspec.json.encode)\n"
+        "tempfile.mkstemp, it.msgspec.json.encode = dying(tempfile.mkstemp), dying(it.msgspec.json.encode)\n"
         "kept = it.Credentials(Path(sys.argv[1]))\n"
         "if sys.argv[2]: kept.write(it.StoredSetup(base_url='http://b', key='the-second-key', model='b'))\n"
         "else: kept.remove()\n"

@@ -13,7 +13,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import Conflict, InvalidInput
 from pilothouse.domain.messages import ErrorMessage, Message
 from pilothouse.domain.policies import Policy
-from pilothouse.domain.states import AwaitingToolApproval, Idle, Paused, WaitingForRecovery
+from pilothouse.domain.states import Idle, Paused, WaitingForRecovery
 from pilothouse.domain.values import ContextId
 from pilothouse.llm.base import ModelEvent, ModelRequest
 from pilothouse.llm.script import Answer, Script, ScriptedCall
@@ -147,10 +147,9 @@ async def test_nothing_can_be_approved_while_results_are_kept_that_the_store_ref
     await world.runtime.rested(context_id)
     await world.runtime.continue_turn(context_id)
     live = await world.runtime.rested(context_id)
-    assert (type(live.state), world.change.ran) == (AwaitingToolApproval, [])
-    await world.runtime.approve_all(context_id)
-    await world.runtime.rested(context_id)
-    assert (live.state, world.change.ran) == (Idle(), ["c"])
+    assert (live.state, world.change.ran) == (Idle(), [])
+    statuses = {call.tool: call.status for call in await world.parts.store.calls(context_id)}
+    assert statuses == {"slow": "executed", "look": "executed", "change": "interrupted"}
 
 
 async def test_the_audit_tells_of_no_pause_that_was_refused(tmp_path: Path) -> None:
@@ -167,9 +166,7 @@ async def test_the_audit_tells_of_no_pause_that_was_refused(tmp_path: Path) -> N
     store.refuses = nothing
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
-    await world.runtime.approve_all(context_id)
-    await world.runtime.rested(context_id)
-    assert (live.state, world.look.ran) == (Idle(), ["a"])
+    assert (live.state, world.look.ran) == (Idle(), [])
     assert "turn_paused" not in [entry.kind for entry in await world.runtime.audit(context_id)]
 
 
@@ -274,9 +271,10 @@ async def test_continue_in_a_sub_agent_of_a_paused_sender_works(tmp_path: Path) 
     live = await world.runtime.rested(child)
     assert (type(live.state), live.unsaved, world.change.ran) == (Paused, None, [])
     await world.runtime.resume(parent)
-    assert isinstance((await world.runtime.rested(child)).state, AwaitingToolApproval)
     model.release.set()
+    assert isinstance((await world.runtime.rested(child)).state, Idle)
     await world.runtime.rested(parent)
+    assert world.change.ran == []
 
 
 async def test_a_pause_of_a_sender_waits_for_a_sub_agents_start_in_its_commit(tmp_path: Path) -> None:

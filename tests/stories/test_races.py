@@ -99,7 +99,7 @@ async def test_a_caller_that_gives_up_during_the_commit_leaves_nothing_undriven(
     assert (await world.runtime.read_messages(context_id))[-1].content == "done"
 
 
-async def test_a_call_rejected_while_the_store_was_full_never_comes_back(tmp_path: Path) -> None:
+async def test_a_call_that_had_not_started_when_the_store_was_full_never_comes_back(tmp_path: Path) -> None:
     store = SlowStore()
     world = World(tmp_path, Answer(calls=(CHANGE, OTHER)), Answer(text="x"), store=store)
     context_id = await world.start()
@@ -109,14 +109,13 @@ async def test_a_call_rejected_while_the_store_was_full_never_comes_back(tmp_pat
     assert isinstance(live.state, WaitingForRecovery)
     store.refuses = lambda _: False
     switch = await world.runtime.switch_mode(context_id, "plan")
-    assert len(switch.rejected) == 1
-    assert isinstance(live.state, WaitingForRecovery)
+    assert (switch.rejected, live.state, live.core.last_turn) == ((), Idle(), "interrupted")
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
     await world.runtime.switch_mode(context_id, "agent")
     await world.runtime.rested(context_id)
     assert world.change.ran == ["b"]
-    assert [result.status for result in await results(world, context_id)] == ["executed", "rejected"]
+    assert [result.status for result in await results(world, context_id)] == ["executed", "interrupted"]
 
 
 class Odd(NoteTool):
@@ -346,10 +345,9 @@ async def test_nothing_is_started_while_a_refusal_is_being_settled(tmp_path: Pat
     await world.runtime.rested(context_id)
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
-    await world.runtime.approve_all(context_id)
-    await world.runtime.rested(context_id)
-    assert world.change.ran == ["b"]
-    assert {result.status for result in await results(world, context_id)} == {"executed"}
+    assert world.change.ran == []
+    statuses = {result.tool: result.status for result in await results(world, context_id)}
+    assert statuses == {"look": "executed", "held": "executed", "change": "interrupted"}
 
 
 async def returns_nothing() -> None:

@@ -108,10 +108,7 @@ async def test_a_turn_that_was_paused_when_the_store_refused_can_be_continued(tm
     store.refuses = nothing
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
-    assert isinstance(live.state, AwaitingToolApproval)
-    await world.runtime.approve_all(context_id)
-    await world.runtime.rested(context_id)
-    assert (live.state, world.change.ran) == (Idle(), ["a", "b"])
+    assert (live.state, world.change.ran) == (Idle(), ["a"])
 
 
 async def test_a_pause_taken_back_in_the_last_instant_lets_the_turn_go_on(tmp_path: Path) -> None:
@@ -200,7 +197,7 @@ async def test_always_for_good_leaves_no_rule_where_the_approval_was_refused(tmp
     assert world.change.ran == ["a"]
 
 
-async def test_a_call_whose_start_was_refused_needs_a_new_decision(tmp_path: Path) -> None:
+async def test_a_call_whose_start_was_refused_is_not_run(tmp_path: Path) -> None:
     store = HeldStore()
     world = World(tmp_path, asks(("change", "a"), ("change", "b")), DONE, store=store)
     context_id = await world.start("supervised")
@@ -214,14 +211,10 @@ async def test_a_call_whose_start_was_refused_needs_a_new_decision(tmp_path: Pat
     store.refuses = nothing
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
-    (call,) = await world.runtime.pending_calls(context_id)
-    assert (call.arguments["text"], call.approval, call.decided_by) == ("b", None, None)
-    assert (await world.runtime.switch_mode(context_id, "supervised")).waiting == (call.id,)
-    await world.runtime.rested(context_id)
+    _, call = await world.parts.store.calls(context_id)
+    assert (call.arguments["text"], call.status, call.approval, call.decided_by) == ("b", "interrupted", None, None)
+    assert await world.runtime.pending_calls(context_id) == []
     assert world.change.ran == ["a"]
-    await world.runtime.approve_all(context_id)
-    await world.runtime.rested(context_id)
-    assert world.change.ran == ["a", "b"]
 
 
 async def test_a_call_whose_start_was_refused_has_used_up_no_elevation(tmp_path: Path) -> None:
@@ -234,11 +227,9 @@ async def test_a_call_whose_start_was_refused_has_used_up_no_elevation(tmp_path:
     store.refuses = nothing
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
-    assert [call.tool for call in await world.runtime.pending_calls(context_id)] == ["look", "change"]
+    assert await world.runtime.pending_calls(context_id) == []
     elevation = await world.runtime.elevation(context_id)
     assert elevation is not None
     assert elevation.calls_left == 1
     assert "elevation_ended" not in [entry.kind for entry in await world.runtime.audit(context_id)]
-    await world.runtime.reject_all(context_id)
-    await world.runtime.rested(context_id)
     assert world.change.ran == []

@@ -1,17 +1,16 @@
 """The set-up that was made in the page: kept in one file of the runtime's own, for its owner's eyes only."""
 
 import contextlib
-import os
-import tempfile
 from pathlib import Path
 
 import msgspec
 
 from pilothouse.config.reading import refused
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import StoreRefused
 from pilothouse.domain.setup import Address, Key, ModelName, ProviderName
 from pilothouse.domain.values import Value
-
-_DRAFT = ".credentials-"
+from pilothouse.private_file import remove_drafts, replace_private_file, sync_folder
 
 
 class StoredSetup(Value, kw_only=True):
@@ -37,37 +36,15 @@ class Credentials:
             raise refused(self._path, f"{error}.", "repair or remove it") from error
 
     def write(self, setup: StoredSetup) -> None:
-        """It is there, whole, when this returns, or what was there before still is. Raises: OSError."""
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._remove_drafts()
-        fd, draft = tempfile.mkstemp(dir=self._path.parent, prefix=_DRAFT)  # 0600
-        try:
-            with open(fd, "wb") as file:
-                file.write(msgspec.json.encode(setup))
-                file.flush()
-                os.fsync(fd)
-            os.replace(draft, self._path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(draft)
-            raise
-        self._sync_folder()
+        """Raises: StoreRefused; then what was there before still is."""
+        replace_private_file(self._path, msgspec.json.encode(setup))
 
     def remove(self) -> None:
-        """Also what a kill has left. Raises: OSError."""
-        self._remove_drafts()
-        with contextlib.suppress(FileNotFoundError):
-            self._path.unlink()
-            self._sync_folder()
-
-    def _remove_drafts(self) -> None:
-        """Who was killed while it wrote has left one behind, with a key in it."""
-        for draft in self._path.parent.glob(f"{_DRAFT}*"):
-            draft.unlink(missing_ok=True)
-
-    def _sync_folder(self) -> None:
-        fd = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        """Also what a kill has left. Raises: StoreRefused."""
         try:
-            os.fsync(fd)
-        finally:
-            os.close(fd)
+            remove_drafts(self._path)
+            with contextlib.suppress(FileNotFoundError):
+                self._path.unlink()
+                sync_folder(self._path.parent)
+        except OSError as error:
+            raise StoreRefused(Code.STORE_REFUSED, detail=error.strerror or str(error)) from error

@@ -5,7 +5,6 @@ import fcntl
 import hashlib
 import json
 import os
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -16,9 +15,10 @@ import msgspec
 from pilothouse.config.personas import PERSONAS, persona_names
 from pilothouse.config.reading import read_text, refused
 from pilothouse.domain.codes import Code
-from pilothouse.domain.errors import Conflict
+from pilothouse.domain.errors import Conflict, StoreRefused
 from pilothouse.domain.trust import FolderTrust, TrustStatus
 from pilothouse.domain.values import Timestamp, Value
+from pilothouse.private_file import replace_private_file
 
 FOLDER = ".pilothouse"
 CONFIG, TOOLS, SERVERS = "config.toml", "tools.toml", "mcp_servers.json"
@@ -109,9 +109,12 @@ class Trust:
     @contextlib.contextmanager
     def _held(self) -> Iterator[None]:
         """One change at a time, of this process and of others."""
-        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._lock:
-            fd = os.open(self._file.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                fd = os.open(self._file.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            except OSError as error:
+                raise StoreRefused(Code.STORE_REFUSED, detail=error.strerror or str(error)) from error
             try:
                 fcntl.flock(fd, fcntl.LOCK_EX)
                 yield
@@ -119,13 +122,8 @@ class Trust:
                 os.close(fd)
 
     def _write(self, folders: Mapping[str, _Trusted]) -> None:
-        book = _Book(folders)
-        fd, draft = tempfile.mkstemp(dir=self._file.parent, prefix=".trust-")
-        with open(fd, "wb") as file:
-            file.write(msgspec.json.encode(book))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, self._file)
+        """Raises: StoreRefused; then what was trusted before still is."""
+        replace_private_file(self._file, msgspec.json.encode(_Book(folders)))
 
 
 def _present(folder: str) -> dict[str, str]:

@@ -8,6 +8,7 @@ PilothouseError
 ├── StoreError             the disk or its content
 │   ├── StoreRefused       this write did not happen; nothing is damaged
 │   ├── StoreReadOnly      a sync failed; reopen before writing again
+│   ├── StoreUnavailable   the data directory is gone, or cannot be read
 │   ├── StoreDamaged       what is stored cannot be read
 │   ├── StoreLocked        another process owns the data directory
 │   └── StaleWrite         another writer was first (version or fence)
@@ -59,6 +60,10 @@ class StoreRefused(StoreError):
 
 
 class StoreReadOnly(StoreError):
+    pass
+
+
+class StoreUnavailable(StoreError):
     pass
 
 
@@ -118,5 +123,6 @@ __all__ = [
     "StoreLocked",
     "StoreReadOnly",
     "StoreRefused",
+    "StoreUnavailable",
     "ToolError",
 ]

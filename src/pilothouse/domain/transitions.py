@@ -49,7 +49,7 @@ _OWN: Mapping[type[BaseState], set[type[BaseState]]] = {
     # rest
     Idle: {ProcessingUserMessage, EnhancingSystemPrompt, SwitchingBranch, MergingBranches, CompressingMessages},
     Failed: {ProcessingUserMessage, EnhancingSystemPrompt, SwitchingBranch, MergingBranches, CompressingMessages},
-    WaitingForRecovery: {EnhancingSystemPrompt, AwaitingToolApproval, AwaitingUserAnswer, Paused, SavingMessage},
+    WaitingForRecovery: {Idle},
     AwaitingToolApproval: {
         AwaitingToolApproval,
         ExecutingTool,

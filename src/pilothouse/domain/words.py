@@ -72,8 +72,9 @@ WORDS: Mapping[Code, tuple[str, str]] = {
         "模型 {model!r} 需要密钥：请设置 {variable}。没有密钥时可使用模型 'demo'。",
     ),
     Code.TURN_ACTIVE: (
-        "A turn is still open (state {state}): wait for it, decide what it asks, or cancel it.",
-        "当前回合尚未结束（状态 {state}）：请等待、作出决定或取消。",
+        "A turn is still open (state {state}): wait for it, decide what it asks, continue it if it was broken off "
+        "(`continue`), or cancel it (`cancel`).",
+        "当前回合尚未结束（状态 {state}）：请等待、作出决定、继续被中断的回合（`continue`）或取消（`cancel`）。",
     ),
     Code.NOT_CONTINUABLE: (
         "There is nothing to continue (state {state}).",
@@ -254,12 +255,26 @@ WORDS: Mapping[Code, tuple[str, str]] = {
     ),
     Code.SCRIPT_INVALID: ("The script is not valid: {detail}", "脚本无效：{detail}"),
     Code.STORE_REFUSED: (
-        "The store could not write: {detail}. Nothing was changed.",
-        "存储无法写入：{detail}。没有任何更改。",
+        "Could not save: {detail}. What was saved before is intact. Make room or repair the disk, then try again.",
+        "无法保存：{detail}。之前保存的内容完好。请腾出空间或修复磁盘后重试。",
     ),
     Code.STORE_READ_ONLY: (
-        "The context is read-only since a failed sync ({detail}). Continue to check it and write again.",
-        "同步失败（{detail}）后该对话为只读。继续将检查并恢复写入。",
+        "Could not save: a sync to the disk failed ({detail}). What was saved before is intact. Check the disk, "
+        "then continue.",
+        "无法保存：向磁盘同步失败（{detail}）。之前保存的内容完好。请检查磁盘，然后继续。",
+    ),
+    Code.STORE_UNAVAILABLE: (
+        "The data directory {path} cannot be used: {detail}. Put it back, or start again with another one.",
+        "数据目录 {path} 无法使用：{detail}。请将其恢复，或使用其他目录重新启动。",
+    ),
+    Code.CHANGE_NOT_KEPT: (
+        "Nothing was changed: what {path} holds now could not be kept for undo ({detail}). Make room on the disk, "
+        "then try again.",
+        "没有任何更改：无法为撤销保存 {path} 的当前内容（{detail}）。请腾出磁盘空间后重试。",
+    ),
+    Code.DISK_SPACE_LOW: (
+        "Only {free_mb} MB are free on the disk with the data directory {path}. Make room before it is full.",
+        "数据目录 {path} 所在磁盘仅剩 {free_mb} MB。请在磁盘写满之前腾出空间。",
     ),
     Code.STORE_LOCKED: (
         "The data directory {path!r} is in use by another process ({holder}). Stop it, or choose another directory.",

@@ -12,7 +12,7 @@ from pilothouse.domain.modes import Verdict
 from pilothouse.domain.payloads import check_text
 from pilothouse.domain.rules import Rule, Rung
 from pilothouse.domain.values import CallId, Value
-from pilothouse.runtime.contexts import Contexts, turn_of
+from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.deciding import (
     after_decisions,
     can_start,
@@ -29,6 +29,7 @@ from pilothouse.runtime.modes import follow
 from pilothouse.runtime.results import end_call
 from pilothouse.runtime.rules import chosen_rule, opened_by, put_rule
 from pilothouse.runtime.standing import present
+from pilothouse.runtime.turn import turn_of
 
 _LOOKED_THROUGH = 1000
 

@@ -15,12 +15,13 @@ from pilothouse.domain.states import Failed, WaitingForRecovery
 from pilothouse.domain.values import ContextId
 from pilothouse.llm.base import Adapter
 from pilothouse.runtime.driver import drive
+from pilothouse.runtime.kept_changes import RETRY_SECONDS, store_kept_change
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.parts import Parts
 from pilothouse.runtime.recovery import recover
 from pilothouse.runtime.rulebook import Rulebook
 from pilothouse.runtime.steps import STEPS
-from pilothouse.runtime.turn import Turn
+from pilothouse.runtime.turn import Turn, turn_of
 from pilothouse.tools.finding import Finder
 
 _ANCESTORS_AT_MOST = 16
@@ -42,8 +43,12 @@ class Contexts(ABC):
         self._closed = False
 
     @asynccontextmanager
-    async def locked(self, context_id: str) -> AsyncIterator[Live]:
-        """The context, held. Raises: NotFound, InvalidInput, StoreError."""
+    async def locked(self, context_id: str, *, stores_kept: bool = True) -> AsyncIterator[Live]:
+        """The context, held. A change that the store refused before is stored first: unless that succeeds, no command
+        does anything, except one that says otherwise (`stores_kept`).
+
+        Raises: NotFound, InvalidInput, StoreError.
+        """
         live = await self.find(context_id)
         live.users += 1
         try:
@@ -52,6 +57,8 @@ class Contexts(ABC):
                     raise NotFound(Code.UNKNOWN_CONTEXT, context_id=context_id)
                 if self._closed:
                     raise Conflict(Code.RUNTIME_CLOSED)
+                if stores_kept and isinstance(live.state, WaitingForRecovery):
+                    await self._leave_waiting(live)
                 yield live
         finally:
             live.users -= 1
@@ -99,12 +106,15 @@ class Contexts(ABC):
                 above.append(await self.find(ancestor))
                 above[-1].users += 1
             live = Live(stored, self, above)
-            await self._recover(live)
+            with suppress(StoreError):
+                await self._recover(live)
         except BaseException:
             for held in above:
                 held.users -= 1
             raise
         self.keep(live)
+        if isinstance(live.state, WaitingForRecovery):
+            self.beside(self._retry_until_stored(live))
         await self.open_folder(stored.core.workspace)  # another one may have been the last of this folder meanwhile
         return live
 
@@ -140,9 +150,36 @@ class Contexts(ABC):
         try:
             await live.commit(draft)
         except StoreError as error:
-            # History can be read; nothing can be written until there is room and the person says go on.
-            live.unsaved = draft
+            # History can be read; nothing can be written until there is room.
             live.state = WaitingForRecovery(reason=error.reason)
+            raise
+
+    async def _leave_waiting(self, live: Live) -> None:
+        """Store what the store refused before. The caller holds the lock.
+
+        Raises: StoreError; then the context goes on waiting.
+        """
+        if live.turn is not None or live.unsaved is not None:
+            await store_kept_change(live)
+        else:  # it was found after a crash, and could not even be marked
+            await self._recover(live)
+            live.publish_state()
+
+    async def _mark_interrupted(self, live: Live) -> None:
+        """When the runtime closes. Raises: StoreError."""
+        if isinstance(live.state, WaitingForRecovery):
+            await self._leave_waiting(live)
+        elif live.core.turn is not None and not live.is_resting:
+            await self._recover(Live(await self.parts.store.open(live.id), self, live.above))
+
+    async def _retry_until_stored(self, live: Live) -> None:
+        """The kept change is tried again and again; any command tries it, too."""
+        while isinstance(live.state, WaitingForRecovery):
+            await self.parts.ambient.background_sleep(RETRY_SECONDS)
+            async with live.lock:
+                if isinstance(live.state, WaitingForRecovery):
+                    with suppress(StoreError):
+                        await self._leave_waiting(live)
 
     def keep(self, live: Live) -> None:
         self._live[live.id] = live
@@ -200,6 +237,8 @@ class Contexts(ABC):
             live.task = None
             if isinstance(live.state, Failed):
                 live.publish_state()  # it was told before it was closed
+            if isinstance(live.state, WaitingForRecovery):
+                self.beside(self._retry_until_stored(live))
             if live.core.turn is None:
                 live.turn = None
                 live.outlet = None
@@ -258,9 +297,8 @@ class Contexts(ABC):
                 if live.turn is not None:
                     live.turn.settled.set()  # also where its driver never came to its first step
         for live in self.in_memory():
-            if live.core.turn is not None and not live.is_resting:
-                with suppress(StoreError):  # what the next start would do; if the store refuses now, it will
-                    await self._recover(Live(await self.parts.store.open(live.id), self, live.above))
+            with suppress(StoreError):  # what the next start would do; if the store refuses now, it will
+                await self._mark_interrupted(live)
         if self.parts.servers is not None:
             await self.parts.servers.stop()
         await self.parts.registry.stop()
@@ -268,10 +306,3 @@ class Contexts(ABC):
         for adapter in (self.parts.adapter, *titles, *self.retired):
             await adapter.close()
         await self.parts.store.close()
-
-
-def turn_of(live: Live) -> Turn:
-    """The open turn, made anew where a restart or a long rest has forgotten it."""
-    if live.turn is None:
-        live.turn = Turn(live)
-    return live.turn

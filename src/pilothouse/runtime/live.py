@@ -18,7 +18,14 @@ from pilothouse.domain.forks import BranchFork
 from pilothouse.domain.models import ModelFacts
 from pilothouse.domain.personas import Persona
 from pilothouse.domain.signals import ContextChanged, StateChanged
-from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Paused, State, is_resting
+from pilothouse.domain.states import (
+    AwaitingToolApproval,
+    AwaitingUserAnswer,
+    Paused,
+    State,
+    WaitingForRecovery,
+    is_resting,
+)
 from pilothouse.domain.transitions import check
 from pilothouse.domain.values import CallId, ContextId, MessageId
 from pilothouse.runtime.announcing import announce
@@ -138,7 +145,8 @@ class Live:
     @property
     def can_be_forgotten(self) -> bool:
         """Nothing is in memory only, and nobody holds it or waits for it."""
-        return self.is_resting and self.task is None and self.unsaved is None and self.users == 0
+        is_at_rest = self.is_resting and not isinstance(self.state, WaitingForRecovery)
+        return is_at_rest and self.task is None and self.unsaved is None and self.users == 0
 
     def take_turn(self, turn: "Turn") -> None:
         """The next one; whoever drives the context goes on with it."""

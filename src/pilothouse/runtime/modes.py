@@ -15,7 +15,7 @@ from pilothouse.domain.messages import Metadata, SystemControl
 from pilothouse.domain.modes import Mode, Verdict
 from pilothouse.domain.policies import Policy, check_policy
 from pilothouse.domain.values import CallId, MessageId, Value
-from pilothouse.runtime.contexts import Contexts, turn_of
+from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.deciding import (
     Opener,
     after_decisions,
@@ -31,6 +31,7 @@ from pilothouse.runtime.live import Live
 from pilothouse.runtime.parts import Parts
 from pilothouse.runtime.standing import end_elevation as end_in_draft
 from pilothouse.runtime.standing import settle_elevation, standing_of
+from pilothouse.runtime.turn import turn_of
 
 _REFUSED = frozenset({"rejected", "denied"})
 

@@ -29,7 +29,7 @@ async def recover(live: Live) -> tuple[Draft, State] | None:
     after_break(live, draft)
     if any(call.is_open for call in draft.round_calls()):
         return draft, next_state(draft)
-    draft.append(_interrupted(live), open_turn(live).branch)
+    draft.append(interruption(live), open_turn(live).branch)
     draft.core.update(turn=None, last_turn="interrupted")
     return draft, Idle()
 
@@ -61,7 +61,8 @@ def _complete_partials(live: Live, draft: Draft) -> None:
             draft.append(message, turn.branch)
 
 
-def _interrupted(live: Live) -> ErrorMessage:
+def interruption(live: Live) -> ErrorMessage:
+    """The message that ends a turn which was broken off."""
     turn = open_turn(live)
     return ErrorMessage(
         id=MessageId(live.parts.ambient.new_id()),

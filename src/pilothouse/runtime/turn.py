@@ -222,3 +222,10 @@ class Turn:
         opened: OpenTurn | None = draft.core.get("turn", self.live.core.turn)
         if opened is not None:
             draft.core["turn"] = msgspec.structs.replace(opened, usage=opened.usage.plus(used))
+
+
+def turn_of(live: Live) -> Turn:
+    """The open turn, made anew where a restart or a long rest has forgotten it."""
+    if live.turn is None:
+        live.turn = Turn(live)
+    return live.turn

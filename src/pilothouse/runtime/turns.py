@@ -20,15 +20,14 @@ from pilothouse.domain.states import (
     WaitingForRecovery,
     name_of,
 )
-from pilothouse.runtime.contexts import Contexts, turn_of
-from pilothouse.runtime.deciding import after_a_rest, decide_anew, next_state, start_calls
+from pilothouse.runtime.contexts import Contexts
+from pilothouse.runtime.deciding import after_a_rest, decide_anew, start_calls
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.modes import follow_children
 from pilothouse.runtime.opening import open_turn
 from pilothouse.runtime.queue import take_held
-from pilothouse.runtime.recovery import after_break
 from pilothouse.runtime.rounds import said_last
-from pilothouse.runtime.turn import Turn
+from pilothouse.runtime.turn import Turn, turn_of
 
 
 async def continue_turn(contexts: Contexts, context_id: str) -> None:
@@ -37,16 +36,19 @@ async def continue_turn(contexts: Contexts, context_id: str) -> None:
 
     Raises: Conflict when there is nothing to continue; StoreError when the store still refuses.
     """
-    async with contexts.locked(context_id) as live:
+    was_waiting = isinstance((await contexts.find(context_id)).state, WaitingForRecovery)
+    async with contexts.locked(context_id) as live:  # what the store refused before is stored now
         match live.state:
-            case WaitingForRecovery():
-                await _continue_writing(contexts, live)
             case Failed():
                 await _continue(contexts, live)
-            case Idle() if live.core.last_turn in CONTINUABLE:
+            case Idle() if live.core.last_turn == "interrupted" or (
+                live.core.last_turn in CONTINUABLE and not was_waiting
+            ):
                 await _continue(contexts, live)
             case Idle() if live.core.queue:
                 await take_held(contexts, live)
+            case _ if was_waiting:  # the turn had come to its end, only the store had not taken it
+                pass
             case _:
                 raise Conflict(Code.NOT_CONTINUABLE, state=name_of(live.state))
     await follow_children(contexts, live, live.core.owner)
@@ -67,26 +69,6 @@ def _is_unfinished(message: Message) -> bool:
     return message.metadata.held == "processing" or (is_unresolved(message) and message.metadata.held is None)
 
 
-async def _continue_writing(contexts: Contexts, live: Live) -> None:
-    """First commit what was kept in memory when the store refused; then go on from there."""
-    if live.turn is not None:
-        live.turn.paused_by = None
-    draft = live.draft()
-    closes = draft.value("turn") is None
-    if closes:
-        live.enter(SavingMessage())
-        target: State = Idle()
-    else:
-        after_break(live, draft)
-        waiting = any(call.is_open for call in draft.round_calls())
-        target = next_state(draft) if waiting else EnhancingSystemPrompt()
-    try:
-        await live.commit(draft, target, then=lambda: contexts.drive(live, Turn(live)))
-    except StoreError as error:
-        live.enter(WaitingForRecovery(reason=error.reason))
-        raise
-
-
 async def cancel(contexts: Contexts, context_id: str, *, by: str = "local") -> None:
     """End the open turn, in whatever state it is, and those of its sub-agents; returns when it has ended.
 
@@ -95,7 +77,7 @@ async def cancel(contexts: Contexts, context_id: str, *, by: str = "local") -> N
     failing = await contexts.find(context_id)
     if isinstance(failing.state, Failed) and failing.turn is not None:
         await failing.turn.settled.wait()  # it is being closed already; that must not be cut
-    async with contexts.locked(context_id) as live:
+    async with contexts.locked(context_id, stores_kept=False) as live:  # it stores what is kept, as cancelled
         if isinstance(live.state, Idle):
             raise Conflict(Code.NOTHING_TO_CANCEL)
         turn = turn_of(live)

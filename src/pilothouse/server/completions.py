@@ -7,8 +7,9 @@ import msgspec
 from msgspec import Meta, Struct
 
 from pilothouse.domain.codes import Code
-from pilothouse.domain.errors import InvalidInput, ModelError
+from pilothouse.domain.errors import InvalidInput, ModelError, StoreRefused
 from pilothouse.domain.messages import Usage
+from pilothouse.domain.states import WaitingForRecovery
 from pilothouse.domain.values import MessageId, Value
 from pilothouse.runtime.following import end_of
 from pilothouse.runtime.live import Live
@@ -95,6 +96,8 @@ async def _complete(call: Call, body: CompletionBody, slot: StreamSlot) -> Compl
     if call.serving.stopping.is_set():
         raise Refused(503, Code.SERVER_STOPPING)
     finish = _finish(turn)
+    if isinstance(turn.live.state, WaitingForRecovery) and not text:
+        raise StoreRefused(turn.live.state.reason.code, **turn.live.state.reason.params)
     if turn.has_failed and turn.failure is not None and not text and finish == "stop":
         raise ModelError(turn.failure.code, **turn.failure.params)
     return Completion(

@@ -230,12 +230,21 @@ SETUP: dict[str, Any] = {
 }
 TRIAL: dict[str, Any] = {"ok": True, "models": ["gpt-4.1", "gpt-4.1-mini"], "reason": None}
 HEALTH: dict[str, Any] = {
-    "status": "ok",
+    "status": "warning",
     "version": "0.3.0",
     "user": "local",
     "contexts_in_memory": 2,
     "turns_open": 1,
+    "contexts_waiting": 0,
     "sandbox": True,
+    "problems": [
+        {
+            "code": "disk_space_low",
+            "severity": "warning",
+            "detail": "Only 42 MB are free on the disk with the data directory /home/me/.local/share/pilothouse.",
+            "since": None,
+        }
+    ],
 }
 METER: dict[str, Any] = {
     "tokens": 61200,

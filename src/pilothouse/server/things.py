@@ -8,10 +8,13 @@ from starlette.responses import Response
 
 from pilothouse import __version__
 from pilothouse.domain.calls import Effect, display_name
+from pilothouse.domain.codes import Code, Language, Reason, say
 from pilothouse.domain.modes import Mode
 from pilothouse.domain.personas import Persona
 from pilothouse.domain.shapes import Page
-from pilothouse.domain.values import Value
+from pilothouse.domain.states import WaitingForRecovery
+from pilothouse.domain.store_health import MIN_FREE_BYTES, StoreHealth
+from pilothouse.domain.values import Timestamp, Value
 from pilothouse.server.inputs import Id
 from pilothouse.server.serving import Call
 
@@ -83,15 +86,27 @@ class ToolShape(Value, kw_only=True, omit_defaults=False):
     parameters: Mapping[str, Any]
 
 
-class Health(Value, kw_only=True, omit_defaults=False):
-    """`sandbox` says whether the kernel confines commands that run only because they read."""
+class HealthProblem(Value, kw_only=True, omit_defaults=False):
+    code: Code
+    severity: Literal["error", "warning"]
+    """An error stops work that has to be saved; a warning does not."""
+    detail: str
+    """What is wrong and what to do, in the reader's language."""
+    since: Timestamp | None = None
 
-    status: Literal["ok", "stopping"]
+
+class Health(Value, kw_only=True, omit_defaults=False):
+    status: Literal["ok", "warning", "failing", "stopping"]
+    """The worst of `problems`, unless the server is stopping."""
     version: str
     user: str
     contexts_in_memory: int
     turns_open: int
+    contexts_waiting: int
+    """Contexts that wait for recovery: the store has refused what they have to save."""
     sandbox: bool
+    """Whether the kernel confines commands that run only because they read."""
+    problems: tuple[HealthProblem, ...]
 
 
 async def modes(call: Call) -> Page[ModeShape]:
@@ -177,14 +192,34 @@ async def switch_tool(call: Call, name: str, body: ToolSwitch) -> ToolShape:
 
 
 async def health(call: Call) -> Health:
+    problems = _problems(await call.runtime.parts.store.health(), call.language)
+    worst = {problem.severity for problem in problems}
+    status: Literal["ok", "warning", "failing"] = (
+        "failing" if "error" in worst else "warning" if "warning" in worst else "ok"
+    )
+    waiting = [live for live in call.runtime.in_memory() if isinstance(live.state, WaitingForRecovery)]
     return Health(
-        status="stopping" if call.serving.stopping.is_set() else "ok",
+        status="stopping" if call.serving.stopping.is_set() else status,
         version=__version__,
         user=call.user,
         contexts_in_memory=len(call.runtime.in_memory()),
         turns_open=_turns(call),
+        contexts_waiting=len(waiting),
         sandbox=call.runtime.has_sandbox,
+        problems=problems,
     )
+
+
+def _problems(store: StoreHealth, language: Language) -> tuple[HealthProblem, ...]:
+    found = []
+    if store.refusal is not None:
+        reason = store.refusal.reason
+        detail = say(reason, language)
+        found.append(HealthProblem(code=reason.code, severity="error", detail=detail, since=store.refusal.since))
+    if store.free_bytes is not None and store.free_bytes < MIN_FREE_BYTES:
+        low = Reason(Code.DISK_SPACE_LOW, {"free_mb": store.free_bytes // 1024 // 1024, "path": store.path})
+        found.append(HealthProblem(code=low.code, severity="warning", detail=say(low, language)))
+    return tuple(found)
 
 
 async def metrics(call: Call) -> Response:

@@ -15,6 +15,7 @@ from pilothouse.ambient import Ambient
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import check_context_id
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreDamaged
+from pilothouse.private_file import replace_private_file
 
 LOCAL = "local"
 LENGTH_AT_LEAST = 16
@@ -99,6 +100,8 @@ class Tokens:
             status = os.stat(self.path)
             seen = (status.st_ino, status.st_mtime_ns, status.st_size)
         except FileNotFoundError:
+            if self._seen is not None and not self.path.parent.is_dir():
+                return self._tokens  # the data directory is gone: that takes no user's access away
             seen = (0, 0, 0)
         except OSError as error:
             raise StoreDamaged(Code.TOKENS_DAMAGED, path=str(self.path), detail=error.strerror) from error
@@ -123,13 +126,8 @@ class Tokens:
         return found
 
     def _write(self, tokens: Mapping[str, str]) -> None:
-        draft = self.path.with_name(f".{self.path.name}.{self._ambient.new_id()}")
-        fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(fd, "wb") as file:
-            file.write(msgspec.json.format(msgspec.json.encode(tokens)))
-            file.flush()
-            os.fsync(fd)
-        os.replace(draft, self.path)
+        """Raises: StoreRefused; then the tokens are as they were."""
+        replace_private_file(self.path, msgspec.json.format(msgspec.json.encode(tokens)))
 
 
 def check_token(token: str, source: str) -> str:

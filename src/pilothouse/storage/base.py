@@ -16,6 +16,7 @@ from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.contexts import Change, ContextSummary, SentKey, StoredContext
 from pilothouse.domain.messages import ErrorMessage, Message
+from pilothouse.domain.store_health import StoreHealth
 from pilothouse.domain.values import CallId, ContextId, MessageId, TurnId, Value
 
 # The token of the lease under which one process owns a context: constant where there is one process.
@@ -101,6 +102,9 @@ class Store(Protocol):
 
     def forget_deltas(self, context_id: ContextId, message_id: MessageId) -> None:
         """Forget the pieces of an answer that will never be complete: another attempt takes its place."""
+
+    async def health(self) -> StoreHealth:
+        """Whether writes are taken, and how much room is left. Tries to write where the last write was refused."""
 
     async def close(self) -> None:
         """Write everything out. Idempotent."""

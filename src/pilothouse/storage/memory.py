@@ -21,6 +21,7 @@ from pilothouse.domain.contexts import (
 )
 from pilothouse.domain.errors import Conflict, NotFound, StaleWrite
 from pilothouse.domain.messages import Message
+from pilothouse.domain.store_health import StoreHealth
 from pilothouse.domain.values import CallId, ContextId, MessageId, TurnId
 from pilothouse.storage.base import FENCE, UserLog, gap
 
@@ -172,6 +173,9 @@ class MemoryStore:
 
     def forget_deltas(self, context_id: ContextId, message_id: MessageId) -> None:
         self._find(context_id).partials.pop(message_id, None)
+
+    async def health(self) -> StoreHealth:
+        return StoreHealth()
 
     async def close(self) -> None:
         pass

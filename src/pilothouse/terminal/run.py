@@ -11,7 +11,14 @@ from pilothouse.domain.codes import Code, Language, Reason, say
 from pilothouse.domain.contexts import TurnEnd
 from pilothouse.domain.errors import RequestError
 from pilothouse.domain.messages import ErrorMessage, Text, ToolRequest, ToolResult
-from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Idle
+from pilothouse.domain.states import (
+    AwaitingToolApproval,
+    AwaitingUserAnswer,
+    Failed,
+    Idle,
+    State,
+    WaitingForRecovery,
+)
 from pilothouse.domain.values import Value
 from pilothouse.runtime.following import Asks, At, ChildWaits, Cut, Event, Piece, Prints, Seen, end_of, follow
 from pilothouse.runtime.live import Live
@@ -118,6 +125,7 @@ class _Record:
 
 async def _result(runtime: Runtime, live: Live, record: _Record, language: Language) -> Result:
     pending = await runtime.pending_calls(live.id)
+    error = _stopped_by(live.state) or record.error
     return Result(
         context_id=live.id,
         state=str(live.state.__struct_config__.tag),
@@ -125,15 +133,26 @@ async def _result(runtime: Runtime, live: Live, record: _Record, language: Langu
         text=record.text,
         exit_code=_exit_code(live, record.error),
         pending=tuple(f"{call.display_name} {msgspec.json.encode(call.arguments).decode()}" for call in pending),
-        error=say(record.error, language) if record.error is not None else None,
+        error=say(error, language) if error is not None else None,
         input_tokens=live.core.usage.input_tokens,
         output_tokens=live.core.usage.output_tokens,
     )
 
 
+def _stopped_by(state: State) -> Reason | None:
+    """What the state says that no message does."""
+    match state:
+        case Failed(error_message=reason) | WaitingForRecovery(reason=reason):
+            return reason
+        case _:
+            return None
+
+
 def _exit_code(live: Live, error: Reason | None) -> Exit:
     if isinstance(live.state, AwaitingToolApproval | AwaitingUserAnswer):
         return Exit.NOT_ALLOWED
+    if isinstance(live.state, WaitingForRecovery):
+        return Exit.TRY_LATER
     if not isinstance(live.state, Idle):
         return Exit.ERROR
     if live.core.last_turn == "error" and error is not None:

@@ -83,8 +83,11 @@ _WORDS: dict[str, tuple[str, str]] = {
     "not_json": ("That is no JSON object: {detail}", "这不是 JSON 对象：{detail}"),
     "dangerous": ("Careful: {what}", "小心：{what}"),
     "cancelled": ("Cancelled. /continue goes on from here.", "已取消。/continue 从这里继续。"),
-    "recovery": ("Not saved: {reason} Make room, then /continue.", "未保存：{reason} 腾出空间后使用 /continue。"),
-    "failed": ("Failed: {reason}", "失败：{reason}"),
+    "recovery": (
+        "{reason} It is tried again every 10 seconds, and with /continue, which then goes on.",
+        "{reason} 每 10 秒自动重试一次；/continue 会立即重试并继续。",
+    ),
+    "failed": ("Failed: {reason} /continue tries again from here.", "失败：{reason} /continue 可从这里重试。"),
     "bye": (
         "Kept. Come back with: pilothouse --context {context_id}",
         "已保存。返回：pilothouse --context {context_id}",

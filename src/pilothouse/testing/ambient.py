@@ -14,6 +14,7 @@ class TurnableAmbient:
         self._now = start
         self._ids = ids_from
         self.slept: list[float] = []
+        self._advanced = asyncio.Event()
 
     def now(self) -> float:
         return self._now
@@ -23,6 +24,14 @@ class TurnableAmbient:
 
     def advance(self, seconds: float) -> None:
         self._now += seconds
+        self._advanced.set()
+        self._advanced = asyncio.Event()
+
+    async def background_sleep(self, seconds: float) -> None:
+        """Until a test has advanced the clock so far."""
+        due = self._now + seconds
+        while self._now < due:
+            await self._advanced.wait()
 
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)

@@ -7,14 +7,16 @@ from typing import Literal
 
 from pilothouse.storage.files.disk import Disk
 
-Fault = Literal["ENOSPC", "EIO", "short", "kill"]
+Fault = Literal["ENOSPC", "EIO", "EROFS", "EDQUOT", "short", "kill"]
+
+_NOT_EVEN_REMOVING = ("EIO", "EROFS")
 
 
 class FaultyDisk(Disk):
     """Counts its operations. The one numbered `at` fails with `fault`; with `lasting`, all later ones too.
 
     "short" writes half and reports that, "kill" ends the process half-way through a write or before anything
-    else. A full disk refuses what needs room, and lets things be cut and removed.
+    else. A full disk (ENOSPC, EDQUOT) refuses what needs room, and lets things be cut and removed.
     """
 
     def __init__(self) -> None:
@@ -40,7 +42,7 @@ class FaultyDisk(Disk):
         return True
 
     def _raise(self) -> None:
-        number = errno.ENOSPC if self.fault == "ENOSPC" else errno.EIO
+        number: int = getattr(errno, self.fault, errno.EIO)
         raise OSError(number, os.strerror(number))
 
     def open(self, path: Path, flags: int) -> int:
@@ -69,7 +71,7 @@ class FaultyDisk(Disk):
         return super().sync_file_system(path)
 
     def truncate(self, fd: int, size: int) -> None:
-        if self._fails() and self.fault == "EIO":
+        if self._fails() and self.fault in _NOT_EVEN_REMOVING:
             self._raise()
         super().truncate(fd, size)
 
@@ -79,7 +81,7 @@ class FaultyDisk(Disk):
         super().rename(source, target)
 
     def unlink(self, path: Path) -> None:
-        if self._fails() and self.fault == "EIO":
+        if self._fails() and self.fault in _NOT_EVEN_REMOVING:
             self._raise()
         super().unlink(path)
 

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any, Literal
 
 from pilothouse.domain.codes import Code, Reason, say
-from pilothouse.domain.errors import ToolError
+from pilothouse.domain.errors import PilothouseError
 from pilothouse.domain.values import Value
 from pilothouse.tools.base import Job, Tool, storable
 from pilothouse.tools.results import AT_MOST, bounded
@@ -26,7 +26,7 @@ async def execute(tool: Tool[Any], arguments: Any, job: Job) -> Outcome:
         keeps_time = job.seconds is None or getattr(tool, "keeps_time", False)
         async with asyncio.timeout(None if keeps_time else (job.seconds or 0) + _GRACE):
             content = await tool.run(arguments, job)
-    except ToolError as error:
+    except PilothouseError as error:
         return failed(error.reason)
     except TimeoutError:
         return failed(Reason(Code.TOOL_TIMED_OUT, {"tool": tool.name, "seconds": job.seconds}))
@@ -36,7 +36,7 @@ async def execute(tool: Tool[Any], arguments: Any, job: Job) -> Outcome:
         detail = f"it gave {type(content).__name__} instead of text"
         return failed(Reason(Code.TOOL_FAILED, {"tool": tool.name, "detail": detail}))
     whole = storable(content)
-    if len(whole) > AT_MOST and job.artifacts is not None:
+    if len(whole) > AT_MOST and job.artifacts is not None:  # it says itself where the whole could not be kept
         whole = await asyncio.to_thread(bounded, whole, job.call_id, job.artifacts)
     return Outcome(status="executed", content=whole)
 

@@ -11,14 +11,21 @@ AT_MOST = HEAD + TAIL + 1000  # with the note of what was cut
 
 def bounded(content: str, call_id: str, artifacts: ArtifactStore) -> str:
     """A result of any tool. A long one is kept whole beside, where it can be read."""
-    with artifacts.writing_output(call_id) as file:
-        file.write(content.encode()[:MAX_OUTPUT_BYTES])
+    where: str | None = artifacts.output_name(call_id)
+    why = None
+    try:
+        with artifacts.writing_output(call_id) as file:
+            file.write(content.encode()[:MAX_OUTPUT_BYTES])
+    except OSError as error:
+        where, why = None, error.strerror
     left_out = len(content) - HEAD - TAIL
-    note = cut_note(f"{left_out:,} characters", artifacts.output_name(call_id))
+    note = cut_note(f"{left_out:,} characters", where, not_kept=why)
     return f"{content[:HEAD]}\n{note}\n{content[-TAIL:]}"
 
 
-def cut_note(what: str, where: str | None, *, is_whole: bool = True) -> str:
+def cut_note(what: str, where: str | None, *, is_whole: bool = True, not_kept: str | None = None) -> str:
+    if not_kept is not None:
+        return f"[… {what} left out. The whole could not be kept: {not_kept} …]"
     if where is None:
         return f"[… {what} left out …]"
     kept = "The whole" if is_whole else f"The first {MAX_OUTPUT_BYTES // 1024 // 1024} MB"
@@ -39,6 +46,7 @@ class Output:
         self._size = 0
         self._fd: int | None = None
         self._kept = 0
+        self._not_kept: str | None = None
 
     def add(self, part: bytes) -> None:
         self._size += len(part)
@@ -52,10 +60,17 @@ class Output:
             del self._tail[:surplus]
 
     def _keep(self, part: bytes) -> None:
-        if self._artifacts is None or self._kept >= MAX_OUTPUT_BYTES:
+        """A full disk does not end the command: its result says that the whole is not there."""
+        if self._artifacts is None or self._kept >= MAX_OUTPUT_BYTES or self._not_kept is not None:
             return
+        try:
+            self._write(self._artifacts, part)
+        except OSError as error:
+            self._not_kept = error.strerror or str(error)
+
+    def _write(self, artifacts: ArtifactStore, part: bytes) -> None:
         if self._fd is None:
-            with self._artifacts.writing_output(self._call_id) as file:
+            with artifacts.writing_output(self._call_id) as file:
                 self._fd = os.dup(file.fileno())
             part = bytes(self._head + self._tail) + part
         data = memoryview(part)[: MAX_OUTPUT_BYTES - self._kept]
@@ -76,5 +91,5 @@ class Output:
         if not left_out:
             return (self._head + self._tail).decode(errors="replace")
         where = self._artifacts.output_name(self._call_id) if self._artifacts is not None and self._kept else None
-        note = cut_note(f"{left_out:,} bytes", where, is_whole=self._kept == self._size)
+        note = cut_note(f"{left_out:,} bytes", where, is_whole=self._kept == self._size, not_kept=self._not_kept)
         return f"{self._head.decode(errors='replace')}\n{note}\n{self._tail.decode(errors='replace')}"

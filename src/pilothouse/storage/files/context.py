@@ -13,7 +13,7 @@ from pilothouse.storage.base import FENCE
 from pilothouse.storage.files import recovery
 from pilothouse.storage.files.checkpoint import Tail, write_checkpoint
 from pilothouse.storage.files.contents import Contents
-from pilothouse.storage.files.disk import Disk
+from pilothouse.storage.files.disk import Disk, words_of
 from pilothouse.storage.files.journal import JournalWriter, segments
 from pilothouse.storage.files.layout import (
     BLOB_FROM,
@@ -76,7 +76,7 @@ class ContextOnDisk:
             disk.make_dir(folder.path)
             disk.sync_dir(folder.path.parent)
         except OSError as error:
-            raise StoreRefused(Code.STORE_REFUSED, detail=error.strerror) from error
+            raise StoreRefused(Code.STORE_REFUSED, detail=words_of(error)) from error
         made = cls(folder, disk, change.core)
         try:
             made.commit(change, expected=0, fence=FENCE)
@@ -94,14 +94,14 @@ class ContextOnDisk:
                 self.folder, self._disk, f"metadata.json.format-{base.format}", self.folder.metadata.read_bytes()
             )
         except OSError as error:
-            self._cannot_write = error.strerror or str(error)
+            self._cannot_write = words_of(error)
 
     def _put_aside(self, found: recovery.Found) -> None:
         try:
             self.damage = tuple(recovery.put_aside(self.folder, found, self._disk))
         except OSError as error:
             # Without a copy of what cannot be read, nothing may be written over it.
-            self._cannot_write = error.strerror or str(error)
+            self._cannot_write = words_of(error)
             self.damage = (Reason(Code.STORE_READ_ONLY, {"detail": self._cannot_write}),)
 
     # writing
@@ -125,7 +125,7 @@ class ContextOnDisk:
         try:
             entry = self._encode(change)
         except OSError as error:
-            raise StoreRefused(Code.STORE_REFUSED, detail=error.strerror) from error
+            raise StoreRefused(Code.STORE_REFUSED, detail=words_of(error)) from error
         self._journal.append(entry.version, msgspec.json.encode(entry))
         self._apply(entry)
         for message in change.messages:
@@ -203,7 +203,7 @@ class ContextOnDisk:
             for path in old:
                 self._disk.unlink(path)
         except OSError as error:
-            raise StoreRefused(Code.STORE_REFUSED, detail=error.strerror) from error
+            raise StoreRefused(Code.STORE_REFUSED, detail=words_of(error)) from error
 
     def close(self) -> None:
         self._journal.rotate()

@@ -124,6 +124,20 @@ class Disk:
             os.close(fd)
 
 
+def words_of(error: OSError) -> str:
+    """What the system says, without the path: the reader has no use for it."""
+    return error.strerror or str(error)
+
+
+def free_bytes(path: Path) -> int | None:
+    """What is free for this user; None where it cannot be told."""
+    try:
+        found = os.statvfs(path)
+    except OSError:
+        return None
+    return found.f_bavail * found.f_frsize
+
+
 @cache
 def _syncfs() -> Callable[[int], int] | None:
     try:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import StoreDamaged, StoreRefused
-from pilothouse.storage.files.disk import Disk
+from pilothouse.storage.files.disk import Disk, words_of
 from pilothouse.storage.files.layout import Folder
 from pilothouse.storage.files.recovery import keep
 
@@ -20,7 +20,7 @@ class Documents:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise StoreDamaged(Code.DOCUMENT_DAMAGED, name=name, detail=error.strerror) from error
+            raise StoreDamaged(Code.DOCUMENT_DAMAGED, name=name, detail=words_of(error)) from error
 
     def write(self, user: str, name: str, data: bytes) -> None:
         """Raises: StoreRefused; then the old one is still there."""
@@ -32,14 +32,14 @@ class Documents:
                     self._disk.sync_dir(folder.parent)
             self._disk.replace_file(path, data)
         except OSError as error:
-            raise StoreRefused(Code.STORE_REFUSED, detail=error.strerror) from error
+            raise StoreRefused(Code.STORE_REFUSED, detail=words_of(error)) from error
 
     def put_aside(self, user: str, name: str, data: bytes) -> str:
         """Keep bytes that mean nothing to us. Raises: StoreRefused."""
         try:
             return keep(Folder(self._users / user), self._disk, f"{name}.json", data)
         except OSError as error:
-            raise StoreRefused(Code.STORE_REFUSED, detail=error.strerror) from error
+            raise StoreRefused(Code.STORE_REFUSED, detail=words_of(error)) from error
 
     def _path(self, user: str, name: str) -> Path:
         return self._users / user / f"{name}.json"

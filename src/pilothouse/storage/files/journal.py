@@ -3,6 +3,7 @@
 A line is `<crc32 of the rest, 8 hex digits> <JSON>\\n`. A segment is named after the first version in it.
 """
 
+import errno
 import os
 import re
 import zlib
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import StoreReadOnly, StoreRefused
-from pilothouse.storage.files.disk import Disk
+from pilothouse.storage.files.disk import Disk, words_of
 
 _NAME = re.compile(r"\d{12}-\d{3}\.log")
 
@@ -72,19 +73,22 @@ class JournalWriter:
             raise StoreReadOnly(Code.STORE_READ_ONLY, detail=self._broken)
         line = line_of(payload)
         fd = self._segment(version)
+        if os.fstat(fd).st_nlink == 0:  # the data directory was removed: nobody would find what is written here
+            self._broken = os.strerror(errno.ENOENT)
+            raise StoreReadOnly(Code.STORE_READ_ONLY, detail=self._broken)
         try:
             self._disk.write_all(fd, line)
         except OSError as error:
             self._cut_back(fd, error)
             if self._broken is not None:
                 raise StoreReadOnly(Code.STORE_READ_ONLY, detail=self._broken) from error
-            raise StoreRefused(Code.STORE_REFUSED, detail=_words(error)) from error
+            raise StoreRefused(Code.STORE_REFUSED, detail=words_of(error)) from error
         try:
             self._disk.sync(fd)
         except OSError as error:
             # The kernel may have dropped the dirty pages: what this file holds is unknown until it is read again.
             self._cut_back(fd, error)
-            self._broken = _words(error)
+            self._broken = words_of(error)
             raise StoreReadOnly(Code.STORE_READ_ONLY, detail=self._broken) from error
         self._size += len(line)
 
@@ -93,7 +97,7 @@ class JournalWriter:
             self._disk.truncate(fd, self._size)
         except OSError:
             # A torn line stays at the end. Nothing may be appended to it: the next segment will be a new file.
-            self._broken = _words(cause)
+            self._broken = words_of(cause)
 
     def _segment(self, version: int) -> int:
         if self._fd is None:
@@ -110,13 +114,13 @@ class JournalWriter:
                     break
             fd = self._disk.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND)
         except OSError as error:
-            raise StoreRefused(Code.STORE_REFUSED, detail=_words(error)) from error
+            raise StoreRefused(Code.STORE_REFUSED, detail=words_of(error)) from error
         try:
             self._disk.sync_dir(self._folder)
             self._disk.sync_dir(self._folder.parent)
         except OSError as error:
             os.close(fd)
-            raise StoreRefused(Code.STORE_REFUSED, detail=_words(error)) from error
+            raise StoreRefused(Code.STORE_REFUSED, detail=words_of(error)) from error
         return fd
 
     def rotate(self) -> None:
@@ -124,7 +128,3 @@ class JournalWriter:
             os.close(self._fd)
             self._fd = None
             self._size = 0
-
-
-def _words(error: OSError) -> str:
-    return error.strerror or str(error)

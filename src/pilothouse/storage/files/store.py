@@ -1,6 +1,7 @@
 """The file store: a data directory of contexts, owned by one process, each context in a folder of its own."""
 
 import asyncio
+import errno
 import os
 import shutil
 from collections.abc import Callable, Sequence
@@ -21,25 +22,29 @@ from pilothouse.domain.contexts import (
     check_context_id,
     summary_of,
 )
-from pilothouse.domain.errors import Conflict, StoreError, StoreRefused
+from pilothouse.domain.errors import Conflict, StoreError, StoreRefused, StoreUnavailable
 from pilothouse.domain.messages import Message
 from pilothouse.domain.states import is_resting
+from pilothouse.domain.store_health import StoreHealth
 from pilothouse.domain.values import CallId, ContextId, MessageId, TurnId
 from pilothouse.storage.base import FENCE, UserLog
 from pilothouse.storage.files.context import ContextOnDisk
-from pilothouse.storage.files.disk import PRIVATE_DIR, Disk
+from pilothouse.storage.files.disk import PRIVATE_DIR, Disk, free_bytes, words_of
 from pilothouse.storage.files.documents import Documents
 from pilothouse.storage.files.layout import GRAVE, Folder
 from pilothouse.storage.files.listing import is_absent, list_contexts
 from pilothouse.storage.files.lock import lock_directory
 from pilothouse.storage.files.migration import move_artifacts
 from pilothouse.storage.files.users import UserLogOnDisk
+from pilothouse.storage.write_watch import WriteWatch
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 CHECKPOINT_DELAY = 1.0
 CHECKPOINT_FROM = 1024 * 1024
+_PROBE = ".probe"
+_PROBE_BYTES = 64 * 1024
 
 
 class FileStore:
@@ -49,6 +54,7 @@ class FileStore:
         """Raises: StoreLocked when another process owns the directory."""
         self._root = data / "contexts"
         self._now = now
+        self._writes = WriteWatch(now)
         self._disk = disk or Disk()
         data.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
         self._root.mkdir(mode=PRIVATE_DIR, exist_ok=True)
@@ -80,7 +86,8 @@ class FileStore:
             if context_id in self._open or not await self._run(is_absent, folder):
                 raise Conflict(Code.CONTEXT_EXISTS, context_id=context_id)
             try:
-                made = await self._run(ContextOnDisk.create, folder, self._disk, change)
+                with self._writes.watched():
+                    made = await self._run(ContextOnDisk.create, folder, self._disk, change)
             except StoreError:
                 self._half_made.add(context_id)  # what may lie there was never acknowledged
                 raise
@@ -101,7 +108,8 @@ class FileStore:
     async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int = FENCE) -> int:
         async with self._lock_of(context_id):
             context = await self._context(context_id)
-            version = await self._run(context.commit, change, expected=expected, fence=fence)
+            with self._writes.watched():
+                version = await self._run(context.commit, change, expected=expected, fence=fence)
         if is_resting(change.core.state) or context.journal_size > CHECKPOINT_FROM:
             self._checkpoint_soon(context_id)
         return version
@@ -160,7 +168,8 @@ class FileStore:
     async def append_user_log(self, user: str, entries: Sequence[AuditEntry], *, expected: int) -> int:
         async with self._user_lock:
             log = await self._user(user)
-            return await self._run(log.append, entries, expected=expected)
+            with self._writes.watched():
+                return await self._run(log.append, entries, expected=expected)
 
     async def document(self, user: str, name: str) -> bytes | None:
         async with self._user_lock:
@@ -168,11 +177,13 @@ class FileStore:
 
     async def put_document(self, user: str, name: str, data: bytes) -> None:
         async with self._user_lock:
-            await self._run(self._documents.write, check_context_id(user), name, data)
+            with self._writes.watched():
+                await self._run(self._documents.write, check_context_id(user), name, data)
 
     async def put_document_aside(self, user: str, name: str, data: bytes) -> str:
         async with self._user_lock:
-            return await self._run(self._documents.put_aside, check_context_id(user), name, data)
+            with self._writes.watched():
+                return await self._run(self._documents.put_aside, check_context_id(user), name, data)
 
     async def _user(self, user: str) -> UserLogOnDisk:
         log = self._users.get(check_context_id(user))
@@ -198,7 +209,32 @@ class FileStore:
         return self._folder(check_context_id(context_id)).artifacts
 
     def append_deltas(self, context_id: ContextId, message_id: MessageId, turn: TurnId, deltas: Sequence[str]) -> None:
-        self._open[context_id].stream.append(message_id, turn, deltas)
+        try:
+            self._open[context_id].stream.append(message_id, turn, deltas)
+        except StoreError as error:
+            self._writes.refused(error)
+            raise
+
+    async def health(self) -> StoreHealth:
+        if self._writes.refusal is not None or not self._root.is_dir():
+            with suppress(StoreError), self._writes.watched():
+                await self._run(self._probe)
+        return StoreHealth(
+            refusal=self._writes.refusal,
+            free_bytes=await asyncio.to_thread(free_bytes, self._root),
+            path=str(self._root.parent),
+        )
+
+    def _probe(self) -> None:
+        """Write as a commit does. Raises: StoreRefused."""
+        path = self._root.parent / _PROBE
+        try:
+            self._disk.write_file(path, bytes(_PROBE_BYTES))
+        except OSError as error:
+            raise StoreRefused(Code.STORE_REFUSED, detail=words_of(error)) from error
+        finally:
+            with suppress(OSError):
+                self._disk.unlink(path)
 
     def forget_deltas(self, context_id: ContextId, message_id: MessageId) -> None:
         self._open[context_id].stream.forget(message_id)
@@ -241,7 +277,7 @@ class FileStore:
         except OSError as error:
             with suppress(OSError):  # what was refused did not happen
                 os.rename(grave, path)
-            raise StoreRefused(Code.STORE_REFUSED, detail=error.strerror) from error
+            raise StoreRefused(Code.STORE_REFUSED, detail=words_of(error)) from error
         shutil.rmtree(grave, ignore_errors=True)
 
     def _load(self, context_id: ContextId, acknowledged: int | None) -> ContextOnDisk:
@@ -254,8 +290,18 @@ class FileStore:
         return self._locks.setdefault(context_id, asyncio.Lock())
 
     async def _run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Raises: StoreUnavailable where the data directory is gone, or the system refuses to read it."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, lambda: function(*args, **kwargs))
+        return await loop.run_in_executor(self._threads, lambda: self._guarded(lambda: function(*args, **kwargs)))
+
+    def _guarded(self, work: Callable[[], T]) -> T:
+        data = self._root.parent
+        if not self._root.is_dir():  # else every context that is not in memory would seem never to have been
+            raise StoreUnavailable(Code.STORE_UNAVAILABLE, path=str(data), detail=os.strerror(errno.ENOENT))
+        try:
+            return work()
+        except OSError as error:
+            raise StoreUnavailable(Code.STORE_UNAVAILABLE, path=str(data), detail=words_of(error)) from error
 
     # checkpoints: in the background, when a context rests or its journal has grown
 
@@ -277,8 +323,9 @@ class FileStore:
             if context is None:
                 return
             try:
-                await self._run(context.checkpoint)
-            except StoreRefused:
+                with self._writes.watched():
+                    await self._run(context.checkpoint)
+            except (StoreRefused, StoreUnavailable):
                 pass  # the journal still has everything; the next rest tries again
             context.stream.close_if_idle()
 

@@ -13,7 +13,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import PartialAnswer
 from pilothouse.domain.errors import StoreRefused
 from pilothouse.domain.values import MessageId, TurnId
-from pilothouse.storage.files.disk import Disk
+from pilothouse.storage.files.disk import Disk, words_of
 from pilothouse.storage.files.layout import Folder
 
 
@@ -34,7 +34,7 @@ class StreamFile:
                 data = msgspec.json.encode([message_id, turn]) + b"\n" + data
             self._disk.write_all(self._open(), data)
         except OSError as error:
-            raise StoreRefused(Code.STORE_REFUSED, detail=error.strerror) from error
+            raise StoreRefused(Code.STORE_REFUSED, detail=words_of(error)) from error
         self._message = message_id
 
     def forget(self, message_id: MessageId) -> None:

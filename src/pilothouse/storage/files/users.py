@@ -10,7 +10,7 @@ from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import StaleWrite, StoreDamaged, StoreRefused
 from pilothouse.domain.values import Value
 from pilothouse.storage.base import UserLog
-from pilothouse.storage.files.disk import Disk
+from pilothouse.storage.files.disk import Disk, words_of
 from pilothouse.storage.files.journal import JournalWriter, first_version, read_lines, segments
 from pilothouse.storage.files.layout import Folder
 from pilothouse.storage.files.recovery import keep
@@ -52,7 +52,7 @@ class UserLogOnDisk:
         try:
             self._make_folder()
         except OSError as error:
-            raise StoreRefused(Code.STORE_REFUSED, detail=error.strerror) from error
+            raise StoreRefused(Code.STORE_REFUSED, detail=words_of(error)) from error
         line = _Line(version=expected + 1, entries=tuple(entries))
         self._journal.append(line.version, msgspec.json.encode(line))
         self._lines[line.version] = line

@@ -199,7 +199,10 @@ def _keep(job: Job, artifacts: ArtifactStore, path: str, data: bytes) -> None:
     file = ChangedFile(storable(real), before=held, after=hashlib.sha256(data).hexdigest(), mode=mode, raw_path=raw)
     folders = _missing_folders(job.workspace, real) if before is None else ()
     entry = ChangeEntry(call=job.call_id, tool="write", files=(file,), made_folders=folders)
-    artifacts.changes.add(entry, [before])
+    try:
+        artifacts.changes.add(entry, [before])
+    except OSError as error:  # a change that could not be undone is not made
+        raise ToolError(Code.CHANGE_NOT_KEPT, path=path, detail=error.strerror or str(error)) from error
 
 
 def _missing_folders(workspace: Workspace, path: str) -> tuple[str, ...]:

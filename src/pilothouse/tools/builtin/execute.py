@@ -107,7 +107,11 @@ class Execute:
             if job.artifacts is None:
                 return await self._in_shell(arguments, job, temporary)
             recorder = CommandRecorder(job.artifacts, job.workspace, job.call_id, self.name)
-            await recorder.begin(job.tell)
+            try:
+                await recorder.begin(job.tell)
+            except OSError as error:  # a command whose changes could not be undone is not run
+                detail = error.strerror or str(error)
+                raise ToolError(Code.CHANGE_NOT_KEPT, path=str(job.workspace.root), detail=detail) from error
             remark = None
             try:
                 result = await self._in_shell(arguments, job, temporary)

@@ -1,8 +1,6 @@
 """All servers of tools: the person's own, and those of folders that they trust. Each has one connection."""
 
 import asyncio
-import os
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -11,6 +9,7 @@ import msgspec
 from pilothouse.domain.codes import Code, say
 from pilothouse.domain.errors import InvalidInput, NotFound
 from pilothouse.domain.servers import PromptShape, ServerShape
+from pilothouse.private_file import replace_private_file
 from pilothouse.sandbox.processes import clean_environment
 from pilothouse.tools.mcp.connection import Connection
 from pilothouse.tools.mcp.definitions import ServerDefinition, plain_name, read_definitions
@@ -43,16 +42,11 @@ class AcceptedTools:
         return server in self._known
 
     def accept(self, server: str, definitions: Mapping[str, str]) -> None:
-        self._known.setdefault(server, {}).update(definitions)
-        if self._file is None:
-            return
-        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fd, draft = tempfile.mkstemp(dir=self._file.parent, prefix=".accepted-")
-        with open(fd, "wb") as file:
-            file.write(msgspec.json.encode(self._known))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, self._file)
+        """Raises: StoreRefused; then nothing was accepted."""
+        accepted = {**self._known, server: {**self._known.get(server, {}), **definitions}}
+        if self._file is not None:
+            replace_private_file(self._file, msgspec.json.encode(accepted))
+        self._known = accepted
 
 
 class Servers:

@@ -6,13 +6,14 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
 import msgspec
 
 from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.errors import ToolError
+from pilothouse.domain.errors import StoreRefused, ToolError
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import Asked, Category, Job, Prepared
 from pilothouse.tools.mcp.connection import Connection
@@ -107,7 +108,9 @@ def tools_of(connection: Connection, key: str, accepted: Accepted) -> list[McpTo
     made = [McpTool(connection, definition, key, accepted) for definition in connection.tools]
     if made and not accepted.knows(key):
         # What a server brings at first is what the person has added it for; what comes later waits for them.
-        accepted.accept(key, {tool.own_name: tool.text for tool in made})
+        # Where that cannot be written down, each of them waits for the person when it is called.
+        with suppress(StoreRefused):
+            accepted.accept(key, {tool.own_name: tool.text for tool in made})
     counts = Counter(_plain(tool.name) for tool in made)
     return [tool for tool in made if counts[_plain(tool.name)] == 1 and len(tool.name) <= NAME_AT_MOST]
 

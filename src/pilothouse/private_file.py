@@ -1,0 +1,47 @@
+"""Small files of the runtime's own: replaced as a whole, durably, readable by their owner only."""
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import StoreRefused
+
+
+def replace_private_file(path: Path, data: bytes) -> None:
+    """The new content is there, whole, when this returns; or the old one still is.
+
+    Raises: StoreRefused.
+    """
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        remove_drafts(path)
+        fd, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-")  # 0600
+        try:
+            with open(fd, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(fd)
+            os.replace(draft, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(draft)
+            raise
+        sync_folder(path.parent)
+    except OSError as error:
+        raise StoreRefused(Code.STORE_REFUSED, detail=error.strerror or str(error)) from error
+
+
+def remove_drafts(path: Path) -> None:
+    """A process that was killed while it wrote has left one behind, maybe with a key in it."""
+    for draft in path.parent.glob(f".{path.stem}-*"):
+        draft.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
