@@ -23,8 +23,8 @@ def traced(workspace: Path, *answers: Answer) -> tuple[World, InMemorySpanExport
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    tracing = Tracing(provider.get_tracer("test"), TurnableAmbient(), lambda: "test")
-    world = World(workspace, *answers, trace_change=tracing.committed)
+    tracing = Tracing(provider.get_tracer("test"), TurnableAmbient(), lambda named: world.runtime.model_of(named))
+    world = World(workspace, *answers, trace_change=tracing.committed, models=["other"])
     before = world.parts.trace
 
     def trace(context_id: str, state: object) -> None:
@@ -81,6 +81,15 @@ async def test_a_turn_that_waits_has_a_span_before_and_one_after(tmp_path: Path)
     assert after.attributes["pilothouse.state"] == "idle"
 
 
+async def test_a_span_names_the_model_that_is_asked(tmp_path: Path) -> None:
+    world, exporter = traced(tmp_path, Answer(text="x"))
+    async with world.runtime:
+        context_id = await world.runtime.create_context(tmp_path, mode="agent", model="other")
+        await world.turn(context_id)
+    (span,) = named(exporter)["chat other"]
+    assert span.attributes["gen_ai.request.model"] == "other"
+
+
 async def test_a_model_that_fails_is_an_error_on_its_span(tmp_path: Path) -> None:
     world, exporter = traced(tmp_path)
     async with world.runtime:
@@ -106,8 +115,8 @@ async def test_spans_arrive_at_the_endpoint_that_the_environment_names(
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
     monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "10")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "none")
-    assert tracing_from({}, SystemAmbient(), lambda: "m") is None
-    tracing = tracing_from({"OTEL_EXPORTER_OTLP_ENDPOINT": "x"}, SystemAmbient(), lambda: "m")
+    assert tracing_from({}, SystemAmbient(), lambda _: "m") is None
+    tracing = tracing_from({"OTEL_EXPORTER_OTLP_ENDPOINT": "x"}, SystemAmbient(), lambda _: "m")
     assert tracing is not None
     world = World(tmp_path, DONE, trace_change=tracing.committed)
     object.__setattr__(world.parts, "trace", tracing.entered)

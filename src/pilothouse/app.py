@@ -43,10 +43,10 @@ def build_runtime(
     configuration = settings.configuration
     configuration.check_servers = read_definitions
     provider = Provider(settings)
-    tracing = tracing_from(environment, ambient, lambda: provider.model)
+    tracing = tracing_from(environment, ambient, lambda context_id: runtime.model_of(context_id))
     registry = Registry(_tools(settings, environment))
     provided = provider.provided()
-    return Runtime(
+    runtime = Runtime(
         Parts(
             store=store or FileStore(settings.data_dir, now=lambda: timestamp(ambient.now())),
             adapter=adapter or provided.adapter,
@@ -76,6 +76,7 @@ def build_runtime(
             trace_change=tracing.committed if tracing is not None else None,
         )
     )
+    return runtime
 
 
 def _tools(settings: Settings, environment: Mapping[str, str]) -> list[Tool[Any]]:

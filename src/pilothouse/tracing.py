@@ -44,10 +44,10 @@ class Tracing:
     """Sees every state that is entered and every commit. A turn that waits for a person ends its span and begins
     another one when it goes on: no span lasts longer than the work it is about."""
 
-    def __init__(self, tracer: "Tracer", ambient: Ambient, model: Callable[[], str]) -> None:
+    def __init__(self, tracer: "Tracer", ambient: Ambient, model_of: Callable[[ContextId], str]) -> None:
         self._tracer = tracer
         self._ambient = ambient
-        self._model = model
+        self._model_of = model_of
         self._turns: dict[ContextId, _OpenTurn] = {}
 
     def entered(self, context_id: ContextId, state: State) -> None:
@@ -61,8 +61,9 @@ class Tracing:
         match state:
             case PreparingLLMRequest():
                 self._end_round(turn)
-                attributes = {"gen_ai.operation.name": "chat", "gen_ai.request.model": self._model()}
-                turn.round = self._start(f"chat {self._model()}", turn, attributes)
+                model = self._model_of(context_id)
+                attributes = {"gen_ai.operation.name": "chat", "gen_ai.request.model": model}
+                turn.round = self._start(f"chat {model}", turn, attributes)
             case ProcessingLLMResponse():
                 turn.round_ended = self._now()
             case TransientError(error_type=reason) if turn.round is not None:
@@ -114,6 +115,8 @@ class Tracing:
         elif not call.is_open and call.id in turn.calls:
             span = turn.calls.pop(call.id)
             span.set_attribute("pilothouse.status", call.status)
+            if call.exit_status is not None:
+                span.set_attribute("process.exit.code", call.exit_status)
             if call.status != "executed":
                 span.set_attribute("error.type", call.reason.code if call.reason is not None else call.status)
             span.end(end_time=self._now())
@@ -136,7 +139,9 @@ class Tracing:
         return int(self._ambient.now() * 1_000_000_000)
 
 
-def tracing_from(environment: Mapping[str, str], ambient: Ambient, model: Callable[[], str]) -> Tracing | None:
+def tracing_from(
+    environment: Mapping[str, str], ambient: Ambient, model_of: Callable[[ContextId], str]
+) -> Tracing | None:
     """Where OpenTelemetry's variables name an endpoint, and the extra is installed."""
     if not any(environment.get(name) for name in _ENDPOINTS):
         return None
@@ -150,4 +155,4 @@ def tracing_from(environment: Mapping[str, str], ambient: Ambient, model: Callab
         return None
     provider = TracerProvider(resource=Resource.create({"service.name": "pilothouse"}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-    return Tracing(provider.get_tracer("pilothouse"), ambient, model)
+    return Tracing(provider.get_tracer("pilothouse"), ambient, model_of)

@@ -166,6 +166,7 @@ def test_the_commands_of_the_runtime_are_these_and_no_others() -> None:
         ),
         *(
             "in_memory",
+            "model_of",
             "keep",
             "locked",
             "merge",

@@ -9,6 +9,7 @@ import aiohttp
 import msgspec
 
 from pilothouse.ambient import Ambient, SystemAmbient
+from pilothouse.domain.codes import Code
 from pilothouse.domain.payloads import Payload, TextPayload
 from pilothouse.domain.shapes import Problem, SentShape
 
@@ -30,6 +31,20 @@ class ServerError(Exception):
     @property
     def is_temporary(self) -> bool:
         return self.problem.status in (429, 502, 503)
+
+
+class CallDecided(ServerError):
+    """A decision came too late: the call was decided already, maybe by this very decision sent twice."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.call_id = str(problem.params["call_id"])
+        self.verdict = str(problem.params["verdict"])
+        """What was decided: approved, rejected, denied, cancelled or interrupted."""
+        self.decided_by = str(problem.params["decided_by"])
+        self.decided_at = problem.params["decided_at"]
+        self.status = str(problem.params["status"])
+        """What became of the call since."""
 
 
 class Client:
@@ -67,7 +82,7 @@ class Client:
         async with self._session.request(method, self._url + path, data=given, headers=sent) as answer:
             content = await answer.read()
             if answer.status >= 400:
-                raise ServerError(_problem(answer.status, content))
+                raise _error(_problem(answer.status, content))
             return msgspec.json.decode(content, type=kind) if content else None
 
     async def send(
@@ -119,7 +134,7 @@ class Client:
         request = self._session.request(method, self._url + path, data=data, headers=headers, timeout=timeout)
         async with request as answer:
             if answer.status >= 400:
-                raise ServerError(_problem(answer.status, await answer.read()))
+                raise _error(_problem(answer.status, await answer.read()))
             name, rest = "", b""
             async for part in answer.content.iter_any():
                 *lines, rest = (rest + part).split(b"\n")  # what was cut in the middle is not used
@@ -133,6 +148,10 @@ class Client:
     def _session(self) -> aiohttp.ClientSession:
         assert self._http is not None, "use it as an async context manager"
         return self._http
+
+
+def _error(problem: Problem) -> ServerError:
+    return CallDecided(problem) if problem.code == Code.CALL_DECIDED else ServerError(problem)
 
 
 def _problem(status: int, content: bytes) -> Problem:

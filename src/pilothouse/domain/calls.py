@@ -62,6 +62,8 @@ class CallRecord(Value, kw_only=True):
     result_id: MessageId | None = None
     asked_by: CallId | None = None
     answers: tuple[str, ...] = ()
+    exit_status: int | None = None
+    """How a command ended; None for anything else, and for records of format 3 and before."""
 
     @property
     def is_open(self) -> bool:

@@ -16,7 +16,7 @@ from pilothouse.domain.rules import Rule
 from pilothouse.domain.states import Idle, State
 from pilothouse.domain.values import CallId, ContextId, MessageId, Timestamp, TurnId, Value
 
-FORMAT = 3
+FORMAT = 4
 _UNNAMED_FORMAT = 2  # what is usual is not written: up to this one, files do not say their format
 QUEUE_AT_MOST = 50
 UNCORRECTED = 1.0  # what is left out of a file is this very value
@@ -108,7 +108,7 @@ class ContextCore(Value, kw_only=True):
     audit: AuditHead = AuditHead()
 
 
-class ContextSummary(Value):
+class ContextSummary(Value, omit_defaults=False):
     """A line of the list. A context that cannot be read is listed too, with its damage."""
 
     context_id: ContextId

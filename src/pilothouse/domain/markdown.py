@@ -12,6 +12,7 @@ import msgspec
 
 from pilothouse.domain.calls import CallRecord, display_name
 from pilothouse.domain.codes import Language, say
+from pilothouse.domain.exit_status import describe_exit, is_failure
 from pilothouse.domain.messages import (
     ErrorMessage,
     FileReference,
@@ -105,7 +106,7 @@ class Teller:
                 told = (self._call(call, calls.get(call.id)) for call in message.calls)
                 return _joined(_contained(message.content), *told)
             case ToolResult():
-                title = f"**{self._word('result')}: {_named(message.tool)}** · {self._word(message.status)}"
+                title = f"**{self._word('result')}: {_named(message.tool)}** · {self._ended(message)}"
                 return _joined(title, self._reason(message), _fenced(message.content))
             case SystemControl():
                 return self._control(message)
@@ -123,10 +124,15 @@ class Teller:
         title = f"**{self._word('call')}: {_named(call.tool)}**"
         if record is None:
             return _joined(title, _fenced(call.arguments, "json"))
-        title += f" · {self._word(record.status)}"
+        title += f" · {self._ended(record)}"
         title += f", {self._word('edited')}" if record.edited else ""
         title += f", {self._word('by')} {_escaped(record.decided_by)}" if record.decided_by else ""
         return _joined(title, _fenced(_json(record.arguments), "json"))
+
+    def _ended(self, ended: ToolResult | CallRecord) -> str:
+        if ended.exit_status is not None and is_failure(ended.exit_status):
+            return f"{self._word('failed')}, {describe_exit(ended.exit_status, self._language)}"
+        return self._word(ended.status)
 
     def _reason(self, message: ToolResult | FileReference | Image | WorkflowExecution) -> str:
         return _escaped(say(message.error, self._language)) if message.error is not None else ""

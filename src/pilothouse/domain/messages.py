@@ -133,6 +133,8 @@ class ToolResult(BaseMessage, tag="tool_result"):
     duration_ms: int | None = None
     error: Reason | None = None
     server: str | None = None
+    exit_status: int | None = None
+    """How a command ended; None for anything else, and for results of format 3 and before."""
 
 
 class MCPResource(BaseMessage, tag="mcp_resource", kw_only=True):

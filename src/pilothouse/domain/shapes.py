@@ -61,6 +61,8 @@ class CallShape(Value, kw_only=True, omit_defaults=False):
     confined: bool = False
     output: str | None = None
     reason: Reason | None = None
+    exit_status: int | None = None
+    """How a command ended: one that failed was executed, too, with another status than 0."""
     result_id: MessageId | None = None
     result: str | None = None
 

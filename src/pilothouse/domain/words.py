@@ -84,8 +84,9 @@ WORDS: Mapping[Code, tuple[str, str]] = {
     Code.NOTHING_TO_RETRY: ("Nothing is waiting for a retry (state {state}).", "没有等待重试的请求（状态 {state}）。"),
     Code.NO_QUESTION: ("No question is waiting for an answer.", "没有等待回答的问题。"),
     Code.CALL_DECIDED: (
-        "The call {call_id} is already {status}: nothing was run by this decision.",
-        "调用 {call_id} 已经是 {status}：此决定没有执行任何操作。",
+        "The call {call_id} was decided already ({verdict} by {decided_by}, {decided_at}) and is now {status}: this "
+        "decision changed nothing.",
+        "调用 {call_id} 已有决定（{verdict}，{decided_by}，{decided_at}），当前状态为 {status}：此决定未更改任何内容。",
     ),
     Code.DIGEST_CHANGED: (
         "The call {call_id} is not the one that was shown (its digest differs): look again and decide anew.",

@@ -58,7 +58,7 @@ async def decide(
     edited = await _look_at_edits(await contexts.find(context_id), decisions)
     async with contexts.locked(context_id) as live:
         for decision in decisions:
-            _check(live, decision)
+            await _check(live, decision)
         _check_once_each(decisions)
         check_decidable(live)
         draft = live.draft()
@@ -197,22 +197,34 @@ async def records_of(contexts: Contexts, context_id: str, ids: Sequence[CallId])
     return {**known, **{call.id: call for call in stored}}
 
 
-def _check(live: Live, decision: PersonsDecision) -> None:
-    known = live.calls.get(CallId(decision.id))
-    if known is None or known.is_question:
+async def _check(live: Live, decision: PersonsDecision) -> None:
+    """Raises: NotFound, Conflict: also for the same decision once more, with what was decided then."""
+    known = live.calls.get(CallId(decision.id)) or await live.parts.store.call(live.id, CallId(decision.id))
+    if known.is_question:
         raise NotFound(Code.UNKNOWN_CALL, call_id=decision.id)
-    if known.status != "pending":
-        raise Conflict(Code.CALL_DECIDED, call_id=decision.id, status=known.status)
+    if known.status != "pending" or known.id not in live.calls:
+        raise _decided(known)
     if decision.digest is not None and decision.digest != known.digest:
         raise Conflict(Code.DIGEST_CHANGED, call_id=decision.id)
     check_text(decision.reason or "")
+
+
+_VERDICTS: dict[Status, str] = {"rejected": "rejected", "denied": "denied", "cancelled": "cancelled"}
+
+
+def _decided(call: CallRecord) -> Conflict:
+    """What was decided about a call, by whom and when."""
+    at = call.decided_at or call.finished_at
+    verdict = _VERDICTS.get(call.status) or ("approved" if call.decided_at is not None else call.status)
+    told = {"status": call.status, "verdict": verdict, "decided_by": call.decided_by or "runtime", "decided_at": at}
+    return Conflict(Code.CALL_DECIDED, call_id=call.id, **told)
 
 
 def _check_once_each(decisions: Sequence[PersonsDecision]) -> None:
     seen: dict[str, str] = {}
     for decision in decisions:
         if decision.id in seen:
-            raise Conflict(Code.CALL_DECIDED, call_id=decision.id, status=f"{seen[decision.id]}d in the same request")
+            raise InvalidInput(Code.INVALID_REQUEST, detail=f"the call {decision.id} is decided twice")
         seen[decision.id] = decision.verdict
 
 

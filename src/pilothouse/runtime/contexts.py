@@ -204,6 +204,11 @@ class Contexts(ABC):
     def _folders(self) -> set[str | None]:
         return {live.core.workspace for live in self._live.values()}
 
+    def model_of(self, context_id: ContextId) -> str:
+        """The model that a context in memory would ask now."""
+        live = self._live.get(context_id)
+        return live.model if live is not None else self.parts.model
+
     def in_memory(self) -> tuple[Live, ...]:
         return tuple(self._live.values())
 

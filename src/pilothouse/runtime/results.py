@@ -22,6 +22,7 @@ def end_call(
     content: str | None = None,
     reason: Reason | None = None,
     duration_ms: int | None = None,
+    exit_status: int | None = None,
     by: str = "runtime",
 ) -> None:
     """Give a call its one result. `reason` is put into English for the model where there is no content."""
@@ -43,10 +44,13 @@ def end_call(
         status=status,
         duration_ms=duration_ms,
         error=reason,
+        exit_status=exit_status,
     )
     draft.append(message, turn.branch)
-    draft.change_call(call_id, status=status, reason=reason or call.reason, finished_at=at, result_id=message.id)
-    draft.note("call_ended", by, call=call.id, tool=call.tool, status=status)
+    ended = {"status": status, "exit_status": exit_status}
+    draft.change_call(call_id, **ended, reason=reason or call.reason, finished_at=at, result_id=message.id)
+    known = {name: value for name, value in ended.items() if value is not None}
+    draft.note("call_ended", by, call=call.id, tool=call.tool, **known)
 
 
 def close_open_calls(draft: Draft, live: Live, not_started: Reason, *, status: EndStatus = "cancelled") -> None:

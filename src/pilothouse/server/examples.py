@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from pilothouse.domain.contexts import FORMAT
+
 CONTEXT_ID = "0190c8f2-7c1a-7abc-8def-0123456789ab"
 MESSAGE_ID = "0190c8f2-7c1a-7abd-8def-0123456789ab"
 ANSWER_ID = "0190c8f2-7c1a-7abe-8def-0123456789ab"
@@ -42,6 +44,7 @@ CALL: dict[str, Any] = {
     "confined": False,
     "output": None,
     "reason": {"code": "mode_waits", "params": {"mode": "supervised"}},
+    "exit_status": None,
     "result_id": None,
     "result": None,
 }
@@ -93,6 +96,10 @@ SUMMARY: dict[str, Any] = {
     "updated_at": AT,
     "workspace": "/home/me/project",
     "owner": "local",
+    "parent": None,
+    "archived": False,
+    "usage": {},
+    "damage": None,
 }
 MESSAGE: dict[str, Any] = {
     "type": "text",
@@ -229,6 +236,7 @@ SETUP: dict[str, Any] = {
     "reason": None,
 }
 TRIAL: dict[str, Any] = {"ok": True, "models": ["gpt-4.1", "gpt-4.1-mini"], "reason": None}
+EXPORT = f'{{"type":"pilothouse_context","format":{FORMAT}}}\n'
 HEALTH: dict[str, Any] = {
     "status": "warning",
     "version": "0.3.0",

@@ -79,7 +79,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", f"{_C}/audit", contexts.audit, "What was decided, by whom and why; mode history",
           errors=(404,), example=examples.page(AUDIT)),
     Route("GET", f"{_C}/export", contexts.export, "One file with everything, or a branch as Markdown",
-          errors=(404, 409), gives=LINES, or_gives=MARKDOWN, example='{"type":"pilothouse_context","format":2}\n'),
+          errors=(404, 409), gives=LINES, or_gives=MARKDOWN, example=examples.EXPORT),
     Route("POST", "/api/contexts/import", contexts.import_file, "Take over such a file",
           status=201, errors=(409,), takes=LINES, limit=IMPORT_AT_MOST, example={"context_id": CONTEXT_ID}),
     Route("POST", f"{_C}/files", contexts.upload, "Put a file into the workspace",

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from pilothouse.domain.codes import Code, Language, Reason, say
+from pilothouse.domain.exit_status import is_failure
 from pilothouse.domain.messages import ErrorMessage, ToolRequest, ToolResult
 from pilothouse.domain.states import Failed, SavingMessage, WaitingForRecovery
 from pilothouse.domain.values import CallId
@@ -94,8 +95,10 @@ class Teller:
             arguments = self._arguments.get(message.call_id)
             yield event("tool_start", {"id": message.call_id, "name": message.tool, "args": arguments})
         told = say(message.error, self._language) if message.error is not None else message.content
-        data = {"id": message.call_id, "name": message.tool, "status": message.status, "result": told[:RESULT_AT_MOST]}
-        yield event("tool_end", data)
+        status = "failed" if is_failure(message.exit_status) else message.status
+        data = {"id": message.call_id, "name": message.tool, "status": status, "result": told[:RESULT_AT_MOST]}
+        ended = {} if message.exit_status is None else {"exit_status": message.exit_status}
+        yield event("tool_end", {**data, **ended})
 
 
 def error_event(reason: Reason, language: Language) -> bytes:

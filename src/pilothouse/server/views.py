@@ -153,6 +153,7 @@ def _call_shape(record: CallRecord, offers: tuple[RuleOffer, ...], result: str |
         confined=record.confined,
         output=output,
         reason=record.reason,
+        exit_status=record.exit_status,
         result_id=record.result_id,
         result=result,
     )

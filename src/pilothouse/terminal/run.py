@@ -10,6 +10,7 @@ import msgspec
 from pilothouse.domain.codes import Code, Language, Reason, say
 from pilothouse.domain.contexts import TurnEnd
 from pilothouse.domain.errors import RequestError
+from pilothouse.domain.exit_status import describe_exit, is_failure
 from pilothouse.domain.messages import ErrorMessage, Text, ToolRequest, ToolResult
 from pilothouse.domain.states import (
     AwaitingToolApproval,
@@ -184,6 +185,8 @@ def _print_text(event: Event, out: TextIO, err: TextIO, language: Language) -> N
         case Seen(message=ToolResult(status=status) as message) if status != "executed":
             told = message.content if message.error is None else say(message.error, language)
             err.write(visible(f"· {message.tool}: {told}\n"))
+        case Seen(message=ToolResult(exit_status=int(status)) as message) if is_failure(status):
+            err.write(visible(f"· {message.tool}: {describe_exit(status, language)}\n"))
 
 
 def _explain(result: Result, err: TextIO) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 
 from pilothouse.domain.codes import Code, Language, Reason, say
+from pilothouse.domain.exit_status import describe_exit, is_failure
 from pilothouse.domain.messages import ErrorMessage, Processing, SystemControl, Text, ToolRequest, ToolResult
 from pilothouse.domain.states import TransientError
 from pilothouse.domain.values import MessageId
@@ -35,9 +36,11 @@ def show_event(event: Event, language: Language, typed: Collection[MessageId] = 
 def _show_what_became(message: ToolResult | ErrorMessage | SystemControl | Processing, language: Language) -> None:
     match message:
         case ToolResult():
-            mark = "✓" if message.status == "executed" else "✗"
+            has_failed = is_failure(message.exit_status)
+            mark = "✓" if message.status == "executed" and not has_failed else "✗"
             told = message.content if message.error is None else say(message.error, language)
-            print(visible(f"  {mark} {short(told)}"))
+            ended = f"{describe_exit(message.exit_status or 0, language)}: " if has_failed else ""
+            print(visible(f"  {mark} {ended}{short(told)}"))
         case ErrorMessage():
             print(visible(f"! {say(message.reason, language)}"))
         case Processing() if message.stage in set(Code):

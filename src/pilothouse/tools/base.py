@@ -61,6 +61,17 @@ class Job(Value):
     artifacts: ArtifactStore | None = None
 
 
+class ToolOutput(Value):
+    """What a call gave, where there is more to say than a text."""
+
+    content: str
+    exit_status: int | None = None
+    """How a command ended: 0 for success, 128 + N where signal N ended it."""
+
+    def with_remark(self, remark: str) -> "ToolOutput":
+        return ToolOutput(f"{self.content}\n[{remark}]", self.exit_status)
+
+
 class Tool(Protocol[A]):
     @property
     def name(self) -> str: ...
@@ -76,7 +87,7 @@ class Tool(Protocol[A]):
     async def prepare(self, arguments: A, workspace: Workspace) -> Prepared:
         """Look, change nothing. Raises: ToolError for a call that cannot work."""
 
-    async def run(self, arguments: A, job: Job) -> str:
+    async def run(self, arguments: A, job: Job) -> str | ToolOutput:
         """Do it; the text is the result. Raises: ToolError. Must end soon after it is cancelled."""
 
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pilothouse.domain.codes import Code, Reason, say
 from pilothouse.domain.errors import PilothouseError
 from pilothouse.domain.values import Value
-from pilothouse.tools.base import Job, Tool, storable
+from pilothouse.tools.base import Job, Tool, ToolOutput, storable
 from pilothouse.tools.results import AT_MOST, bounded
 
 _GRACE = 2.0
@@ -16,6 +16,7 @@ class Outcome(Value):
     status: Literal["executed", "failed"]
     content: str
     error: Reason | None = None
+    exit_status: int | None = None
 
 
 async def execute(tool: Tool[Any], arguments: Any, job: Job) -> Outcome:
@@ -25,20 +26,21 @@ async def execute(tool: Tool[Any], arguments: Any, job: Job) -> Outcome:
         # time may wait for a person meanwhile.
         keeps_time = job.seconds is None or getattr(tool, "keeps_time", False)
         async with asyncio.timeout(None if keeps_time else (job.seconds or 0) + _GRACE):
-            content = await tool.run(arguments, job)
+            given = await tool.run(arguments, job)
     except PilothouseError as error:
         return failed(error.reason)
     except TimeoutError:
         return failed(Reason(Code.TOOL_TIMED_OUT, {"tool": tool.name, "seconds": job.seconds}))
     except Exception as error:  # a tool is foreign code: whatever it raises, the conversation goes on
         return failed(Reason(Code.TOOL_FAILED, {"tool": tool.name, "detail": f"{type(error).__name__}: {error}"}))
-    if not isinstance(content, str):
-        detail = f"it gave {type(content).__name__} instead of text"
+    output = given if isinstance(given, ToolOutput) else ToolOutput(given)
+    if not isinstance(output.content, str):
+        detail = f"it gave {type(output.content).__name__} instead of text"
         return failed(Reason(Code.TOOL_FAILED, {"tool": tool.name, "detail": detail}))
-    whole = storable(content)
+    whole = storable(output.content)
     if len(whole) > AT_MOST and job.artifacts is not None:  # it says itself where the whole could not be kept
         whole = await asyncio.to_thread(bounded, whole, job.call_id, job.artifacts)
-    return Outcome(status="executed", content=whole)
+    return Outcome(status="executed", content=whole, exit_status=output.exit_status)
 
 
 def failed(reason: Reason) -> Outcome:

@@ -142,7 +142,16 @@ def _end(turn: Turn, draft: Draft, call_id: CallId, task: asyncio.Task[tuple[Out
         arguments = msgspec.json.encode(call.arguments).decode()
         told = say(Reason(Code.ARGUMENTS_EDITED, {"arguments": arguments}))
         content = f"{told}\n{content}"
-    end_call(draft, turn.live, call_id, outcome.status, content=content, reason=outcome.error, duration_ms=duration_ms)
+    end_call(
+        draft,
+        turn.live,
+        call_id,
+        outcome.status,
+        content=content,
+        reason=outcome.error,
+        duration_ms=duration_ms,
+        exit_status=outcome.exit_status,
+    )
     for asked in draft.round_calls():
         if asked.asked_by == call_id and asked.is_open:  # nobody waits for the answer any more
             end_call(draft, turn.live, asked.id, "cancelled", reason=Reason(Code.NOT_RUN))

@@ -17,12 +17,13 @@ from msgspec import Meta
 from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import ToolError
+from pilothouse.domain.exit_status import describe_exit
 from pilothouse.domain.lines import CommandLine
 from pilothouse.sandbox import confinement, processes
 from pilothouse.sandbox.confinement import Confinement
 from pilothouse.sandbox.shell import Judgement, judge
 from pilothouse.sandbox.workspace import Workspace, real_path
-from pilothouse.tools.base import Arguments, Category, Job, Prepared, in_thread
+from pilothouse.tools.base import Arguments, Category, Job, Prepared, ToolOutput, in_thread
 from pilothouse.tools.results import Output
 from pilothouse.tools.undo.command_recorder import CommandRecorder
 
@@ -96,7 +97,7 @@ class Execute:
             digest.update(_state_of(name, arguments.cwd, workspace, self._environment.get("PATH")))
         return digest.hexdigest()
 
-    async def run(self, arguments: ExecuteArguments, job: Job) -> str:
+    async def run(self, arguments: ExecuteArguments, job: Job) -> ToolOutput:
         if "\0" in arguments.command:
             raise ToolError(Code.INVALID_ARGUMENTS, tool=self.name, detail="the command holds a NUL character")
         if job.basis is not None and job.basis != await in_thread(self._basis, arguments, job.workspace):
@@ -117,9 +118,9 @@ class Execute:
                 result = await self._in_shell(arguments, job, temporary)
             finally:
                 remark = await recorder.finish()
-            return f"{result}\n[{remark}]" if remark is not None else result
+            return result.with_remark(remark) if remark is not None else result
 
-    async def _in_shell(self, arguments: ExecuteArguments, job: Job, temporary: str | None) -> str:
+    async def _in_shell(self, arguments: ExecuteArguments, job: Job, temporary: str | None) -> ToolOutput:
         assert job.seconds is not None
         seconds = min(arguments.timeout or job.seconds, job.seconds)
         confined = self._confinement(job, temporary)
@@ -146,7 +147,8 @@ class Execute:
         finally:
             await asyncio.shield(running.end())
             output.close()
-        return _told(output, running.process.returncode, confined)
+        status = running.process.returncode
+        return ToolOutput(_told(output, status, confined), exit_status=status)
 
     def _confinement(self, job: Job, temporary: str | None) -> Confinement:
         if job.confined and confinement.has_sandbox():
@@ -172,8 +174,8 @@ async def _read(running: processes.Running, output: Output, job: Job) -> None:
 
 def _told(output: Output, status: int | None, confined: Confinement) -> str:
     text = str(output)
-    if status or not output:
-        text += f"\n[exit status {status}]"
+    if status is not None and (status or not output):
+        text += f"\n[{describe_exit(status)}]"
     if confined.kind != "no" and confinement.was_refused(text):
         text += f"\n{_REFUSED if confined.kind == 'read_only' else _REFUSED_OUTSIDE}"
     return text

@@ -8,19 +8,12 @@ import { statusWords } from "./tools";
 const EXITED = ["failed, exit status {n}", "失败，退出状态 {n}"] as const;
 const BY = ["{outcome} by {by}", "由 {by} 决定：{outcome}"] as const;
 
-type Exited = CallShape & { readonly exit_status?: number | null };
-
-/** The exit status of a command; null for other calls, and for those of which the server does not say it. */
-export function exitStatusOf(call: CallShape): number | null {
-  return (call as Exited).exit_status ?? null;
-}
-
 export function outcomeOf(call: CallShape): CallShape["status"] {
-  return call.status === "executed" && (exitStatusOf(call) ?? 0) !== 0 ? "failed" : call.status;
+  return call.status === "executed" && (call.exit_status ?? 0) !== 0 ? "failed" : call.status;
 }
 
 export function outcomeWords(call: CallShape, language: Language): string {
-  const exit = exitStatusOf(call) ?? 0;
+  const exit = call.exit_status ?? 0;
   return exit === 0 ? statusWords(call.status, language) : sayWord(EXITED, language, { n: exit });
 }
 

@@ -1,0 +1,70 @@
+"""A decision that comes too late is told what was decided, by whom and when; it changes nothing."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilothouse.client import CallDecided, Client
+from pilothouse.testing.served import Served
+from pilothouse.testing.world import World
+from tests.held import DONE, asks
+
+
+async def decided(client: Client, path: str, body: dict[str, Any]) -> CallDecided:
+    with pytest.raises(CallDecided) as caught:
+        await client.call("POST", path, body)
+    assert caught.value.problem.status == 409
+    return caught.value
+
+
+@pytest.mark.parametrize("first", ["approve", "reject"])
+@pytest.mark.parametrize("when", ["in the turn", "after it"])
+async def test_a_late_decision_is_told_what_was_decided(tmp_path: Path, first: str, when: str) -> None:
+    world = World(tmp_path, asks(("change", "a"), ("change", "b")), DONE)
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
+        context_id = await world.start("supervised")
+        await world.turn(context_id)
+        calls, other = f"/api/contexts/{context_id}/tool-calls", (await world.runtime.pending_calls(context_id))[1]
+        call = (await world.runtime.pending_calls(context_id))[0]
+        await client.call("POST", f"{calls}/{call.id}/{first}", {"reason": "no"} if first == "reject" else {})
+        if when == "after it":
+            await client.call("POST", f"{calls}/{other.id}/reject", {"reason": "no"})
+            await world.runtime.rested(context_id)
+        record = await world.runtime.call(context_id, call.id)
+        verdict = "approved" if first == "approve" else "rejected"
+        ran = list(world.change.ran)
+        for path, body in (
+            (f"{call.id}/approve", {}),
+            (f"{call.id}/reject", {}),
+            ("approve-all", {"ids": [call.id]}),
+            ("reject-all", {"ids": [call.id]}),
+            ("decide", {"decisions": [{"id": call.id, "verdict": "approve"}]}),
+        ):
+            error = await decided(client, f"{calls}/{path}", body)
+            told = (error.call_id, error.verdict, error.decided_by, error.decided_at)
+            assert told == (call.id, verdict, "local", record.decided_at)
+        assert world.change.ran == ran
+
+
+async def test_one_call_that_was_decided_refuses_a_whole_request(tmp_path: Path) -> None:
+    world = World(tmp_path, asks(("change", "a"), ("change", "b")), DONE)
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
+        context_id = await world.start("supervised")
+        await world.turn(context_id)
+        first, second = await world.runtime.pending_calls(context_id)
+        calls = f"/api/contexts/{context_id}/tool-calls"
+        await client.call("POST", f"{calls}/{first.id}/reject", {"reason": "no"})
+        error = await decided(client, f"{calls}/approve-all", {"ids": [second.id, first.id]})
+        assert error.call_id == first.id
+        assert [call.id for call in await world.runtime.pending_calls(context_id)] == [second.id]
+        assert world.change.ran == []
+
+
+async def test_every_item_of_the_list_has_a_title(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
+        await world.start()
+        await world.runtime.create_context(tmp_path, title="Named")
+        items = (await client.call("GET", "/api/contexts"))["items"]
+        assert {item["title"] for item in items} == {None, "Named"}

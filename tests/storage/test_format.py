@@ -1,0 +1,26 @@
+"""The format number has one source; what is written and what is documented follow it."""
+
+import json
+import re
+from pathlib import Path
+
+from pilothouse.domain.contexts import FORMAT
+from pilothouse.server.examples import EXPORT
+from tests.server.lending import DONE, furnished
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_changelog_names_the_format() -> None:
+    named = re.findall(r"folder of a context has format (\d+)", (ROOT / "CHANGELOG.md").read_text())
+    assert named == [str(FORMAT)]
+    assert json.loads(EXPORT)["format"] == FORMAT
+
+
+async def test_what_is_written_says_its_format(tmp_path: Path) -> None:
+    world = furnished(tmp_path, DONE)
+    async with world.runtime:
+        context_id = await world.start()
+        await world.turn(context_id)
+    metadata = json.loads((tmp_path / "data" / "contexts" / context_id / "metadata.json").read_text())
+    assert metadata["format"] == FORMAT

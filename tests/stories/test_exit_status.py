@@ -1,0 +1,80 @@
+"""A command that fails has run, and is not done: its record, its result and every client say how it ended."""
+
+import io
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import pytest
+
+from pilothouse.domain.exit_status import describe_exit
+from pilothouse.domain.messages import ToolResult
+from pilothouse.runtime.following import Seen
+from pilothouse.terminal.run import run
+from pilothouse.terminal.showing import show_event
+from pilothouse.testing.served import Served
+from tests.server.lending import DONE, furnished, runs, says, writes
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [("true", 0), ("exit 3", 3), ("kill -TERM $$", 143), ("kill -KILL $$", 137), ("cat missing", 1)],
+)
+@pytest.mark.parametrize("mode", ["agent", "review"])
+async def test_the_record_of_a_command_has_its_exit_status(
+    tmp_path: Path, command: str, status: int, mode: str
+) -> None:
+    world = furnished(tmp_path, runs(command), DONE)
+    async with world.runtime:
+        context_id = await world.start(mode)
+        await world.turn(context_id, "go")
+        if await world.runtime.pending_calls(context_id):  # in review, what may change things waits
+            await world.runtime.approve_all(context_id)
+            await world.runtime.rested(context_id)
+        (call,) = (await world.runtime.read_calls(context_id)).items
+        assert (call.status, call.exit_status) == ("executed", status)
+    again = furnished(tmp_path)
+    async with again.runtime:
+        assert (await again.runtime.call(context_id, call.id)).exit_status == status
+
+
+async def test_a_call_that_is_no_command_and_one_that_ran_out_of_time_have_none(tmp_path: Path) -> None:
+    slow = says(("execute", {"command": "sleep 60", "timeout": 0.05}))
+    world = furnished(tmp_path, writes("a", "b"), slow, DONE)
+    async with world.runtime:
+        context_id = await world.start()
+        await world.turn(context_id, "go")
+        calls = (await world.runtime.read_calls(context_id)).items
+        assert [(call.status, call.exit_status) for call in calls] == [("executed", None), ("failed", None)]
+
+
+async def test_no_client_says_that_a_failed_command_is_done(tmp_path: Path) -> None:
+    world = furnished(tmp_path, *[runs("echo out; exit 3"), DONE] * 3)
+    async with world.runtime, Served(world.runtime, [world.workspace]) as served, served.client() as client:
+        events = [event async for event in client.chat("thread", "go", mode="agent")]
+        (ended,) = [data for name, data in events if name == "tool_end"]
+        assert (ended["status"], ended["exit_status"]) == ("failed", 3)
+        (call,) = (await client.call("GET", "/api/contexts/thread/tool-calls"))["items"]
+        assert (call["status"], call["exit_status"]) == ("executed", 3)
+        told = b"".join([piece async for piece in world.runtime.export_markdown("thread")]).decode()
+        assert "failed, exit status 3" in told
+        err = io.StringIO()
+        await run(world.runtime, "thread", "go", mode=None, output="text", language="en", out=io.StringIO(), err=err)
+        assert "execute: exit status 3" in err.getvalue()
+        results = [each for each in await world.runtime.read_messages("thread") if isinstance(each, ToolResult)]
+        shown = io.StringIO()
+        with redirect_stdout(shown):
+            show_event(Seen(message=results[0]), "zh")
+        assert "✗ 退出状态 3" in shown.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        (3, "exit status 3"),
+        (137, "exit status 137 (SIGKILL)"),
+        (-15, "exit status -15 (SIGTERM)"),
+        (255, "exit status 255"),
+    ],
+)
+def test_a_signal_is_named(status: int, told: str) -> None:
+    assert describe_exit(status) == told
