@@ -181,7 +181,7 @@ async def test_health_is_well_again_by_itself_where_only_a_command_was_refused(t
         assert (await client.call("GET", "/api/health"))["status"] == "ok"
 
 
-async def test_the_chat_stream_and_completions_tell_of_a_full_disk(tmp_path: Path) -> None:
+async def test_the_chat_stream_tells_of_a_full_disk(tmp_path: Path) -> None:
     broken = Broken(tmp_path, asks(("change", "a")), DONE, asks(("change", "b")), DONE)
     broken.world.change.release.clear()
 
