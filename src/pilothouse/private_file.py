@@ -39,7 +39,18 @@ def remove_drafts(path: Path) -> None:
         draft.unlink(missing_ok=True)
 
 
+def make_private_folder(folder: Path) -> Path:
+    """Make a folder for this user alone. Its parent must be there: a data directory that is gone is not made again."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def open_private(path: Path, flags: int) -> int:
+    return os.open(path, flags | os.O_CLOEXEC, 0o600)
+
+
 def sync_folder(folder: Path) -> None:
+    """Make names that were added or removed in a folder durable."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(fd)

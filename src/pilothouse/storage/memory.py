@@ -66,6 +66,8 @@ class MemoryStore:
     def __init__(self, artifacts: Path | None = None) -> None:
         """`artifacts` is a folder for contexts' files beside their messages, if they are to have any."""
         self._artifacts = artifacts
+        if artifacts is not None:
+            artifacts.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._kept: dict[ContextId, _Kept] = {}
         self._users: dict[str, UserLog] = {}
         self._documents: dict[tuple[str, str], bytes] = {}

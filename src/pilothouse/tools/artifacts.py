@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from pilothouse.private_file import make_private_folder, open_private
 from pilothouse.sandbox.workspace import Mount
-from pilothouse.tools.private_files import make_private, open_private
 from pilothouse.tools.undo.changes import ChangeLog
 from pilothouse.tools.undo.limits import UndoLimits
 
@@ -36,7 +36,9 @@ class ArtifactStore:
         """The folders that the model's tools may read."""
         context, data = self.folder.parent.name, self.folder.parent.parent.parent
         former = data / "kept" / context / OUTPUTS  # results stored by earlier versions name this path
-        return (Mount(OUTPUTS, make_private(self.outputs), (str(former),)),)
+        with contextlib.suppress(OSError):  # on a full disk there are no outputs to read
+            return (Mount(OUTPUTS, self._made(self.outputs), (str(former),)),)
+        return ()
 
     def output_of(self, call_id: str) -> Path:
         return self.outputs / f"{call_id}.txt"
@@ -47,13 +49,22 @@ class ArtifactStore:
 
     @contextlib.contextmanager
     def writing_output(self, call_id: str) -> Iterator[BinaryIO]:
-        make_private(self.outputs)
+        self._made(self.outputs)
         with open(open_private(self.output_of(call_id), os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
             yield file
 
+    def make_folder(self) -> None:
+        """Raises: OSError where the context's own folder is gone, or nothing can be written."""
+        make_private_folder(self.folder)
+
+    def _made(self, folder: Path) -> Path:
+        """Raises: OSError, also where the context's own folder is gone."""
+        self.make_folder()
+        return make_private_folder(folder)
+
     def tell_once(self, what: str) -> bool:
         """Whether a remark is due: true once in a conversation."""
-        make_private(self.folder)
+        self._made(self.folder)
         try:
             os.close(open_private(self.folder / f"told-{what}", os.O_WRONLY | os.O_CREAT | os.O_EXCL))
         except FileExistsError:

@@ -64,6 +64,7 @@ class History:
         place = self.random.choice(["beside", "inside", "above"])
         self.data = {"beside": folder / "data", "inside": self.root / ".local" / "data", "above": folder}[place]
         self.context = self.data / "contexts" / "one" / "artifacts"
+        self.context.parent.mkdir(parents=True)
         self.stack: list[tuple[Tree, Tree]] = []
         self.calls = 0
         self.log: list[str] = [f"seed {seed}, data directory {place}"]

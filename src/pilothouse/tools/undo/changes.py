@@ -13,7 +13,7 @@ import msgspec
 
 from pilothouse.domain.codes import Reason
 from pilothouse.domain.values import Value
-from pilothouse.tools.private_files import make_private, open_private, sync_folder
+from pilothouse.private_file import make_private_folder, open_private, sync_folder
 from pilothouse.tools.undo.limits import UndoLimits
 
 _DAY_SECONDS = 86_400
@@ -146,7 +146,8 @@ class ChangeLog:
         first = next(iterator := iter(contents), None)
         if first is None:
             return
-        make_private(self._contents)
+        make_private_folder(self._folder)
+        make_private_folder(self._contents)
         draft = path.with_suffix(".draft")
         with open(open_private(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
             file.write(first)
@@ -160,7 +161,7 @@ class ChangeLog:
             self._bytes += size
 
     def _append(self, entry: ChangeEntry, *, is_durable: bool = True) -> None:
-        make_private(self._folder)
+        make_private_folder(self._folder)
         is_new = not self._log.exists()
         with open(open_private(self._log, os.O_RDWR | os.O_CREAT | os.O_APPEND), "ab+") as file:
             if file.tell():

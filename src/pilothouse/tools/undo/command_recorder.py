@@ -1,6 +1,7 @@
 """Recording what a command changes: a look at the workspace before it, one after it, and a note in the log."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,7 @@ class CommandRecorder:
 
     async def begin(self, tell: Callable[[str], None]) -> None:
         """Raises: OSError where nothing can be noted: then the command must not start."""
+        await asyncio.to_thread(self._artifacts.make_folder)
         look = asyncio.ensure_future(until_cancelled(self._look))
         try:
             await asyncio.wait({look}, timeout=_PATIENCE_SECONDS)
@@ -52,7 +54,9 @@ class CommandRecorder:
 
     async def finish(self) -> str | None:
         """Gives a remark about what undo covers, once in a conversation."""
-        return await asyncio.to_thread(self._finish)
+        with contextlib.suppress(OSError):  # the command has run: the note of its beginning says that it did
+            return await asyncio.to_thread(self._finish)
+        return None
 
     def _finish(self) -> str | None:
         changes = self._artifacts.changes
