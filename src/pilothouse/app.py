@@ -8,8 +8,6 @@ import msgspec
 
 from pilothouse.ambient import Ambient, SystemAmbient, timestamp
 from pilothouse.config.reading import read_text
-from pilothouse.domain.codes import Code
-from pilothouse.domain.errors import InvalidInput
 from pilothouse.llm.base import Adapter
 from pilothouse.provider import Provider
 from pilothouse.runtime.parts import Limits, Parts, Processor
@@ -20,7 +18,7 @@ from pilothouse.storage.base import Store
 from pilothouse.storage.files.store import FileStore
 from pilothouse.tools.base import Category, Tool
 from pilothouse.tools.builtin import builtin_tools
-from pilothouse.tools.mcp.definitions import read_definitions
+from pilothouse.tools.mcp.definitions import read_definitions, server_warnings
 from pilothouse.tools.mcp.servers import AcceptedTools, Servers
 from pilothouse.tools.own import tools_of_file, tools_of_packages
 from pilothouse.tools.registry import Registry
@@ -41,7 +39,7 @@ def build_runtime(
     """Raises: StoreLocked, InvalidInput."""
     ambient: Ambient = SystemAmbient()
     configuration = settings.configuration
-    configuration.check_servers = read_definitions
+    configuration.read_servers = server_warnings
     provider = Provider(settings)
     tracing = tracing_from(environment, ambient, lambda context_id: runtime.model_of(context_id))
     registry = Registry(_tools(settings, environment))
@@ -84,11 +82,7 @@ def _tools(settings: Settings, environment: Mapping[str, str]) -> list[Tool[Any]
     given = settings.configuration.tools
     own = [tool for path in given.files for tool in tools_of_file(path)]
     tools = [*builtin_tools(environment, given.sandbox), *tools_of_packages(), *own]
-    known = {*get_args(Category), *(tool.name for tool in tools)}
-    for name in sorted(given.disabled | given.waiting):
-        if name not in known and "__" not in name:  # one that is misspelt would forbid nothing
-            raise InvalidInput(Code.UNKNOWN_TOOL, tool=name, allowed=", ".join(sorted(known)))
-    settings.configuration.check_persona_tools({tool.name for tool in tools})
+    settings.configuration.check_tools({tool.name for tool in tools}, get_args(Category))
     return tools
 
 
@@ -98,7 +92,7 @@ def _servers(settings: Settings, environment: Mapping[str, str], registry: Regis
     text = read_text(file)
     return Servers(
         registry,
-        read_definitions(text, str(file)) if text is not None else [],
+        read_definitions(text, str(file)).servers if text is not None else [],
         environment=environment,
         ambient=ambient,
         accepted=AcceptedTools(settings.data_dir / "accepted_tools.json"),

@@ -15,7 +15,7 @@ from pilothouse.domain.modes import DEFAULT_MODE
 from pilothouse.domain.personas import NO_PERSONA
 from pilothouse.domain.rule_words import say_rule
 from pilothouse.domain.steering import Steering
-from pilothouse.options import make_parser
+from pilothouse.options import read_options
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.sandbox.processes import hide_environment
 from pilothouse.settings import Settings, language_of, read_settings
@@ -24,17 +24,19 @@ from pilothouse.terminal.contexts import contexts_command
 from pilothouse.terminal.personas import personas_command
 from pilothouse.terminal.repl import Conversation
 from pilothouse.terminal.run import Exit, run
+from pilothouse.tools.mcp.definitions import server_warnings
 
-_CONFIGURATION = frozenset({Code.INVALID_CONFIG, Code.OPEN_ACCESS, Code.WEAK_ACCESS, Code.CANNOT_LISTEN})
+_CONFIGURATION = frozenset(
+    {Code.INVALID_CONFIG, Code.OPEN_ACCESS, Code.WEAK_ACCESS, Code.CANNOT_LISTEN, Code.PORT_TAKEN}
+)
 _WITHOUT_RUNTIME = frozenset({"clean", "config", "mcp", "personas", "trust", "users"})
+MAX_WARNINGS_PRINTED = 10
 _USAGE = frozenset({Code.UNKNOWN_MODE, Code.UNKNOWN_PERSONA})
 
 
 def run_command_line(arguments: list[str]) -> int:
     """Run what the arguments say; gives the exit code."""
-    options = make_parser().parse_args(arguments)
-    if options.prompt_short is not None:
-        options.command, options.prompt = "run", options.prompt_short
+    options = read_options(arguments)
     hide_environment()
     try:
         return asyncio.run(_start(options))
@@ -50,6 +52,8 @@ async def _start(options: argparse.Namespace) -> int:
         settings = read_settings(
             os.environ, model=options.model, mode=options.mode, data_dir=options.data_dir, config=options.config
         )
+        settings.configuration.read_servers = server_warnings
+        _print_warnings(options, settings)
         if options.command in _WITHOUT_RUNTIME:
             return await _answer(options, settings)
         runtime = build_runtime(settings, os.environ, roots=_roots(options, settings))
@@ -129,7 +133,7 @@ async def _dispatch(options: argparse.Namespace, runtime: Runtime, settings: Set
             context_id,
             prompt,
             mode=options.mode,
-            output=options.output_format,
+            output=options.output_format or "text",
             language=settings.language,
         )
     conversation = Conversation(runtime, context_id, settings.language)
@@ -139,7 +143,7 @@ async def _dispatch(options: argparse.Namespace, runtime: Runtime, settings: Set
 
 def _show_personas(options: argparse.Namespace, settings: Settings) -> int:
     """Raises: InvalidInput."""
-    workspace = os.path.realpath(options.workspace or Path.cwd())
+    workspace = _workspace(options)
     if not os.path.isdir(workspace):
         raise InvalidInput(Code.INVALID_WORKSPACE, path=workspace)
     configuration = settings.configuration
@@ -150,7 +154,7 @@ def _show_personas(options: argparse.Namespace, settings: Settings) -> int:
 
 def _show_configuration(options: argparse.Namespace, settings: Settings) -> int:
     """Raises: InvalidInput for what is wrong in the folder's own file."""
-    workspace = os.path.realpath(options.workspace or Path.cwd())
+    workspace = _workspace(options)
     configuration = settings.configuration
     steering = configuration.steering(workspace)
     files = {
@@ -174,9 +178,27 @@ def _show_configuration(options: argparse.Namespace, settings: Settings) -> int:
         f"data: {settings.data_dir}",
         *(f"folder {each.folder}: {each.mode.name}" for each in steering.directories),
         *(f"rule: {say_rule(rule, settings.language)}" for rule in steering.rules),
+        *(f"warning: {say(warning, settings.language)}" for warning in configuration.warnings(workspace)),
     ]
     print(visible("\n".join(lines)))
     return 0
+
+
+def _print_warnings(options: argparse.Namespace, settings: Settings) -> None:
+    """Tell of ignored keys on standard error; `config` shows all of them among the rest, `serve` logs them.
+
+    Raises: InvalidInput.
+    """
+    if options.command in (None, "run", "mcp"):
+        warnings = settings.configuration.warnings(_workspace(options))
+        for warning in warnings[:MAX_WARNINGS_PRINTED]:
+            print(visible(say(warning, settings.language)), file=sys.stderr)
+        if len(warnings) > MAX_WARNINGS_PRINTED:
+            print(f"(+{len(warnings) - MAX_WARNINGS_PRINTED}: pilothouse config)", file=sys.stderr)
+
+
+def _workspace(options: argparse.Namespace) -> str:
+    return os.path.realpath(options.workspace or Path.cwd())
 
 
 def _mode_and_origin(settings: Settings, steering: Steering) -> str:

@@ -1,12 +1,37 @@
 """The options of the command line."""
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pilothouse import __version__
 
 _PORT_AT_MOST = 65535
+_EVERYWHERE = ("config", "data_dir")
+_CONVERSATION = ("mode", "model", "workspace", "context", "persona")
+_ACCEPTED: Mapping[str | None, tuple[str, ...]] = {
+    None: _CONVERSATION,
+    "run": (*_CONVERSATION, "output_format"),
+    "serve": ("mode", "model", "workspace"),
+    "config": ("mode", "model", "workspace"),
+    "personas": ("workspace",),
+    "mcp": ("workspace",),
+    "trust": ("workspace",),
+    "contexts": ("workspace",),
+    "users": (),
+    "clean": (),
+}
+_OPTIONS: Mapping[str, Mapping[str, Any]] = {
+    "mode": {"help": "agent, supervised, review, plan, ask, or one of your own"},
+    "model": {"help": "demo, openai:NAME or scripted:FILE"},
+    "workspace": {"type": Path, "help": "the folder to work in (default: here)"},
+    "context": {"metavar": "ID", "help": "go on with a conversation that is kept"},
+    "persona": {"metavar": "ID", "help": "who the model is asked to be; none for nobody"},
+    "config": {"metavar": "FILE", "help": "your configuration file"},
+    "data_dir": {"help": "where conversations are kept"},
+    "output_format": {"choices": ["text", "json", "stream-json"], "help": "of run (default: text)"},
+}
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -17,24 +42,23 @@ def make_parser() -> argparse.ArgumentParser:
         "4 key or configuration, 53 a limit was reached, 75 try again later, 130 interrupted.",
     )
     parser.add_argument("--version", action="version", version=f"pilothouse {__version__}")
-    _common(parser, suppress=False)
-    _persona(parser, default=None)
+    for name in _OPTIONS:
+        _add_option(parser, name, default=None)
     parser.add_argument("-p", dest="prompt_short", metavar="PROMPT", help="short for: run PROMPT")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     run = commands.add_parser("run", help="one turn, for scripts", description="Run one turn and print the answer.")
     run.add_argument("prompt", help="what to say; standard input, if any, is added to it")
-    _common(run, suppress=True)
-    _persona(run, default=argparse.SUPPRESS)
+    _add_accepted(run, "run")
     _contexts_parser(commands)
     _serve_parser(commands)
     _tools_parsers(commands)
     personas = commands.add_parser("personas", help="who the model can be asked to be here")
-    _common(personas, suppress=True)
+    _add_accepted(personas, "personas")
     shown = personas.add_subparsers(dest="action", metavar="ACTION").add_parser(
         "show", help="what the model is told, and its tools"
     )
     shown.add_argument("id")
-    _common(shown, suppress=True)
+    _add_accepted(shown, "personas")
     clean = commands.add_parser(
         "clean",
         help="show what the data directory takes, and free space",
@@ -42,11 +66,32 @@ def make_parser() -> argparse.ArgumentParser:
         " No conversation is removed.",
         epilog="Examples: pilothouse clean; pilothouse clean --yes",
     )
-    _common(clean, suppress=True)
+    _add_accepted(clean, "clean")
     clean.add_argument("--yes", action="store_true", help="free it without asking")
     config = commands.add_parser("config", help="show what the configuration says here, or what is wrong in it")
-    _common(config, suppress=True)
+    _add_accepted(config, "config")
     return parser
+
+
+def read_options(arguments: list[str]) -> argparse.Namespace:
+    """What a command line says. Ends the program, with its usage, for options that would have no effect."""
+    parser = make_parser()
+    options = parser.parse_args(arguments)
+    if options.prompt_short is not None:
+        if options.command is not None:
+            parser.error(f"-p is short for run: it cannot stand beside {options.command}")
+        options.command, options.prompt = "run", options.prompt_short
+    for name in _OPTIONS:
+        if name not in (*_EVERYWHERE, *_ACCEPTED[options.command]) and getattr(options, name) is not None:
+            parser.error(f"{_flag(name)} has no effect on {options.command or 'a conversation in the terminal'}")
+    if options.command in (None, "run") and options.context is not None and options.workspace is not None:
+        parser.error("--workspace has no effect beside --context: a conversation keeps its workspace")
+    if options.command == "contexts":
+        if options.workspace is not None and options.action != "import":
+            parser.error("--workspace has an effect on contexts import only")
+        if options.archived and options.action is not None:
+            parser.error("--archived has an effect on the list only")
+    return options
 
 
 def _serve_parser(commands: Any) -> None:
@@ -55,15 +100,15 @@ def _serve_parser(commands: Any) -> None:
         help="the server and its page",
         description="Serve the page and the HTTP API. Prints one link that opens the page.",
     )
-    _common(serve, suppress=True)
+    _add_accepted(serve, "serve")
     serve.add_argument("--host", help="where to listen (default: 127.0.0.1)")
-    serve.add_argument("--port", type=_port, help="the port; the next free one if it is taken (default: 8484)")
+    serve.add_argument("--port", type=_port, help="the port (default: 8484, or the next free one)")
     serve.add_argument(
         "--root", action="append", type=Path, dest="roots", help="a folder beneath which workspaces may lie; repeatable"
     )
     serve.add_argument("--no-open", action="store_true", help="do not open the page in a browser")
     users = commands.add_parser("users", help="who may use the server: each has a token")
-    _common(users, suppress=True)
+    _add_accepted(users, "users")
     actions = users.add_subparsers(dest="action", metavar="ACTION")
     for name, told in (("add", "a new user; prints their token"), ("remove", "their token opens nothing any more")):
         actions.add_parser(name, help=told).add_argument("name")
@@ -71,7 +116,7 @@ def _serve_parser(commands: Any) -> None:
 
 def _tools_parsers(commands: Any) -> None:
     mcp = commands.add_parser("mcp", help="servers of tools (MCP): list, add, remove, test")
-    _common(mcp, suppress=True)
+    _add_accepted(mcp, "mcp")
     actions = mcp.add_subparsers(dest="action", metavar="ACTION")
     actions.add_parser("list", help="those of your own file, and those of this folder")
     add = actions.add_parser(
@@ -87,7 +132,7 @@ def _tools_parsers(commands: Any) -> None:
     actions.add_parser("remove", help="out of your own file").add_argument("name")
     actions.add_parser("test", help="connect, and show what it has").add_argument("name")
     trust = commands.add_parser("trust", help="let a folder's own configuration count, after a look at it")
-    _common(trust, suppress=True)
+    _add_accepted(trust, "trust")
     trust.add_argument("folder", nargs="?", type=Path, help="the folder (default: here)")
     trust.add_argument("--yes", action="store_true", help="without asking")
     trust.add_argument("--revoke", action="store_true", help="no longer")
@@ -101,7 +146,7 @@ def _port(text: str) -> int:
 
 def _contexts_parser(commands: Any) -> None:
     contexts = commands.add_parser("contexts", help="list, export, import, archive and delete conversations")
-    _common(contexts, suppress=True)
+    _add_accepted(contexts, "contexts")
     contexts.add_argument("--archived", action="store_true", help="the archived ones")
     actions = contexts.add_subparsers(dest="action", metavar="ACTION")
     export = actions.add_parser("export", help="write a conversation with everything into one file")
@@ -116,24 +161,15 @@ def _contexts_parser(commands: Any) -> None:
         actions.add_parser(name, help=told).add_argument("id")
 
 
-def _persona(parser: argparse.ArgumentParser, default: str | None) -> None:
-    parser.add_argument(
-        "--persona", default=default, metavar="ID", help="who the model is asked to be; none for nobody"
-    )
+def _add_accepted(parser: argparse.ArgumentParser, command: str) -> None:
+    """The options that have an effect on a command. Behind it, they must not reset what stood before it."""
+    for name in (*_ACCEPTED[command], *_EVERYWHERE):
+        _add_option(parser, name, default=argparse.SUPPRESS)
 
 
-def _common(parser: argparse.ArgumentParser, *, suppress: bool) -> None:
-    """Options that stand before or behind the command; behind it, they must not reset what stood before."""
-    default = argparse.SUPPRESS if suppress else None
-    parser.add_argument("--mode", default=default, help="agent, supervised, review, plan, ask, or one of your own")
-    parser.add_argument("--model", default=default, help="demo, openai:NAME or scripted:FILE")
-    parser.add_argument("--workspace", default=default, type=Path, help="the folder to work in (default: here)")
-    parser.add_argument("--context", default=default, metavar="ID", help="go on with a conversation that is kept")
-    parser.add_argument("--config", default=default, metavar="FILE", help="your configuration file")
-    parser.add_argument("--data-dir", default=default, help="where conversations are kept")
-    parser.add_argument(
-        "--output-format",
-        default=argparse.SUPPRESS if suppress else "text",
-        choices=["text", "json", "stream-json"],
-        help="of run",
-    )
+def _add_option(parser: argparse.ArgumentParser, name: str, default: str | None) -> None:
+    parser.add_argument(_flag(name), default=default, **_OPTIONS[name])
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"

@@ -15,10 +15,12 @@ from pilothouse.ambient import SystemAmbient
 from pilothouse.config.reading import read_text
 from pilothouse.domain.codes import Code, Language, say
 from pilothouse.domain.errors import InvalidInput, NotFound
+from pilothouse.domain.jsonc import has_comments, plain_json
 from pilothouse.domain.trust import FolderTrust
 from pilothouse.settings import Settings
 from pilothouse.terminal.clean import visible
 from pilothouse.tools.mcp.definitions import ServerDefinition, read_definitions
+from pilothouse.tools.mcp.file_forms import CONTAINERS
 from pilothouse.tools.mcp.servers import AcceptedTools, Servers
 from pilothouse.tools.registry import Registry
 
@@ -72,21 +74,21 @@ async def mcp_command(options: argparse.Namespace, settings: Settings) -> int:
     elif options.action == "test":
         return await _test(settings, options.name)
     else:
-        _list(settings)
+        _list(options, settings)
     return 0
 
 
 def _own(settings: Settings) -> list[ServerDefinition]:
     file = settings.configuration.servers_file
     text = read_text(file)
-    return read_definitions(text, str(file)) if text is not None else []
+    return read_definitions(text, str(file)).servers if text is not None else []
 
 
-def _list(settings: Settings) -> None:
+def _list(options: argparse.Namespace, settings: Settings) -> None:
     words = _WORDS[settings.language]
-    found = settings.configuration.look(os.getcwd())
+    found = settings.configuration.look(str(options.workspace or Path.cwd()))
     text = found.files.get("mcp_servers.json")
-    beside = read_definitions(text, f"{found.folder}/.pilothouse/mcp_servers.json") if text is not None else []
+    beside = read_definitions(text, f"{found.folder}/.pilothouse/mcp_servers.json").servers if text else []
     told = words["folder"] if found.status == "trusted" else words["untrusted"]
     lines = [_line(server) for server in _own(settings)] + [f"{_line(server)}  ({told})" for server in beside]
     print(visible("\n".join(lines)) if lines else words["none"])
@@ -122,32 +124,39 @@ def _add(file: Path, options: argparse.Namespace) -> None:
             server["env"] = _pairs(options.env, "env")
     if options.trusted:
         server["trusted"] = True
-    data = _data(file)
-    if options.name in data["mcpServers"]:
+    data, named = _data(file)
+    if options.name in named:
         raise InvalidInput(Code.COMMAND_USAGE, usage=f"mcp remove {options.name} first: it is there already")
-    data["mcpServers"][options.name] = server
+    named[options.name] = server
     _write(file, data)
 
 
 def _remove(file: Path, name: str) -> None:
-    data = _data(file)
-    if name not in data["mcpServers"]:
-        raise NotFound(Code.UNKNOWN_SERVER, server=name, allowed=", ".join(data["mcpServers"]) or "-")
-    del data["mcpServers"][name]
+    data, named = _data(file)
+    if name not in named:
+        raise NotFound(Code.UNKNOWN_SERVER, server=name, allowed=", ".join(named) or "-")
+    del named[name]
     _write(file, data)
 
 
-def _data(file: Path) -> dict[str, Any]:
-    """The file in the form that is written: a list of servers becomes names with their servers."""
-    text = read_text(file)
-    if text is None:
-        return {"mcpServers": {}}
+def _data(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the file holds, and the part of it that names servers. A list of servers becomes such a part.
+
+    Raises: InvalidInput, also for a file with comments: writing it anew would lose them.
+    """
+    text = read_text(file) or "{}"
     read_definitions(text, str(file))
-    data = json.loads(text)
-    if isinstance(data, dict) and "mcpServers" in data:
-        return data
-    listed = data if isinstance(data, list) else data["servers"]
-    return {"mcpServers": {entry["name"]: {k: v for k, v in entry.items() if k != "name"} for entry in listed}}
+    if has_comments(text):
+        raise InvalidInput(Code.FILE_HAS_COMMENTS, file=str(file))
+    data = json.loads(plain_json(text))
+    if isinstance(data, list):
+        data = {"servers": data}
+    if isinstance(data.get("servers"), list):
+        entries = data.pop("servers")
+        data["mcpServers"] = {entry["name"]: {k: v for k, v in entry.items() if k != "name"} for entry in entries}
+    inner = data["mcp"] if "servers" in data.get("mcp", {}) else data
+    key = next((key for key in CONTAINERS if key in inner), "mcpServers")
+    return data, inner.setdefault(key, {})
 
 
 def _write(file: Path, data: dict[str, Any]) -> None:
@@ -195,7 +204,6 @@ async def trust_command(options: argparse.Namespace, settings: Settings) -> int:
     """Raises: InvalidInput, Conflict."""
     words = _WORDS[settings.language]
     configuration = settings.configuration
-    configuration.check_servers = read_definitions
     folder = options.folder or options.workspace or Path.cwd()
     if not folder.is_dir():
         raise InvalidInput(Code.INVALID_WORKSPACE, path=str(folder))

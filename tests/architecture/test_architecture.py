@@ -44,7 +44,7 @@ LAYERS: dict[str, set[str]] = {
     "disk_usage": {"domain", "settings", "storage", "terminal"},
     "commands": {
         *("domain", "app", "disk_usage", "hosting", "toolkeeping", "options", "runtime", "sandbox", "settings"),
-        "terminal",
+        *("terminal", "tools"),
     },
     "cli": {"commands"},
 }

@@ -100,7 +100,6 @@ WRONG = [
     ('\n[tools]\nallowed = "all"', 3, "tools.allowed", "a list of text"),
     ("[tools]\nforbidden = []", 2, "tools.forbidden", "allowed, denied"),
     ('[tools]\ndenied_categories = ["system"]', 2, "tools.denied_categories.0", "file_system, code_analysis"),
-    ('id = "other"', 1, "id", "name"),
     ("[a", 1, "-", "TOML"),
     (b'name = "\xff"', 1, "-", "UTF-8"),
     (b"#" * (SIZE_AT_MOST + 1), 1, "-", "a text file"),
@@ -226,10 +225,19 @@ def test_a_project_may_not_choose_a_model(tmp_path: Path) -> None:
     assert found.look(workspace).status == "new"
 
 
-@pytest.mark.parametrize("key", ["mode", "rules", "approval", "origin", "hidden", "limits", "disabled"])
+@pytest.mark.parametrize("key", ["mode", "rules", "approval", "limits"])
 def test_a_persona_has_no_key_that_would_decide_more(tmp_path: Path, key: str) -> None:
     workspace = brings(tmp_path, "x.toml", f'{key} = "user"')
     assert refused(configured(tmp_path, ""), workspace)["key"] == key
+
+
+@pytest.mark.parametrize("key", ["id", "origin", "hidden", "disabled"])
+def test_a_key_that_a_persona_does_not_have_changes_nothing(tmp_path: Path, key: str) -> None:
+    found = configured(tmp_path, "")
+    workspace = brings(tmp_path, "x.toml", f'{key} = "user"')
+    trust(found, workspace)
+    assert found.personas(workspace)["x"] == Persona(id="x", origin="project")
+    assert [(each.params["key"], each.params["line"]) for each in found.warnings(workspace)] == [(key, 1)]
 
 
 def test_ones_own_stands_before_the_projects_of_the_same_id(tmp_path: Path) -> None:
@@ -245,8 +253,8 @@ def test_ones_own_stands_before_the_projects_of_the_same_id(tmp_path: Path) -> N
 def test_a_tool_that_there_is_not_is_told_with_its_place(tmp_path: Path) -> None:
     path = own(tmp_path, "x.toml", '[tools]\nallowed = ["look", "docs__find"]\ndenied = ["exceute"]')
     with pytest.raises(InvalidInput) as caught:
-        configured(tmp_path, "").check_persona_tools(["look", "execute"])
+        configured(tmp_path, "").check_tools(["look", "execute"], ())
     params = caught.value.reason.params
     assert (params["file"], params["line"], params["key"]) == (str(path), 3, "tools.denied")
     assert "'exceute'" in str(params["detail"])
-    configured(tmp_path, "").check_persona_tools(["look", "execute", "exceute"])
+    configured(tmp_path, "").check_tools(["look", "execute", "exceute"], ())

@@ -97,7 +97,7 @@ WRONG = [
     ("strategy = 1", "strategy", "recent_n, intelligent, importance"),
     ("auto_compress = 1", "auto_compress", "true, false"),
     ('auto_compress = "yes"', "auto_compress", "true, false"),
-    ("tokens = 1", "tokens", "token_budget, trigger, target, recent, strategy, auto_compress"),
+    ("token_budgett = 1", "token_budgett", "token_budget, trigger, target, recent, strategy, auto_compress"),
     # [overview]
     ("enabled = 0", "enabled", "true, false"),
     ("depth = 0", "depth", "a whole number from 1 up to 5"),
@@ -113,7 +113,7 @@ WRONG = [
     ("every = 0", "every", "a whole number from 1"),
     ("every = -3", "every", "a whole number from 1"),
     ("every = false", "every", "a whole number from 1"),
-    ("levels = 1", "levels", "enabled, depth, tokens, recent, parts, every"),
+    ("enable = 1", "enable", "enabled, depth, tokens, recent, parts, every"),
 ]
 _OVERVIEW_BEGINS = next(at for at, wrong in enumerate(WRONG) if wrong[1] == "enabled")
 

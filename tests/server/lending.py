@@ -17,7 +17,7 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
 from pilothouse.tools.base import Tool
 from pilothouse.tools.builtin import builtin_tools
-from pilothouse.tools.mcp.definitions import ServerDefinition, read_definitions
+from pilothouse.tools.mcp.definitions import ServerDefinition, server_warnings
 
 PROGRAM = Path(__file__).with_name("lending_program.py")
 NOW = Timestamp("2026-01-01T00:00:00.000Z")
@@ -52,7 +52,7 @@ def configuration(folder: Path) -> Configuration:
     (folder / "own").mkdir(exist_ok=True)
     made = Configuration(folder / "own" / "config.toml")
     made.trusted = Trust(folder / "data" / "trust.json", lambda: NOW)
-    made.check_servers = read_definitions
+    made.read_servers = server_warnings
     return made
 
 

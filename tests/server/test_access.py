@@ -29,7 +29,7 @@ from pilothouse.server.app import ADDRESS_AT_MOST, BODY_AT_MOST
 from pilothouse.server.logs import JsonLines
 from pilothouse.server.routes import MEGABYTE, ROUTES
 from pilothouse.server.routing import EVENTS, HTML, JSON, Route
-from pilothouse.server.serve import HOST, listen, make_serving, start
+from pilothouse.server.serve import HOST, PORT, listen, make_serving, start
 from pilothouse.server.tokens import LENGTH_AT_LEAST, Tokens
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.ambient import TurnableAmbient
@@ -1000,16 +1000,17 @@ def test_a_token_of_ones_own_that_could_be_guessed_or_not_be_sent_is_refused(tmp
     assert given not in str(caught.value) or len(given) == 1
 
 
-def test_the_next_free_port_is_taken(tmp_path: Path) -> None:
+def test_without_a_port_the_next_free_one_is_taken_and_a_named_port_never_moves(tmp_path: Path) -> None:
     tokens = Tokens(tmp_path / "tokens.json", SystemAmbient())
-    with listen(HOST, 0, tokens) as first:
-        taken = first.getsockname()[1]
-        with listen(HOST, taken, tokens) as second, listen(HOST, taken, tokens) as third:
-            ports = [each.getsockname()[1] for each in (first, second, third)]
-            assert ports == sorted(set(ports))
-            assert ports[-1] <= taken + 50
-            with socket.create_connection(second.getsockname(), timeout=SOON):
-                pass
+    with listen(HOST, None, tokens) as first, listen(HOST, None, tokens) as second:
+        ports = [each.getsockname()[1] for each in (first, second)]
+        assert ports == sorted(set(ports))
+        assert PORT <= ports[0] < ports[1] < PORT + 50
+        with socket.create_connection(second.getsockname(), timeout=SOON):
+            pass
+        with pytest.raises(InvalidInput) as caught:
+            listen(HOST, ports[0], tokens)
+        assert caught.value.reason.code is Code.PORT_TAKEN
 
 
 def test_an_address_that_cannot_be_had_is_told(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """`pilothouse serve` as a process: one link, a clean end, ports, users, and nothing secret in its log."""
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -16,6 +17,7 @@ import aiohttp
 import pytest
 
 from pilothouse.client import Client
+from pilothouse.server.serve import PORT
 from pilothouse.server.serving import PAGE
 
 SLOW = {"turn": [{"deltas": ["word "] * 2000, "delta_delay": 0.01}]}
@@ -144,11 +146,64 @@ async def test_a_clean_stop_tells_clients_marks_the_turn_and_keeps_what_was_said
         assert await client.call("GET", f"{content}?from_sequence={len(seen)}") == after[len(seen) :]
 
 
-async def test_a_port_that_is_taken_gives_the_next_free_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("by", ["option", "file"])
+async def test_a_named_port_that_is_taken_is_an_error_that_says_what_to_do(tmp_path: Path, by: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        async with served(tmp_path, "--port", str(port)) as server:
-            assert port < (server.port or 0) < port + 50
+        config = tmp_path / "config.toml"
+        config.write_text(f"[server]\nport = {port}\n" if by == "file" else "")
+        options = ("--port", str(port)) if by == "option" else ()
+        code, out, err = await ran(tmp_path, "serve", "--no-open", "--config", str(config), *options)
+    assert (code, out) == (4, "")
+    assert f"127.0.0.1:{port}" in err
+    assert "--port" in err
+
+
+async def test_only_the_usual_port_moves_on_to_the_next_free_one(tmp_path: Path) -> None:
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # another program has it already
+            stack.enter_context(socket.create_server(("127.0.0.1", PORT)))
+        async with served(tmp_path, "--host", "127.0.0.1") as server:
+            assert PORT < (server.port or 0) < PORT + 50
+
+
+async def test_new_contexts_work_where_the_server_was_started_or_where_it_was_told(tmp_path: Path) -> None:
+    inner = tmp_path / "root" / "inner"
+    inner.mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    for options, wanted in (
+        (("--root", ".."), tmp_path / "root"),
+        (("--root", "..", "--workspace", "inner"), inner),
+        (("--workspace", "inner"), inner),
+        (("--root", str(tmp_path / "elsewhere")), tmp_path / "elsewhere"),
+    ):
+        async with served(tmp_path, "--port", "0", *options) as server:
+            async with Client(server.url, server.token) as client:
+                made = await client.call("POST", "/api/contexts", {})
+                assert made["workspace"] == str(wanted), options
+            assert (await server.end())[0] == 0
+
+
+async def test_a_workspace_that_no_root_holds_is_refused(tmp_path: Path) -> None:
+    code, out, err = await ran(tmp_path, "serve", "--no-open", "--port", "0", "--workspace", "/", "--root", ".")
+    assert (code, out) == (4, "")
+    assert str(tmp_path / "root") in err
+
+
+async def test_ignored_keys_are_logged_and_told_to_the_user_of_the_machine(tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text("[telemetry]\nlevel = 1\n")
+    (tmp_path / "mcp_servers.json").write_text('{"servers": {"far": {"url": "https://x.test/${input:key}"}}}')
+    async with served(tmp_path, "--port", "0", "--config", str(config)) as server:
+        async with Client(server.url, server.token) as client:
+            first, second = (await client.call("GET", "/api/health"))["warnings"]
+        added = await ran(tmp_path, "users", "add", "eve")
+        async with Client(server.url, added[1].strip()) as client:
+            assert (await client.call("GET", "/api/health"))["warnings"] == []
+        log = (await server.end())[2]
+    assert f"{config}, line 1: the key telemetry" in first
+    assert "far was left out because servers.far.url holds ${input:key}" in second
+    assert [json.loads(line)["message"] for line in log.splitlines() if "warning" in line] == [first, second]
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])

@@ -509,7 +509,15 @@ async def test_the_settings_name_the_files_beside_them(tmp_path: Path) -> None:
         assert await statuses(runtime, context_id) == ["executed", "denied"]
 
 
-@pytest.mark.parametrize("text", ["[tools.wind]\ncolour = 1\n", "[tools.look]\nwhitelist = ['x']\n", "tools = 1\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[tools.exceute]\nenabled = false\n",
+        "[tools.execute]\ncolour = 1\n",
+        "[tools.look]\nwhitelist = ['x']\n",
+        "tools = 1\n",
+    ],
+)
 def test_wrong_settings_are_told(tmp_path: Path, text: str) -> None:
     settled(tmp_path, text)
     with pytest.raises(InvalidInput, match=r"tools\.toml"):

@@ -139,7 +139,7 @@ async def test_another_digest_than_the_shown_one_is_409(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["[server]\nport = 1\n", 'model = "openai:x"\n', "[[rules]]\neffect = 'allow'\n", "colour = 1\n", "mode ="]
+    "text", ["[server]\nport = 1\n", 'model = "openai:x"\n', "[[rules]]\neffect = 'allow'\n", "aproval = 1\n", "mode ="]
 )
 async def test_what_a_folder_may_not_say_cannot_be_trusted(tmp_path: Path, text: str) -> None:
     world = furnished(tmp_path)

@@ -97,7 +97,7 @@ def test_one_that_there_is_not_is_two_and_says_which_there_are(command: Command)
 def test_what_is_wrong_in_a_file_is_four_and_names_the_place(command: Command) -> None:
     path = command.folder / "personas/ada.toml"
     for text, key in (
-        ('name = "Ada"\ncolour = "red"\n', "colour"),
+        ('name = "Ada"\npromt = "red"\n', "promt"),
         ('\n[tools]\ndenied = ["exceute"]\n', "tools.denied"),
     ):
         path.write_text(text)

@@ -13,8 +13,9 @@ from pilothouse.domain.values import Value
 from pilothouse.private_file import remove_drafts, replace_private_file, sync_folder
 
 
-class StoredSetup(Value, kw_only=True):
-    """Address, key and model belong together: the key is sent to this address and to no other."""
+class StoredSetup(Value, kw_only=True, forbid_unknown_fields=False):
+    """Address, key and model belong together: the key is sent to this address and to no other. Fields that a later
+    version has written are left out, so that going back to this one starts."""
 
     provider: ProviderName = "openai"
     base_url: Address

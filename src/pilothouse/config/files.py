@@ -1,16 +1,17 @@
 """The files: the person's own, and a folder's. A folder's count once it is trusted, and only make things stricter."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from pilothouse.config import meaning
 from pilothouse.config.personas import PERSONAS, check_tools, persona_names, persona_of
-from pilothouse.config.reading import Document, read_document
+from pilothouse.config.reading import Document, read_document, read_text
 from pilothouse.config.schema import ProjectFile, RootTable, UserFile
-from pilothouse.config.tools import ToolSettings, tool_settings, with_tools
+from pilothouse.config.tools import ToolSettings, check_tool_names, tool_settings, with_tools
 from pilothouse.config.trust import CONFIG, FOLDER, SERVERS, TOOLS, Trust
 from pilothouse.domain.budgets import Budget, OverviewSettings
+from pilothouse.domain.codes import Reason
 from pilothouse.domain.models import Catalogue
 from pilothouse.domain.modes import Modes
 from pilothouse.domain.personas import Personas
@@ -19,11 +20,12 @@ from pilothouse.domain.trust import FolderTrust
 
 
 class _Holding(NamedTuple):
-    """What holds in a workspace, and the texts of its own that it was made of."""
+    """What holds in a workspace, the texts of its own that it was made of, and the files that these are."""
 
     texts: Mapping[str, str]
     steering: Steering
     personas: Personas
+    documents: Mapping[str, Document]
 
 
 class Configuration:
@@ -33,7 +35,7 @@ class Configuration:
         """Raises: InvalidInput, naming file, line, key and what is allowed."""
         self.user_file = user_file
         self.trusted: Trust | None = None
-        self.check_servers: Callable[[str, str], object] = lambda _text, _file: None
+        self.read_servers: Callable[[str, str], Sequence[Reason]] = lambda _text, _file: ()
         self._document = read_document(user_file) or Document(user_file, "")
         self.file = self._document.checked(self._document.data, UserFile)
         self.modes: Modes = meaning.modes_of(self._document, self.file)
@@ -42,8 +44,9 @@ class Configuration:
         self.overview: OverviewSettings = meaning.overview_of(self.file)
         self.roots: list[RootTable] = meaning.roots_of(self._document, self.file)
         meaning.check_server(self._document, self.file, self.modes)
-        tools = read_document(user_file.parent / TOOLS)
-        self.tools = tool_settings(tools) if tools is not None else ToolSettings()
+        self._tools = read_document(user_file.parent / TOOLS)
+        self.tools = tool_settings(self._tools) if self._tools is not None else ToolSettings()
+        self._known_tools: Collection[str] | None = None
         beside = (read_document(user_file.parent / name) for name in persona_names(user_file.parent))
         read = [document for document in beside if document is not None]
         self._own_personas = [(document, persona_of(document, self.modes, "user")) for document in read]
@@ -67,8 +70,27 @@ class Configuration:
         """The person's own, and those of a folder's own files that were trusted. Raises: InvalidInput."""
         return self._held(workspace).personas
 
-    def check_persona_tools(self, known: Collection[str]) -> None:
-        """Raises: InvalidInput where a persona of the person's own names a tool that there is not."""
+    def warnings(self, workspace: str | None = None) -> list[Reason]:
+        """The keys and MCP servers that are ignored, of the person's own files and of a trusted folder's.
+
+        Raises: InvalidInput.
+        """
+        own = [self._document, self._tools, *(document for document, _ in self._own_personas)]
+        held = self._held(workspace)
+        documents = [*filter(None, own), *held.documents.values()]
+        warnings = [warning for document in documents for warning in document.warnings]
+        text = read_text(self.servers_file)
+        if text is not None:
+            warnings += self.read_servers(text, str(self.servers_file))
+        if workspace is not None and SERVERS in held.texts:
+            warnings += self.read_servers(held.texts[SERVERS], str(Path(workspace) / FOLDER / SERVERS))
+        return warnings
+
+    def check_tools(self, known: Collection[str], categories: Collection[str]) -> None:
+        """Raises: InvalidInput where the person's own files name a tool that does not exist."""
+        self._known_tools = (*known, *categories)
+        if self._tools is not None:
+            check_tool_names(self._tools, self._known_tools)
         for document, persona in self._own_personas:
             check_tools(document, persona, known)
 
@@ -81,24 +103,25 @@ class Configuration:
         return known
 
     def _made(self, workspace: str | None, texts: Mapping[str, str]) -> _Holding:
-        return _Holding(texts, self._made_steering(workspace, texts), self._made_personas(workspace, texts))
-
-    def _made_personas(self, workspace: str | None, texts: Mapping[str, str]) -> Personas:
         folder = Path(workspace or "") / FOLDER
-        names = [name for name in texts if name.startswith(f"{PERSONAS}/")]
-        project = [persona_of(Document(folder / name, texts[name]), self.modes, "project") for name in names]
-        return Personas((persona for _, persona in self._own_personas), project)
+        documents = {name: Document(folder / name, text) for name, text in texts.items() if name != SERVERS}
+        steering = self._made_steering(workspace, documents)
+        personas = [
+            persona_of(document, self.modes, "project")
+            for name, document in documents.items()
+            if name.startswith(f"{PERSONAS}/")
+        ]
+        return _Holding(texts, steering, Personas((own for _, own in self._own_personas), personas), documents)
 
-    def _made_steering(self, workspace: str | None, texts: Mapping[str, str]) -> Steering:
+    def _made_steering(self, workspace: str | None, documents: Mapping[str, Document]) -> Steering:
         user = meaning.user_steering(self._document, self.file, self.modes, workspace)
         made = with_tools(user, self.tools)
         if workspace is None:
             return made
-        folder = Path(workspace) / FOLDER
-        if CONFIG in texts:
-            made = self._with_project(made, Document(folder / CONFIG, texts[CONFIG]), workspace)
-        if TOOLS in texts:
-            made = with_tools(made, tool_settings(Document(folder / TOOLS, texts[TOOLS]), is_project=True))
+        if CONFIG in documents:
+            made = self._with_project(made, documents[CONFIG], workspace)
+        if TOOLS in documents:
+            made = with_tools(made, tool_settings(documents[TOOLS], is_project=True))
         return made
 
     # whether a folder's own files count
@@ -110,9 +133,11 @@ class Configuration:
     def trust(self, folder: str, digest: str) -> None:
         """Raises: Conflict where it is not what was shown, InvalidInput for what may not be said there."""
         found = self._trust().look(folder)
-        self._made(found.folder, found.files)
+        tools = self._made(found.folder, found.files).documents.get(TOOLS)
+        if tools is not None and self._known_tools is not None:
+            check_tool_names(tools, self._known_tools)
         if SERVERS in found.files:
-            self.check_servers(found.files[SERVERS], str(Path(found.folder) / FOLDER / SERVERS))
+            self.read_servers(found.files[SERVERS], str(Path(found.folder) / FOLDER / SERVERS))
         self._trust().trust(folder, digest)
 
     def distrust(self, folder: str) -> None:

@@ -4,21 +4,21 @@ import os
 import re
 import stat
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar, get_args, get_origin
+from typing import Any, ClassVar, NoReturn, TypeVar, get_args, get_origin
 
 import msgspec
 
-from pilothouse.domain.codes import Code
+from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.spelling import misspelt
 
 SIZE_AT_MOST = 256 * 1024
 T = TypeVar("T")
 KeyPath = tuple[str, ...]
 
-_UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*?)`")
 _MISSING = re.compile(r"Object missing required field `(?P<name>.*?)`")
 _WHERE = re.compile(r" - at `\$(?P<path>.*?)`$")
 _PART = re.compile(r"""\.([A-Za-z0-9_]+)|\[(\d+|\.\.\.)\]""")
@@ -29,25 +29,70 @@ _HEADER = re.compile(rf"^\s*(\[\[?)\s*({_KEYS})\s*\]\]?")
 _ASSIGNMENT = re.compile(rf"^\s*({_KEYS})\s*=")
 
 
+class Table(msgspec.Struct, frozen=True):
+    """What may stand in a table. Unknown keys are left out with a warning, unless that could lift a restriction."""
+
+    closed: ClassVar[bool] = False
+    """Every unknown key is an error: the table holds restrictions."""
+    restrictions: ClassVar[frozenset[str]] = frozenset()
+    """Keys that are protected from two typing errors, however short they are."""
+    misplaced: ClassVar[Mapping[str, str]] = {}
+    """Keys that belong in another file, and in which."""
+
+
 class Document:
-    """One file: its data, and where its keys stand."""
+    """One file: its data, where its keys stand, and which of them are ignored."""
 
     def __init__(self, path: Path, text: str) -> None:
         """Raises: InvalidInput for what is no TOML."""
         self.path = path
         self._lines = text.split("\n")
+        self._ignored: dict[KeyPath, Reason] = {}
         try:
             self.data = tomllib.loads(text)
         except (ValueError, RecursionError) as error:  # also a number that is too long
             found = re.search(r"at line (\d+)", str(error))
             raise self._error(int(found[1]) if found else len(self._lines), "-", f"{error}.", "TOML") from error
 
-    def checked(self, data: Any, shape: type[T], at: KeyPath = ()) -> T:
-        """Data of this file as a value. Raises: InvalidInput."""
+    @property
+    def warnings(self) -> Sequence[Reason]:
+        """Unknown keys, with their lines, as far as the data has been checked."""
+        return tuple(self._ignored.values())
+
+    def checked(self, data: Any, shape: type[T], at: KeyPath = (), *, closed: bool = False) -> T:
+        """Data of this file as a value. `closed` refuses every unknown key. Raises: InvalidInput."""
         try:
-            return msgspec.convert(data, shape)
+            return msgspec.convert(self._known_part(data, shape, at, closed=closed), shape)
         except msgspec.ValidationError as error:
             self._explain(str(error), shape, at)
+
+    def _known_part(self, data: Any, shape: Any, at: KeyPath, *, closed: bool) -> Any:
+        """The data without unknown keys, which become warnings. Raises: InvalidInput for one that must be right."""
+        if not isinstance(data, dict) or not isinstance(shape, type) or not issubclass(shape, Table):
+            return data
+        fields = {field.name: _without_none(field.type) for field in msgspec.structs.fields(shape)}
+        for name in (name for name in data if name not in fields):
+            self._check_unknown((*at, name), shape, list(fields), closed=closed or shape.closed)
+        return {
+            name: self._known_part(data[name], inner, (*at, name), closed=False)
+            for name, inner in fields.items()
+            if name in data
+        }
+
+    def _check_unknown(self, at: KeyPath, shape: type[Table], known: list[str], *, closed: bool) -> None:
+        meant = misspelt(at[-1], known, shape.restrictions)
+        if at[-1] in shape.misplaced:
+            self.fail(at, "This key is not read here.", f"in {shape.misplaced[at[-1]]}")
+        if meant is not None:
+            self.fail(at, f"There is no such key. Did you mean {meant!r}?", ", ".join(known))
+        if closed:
+            self.fail(at, "There is no such key.", ", ".join(known))
+        self.ignore(at)
+
+    def ignore(self, at: KeyPath) -> None:
+        """Warn that a key is not known and has no effect."""
+        where = {"file": str(self.path), "line": self.line_of(at), "key": ".".join(at)}
+        self._ignored[at] = Reason(Code.IGNORED_KEY, where)
 
     def fail(self, at: KeyPath, detail: str, allowed: str) -> NoReturn:
         """Raises: InvalidInput about a key."""
@@ -66,12 +111,10 @@ class Document:
         where = _WHERE.search(message)
         inner = tuple(found[1] or found[2] for found in _PART.finditer(where["path"])) if where else ()
         detail = _WHERE.sub("", message)
-        for pattern in (_UNKNOWN, _MISSING):
-            named = pattern.search(detail)
-            if named is not None:
-                fields = _fields(_shape_at(shape, inner))
-                words = "There is no such key." if pattern is _UNKNOWN else "It is missing."
-                self.fail((*at, *inner, named["name"]), words, ", ".join(fields))
+        missing = _MISSING.search(detail)
+        if missing is not None:
+            fields = _fields(_shape_at(shape, inner))
+            self.fail((*at, *inner, missing["name"]), "It is missing.", ", ".join(fields))
         self.fail((*at, *inner), f"{detail}.", _allowed(_shape_at(shape, inner)))
 
     def line_of(self, at: KeyPath) -> int:

@@ -1,9 +1,11 @@
 """What may stand in a configuration file. Names, types and nothing else; what they mean is made in `meaning`."""
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
+from pilothouse.config.reading import Table
 from pilothouse.domain.budgets import CompressionStrategy, OverviewPart
 from pilothouse.domain.offers import Category
 from pilothouse.domain.policies import Danger, PolicyKind
@@ -15,13 +17,10 @@ Count = Annotated[int, Meta(ge=1)]
 Amount = Annotated[float, Meta(ge=0, le=1_000_000)]
 
 
-class _Table(Struct, frozen=True, forbid_unknown_fields=True):
-    pass
-
-
-class ModeTable(_Table, frozen=True):
+class ModeTable(Table, frozen=True):
     """A mode of one's own: a built-in one with some of it changed."""
 
+    closed: ClassVar[bool] = True
     base: str = "agent"
     title: str | None = None
     title_zh: str | None = None
@@ -40,14 +39,16 @@ class ModeTable(_Table, frozen=True):
     prompt: str | None = None
 
 
-class ApprovalTable(_Table, frozen=True):
+class ApprovalTable(Table, frozen=True):
+    closed: ClassVar[bool] = True
     policy: PolicyKind = "auto_approve"
     tools: tuple[str, ...] = ()
     depth: Count = 5
     always_ask: tuple[Danger, ...] = ()
 
 
-class RuleTable(_Table, frozen=True):
+class RuleTable(Table, frozen=True):
+    closed: ClassVar[bool] = True
     effect: RuleEffect
     tool: str = "*"
     folder: str | None = None
@@ -55,28 +56,15 @@ class RuleTable(_Table, frozen=True):
     workspace: str | None = None
 
 
-class PersonaToolsTable(_Table, frozen=True):
+class PersonaToolsTable(Table, frozen=True):
+    closed: ClassVar[bool] = True
     allowed: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
     allowed_categories: tuple[Category, ...] = ()
     denied_categories: tuple[Category, ...] = ()
 
 
-class PersonaFile(_Table, frozen=True):
-    """personas/ID.toml."""
-
-    name: str = ""
-    role: str = ""
-    identity: str = ""
-    communication_style: str = ""
-    principles: tuple[str, ...] = ()
-    prompt: str = ""
-    model: str | None = None
-    default_mode: str | None = None
-    tools: PersonaToolsTable = PersonaToolsTable()
-
-
-class ModelTable(_Table, frozen=True):
+class ModelTable(Table, frozen=True):
     """What is known of a model. `input` and `output` are its price for a million tokens."""
 
     window: Annotated[int, Meta(ge=1, le=1_000_000_000)] | None = None
@@ -86,7 +74,7 @@ class ModelTable(_Table, frozen=True):
     output: Amount | None = None
 
 
-class ToolTable(_Table, frozen=True):
+class ToolTable(Table, frozen=True):
     """One tool, or a category of them."""
 
     enabled: bool | None = None
@@ -95,21 +83,14 @@ class ToolTable(_Table, frozen=True):
     sandbox: Literal["off", "workspace"] | None = None
 
 
-class ToolsFile(_Table, frozen=True):
-    """tools.toml. `files` are Python files with tools of one's own."""
-
-    tools: dict[str, Any] = {}
-    files: tuple[str, ...] = ()
-
-
-class RootTable(_Table, frozen=True):
+class RootTable(Table, frozen=True):
     """A folder beside the workspace that tools may reach."""
 
     path: str
     writable: bool = False
 
 
-class LimitsTable(_Table, frozen=True):
+class LimitsTable(Table, frozen=True):
     rounds: Count | None = None
     call_seconds: Positive | None = None
     turn_seconds: Positive | None = None
@@ -117,7 +98,7 @@ class LimitsTable(_Table, frozen=True):
     turn_cost: Positive | None = None
 
 
-class WindowTable(_Table, frozen=True):
+class WindowTable(Table, frozen=True):
     """How much a request may hold, and what is done before it is full."""
 
     token_budget: Annotated[int, Meta(ge=1000, le=1_000_000_000)] | None = None
@@ -128,7 +109,7 @@ class WindowTable(_Table, frozen=True):
     auto_compress: bool | None = None
 
 
-class OverviewTable(_Table, frozen=True):
+class OverviewTable(Table, frozen=True):
     """What the model is told of the workspace beforehand."""
 
     enabled: bool | None = None
@@ -139,7 +120,7 @@ class OverviewTable(_Table, frozen=True):
     every: Count | None = None
 
 
-class UndoTable(_Table, frozen=True):
+class UndoTable(Table, frozen=True):
     """How much is kept so that changes can be undone."""
 
     conversation_megabytes: Annotated[int, Meta(ge=1, le=1_000_000)] = 200
@@ -148,8 +129,16 @@ class UndoTable(_Table, frozen=True):
     files: Annotated[int, Meta(ge=100, le=1_000_000)] = 100_000
 
 
-class ProjectFile(_Table, frozen=True):
+class ProjectFile(Table, frozen=True):
     """What a folder that one merely opens may say: only what makes things stricter."""
+
+    restrictions: ClassVar[frozenset[str]] = frozenset({"mode", "modes", "rules"})
+    misplaced: ClassVar[Mapping[str, str]] = {
+        "tools": "tools.toml",
+        "personas": "personas/ID.toml",
+        "directory": "[directories]",
+        "prices": '[models."NAME"], as input and output',
+    }
 
     mode: str | None = None
     approval: ApprovalTable | None = None
@@ -157,7 +146,7 @@ class ProjectFile(_Table, frozen=True):
     rules: tuple[Any, ...] = ()
 
 
-class ServerTable(_Table, frozen=True):
+class ServerTable(Table, frozen=True):
     """`hosts` are names that the server answers to beside its own address; `completions_mode` is the mode of clients
     that nobody watches."""
 
@@ -184,3 +173,33 @@ class UserFile(ProjectFile, frozen=True):
     overview: OverviewTable = OverviewTable()
     undo: UndoTable = UndoTable()
     server: ServerTable = ServerTable()
+
+
+_OF_CONFIG_TOML = dict.fromkeys(UserFile.__struct_fields__, "config.toml")
+
+
+class ToolsFile(Table, frozen=True):
+    """tools.toml. `files` are Python files with tools of one's own."""
+
+    restrictions: ClassVar[frozenset[str]] = frozenset({"tools"})
+    misplaced: ClassVar[Mapping[str, str]] = _OF_CONFIG_TOML
+
+    tools: dict[str, Any] = {}
+    files: tuple[str, ...] = ()
+
+
+class PersonaFile(Table, frozen=True):
+    """personas/ID.toml."""
+
+    restrictions: ClassVar[frozenset[str]] = frozenset({"tools"})
+    misplaced: ClassVar[Mapping[str, str]] = _OF_CONFIG_TOML
+
+    name: str = ""
+    role: str = ""
+    identity: str = ""
+    communication_style: str = ""
+    principles: tuple[str, ...] = ()
+    prompt: str = ""
+    model: str | None = None
+    default_mode: str | None = None
+    tools: PersonaToolsTable = PersonaToolsTable()

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+from collections.abc import Collection
 from pathlib import Path
 from typing import Literal
 
@@ -10,6 +11,7 @@ import msgspec
 from pilothouse.config.reading import Document
 from pilothouse.config.schema import ToolsFile, ToolTable
 from pilothouse.domain.rules import WORDS_AT_MOST
+from pilothouse.domain.spelling import misspelt
 from pilothouse.domain.steering import Steering
 from pilothouse.domain.values import Value
 
@@ -35,8 +37,8 @@ def tool_settings(document: Document, *, is_project: bool = False) -> ToolSettin
     disabled, waiting, lists, sandbox = set(), set(), [], None
     for name, data in file.tools.items():
         at = ("tools", name)
-        table = document.checked(data, ToolTable, at)
         plain = _ALIASES.get(name, name)
+        table = document.checked(data, ToolTable, at, closed=plain in _COMMANDS)
         if table.enabled is False:
             disabled.add(plain)
         if table.require_approval:
@@ -56,6 +58,17 @@ def tool_settings(document: Document, *, is_project: bool = False) -> ToolSettin
         sandbox=sandbox or "off",
         files=tuple(_file(document, entry) for entry in file.files),
     )
+
+
+def check_tool_names(document: Document, known: Collection[str]) -> None:
+    """Warn of tables about tools and categories that do not exist. Raises: InvalidInput for a misspelt one."""
+    for name in document.data.get("tools", {}):
+        if name in known or name in _ALIASES or "__" in name:  # tools of MCP servers come and go
+            continue
+        meant = misspelt(name, (*known, *_ALIASES))
+        if meant is not None:
+            document.fail(("tools", name), f"There is no such tool. Did you mean {meant!r}?", ", ".join(sorted(known)))
+        document.ignore(("tools", name))
 
 
 def _words(document: Document, at: tuple[str, ...], entry: str) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from pilothouse.config.personas import PERSONAS, persona_names
 from pilothouse.config.reading import read_text, refused
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import Conflict, StoreRefused
+from pilothouse.domain.jsonc import plain_json
 from pilothouse.domain.trust import FolderTrust, TrustStatus
 from pilothouse.domain.values import Timestamp, Value
 from pilothouse.private_file import replace_private_file
@@ -145,7 +146,7 @@ def _check_no_links(*paths: Path) -> None:
 def _programs(folder: str, servers: str | None) -> dict[str, str]:
     """What lies in the folder and is named in the file of its servers: to change it is to change what is started."""
     try:
-        words = set(_words(json.loads(servers or "null")))
+        words = set(_words(json.loads(plain_json(servers or "null"))))
     except (ValueError, RecursionError):
         return {}
     words |= {word.partition("=")[2] for word in words if "=" in word}

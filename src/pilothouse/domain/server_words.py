@@ -108,6 +108,12 @@ SERVER_WORDS: Mapping[Code, tuple[str, str]] = {
         "Cannot listen on {host}:{port}: {detail}.",
         "无法监听 {host}:{port}：{detail}。",
     ),
+    Code.PORT_TAKEN: (
+        "Cannot listen on {host}:{port}: another program uses this port. End that program, or name another port "
+        "with --port (0 for any free one).",
+        "无法监听 {host}:{port}：端口已被其他程序占用。"
+        "请结束那个程序，或用 --port 指定其他端口（0 表示任意空闲端口）。",
+    ),
     Code.USER_EXISTS: ("There is a user {user!r} already.", "已有用户 {user!r}。"),
     Code.UNKNOWN_USER: ("There is no user {user!r}. There are: {allowed}.", "没有用户 {user!r}。现有：{allowed}。"),
     Code.UPLOAD_NAME: (

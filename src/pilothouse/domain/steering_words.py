@@ -29,6 +29,53 @@ STEERING_WORDS: Mapping[Code, tuple[str, str]] = {
         "{file}, line {line}, {key}: {detail} Allowed: {allowed}.",
         "{file} 第 {line} 行，{key}：{detail} 可用：{allowed}。",
     ),
+    Code.IGNORED_KEY: (
+        "{file}, line {line}: the key {key} is not known and has no effect.",
+        "{file} 第 {line} 行：未知的键 {key}，已忽略。",
+    ),
+    Code.IGNORED_GRANT: (
+        "{file}, line {line}: the key {key} has no effect: your mode and your rules decide what runs without asking.",
+        "{file} 第 {line} 行：键 {key} 不起作用：哪些操作无需询问由你的模式和规则决定。",
+    ),
+    Code.SERVER_WITHOUT_TARGET: (
+        "{file}, line {line}: the MCP server {name} was left out because it has no {needed}. Add one.",
+        "{file} 第 {line} 行：MCP 服务器 {name} 未启用，因为缺少 {needed}。请补上。",
+    ),
+    Code.SERVER_TWO_TARGETS: (
+        "{file}, line {line}: the MCP server {name} was left out because it has both a command and a url. Keep one.",
+        "{file} 第 {line} 行：MCP 服务器 {name} 未启用，因为同时写了 command 和 url。请只保留一个。",
+    ),
+    Code.SERVER_FOLDER: (
+        "{file}, line {line}: the MCP server {name} was left out because its cwd is not an absolute path. "
+        "Write the path in full.",
+        "{file} 第 {line} 行：MCP 服务器 {name} 未启用，因为 cwd 不是绝对路径。请写出完整路径。",
+    ),
+    Code.SERVER_VARIABLE: (
+        "{file}, line {line}: the MCP server {name} was left out because {key} holds {variable}, which is not filled "
+        "in here. Write the value itself.",
+        "{file} 第 {line} 行：MCP 服务器 {name} 未启用，因为 {key} 中的 {variable} 在这里不会被替换。请直接写出值。",
+    ),
+    Code.SERVER_TRANSPORT: (
+        "{file}, line {line}: the MCP server {name} was left out because the transport {transport} is not supported. "
+        "Use stdio or streamable HTTP.",
+        "{file} 第 {line} 行：MCP 服务器 {name} 未启用，因为不支持传输方式 {transport}。"
+        "请使用 stdio 或 streamable HTTP。",
+    ),
+    Code.SERVER_NAME: (
+        "{file}, line {line}: the MCP server {name} was left out because of its name. Use 1 to 40 letters, digits, "
+        "'-' and '_', without two '_' in a row.",
+        "{file} 第 {line} 行：MCP 服务器 {name} 未启用，因为名称无效。请使用 1 到 40 个字母、数字、“-” 和 “_”，"
+        "且不能有连续两个 “_”。",
+    ),
+    Code.SERVER_NAME_TAKEN: (
+        "{file}, line {line}: the MCP server {name} was left out because its name is too similar to {other}. "
+        "Rename one of them.",
+        "{file} 第 {line} 行：MCP 服务器 {name} 未启用，因为名称与 {other} 过于相似。请重命名其中一个。",
+    ),
+    Code.FILE_HAS_COMMENTS: (
+        "{file} has comments, which would be lost. Edit the file by hand.",
+        "{file} 中有注释，自动改写会丢失它们。请手动编辑该文件。",
+    ),
     Code.KEY_REUSED: (
         "The idempotency key {key!r} was used for another request: use a new one.",
         "幂等键 {key!r} 已用于另一个请求：请使用新的键。",

@@ -253,6 +253,7 @@ HEALTH: dict[str, Any] = {
             "since": None,
         }
     ],
+    "warnings": [],
 }
 METER: dict[str, Any] = {
     "tokens": 61200,

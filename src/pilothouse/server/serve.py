@@ -12,7 +12,7 @@ from pathlib import Path
 
 import uvicorn
 
-from pilothouse.domain.codes import Code
+from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.server.access import Access, is_loopback
@@ -26,26 +26,32 @@ from pilothouse.session.manager import Sessions
 HOST = "127.0.0.1"
 PORT = 8484
 _PORTS_TRIED = 50
+_PORT_AT_MOST = 65535
 _CONNECTIONS_AT_MOST = 4000
 _SECONDS_TO_END = 5
 
 
-def listen(host: str, port: int, tokens: Tokens) -> socket.socket:
-    """A listening socket, on the next free port where that one is taken.
+def listen(host: str, port: int | None, tokens: Tokens) -> socket.socket:
+    """A listening socket. Without a port, the usual one or the next free one; a port that was named, or none.
 
     Raises: InvalidInput where it would be reachable from other machines without a token of the person's own, or where
     the address cannot be had.
     """
     if not is_loopback(host) and not tokens.is_given:
         raise InvalidInput(Code.OPEN_ACCESS, host=host, limit=LENGTH_AT_LEAST)
-    for candidate in range(port, min(port + _PORTS_TRIED, 65535) + 1):
+    if port is not None and port > _PORT_AT_MOST:
+        raise InvalidInput(Code.CANNOT_LISTEN, host=host, port=port, detail=os.strerror(errno.EADDRNOTAVAIL))
+    candidates = range(PORT, PORT + _PORTS_TRIED) if port is None else (port,)
+    for candidate in candidates:
         try:
             return _bound(host, candidate)
         except (OSError, UnicodeError, OverflowError) as error:
-            if not isinstance(error, OSError) or error.errno != errno.EADDRINUSE or port == 0:
+            if not isinstance(error, OSError) or error.errno != errno.EADDRINUSE:
                 detail = getattr(error, "strerror", None) or str(error)
                 raise InvalidInput(Code.CANNOT_LISTEN, host=host, port=candidate, detail=detail) from error
-    raise InvalidInput(Code.CANNOT_LISTEN, host=host, port=port, detail=os.strerror(errno.EADDRINUSE))
+    if port is None:
+        raise InvalidInput(Code.CANNOT_LISTEN, host=host, port=PORT, detail=os.strerror(errno.EADDRINUSE))
+    raise InvalidInput(Code.PORT_TAKEN, host=host, port=port)
 
 
 def _bound(host: str, port: int) -> socket.socket:
@@ -71,6 +77,8 @@ def make_serving(
     mode: str | None = None,
     completions_mode: str = "review",
     page: Path = PAGE,
+    workspace: Path | None = None,
+    warnings: Sequence[Reason] = (),
 ) -> Serving:
     return Serving(
         runtime=runtime,
@@ -79,6 +87,8 @@ def make_serving(
         mode=mode,
         completions_mode=completions_mode,
         page=page,
+        usual_workspace=workspace,
+        warnings=warnings,
     )
 
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pilothouse.domain.codes import Code, Language
+from pilothouse.domain.codes import Code, Language, Reason
 from pilothouse.domain.errors import InvalidInput, NotFound, StoreDamaged
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
@@ -29,6 +29,10 @@ class Serving:
     runtime: Runtime
     sessions: Sessions
     access: Access
+    usual_workspace: Path | None = None
+    """Where a context works for which no workspace is named; without it, in the first root."""
+    warnings: Sequence[Reason] = ()
+    """What the configuration says without effect, for the user of the machine."""
     mode: str | None = None
     completions_mode: str = "review"
     page: Path = PAGE
@@ -39,14 +43,14 @@ class Serving:
 
     @property
     def roots(self) -> Sequence[Path]:
-        """The folders beneath which workspaces may lie, the first one the usual one."""
+        """The folders beneath which workspaces may lie."""
         return self.runtime.parts.roots
 
     def workspace(self, given: str | None) -> Path:
         """A relative one lies beneath the first root. Whether it may be opened is the runtime's to say."""
         if "\0" in (given or ""):
             raise InvalidInput(Code.INVALID_WORKSPACE, path=given)
-        return self.roots[0] / (given or "")
+        return self.roots[0] / given if given else self.usual_workspace or self.roots[0]
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from pilothouse.domain.store_health import MIN_FREE_BYTES, StoreHealth
 from pilothouse.domain.values import Timestamp, Value
 from pilothouse.server.inputs import Id
 from pilothouse.server.serving import Call
+from pilothouse.server.tokens import LOCAL
 
 
 class ModeShape(Value, kw_only=True, omit_defaults=False):
@@ -107,6 +108,8 @@ class Health(Value, kw_only=True, omit_defaults=False):
     sandbox: bool
     """Whether the kernel confines commands that run only because they read."""
     problems: tuple[HealthProblem, ...]
+    warnings: tuple[str, ...]
+    """What of the configuration has no effect, in the reader's language; told to the user of the machine alone."""
 
 
 async def modes(call: Call) -> Page[ModeShape]:
@@ -207,6 +210,7 @@ async def health(call: Call) -> Health:
         contexts_waiting=len(waiting),
         sandbox=call.runtime.has_sandbox,
         problems=problems,
+        warnings=tuple(say(each, call.language) for each in call.serving.warnings) if call.user == LOCAL else (),
     )
 
 

@@ -1,14 +1,19 @@
-"""The file that names the servers: both of its forms, and every way in which it can be wrong."""
+"""The file that names the servers: the forms in which programs write it, and every way in which it can be wrong."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from pilothouse.domain.codes import Code
+from pilothouse.domain.codes import Code, say
 from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.jsonc import plain_json
 from pilothouse.tools.mcp.definitions import ServerDefinition, read_definitions
 
+DATA = Path(__file__).parents[2] / "data/config"
 STDIO = {
     "command": "run",
     "args": ["-x", "${HOME}"],
@@ -34,9 +39,10 @@ def one(**server: Any) -> dict[str, Any]:
 
 
 def test_the_common_form_is_read_and_nothing_is_expanded() -> None:
-    (local, remote) = read_definitions(
+    (local, remote), warnings = read_definitions(
         json.dumps({"mcpServers": {"files": STDIO, "far-1": {"url": "https://x.test/mcp", "disabled": True}}}), "f"
     )
+    assert warnings == []
     assert local == ServerDefinition(
         name="files",
         command="run",
@@ -63,12 +69,12 @@ def test_the_lists_are_read(word: str) -> None:
         {"name": "b", "transport": word, "url": "http://127.0.0.1:1/mcp", "headers": {"Authorization": "Bearer x"}},
     ]
     assert read_definitions(json.dumps({"servers": servers}), "f") == read_definitions(json.dumps(servers), "f")
-    assert [server.transport for server in read_definitions(json.dumps(servers), "f")] == ["stdio", "http"]
+    assert [server.transport for server in read_definitions(json.dumps(servers), "f").servers] == ["stdio", "http"]
 
 
 def test_an_empty_file_of_servers_names_none() -> None:
-    assert read_definitions('{"mcpServers": {}}', "f") == []
-    assert read_definitions("[]", "f") == []
+    for text in ('{"mcpServers": {}}', "[]", "{}", '{"servers": {}}'):
+        assert read_definitions(text, "f") == ([], [])
 
 
 def test_the_digest_changes_with_all_but_the_origin_and_nothing_secret_is_shown() -> None:
@@ -89,25 +95,11 @@ def test_the_digest_changes_with_all_but_the_origin_and_nothing_secret_is_shown(
         ('{"mcpServers": {"a": {"command": NaN}}}', "-", "NaN", "JSON"),
         ("[" * 100_000, "-", "recursion", "JSON"),
         ('{"mcpServers": {"a": {"command": "x"}, "a": {"command": "y"}}}', "a", "twice", "each key once"),
-        ("7", "-", "something else", "mcpServers"),
-        ({}, "-", "something else", "mcpServers"),
-        ({"other": {}}, "other", "no such key", "mcpServers"),
-        ({"mcpServers": []}, "mcpServers", "a list", "an object"),
-        ({"servers": {}}, "servers", "an object", "a list"),
+        ("7", "-", "a number", "mcpServers"),
+        ({"mcpServer": {}}, "mcpServer", "Did you mean 'mcpServers'?", "mcpServers"),
+        ({"mcpServers": 7}, "mcpServers", "a number", "an object"),
         ([{"command": "x"}], "name", "missing", "name"),
         (["x"], "-", "text", "an object"),
-        ({"mcpServers": {"a b": {"command": "x"}}}, "mcpServers.a b", "no name", "1 to 40"),
-        ({"mcpServers": {"a__b": {"command": "x"}}}, "mcpServers.a__b", "no name", "1 to 40"),
-        ({"mcpServers": {"a" * 41: {"command": "x"}}}, "mcpServers." + "a" * 41, "no name", "1 to 40"),
-        ({"mcpServers": {"my-s": {"command": "x"}, "My_S": {"command": "x"}}}, "My_S", "told from 'my-s'", "differ"),
-        (one(command="x", colour="red"), "mcpServers.a.colour", "no such key", "command, args"),
-        (one(), "mcpServers.a.command", "missing", "command for a program"),
-        (one(type="http"), "mcpServers.a.url", "missing", "command for a program"),
-        (one(command="x", url="http://x"), "mcpServers.a.url", "beside a command", "url for an address"),
-        (one(command="x", headers={}), "mcpServers.a.headers", "has none", "command"),
-        (one(url="http://x", env={}), "mcpServers.a.env", "has none", "url, headers"),
-        (one(url="http://x", type="sse"), "mcpServers.a.type", "not supported: use streamable HTTP", "streamable_http"),
-        (one(url="http://x", transport="ws"), "mcpServers.a.transport", "no such transport", "stdio, http"),
         (one(url="http://x", type="http", transport="stdio"), "mcpServers.a.transport", "contradicts", "one"),
         (one(command=7), "mcpServers.a.command", "a number", "text"),
         (one(command=" "), "mcpServers.a.command", "empty", "text"),
@@ -117,20 +109,17 @@ def test_the_digest_changes_with_all_but_the_origin_and_nothing_secret_is_shown(
         (one(command="x", args=["\0"]), "mcpServers.a.args", "NUL", "without NUL"),
         (one(command="x", env={"A": 1}), "mcpServers.a.env.A", "a number", "text"),
         (one(command="x", env={"A=B": "1"}), "mcpServers.a.env.A=B", "a name", "without '='"),
-        (one(command="x", cwd="~/x"), "mcpServers.a.cwd", "not absolute", "absolute path"),
-        (one(command="x", cwd=None), "mcpServers.a.cwd", "null", "text"),
         (one(command="x", trusted="yes"), "mcpServers.a.trusted", "text", "true, false"),
         (one(command="x", disabled=1), "mcpServers.a.disabled", "a number", "true, false"),
         (one(command="x", disabled=True, enabled=True), "mcpServers.a.enabled", "beside disabled", "one"),
         (one(command="x", timeout=True), "mcpServers.a.timeout", "true or false", "seconds above 0"),
-        (one(command="x", timeout=60_000), "mcpServers.a.timeout", "out of bounds", "up to 3600"),
+        (one(command="x", colours="red", argss=[]), "mcpServers.a.argss", "Did you mean 'args'?", "command, args"),
+        (one(command="x", timeout=3_600_001), "mcpServers.a.timeout", "out of bounds", "up to 3600"),
         (one(command="x", timeout=0), "mcpServers.a.timeout", "out of bounds", "above 0"),
         (one(url="ftp://x"), "mcpServers.a.url", "no such address", "http://"),
         (one(url="http://"), "mcpServers.a.url", "no such address", "http://"),
         (one(url="http://x:99999"), "mcpServers.a.url", "no such address", "http://"),
         (one(url="http://x/a b"), "mcpServers.a.url", "no such address", "http://"),
-        (one(url="http://${HOST}/"), "mcpServers.a.url", "not expanded", "without ${"),
-        (one(url="http://x", headers={"A": "${KEY}"}), "mcpServers.a.headers.A", "not expanded", "without ${"),
         (one(url="http://x", headers={"A": "x\r\nB: y"}), "mcpServers.a.headers.A", "cannot hold", "ASCII"),
         (one(url="http://x", headers={"A B": "x"}), "mcpServers.a.headers.A B", "a name", "HTTP headers"),
     ],
@@ -143,5 +132,150 @@ def test_what_is_wrong_is_said_with_what_is_allowed(data: Any, key: str, detail:
 
 
 def test_the_line_is_named() -> None:
-    assert refused({"mcpServers": {"a": {"command": "x"}, "b": {"command": "x", "colour": 1}}})["line"] == 8
+    assert refused({"mcpServers": {"a": {"command": "x"}, "b": {"command": "x", "comand": 1}}})["line"] == 8
     assert refused('{\n "mcpServers": {\n')["line"] == 3
+
+
+@pytest.mark.parametrize(
+    ("server", "code", "key"),
+    [
+        ({"args": ["x"]}, Code.SERVER_WITHOUT_TARGET, "mcpServers.a"),
+        ({"type": "http"}, Code.SERVER_WITHOUT_TARGET, "mcpServers.a"),
+        ({"command": None}, Code.SERVER_WITHOUT_TARGET, "mcpServers.a"),
+        ({"command": "x", "url": "http://x"}, Code.SERVER_TWO_TARGETS, "mcpServers.a.url"),
+        ({"url": "http://x", "type": "sse"}, Code.SERVER_TRANSPORT, "mcpServers.a.type"),
+        ({"url": "http://x", "transport": "ws"}, Code.SERVER_TRANSPORT, "mcpServers.a.transport"),
+        ({"command": "x", "cwd": "~/x"}, Code.SERVER_FOLDER, "mcpServers.a.cwd"),
+        ({"command": "x", "env": {"KEY": "${input:key}"}}, Code.SERVER_VARIABLE, "mcpServers.a.env"),
+        ({"command": "x", "args": ["${workspaceFolder}/y"]}, Code.SERVER_VARIABLE, "mcpServers.a.args"),
+        ({"command": "${env:HOME}/x"}, Code.SERVER_VARIABLE, "mcpServers.a.command"),
+        ({"url": "http://${HOST}/"}, Code.SERVER_VARIABLE, "mcpServers.a.url"),
+        ({"url": "http://x", "headers": {"A": "${KEY}"}}, Code.SERVER_VARIABLE, "mcpServers.a.headers"),
+    ],
+)
+def test_a_server_that_cannot_be_used_is_left_out_and_the_others_start(server: Any, code: Code, key: str) -> None:
+    found = read_definitions(json.dumps({"mcpServers": {"a": server, "b": {"command": "x"}}}), "f.json")
+    assert [each.name for each in found.servers] == ["b"]
+    assert [(each.code, each.params["key"]) for each in found.warnings] == [(code, key)]
+    for language in ("en", "zh"):
+        sentence = say(found.warnings[0], language)
+        assert "f.json" in sentence
+        assert "(" not in sentence, "every parameter has its value"
+
+
+@pytest.mark.parametrize("name", ["a b", "a__b", "a" * 41, "io.github.x/y", ""])
+def test_a_server_whose_name_cannot_be_used_is_left_out(name: str) -> None:
+    found = read_definitions(json.dumps({"mcpServers": {name: {"command": "x"}, "b": {"command": "x"}}}), "f")
+    assert [each.name for each in found.servers] == ["b"]
+    assert [each.code for each in found.warnings] == [Code.SERVER_NAME]
+
+
+def test_of_two_names_that_cannot_be_told_apart_the_first_counts() -> None:
+    found = read_definitions(json.dumps({"mcpServers": {"my-s": {"command": "x"}, "My_S": {"command": "y"}}}), "f")
+    assert [(each.name, each.command) for each in found.servers] == [("my-s", "x")]
+    assert [(each.code, each.params["other"]) for each in found.warnings] == [(Code.SERVER_NAME_TAKEN, "my-s")]
+
+
+def test_the_example_of_the_source_documents_works_as_it_stands() -> None:
+    text = (DATA / "mcp_servers.json").read_text()
+    found = read_definitions(text, "f")
+    assert [(each.name, each.command, each.args) for each in found.servers] == [
+        ("filesystem", "mcp-server-filesystem", ("--workspace", "/path/to/workspace")),
+        ("github", "mcp-server-github", ()),
+        ("custom-tools", "python", ("-m", "my_mcp_server")),
+    ]
+    assert found.servers[1].env == {"GITHUB_TOKEN": "..."}
+    assert [(each.params["key"], each.params["line"]) for each in found.warnings] == [
+        ("servers.filesystem.capabilities", 8),
+        ("servers.github.capabilities", 16),
+        ("servers.custom-tools.capabilities", 22),
+    ]
+
+
+FOREIGN: list[tuple[str, str, list[str]]] = [
+    (
+        "VS Code",
+        """{
+          // Asked for at the first start.
+          "inputs": [{"type": "promptString", "id": "key", "password": true}],
+          "servers": {
+            "files": {"type": "stdio", "command": "run", "args": ["-x"], "envFile": "/x/.env",},
+            "far": {"type": "http", "url": "https://x.test/mcp", "headers": {"Authorization": "${input:key}"}},
+          },
+        }""",
+        ["inputs", "servers.files.envFile", "servers.far.headers"],
+    ),
+    (
+        "the settings of VS Code",
+        '{"editor.fontSize": 12, "mcp": {"inputs": [], "servers": {"files": {"command": "run", "args": ["-x"]}}}}',
+        ["editor.fontSize", "mcp.inputs"],
+    ),
+    (
+        "Cline",
+        """{"mcpServers": {"files": {"command": "run", "args": ["-x"], "disabled": false, "timeout": 60,
+          "transportType": "stdio", "autoApprove": ["write"], "alwaysAllow": []}}}""",
+        ["mcpServers.files.autoApprove"],
+    ),
+    (
+        "Gemini",
+        """{"theme": "dark", "mcpServers": {
+          "files": {"command": "run", "args": ["-x"], "trust": true, "timeout": 30000, "includeTools": ["a"]},
+          "far": {"httpUrl": "https://x.test/mcp", "url": null}}}""",
+        ["theme", "mcpServers.files.trust", "mcpServers.files.includeTools"],
+    ),
+    (
+        "opencode",
+        """{"$schema": "https://x.test/config.json", "server": {"port": 1}, "mcp": {
+          "files": {"type": "local", "command": ["run", "-x"], "environment": {}, "enabled": true},
+          "far": {"type": "remote", "url": "https://x.test/mcp", "oauth": {}}}}""",
+        ["server", "mcp.far.oauth"],
+    ),
+    (
+        "Zed",
+        """{"context_servers": {
+          "files": {"source": "custom", "command": {"path": "run", "args": ["-x"], "env": null}, "settings": {}}}}""",
+        ["context_servers.files.source", "context_servers.files.settings"],
+    ),
+    (
+        "Windsurf",
+        '{"mcpServers": {"files": {"command": "run", "args": ["-x"]}, "far": {"serverUrl": "https://x.test/mcp"}}}',
+        [],
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "ignored"), [each[1:] for each in FOREIGN], ids=[each[0] for each in FOREIGN])
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_the_file_of_another_program_is_read_and_what_is_not_known_is_told(
+    text: str, ignored: list[str], ends: str
+) -> None:
+    found = read_definitions(text.replace("\n", ends), "f")
+    files = found.servers[0]
+    assert (files.name, files.command, files.args, files.transport) == ("files", "run", ("-x",), "stdio")
+    assert [each.url for each in found.servers[1:]] in ([], ["https://x.test/mcp"])
+    assert [each.params["key"] for each in found.warnings] == ignored
+    assert not any(each.trusted for each in found.servers)
+    assert files.seconds in (30, 60)
+
+
+def test_the_leave_that_another_programs_file_gives_counts_for_nothing() -> None:
+    grants = {"autoApprove": ["*"], "alwaysAllow": ["x"], "trust": True}
+    found = read_definitions(json.dumps(one(command="run", **grants)), "f")
+    assert found.servers == [ServerDefinition(name="a", command="run", origin="f")]
+    assert [each.code for each in found.warnings] == [Code.IGNORED_GRANT] * 3
+
+
+def test_a_key_that_belongs_to_the_other_kind_of_server_is_ignored() -> None:
+    found = read_definitions(json.dumps({"a": 1, **one(url="http://x", env={"A": "b"}, args=[])}), "f")
+    assert found.servers[0].env == {}
+    assert [each.params["key"] for each in found.warnings] == ["a", "mcpServers.a.args", "mcpServers.a.env"]
+
+
+@given(st.recursive(st.none() | st.booleans() | st.text() | st.integers(), lambda inner: st.lists(inner)))
+def test_comments_and_trailing_commas_leave_what_json_says_as_it_is(data: Any) -> None:
+    text = json.dumps(data, indent=1, ensure_ascii=False)
+    assert json.loads(plain_json(text)) == data
+    commented = "/* a, ] */" + text.replace("\n", " // b ]\n").replace(" // b ]\n]", ", // c }\n]")
+    assert plain_json(commented).count("\n") == commented.count("\n")
+    if '"' not in text and "[]" not in text:
+        assert json.loads(plain_json(commented + "//")) == data

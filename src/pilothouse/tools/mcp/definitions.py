@@ -2,32 +2,40 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
 
+from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.values import Value
 from pilothouse.tools.mcp.document import Document, KeyPath, word_for
+from pilothouse.tools.mcp.file_forms import entries_of
 
 Transport = Literal["stdio", "http"]
 
 SECONDS_AT_MOST = 3600
+_MILLISECONDS = 1000
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _NOT_PRINTED = re.compile(r"[\x00-\x20\x7f]")
+_EDITOR_VARIABLE = re.compile(
+    r"\$\{(?:(?:input|env|command|config):[^}]*|(?:workspaceFolder|workspaceRoot|userHome|pathSeparator)[^}]*)\}"
+)
+_ANY_VARIABLE = re.compile(r"\$\{[^}]*\}?")
 _STDIO_KEYS = ("command", "args", "env", "cwd")
 _HTTP_KEYS = ("url", "headers")
 _FLAGS = ("trusted", "disabled", "enabled")
-_KEYS = (*_STDIO_KEYS, *_HTTP_KEYS, "type", "transport", *_FLAGS, "timeout")
 _TRANSPORTS: Mapping[str, Transport] = {
     "stdio": "stdio",
     "http": "http",
     "streamable_http": "http",
     "streamable-http": "http",
+    "streamableHttp": "http",
+    "local": "stdio",
+    "remote": "http",
 }
-_EITHER = "command for a program, url for an address"
 
 
 class ServerDefinition(Value):
@@ -61,18 +69,30 @@ class ServerDefinition(Value):
         return hashlib.sha256(msgspec.json.encode(plain, order="deterministic")).hexdigest()
 
 
-def read_definitions(text: str, file: str) -> list[ServerDefinition]:
+class Definitions(NamedTuple):
+    """The usable servers of a file, and what of the file is ignored."""
+
+    servers: list[ServerDefinition]
+    warnings: list[Reason]
+
+
+def read_definitions(text: str, file: str) -> Definitions:
     """The servers of a file, in its order. Raises: InvalidInput, saying what is wrong and what is allowed."""
     document = Document(text, file)
-    found = [_server(document, name, data, at) for name, data, at in _entries(document)]
-    seen: dict[str, str] = {}
-    for definition in found:
-        plain = plain_name(definition.name)
-        if plain in seen:
-            detail = f"It cannot be told from {seen[plain]!r} when case, '-' and '_' are ignored."
-            document.fail((definition.name,), detail, "names that differ in letters or digits")
-        seen[plain] = definition.name
-    return found
+    servers: dict[str, ServerDefinition] = {}
+    for name, data, at in entries_of(document):
+        server = _server(document, name, data, at)
+        if server is None:
+            continue
+        other = servers.setdefault(plain_name(name), server)
+        if other is not server:
+            document.warn(Code.SERVER_NAME_TAKEN, at, name=name, other=other.name)
+    return Definitions(list(servers.values()), document.warnings)
+
+
+def server_warnings(text: str, file: str) -> list[Reason]:
+    """What of a file is ignored. Raises: InvalidInput."""
+    return read_definitions(text, file).warnings
 
 
 def plain_name(name: str) -> str:
@@ -80,56 +100,35 @@ def plain_name(name: str) -> str:
     return re.sub(r"[-_]", "", name).lower()
 
 
-def _entries(document: Document) -> list[tuple[str, Any, KeyPath]]:
-    data = document.data
-    if isinstance(data, list):
-        return [_named(document, entry, ()) for entry in data]
-    if not isinstance(data, dict) or len(data) != 1:
-        document.fail(
-            (), "It is something else.", 'an object with "mcpServers" or with "servers", or a list of servers'
-        )
-    ((key, servers),) = data.items()
-    if key == "servers":
-        return [_named(document, entry, (key,)) for entry in document.typed(servers, list, (key,), "a list of servers")]
-    if key != "mcpServers":
-        document.fail((key,), "There is no such key.", "mcpServers, servers")
-    named = document.typed(servers, dict, (key,), "an object: names, each with its server")
-    return [(name, server, (key, name)) for name, server in named.items()]
-
-
-def _named(document: Document, entry: Any, at: KeyPath) -> tuple[str, Any, KeyPath]:
-    data = dict(document.typed(entry, dict, at, "an object for each server"))
-    if "name" not in data:
-        document.fail((*at, "name"), "It is missing.", ", ".join(("name", *_KEYS)))
-    name = document.typed(data.pop("name"), str, (*at, "name"), "text")
-    return name, data, (*at, name)
-
-
-def _server(document: Document, name: str, data: Any, at: KeyPath) -> ServerDefinition:
+def _server(document: Document, name: str, data: dict[str, Any], at: KeyPath) -> ServerDefinition | None:
+    """None, with a warning, for a server that cannot be used here."""
     if not _NAME.fullmatch(name) or "__" in name:
-        document.fail(at, "It is no name of a server.", "1 to 40 of A-Z a-z 0-9 _ -, without two _ in a row")
-    data = document.typed(data, dict, at, "an object")
-    for key in data:
-        if key not in _KEYS:
-            document.fail((*at, key), "There is no such key.", ", ".join(_KEYS))
-    is_http = _transport(document, data, at) == "http"
-    foreign, own = (_STDIO_KEYS, _HTTP_KEYS) if is_http else (_HTTP_KEYS, _STDIO_KEYS)
-    for key in foreign:
+        document.warn(Code.SERVER_NAME, at, name=name)
+        return None
+    transport = _transport(document, name, data, at)
+    if transport is None or _has_variable(document, name, data, at):
+        return None
+    is_http = transport == "http"
+    for key in _STDIO_KEYS if is_http else _HTTP_KEYS:
         if key in data:
-            of = "an address" if is_http else "a command"
-            document.fail((*at, key), f"A server with {of} has none.", ", ".join(own))
+            document.warn(Code.IGNORED_KEY, (*at, key))
     for key in _FLAGS:
         document.typed(data.get(key, False), bool, (*at, key), "true, false")
     if "disabled" in data and "enabled" in data:
         document.fail((*at, "enabled"), "It stands beside disabled.", "one of the two")
+    own = {key: value for key, value in data.items() if key in (_HTTP_KEYS if is_http else _STDIO_KEYS)}
+    cwd = document.word(own["cwd"], (*at, "cwd")) if "cwd" in own else None
+    if cwd is not None and not cwd.startswith("/"):
+        document.warn(Code.SERVER_FOLDER, (*at, "cwd"), name=name)
+        return None
     return ServerDefinition(
         name=name,
-        command=None if is_http else document.word(data["command"], (*at, "command")),
-        args=_args(document, data.get("args", []), (*at, "args")),
-        env=_pairs(document, data.get("env", {}), (*at, "env"), _is_variable, "names without '='"),
-        cwd=_cwd(document, data["cwd"], (*at, "cwd")) if "cwd" in data else None,
-        url=_url(document, data["url"], (*at, "url")) if is_http else None,
-        headers=_headers(document, data.get("headers", {}), (*at, "headers")),
+        command=None if is_http else document.word(own["command"], (*at, "command")),
+        args=_args(document, own.get("args", []), (*at, "args")),
+        env=_pairs(document, own.get("env", {}), (*at, "env"), _is_variable, "names without '='"),
+        cwd=cwd,
+        url=_url(document, own["url"], (*at, "url")) if is_http else None,
+        headers=_headers(document, own.get("headers", {}), (*at, "headers")),
         trusted=data.get("trusted", False),
         enabled=data.get("enabled", not data.get("disabled", False)),
         seconds=_seconds(document, data.get("timeout", 60), (*at, "timeout")),
@@ -137,38 +136,53 @@ def _server(document: Document, name: str, data: Any, at: KeyPath) -> ServerDefi
     )
 
 
-def _transport(document: Document, data: dict[str, Any], at: KeyPath) -> Transport:
+def _transport(document: Document, name: str, data: dict[str, Any], at: KeyPath) -> Transport | None:
+    """None, with a warning, where the server cannot be reached here."""
     if "command" in data and "url" in data:
-        document.fail((*at, "url"), "It stands beside a command.", _EITHER)
+        document.warn(Code.SERVER_TWO_TARGETS, (*at, "url"), name=name)
+        return None
     said: set[Transport] = set()
     for key in ("type", "transport"):
-        word = data.get(key)
-        if word == "sse":
-            detail = "The transport sse is not supported: use streamable HTTP."
-            document.fail((*at, key), detail, ", ".join(_TRANSPORTS))
         if key in data:
-            if not isinstance(word, str) or word not in _TRANSPORTS:
-                document.fail((*at, key), "There is no such transport.", ", ".join(_TRANSPORTS))
+            word = document.typed(data[key], str, (*at, key), ", ".join(_TRANSPORTS))
+            if word not in _TRANSPORTS:
+                document.warn(Code.SERVER_TRANSPORT, (*at, key), name=name, transport=word)
+                return None
             said.add(_TRANSPORTS[word])
     if len(said) == 2:
         document.fail((*at, "transport"), "It contradicts type.", "one of the two")
     transport: Transport = said.pop() if said else "http" if "url" in data else "stdio"
     needed = "url" if transport == "http" else "command"
     if needed not in data:
-        document.fail((*at, needed), "It is missing.", _EITHER)
+        document.warn(Code.SERVER_WITHOUT_TARGET, at, name=name, needed=needed if said else "command, url")
+        return None
     return transport
+
+
+def _has_variable(document: Document, name: str, data: dict[str, Any], at: KeyPath) -> bool:
+    """Whether an editor would fill something in. Addresses and headers hold no other variable either: it would be sent
+    to somebody as it stands. A program may know what to do with `${NAME}`."""
+    for key in (*_STDIO_KEYS, *_HTTP_KEYS):
+        pattern = _ANY_VARIABLE if key in _HTTP_KEYS else _EDITOR_VARIABLE
+        for text in _texts(data.get(key)):
+            variable = pattern.search(text)
+            if variable is not None:
+                document.warn(Code.SERVER_VARIABLE, (*at, key), name=name, variable=variable[0])
+                return True
+    return False
+
+
+def _texts(data: Any) -> Iterator[str]:
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict | list):
+        for value in data.values() if isinstance(data, dict) else data:
+            yield from _texts(value)
 
 
 def _args(document: Document, data: Any, at: KeyPath) -> tuple[str, ...]:
     words = document.typed(data, list, at, "a list of texts")
     return tuple(document.typed(word, str, at, "a list of texts") for word in words)
-
-
-def _cwd(document: Document, data: Any, at: KeyPath) -> str:
-    path = document.word(data, at)
-    if not path.startswith("/"):
-        document.fail(at, "It is not absolute; ~ and variables are not expanded.", "an absolute path")
-    return path
 
 
 def _pairs(
@@ -190,7 +204,6 @@ def _is_variable(name: str) -> bool:
 def _headers(document: Document, data: Any, at: KeyPath) -> Mapping[str, str]:
     headers = _pairs(document, data, at, lambda name: bool(_HEADER.fullmatch(name)), "names of HTTP headers")
     for name, value in headers.items():
-        _no_variable(document, value, (*at, name))
         if not value.isascii() or not value.replace("\t", " ").isprintable():
             document.fail((*at, name), "It holds what a header cannot hold.", "printable ASCII")
     return headers
@@ -198,7 +211,6 @@ def _headers(document: Document, data: Any, at: KeyPath) -> Mapping[str, str]:
 
 def _url(document: Document, data: Any, at: KeyPath) -> str:
     url = document.word(data, at)
-    _no_variable(document, url, at)
     try:
         parts = urlsplit(url)
         is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -209,15 +221,12 @@ def _url(document: Document, data: Any, at: KeyPath) -> str:
     return url
 
 
-def _no_variable(document: Document, text: str, at: KeyPath) -> None:
-    if "${" in text:
-        document.fail(at, "Variables are not expanded.", "the value itself, without ${")
-
-
 def _seconds(document: Document, data: Any, at: KeyPath) -> float:
-    allowed = f"a number of seconds above 0, up to {SECONDS_AT_MOST}"
+    """Some programs count in milliseconds: nobody means more than an hour."""
+    allowed = f"a number of seconds above 0, up to {SECONDS_AT_MOST}; more than that are milliseconds"
     if isinstance(data, bool) or not isinstance(data, int | float):
         document.fail(at, f"It is {word_for(data)}.", allowed)
-    if not 0 < data <= SECONDS_AT_MOST:
+    seconds = data / _MILLISECONDS if data > SECONDS_AT_MOST else data
+    if not 0 < seconds <= SECONDS_AT_MOST:
         document.fail(at, "It is out of bounds.", allowed)
-    return float(data)
+    return float(seconds)

@@ -1,24 +1,26 @@
-"""A JSON file whose every error names the file, the line, the key and what is allowed there."""
+"""A JSON file whose errors and warnings name the file, the line and the key. Comments and trailing commas are fine."""
 
 import json
 from typing import Any, NoReturn
 
-from pilothouse.domain.codes import Code
+from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.jsonc import plain_json
 
 KeyPath = tuple[str, ...]
 
 
 class Document:
-    """One file: its data, and the words for what is wrong in it."""
+    """One file: its data, and what is wrong or ignored in it."""
 
     def __init__(self, text: str, file: str) -> None:
         """Raises: InvalidInput for what is no JSON, and for a key that stands twice in one object."""
         self.file = file
-        self._text = text
+        self.warnings: list[Reason] = []
+        self._text = plain_json(text)
         self._twice: str | None = None
         try:
-            self.data = json.loads(text, object_pairs_hook=self._object, parse_constant=_refuse)
+            self.data = json.loads(self._text, object_pairs_hook=self._object, parse_constant=_refuse)
         except json.JSONDecodeError as error:
             self._raise(error.lineno, "-", f"{error.msg} (column {error.colno}).", "JSON")
         except (ValueError, RecursionError) as error:
@@ -37,6 +39,10 @@ class Document:
     def fail(self, at: KeyPath, detail: str, allowed: str) -> NoReturn:
         """Raises: InvalidInput about a key."""
         self._raise(self._line_of(at), ".".join(at) or "-", detail, allowed)
+
+    def warn(self, code: Code, at: KeyPath, **params: Any) -> None:
+        where = {"file": self.file, "line": self._line_of(at), "key": ".".join(at)}
+        self.warnings.append(Reason(code, {**where, **params}))
 
     def typed(self, data: Any, kind: type, at: KeyPath, allowed: str) -> Any:
         """The data, when it is of this kind. A text must be one that can be stored and passed on."""

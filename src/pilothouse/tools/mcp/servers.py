@@ -115,7 +115,7 @@ class Servers:
         for where in [where for where in self._connections if where[0] == folder]:
             self._end(where)
         try:
-            found = read_definitions(text, f"{folder}/.pilothouse/mcp_servers.json") if text is not None else []
+            found = [] if text is None else read_definitions(text, f"{folder}/.pilothouse/mcp_servers.json").servers
         except InvalidInput:  # it was readable when it was trusted
             found = []
         own = {plain_name(where[1]) for where in self._connections if where[0] is None}

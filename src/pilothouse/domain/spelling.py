@@ -1,0 +1,42 @@
+"""Detect a key that is probably a misspelling of a known one."""
+
+from collections.abc import Collection, Iterable
+
+MAX_TYPING_ERRORS = 2
+MIN_LETTERS_FOR_TWO_ERRORS = 6
+_MAX_KEY_LETTERS = 100
+
+
+def misspelt(key: str, known: Iterable[str], restrictions: Collection[str] = ()) -> str | None:
+    """The known key that a person probably meant, if there is one.
+
+    Inserting, dropping, replacing or swapping a letter is one typing error; case, '-' and '_' do not count. Up to two
+    errors make a misspelling. In a key of fewer than six letters only one does: otherwise `hooks` would be `roots`.
+    The keys in `restrictions` take two whatever their length: missing one of them would lift a restriction.
+    """
+    if len(key) > _MAX_KEY_LETTERS:
+        return None
+    for candidate in known:
+        is_long = len(candidate) >= MIN_LETTERS_FOR_TWO_ERRORS or candidate in restrictions
+        if _typing_errors(_plain(key), _plain(candidate)) <= (MAX_TYPING_ERRORS if is_long else 1):
+            return candidate
+    return None
+
+
+def _plain(key: str) -> str:
+    return key.casefold().replace("-", "").replace("_", "")
+
+
+def _typing_errors(one: str, other: str) -> int:
+    """The optimal string alignment distance of two words."""
+    if abs(len(one) - len(other)) > MAX_TYPING_ERRORS:
+        return MAX_TYPING_ERRORS + 1
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for at, letter in enumerate(one, start=1):
+        before, last, row = row, before, [at]
+        for column, wanted in enumerate(other, start=1):
+            best = min(before[column] + 1, row[column - 1] + 1, before[column - 1] + (letter != wanted))
+            is_swap = at > 1 and column > 1 and letter == other[column - 2] and one[at - 2] == wanted
+            row.append(min(best, last[column - 2] + 1) if is_swap else best)
+    return row[-1]

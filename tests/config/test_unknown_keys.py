@@ -1,0 +1,208 @@
+"""Keys that are not known: ignored with a warning, unless a typing error could lift a restriction."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pilothouse.app import build_runtime
+from pilothouse.config.files import Configuration
+from pilothouse.config.schema import ToolsFile, UserFile
+from pilothouse.config.trust import Trust
+from pilothouse.domain.codes import Code, say
+from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.spelling import misspelt
+from pilothouse.settings import read_settings
+from pilothouse.storage.memory import MemoryStore
+from pilothouse.tools.mcp.definitions import server_warnings
+
+DATA = Path(__file__).parents[1] / "data/config"
+
+
+def configured(folder: Path, **files: str) -> Configuration:
+    """Files by their name without an ending."""
+    for name, text in files.items():
+        ending = "json" if name == "mcp_servers" else "toml"
+        path = folder / f"{name}.{ending}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    environment = {"PILOTHOUSE_CONFIG": str(folder / "config.toml"), "PILOTHOUSE_DATA_DIR": str(folder / "data")}
+    made = read_settings(environment).configuration
+    made.read_servers = server_warnings
+    return made
+
+
+def ignored(configuration: Configuration, workspace: str | None = None) -> list[tuple[str, int, str]]:
+    return [
+        (Path(str(warning.params["file"])).name, warning.params["line"], warning.params["key"])
+        for warning in configuration.warnings(workspace)
+    ]
+
+
+def test_the_example_of_the_source_documents_works_as_it_stands(tmp_path: Path) -> None:
+    found = configured(tmp_path, config="", tools=(DATA / "tools.toml").read_text())
+    steering = found.steering(None)
+    assert steering.disabled == frozenset({"system_control"})
+    assert steering.waiting == frozenset({"file_system"})
+    assert steering.command_lists == ((("ls",), ("pwd",)),)
+    assert ignored(found) == [
+        ("tools.toml", 9, "tools.codebase.index_on_startup"),
+        ("tools.toml", 16, "tools.mcp.auto_discover"),
+        ("tools.toml", 17, "tools.mcp.servers"),
+    ]
+    settings = read_settings(
+        {"PILOTHOUSE_CONFIG": str(tmp_path / "config.toml")}, model="demo", data_dir=str(tmp_path / "data")
+    )
+    build_runtime(settings, {}, store=MemoryStore())
+
+
+def test_keys_of_a_later_version_or_another_program_are_told_with_file_and_line_and_change_nothing(
+    tmp_path: Path,
+) -> None:
+    found = configured(
+        tmp_path,
+        config='mode = "ask"\napproval_policy = "never"\n[[hooks]]\nrun = "x"\n[server]\ntls = true\n'
+        "[limits]\nrounds = 7\nfiles = 3\n[sandbox.network]\nallow = true\n[models.x]\ncache = 1\n",
+        tools="version = 2\n[tools.mcp]\nenabled = false\nlazy = true\n",
+    )
+    assert ignored(found) == [
+        ("config.toml", 2, "approval_policy"),
+        ("config.toml", 3, "hooks"),
+        ("config.toml", 10, "sandbox"),
+        ("config.toml", 9, "limits.files"),
+        ("config.toml", 6, "server.tls"),
+        ("config.toml", 13, "models.x.cache"),
+        ("tools.toml", 1, "version"),
+        ("tools.toml", 4, "tools.mcp.lazy"),
+    ]
+    assert (found.steering(None).mode, found.file.limits.rounds) == ("ask", 7)
+    assert found.steering(None).disabled == frozenset({"mcp"})
+    for language in ("en", "zh"):
+        assert f"{tmp_path / 'config.toml'}" in say(found.warnings()[0], language)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "key"),
+    [
+        ("config", "aproval = {}", "aproval"),
+        ("config", "Approval = {}", "Approval"),
+        ("config", '[approval]\nalways-ask = ["delete"]', "approval.always-ask"),
+        ("config", "[approval]\nanything = 1", "approval.anything"),
+        ("config", '[[rules]]\neffect = "deny"\npath = "x"', "rules.0.path"),
+        ("config", '[[rule]]\neffect = "deny"', "rule"),
+        ("config", "[modes.mine]\nforbids = []", "modes.mine.forbids"),
+        ("config", '[directory]\ndeploy = "plan"', "directory"),
+        ("config", '[directories]\ndeploy = "readonly"', "directories.deploy"),
+        ("config", 'moed = "plan"', "moed"),
+        ("config", 'md = "plan"', "md"),
+        ("config", "[limits]\nturn_cots = 1", "limits.turn_cots"),
+        ("config", '[server]\ncompletion_mode = "ask"', "server.completion_mode"),
+        ("config", "[tools.execute]\nenabled = false", "tools"),
+        ("tools", "[tools.execute]\nallowlist = []", "tools.execute.allowlist"),
+        ("tools", "[tools.system]\nallowlist = []", "tools.system.allowlist"),
+        ("tools", "[tools.edit_file]\nrequireApproval = true", "tools.edit_file.requireApproval"),
+        ("tools", "[tools.edit_file]\nenable = false", "tools.edit_file.enable"),
+        ("tools", "[tool.edit_file]\nenabled = false", "tool"),
+        ("tools", '[[rules]]\neffect = "deny"', "rules"),
+        ("personas/x", '[tools]\ndeny = ["execute"]', "tools.deny"),
+        ("personas/x", '[tolls]\ndenied = ["execute"]', "tolls"),
+    ],
+)
+def test_a_typing_error_never_lifts_a_restriction(tmp_path: Path, name: str, text: str, key: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        configured(tmp_path, **{name: text})
+    assert caught.value.reason.code is Code.INVALID_CONFIG
+    assert caught.value.reason.params["key"] == key
+
+
+def test_a_table_about_a_misspelt_tool_is_refused_and_one_about_an_unknown_tool_is_told(tmp_path: Path) -> None:
+    for text, is_refused in (("[tools.exceute]\nenabled = false", True), ("[tools.browser]\nenabled = false", False)):
+        found = configured(tmp_path, tools=text)
+        if is_refused:
+            with pytest.raises(InvalidInput, match="Did you mean 'execute'"):
+                found.check_tools(["execute", "read_file"], ["mcp"])
+        else:
+            found.check_tools(["execute", "read_file"], ["mcp"])
+            assert ignored(found) == [("tools.toml", 1, "tools.browser")]
+
+
+def test_a_folders_files_are_read_by_the_same_rule(tmp_path: Path) -> None:
+    found = configured(tmp_path / "own", config="")
+    found.check_tools(["execute"], ["mcp"])
+    folder = tmp_path / "project"
+    configured(
+        folder / ".pilothouse",
+        config='mode = "ask"\nopenai_api_key = "x"\n',
+        tools="[tools.browser]\nenabled = false\n",
+        mcp_servers='{"servers": {"a": {"command": "${input:x}"}}, "inputs": []}',
+    )
+    found.trust(str(folder), found.look(str(folder)).digest)
+    assert found.steering(str(folder)).mode == "ask"
+    assert ignored(found, str(folder)) == [
+        ("config.toml", 2, "openai_api_key"),
+        ("mcp_servers.json", 1, "inputs"),
+        ("mcp_servers.json", 1, "servers.a.command"),
+    ]
+    assert ignored(found) == [], "those of a folder are told in that folder"
+    (folder / ".pilothouse/tools.toml").write_text("[tools.exceute]\nenabled = false\n")
+    with pytest.raises(InvalidInput, match="exceute"):
+        found.trust(str(folder), found.look(str(folder)).digest)
+
+
+def test_comments_do_not_hide_the_programs_that_a_folders_servers_are_started_with(tmp_path: Path) -> None:
+    configuration = Configuration(tmp_path / "own/config.toml")
+    configuration.trusted = Trust(tmp_path / "trust.json", lambda: "2026-01-01T00:00:00Z")
+    (tmp_path / "project/.pilothouse").mkdir(parents=True)
+    (tmp_path / "project/server.py").write_text("one")
+    servers = '{"mcpServers": {"a": {"command": "python", "args": ["server.py"],},},} // ours'
+    (tmp_path / "project/.pilothouse/mcp_servers.json").write_text(servers)
+    folder = str(tmp_path / "project")
+    configuration.trust(folder, configuration.look(folder).digest)
+    assert configuration.are_programs_as_trusted(folder)
+    (tmp_path / "project/server.py").write_text("two")
+    assert not configuration.are_programs_as_trusted(folder)
+
+
+def test_a_mark_of_the_byte_order_and_line_ends_of_windows_are_fine(tmp_path: Path) -> None:
+    texts = {"config": 'mode = "ask"\ncolour = 1\n', "tools": "[tools.mcp]\nenabled = false\n"}
+    found = configured(tmp_path, **{name: "\ufeff" + text.replace("\n", "\r\n") for name, text in texts.items()})
+    assert (found.steering(None).mode, found.steering(None).disabled) == ("ask", frozenset({"mcp"}))
+    assert ignored(found) == [("config.toml", 2, "colour")]
+
+
+def test_a_set_up_that_a_later_version_has_stored_is_read(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    stored = '{"base_url": "http://x.test/v1", "key": "k", "model": "m", "region": "eu"}'
+    (tmp_path / "data/credentials.json").write_text(stored)
+    settings = read_settings(
+        {"PILOTHOUSE_CONFIG": str(tmp_path / "none.toml"), "PILOTHOUSE_DATA_DIR": str(tmp_path / "data")}
+    )
+    assert (settings.model.name, settings.base_url) == ("m", "http://x.test/v1")
+
+
+KNOWN = sorted({*UserFile.__struct_fields__, *ToolsFile.__struct_fields__})
+
+
+@given(st.sampled_from([each for each in KNOWN if len(each) >= 6]), st.data())
+def test_up_to_two_typing_errors_in_a_long_key_are_seen(key: str, data: st.DataObject) -> None:
+    wrong = key
+    for _ in range(data.draw(st.integers(1, 2))):
+        at = data.draw(st.integers(0, len(wrong) - 1))
+        letter = data.draw(st.sampled_from("abcxyz_"))
+        wrong = data.draw(
+            st.sampled_from(
+                [
+                    wrong[:at] + wrong[at + 1 :],
+                    wrong[:at] + letter + wrong[at:],
+                    wrong[:at] + letter + wrong[at + 1 :],
+                    wrong[:at] + wrong[at : at + 2][::-1] + wrong[at + 2 :],
+                ]
+            )
+        )
+    assert misspelt(wrong, [key]) == key
+
+
+@pytest.mark.parametrize("key", ["hooks", "tls", "theme", "profiles", "sandbox", "x" * 10_000, ""])
+def test_words_of_their_own_are_no_typing_errors(key: str) -> None:
+    assert misspelt(key, KNOWN, UserFile.restrictions) is None
