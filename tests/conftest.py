@@ -1,13 +1,29 @@
-"""Async tests run on asyncio by themselves, each within a bounded time."""
+"""Async tests run on asyncio by themselves. Every test has a time limit, and says where it hung."""
 
 import asyncio
+import faulthandler
 import inspect
-from typing import Any
+import signal
+from collections.abc import Generator
+from types import FrameType
+from typing import Any, NoReturn
 
 import pytest
+from _pytest.faulthandler import fault_handler_stderr_fd_key
 from hypothesis import HealthCheck, settings
 
-SECONDS_AT_MOST = 60
+from tests.scale import LONG
+
+MAX_ASYNC_SECONDS = 60
+MAX_SYNC_SECONDS = 3600 if LONG else 180
+FIXTURE_SECONDS = 60
+STUCK_SECONDS = 60
+"""How long a test may go on that has not ended when its time was over, before its process is ended."""
+
+# Started in the background, a shell has SIGINT ignored, and every process of a test would inherit that. A handler that
+# does nothing is not inherited.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, lambda *_: None)
 
 # How busy the machine is decides no test.
 settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -22,6 +38,32 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.write_line(line)
 
 
+def _seconds(item: pytest.Item, usual: float) -> float:
+    marker = item.get_closest_marker("seconds")
+    return float(marker.args[0]) if marker is not None else usual
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """A test fails where it stands when its time is over; where that does not end it, its process ends with a trace."""
+    limit = _seconds(item, MAX_SYNC_SECONDS) + FIXTURE_SECONDS
+
+    def fail(_number: int, _frame: FrameType | None) -> NoReturn:
+        pytest.fail(f"took more than {limit:g} seconds")
+
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.setitimer(signal.ITIMER_REAL, limit, STUCK_SECONDS / 3)
+    faulthandler.dump_traceback_later(
+        limit + STUCK_SECONDS, exit=True, file=item.config.stash[fault_handler_stderr_fd_key]
+    )
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
@@ -29,8 +71,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     names = pyfuncitem._fixtureinfo.argnames
     arguments: dict[str, Any] = {name: pyfuncitem.funcargs[name] for name in names}
 
-    marker = pyfuncitem.get_closest_marker("seconds")
-    seconds = marker.args[0] if marker is not None else SECONDS_AT_MOST
+    seconds = _seconds(pyfuncitem, MAX_ASYNC_SECONDS)
 
     async def bounded() -> None:
         async with asyncio.timeout(seconds):

@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -38,6 +39,7 @@ def run_command_line(arguments: list[str]) -> int:
     """Run what the arguments say; gives the exit code."""
     options = read_options(arguments)
     hide_environment()
+    _keep_ignored_signals_here()
     try:
         return asyncio.run(_start(options))
     except KeyboardInterrupt:
@@ -45,6 +47,14 @@ def run_command_line(arguments: list[str]) -> int:
     except BrokenPipeError:  # nobody reads any more; the interpreter must not try to flush either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(Exit.ERROR)
+
+
+def _keep_ignored_signals_here() -> None:
+    """A shell ignores Ctrl-C for what it starts in the background: so do we, but the commands and servers that we start
+    must not inherit that, since some could then not be ended. Handlers are not inherited."""
+    for number in (signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
 
 
 async def _start(options: argparse.Namespace) -> int:

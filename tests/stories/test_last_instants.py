@@ -192,11 +192,11 @@ def fails_if_the_loop_stands_still(seconds: float) -> Iterator[None]:
         raise SystemExit("the event loop stands still")
 
     before = signal.signal(signal.SIGALRM, fail)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    whole = signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_REAL, *whole)
         signal.signal(signal.SIGALRM, before)
 
 

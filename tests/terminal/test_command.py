@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,9 @@ class Command:
         path.write_text(json.dumps({"turn": answers}))
         return f"scripted:{path}"
 
-    def start(self, *arguments: str, **options: Any) -> "subprocess.Popen[str]":
+    def start(self, *arguments: str, before: Sequence[str] = (), **options: Any) -> "subprocess.Popen[str]":
         return subprocess.Popen(
-            [sys.executable, "-m", "pilothouse.cli", *arguments],
+            [*before, sys.executable, "-m", "pilothouse.cli", *arguments],
             cwd=self.workspace,
             env=self.environment,
             stdin=subprocess.PIPE,
@@ -245,6 +246,23 @@ def test_ctrl_c_ends_a_run_with_130(command: Command) -> None:
         time.sleep(0.1)
         process.send_signal(signal.SIGINT)
         assert process.wait(10) == 130
+
+
+def test_a_run_in_the_background_ignores_ctrl_c_and_its_commands_do_not(command: Command) -> None:
+    look = {"tool": "execute", "arguments": {"command": "grep SigIgn /proc/self/status"}}
+    model = command.script({"calls": [look]}, {"text": "x" * 40, "delta_delay": 0.001})
+    ignored = ["sh", "-c", 'trap "" INT QUIT; exec "$@"', "sh"]
+    with command.start("run", "x", "--model", model, "--output-format", "stream-json", before=ignored) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.close()
+        seen = process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        seen += process.stdout.read()
+        assert process.wait(30) == 0
+    status = next(line for line in seen.splitlines() if "SigIgn:" in line)
+    held = int(status.partition("SigIgn:")[2].lstrip("\\t")[:16], 16)
+    assert not held & (1 << (signal.SIGINT - 1) | 1 << (signal.SIGQUIT - 1))
 
 
 def test_chinese_when_the_locale_says_so(command: Command) -> None:
