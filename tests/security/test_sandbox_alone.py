@@ -78,7 +78,7 @@ def run(command: str, folder: Path, confined: Confinement, user: int | None) -> 
 
 
 def reading(folder: Path) -> Confinement:
-    return confinement.only_reading([str(folder)], PATH)
+    return confinement.only_reading([str(folder)], {"PATH": PATH})
 
 
 def give(folder: Path, user: int | None) -> Path:

@@ -8,15 +8,10 @@ from typing import Literal
 
 from pilothouse.domain.values import Value
 from pilothouse.sandbox import landlock
+from pilothouse.sandbox.program_folders import SYSTEM, program_paths
 
 Kind = Literal["no", "read_only", "workspace"]
 
-# Where programs and what they need lie. Nothing of a person is in there.
-_SYSTEM = (
-    *("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr", "/etc", "/opt", "/nix", "/snap", "/proc", "/sys"),
-    "/dev",
-)
-_BESIDE_PROGRAMS = ("lib", "lib64", "libexec", "include", "versions", "pyvenv.cfg", "version")
 _NOWHERE = ("/dev/null", "/dev/zero", "/dev/full")
 _REFUSALS = (
     "not a git repository",  # of which this folder is only a part
@@ -54,11 +49,13 @@ def has_sandbox() -> bool:
     return landlock.abi() > 0
 
 
-def only_reading(readable: Sequence[str], path: str, private: Sequence[str] = ()) -> Confinement:
-    """Programs and these folders can be read, but for what is private in them; nothing be written, nobody be called."""
+def only_reading(readable: Sequence[str], environment: Mapping[str, str], private: Sequence[str] = ()) -> Confinement:
+    """The system, the programs on the PATH and these folders can be read, but for what is private in them; nothing can
+    be written, nobody be called."""
     listable: list[str] = []
-    entries = [each for folder in readable for each in _without(folder, private, listable)]
-    return Confinement("read_only", (*_SYSTEM, *_programs(path)), _NOWHERE, tuple(listable), tuple(entries))
+    folders = (*readable, *program_paths(environment, readable))
+    entries = [each for folder in folders for each in _without(folder, private, listable)]
+    return Confinement("read_only", SYSTEM, _NOWHERE, tuple(listable), tuple(entries))
 
 
 def _without(folder: str, private: Sequence[str], listable: list[str]) -> list[str]:
@@ -83,17 +80,6 @@ def path_outside(path: str, workspace: str) -> str:
 def writing_beneath(writable: Sequence[str]) -> Confinement:
     """Everything can be read; only what lies beneath these folders can be written."""
     return Confinement("workspace", ("/",), (*_NOWHERE, "/dev/tty", "/dev/shm", *writable))  # noqa: S108
-
-
-def _programs(path: str) -> list[str]:
-    """Folders of programs that a person has put elsewhere, with what programs have beside them and nothing else."""
-    found: list[str] = []
-    for entry in filter(os.path.isabs, path.split(":")):
-        real = os.path.realpath(entry)
-        if not real.startswith(tuple(f"{folder}/" for folder in _SYSTEM)):
-            beside = os.path.dirname(real)
-            found += [real, *(os.path.join(beside, name) for name in _BESIDE_PROGRAMS)]
-    return found
 
 
 def environment_for(kind: Kind, environment: Mapping[str, str], workspace: str) -> dict[str, str]:

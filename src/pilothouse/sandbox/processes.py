@@ -18,7 +18,12 @@ _PASSES_AT_MOST = 50
 _PR_SET_DUMPABLE = 4
 
 # Nothing that holds a key: what a program needs to find its home, its language and its tools.
-_PASSED_ON = ("HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER")
+_PASSED_ON = (
+    *("HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER"),
+    # where version managers find what their programs stand for
+    *("ASDF_DATA_DIR", "ASDF_DIR", "CARGO_HOME", "MISE_DATA_DIR", "NODENV_ROOT", "PYENV_ROOT", "RBENV_ROOT"),
+    *("RUSTUP_HOME", "VOLTA_HOME"),
+)
 
 # The keeper is found where this package lies, and imports nothing else that lies beside it.
 _PACKAGES = str(Path(__file__).parents[2])

@@ -44,8 +44,8 @@ async def read_text(data: bytes, *, call_id: str, workspace: str | None, seconds
 async def _run(program: str, file: str, path: str, call_id: str) -> bytes:
     """Nothing of it is left when this returns. Raises: ToolError."""
     argv = ["/bin/sh", "-c", _QUIET_AND_BOUNDED, program, file, "stdout", "-l", _LANGUAGES]
-    confined = confinement.only_reading([file], path) if confinement.has_sandbox() else confinement.FREE
     environment = {"PATH": path, "LC_ALL": "C.UTF-8", "OMP_THREAD_LIMIT": "1"}
+    confined = confinement.only_reading([file], environment) if confinement.has_sandbox() else confinement.FREE
     try:
         running = await processes.start(argv, cwd="/", call_id=call_id, environment=environment, confinement=confined)
     except OSError as error:

@@ -152,8 +152,7 @@ class Execute:
 
     def _confinement(self, job: Job, temporary: str | None) -> Confinement:
         if job.confined and confinement.has_sandbox():
-            path = self._environment.get("PATH", "")
-            return confinement.only_reading(job.workspace.readable(), path, job.workspace.private())
+            return confinement.only_reading(job.workspace.readable(), self._environment, job.workspace.private())
         if self._sandbox == "workspace" and not job.confined:
             if not confinement.has_sandbox():
                 detail = 'the kernel has no Landlock, and sandbox = "workspace" is set'
