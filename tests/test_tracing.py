@@ -1,6 +1,11 @@
 """Traces of turns, rounds and tool calls: what they say, that nothing said is in them, and that they arrive."""
 
 import asyncio
+import os
+import socket
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -126,3 +131,52 @@ async def test_spans_arrive_at_the_endpoint_that_the_environment_names(
         body = await arrived.get()
         assert body.startswith(b"POST /v1/traces")
         assert context_id.encode() in body or b"chat m" in body
+
+
+DEAD = """
+import os, socket, sys, time
+from pilothouse.ambient import SystemAmbient
+from pilothouse.tracing import tracing_from
+
+tracing = tracing_from(os.environ, SystemAmbient(), lambda: "m")
+tracing._tracer.start_span("lost").end()
+print(time.monotonic(), flush=True)
+"""
+
+
+@pytest.mark.parametrize("kind", ["nobody listens", "nobody answers"])
+def test_a_dead_collector_holds_up_the_end_for_a_second_at_most_and_is_told_once(kind: str) -> None:
+    with socket.socket() as collector:
+        collector.bind(("127.0.0.1", 0))
+        if kind == "nobody answers":
+            collector.listen()
+        address = f"http://127.0.0.1:{collector.getsockname()[1]}"
+        found = subprocess.run(
+            [sys.executable, "-c", DEAD],
+            env={**os.environ, "OTEL_EXPORTER_OTLP_ENDPOINT": address},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    ended = time.monotonic()
+    assert found.returncode == 0
+    assert ended - float(found.stdout) < 4, "7 seconds or more before"
+    assert [line for line in found.stderr.splitlines() if line.strip()] == [
+        "the OpenTelemetry collector did not answer: the last traces are lost"
+    ]
+
+
+def test_what_is_left_at_the_end_is_handed_over() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as collector:
+        address = f"http://127.0.0.1:{collector.getsockname()[1]}"
+        environment = {**os.environ, "OTEL_EXPORTER_OTLP_ENDPOINT": address, "OTEL_EXPORTER_OTLP_COMPRESSION": "none"}
+        with subprocess.Popen([sys.executable, "-c", DEAD], env=environment, stderr=subprocess.PIPE) as process:
+            taken, _ = collector.accept()
+            with taken:
+                data = b""
+                while b"lost" not in data:
+                    data += taken.recv(65536)
+                taken.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
+                assert process.stderr is not None
+                assert process.stderr.read() == b""
+    assert process.returncode == 0

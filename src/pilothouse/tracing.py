@@ -3,8 +3,10 @@
 An extra: `pip install pilothouse[otel]`, switched on by OpenTelemetry's own variables.
 """
 
+import atexit
 import logging
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pilothouse.ambient import Ambient
@@ -23,8 +25,10 @@ from pilothouse.domain.states import (
 from pilothouse.domain.values import CallId, ContextId
 
 if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.trace import Span, Tracer
 
+MAX_FLUSH_SECONDS = 1.0
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 _LOG = logging.getLogger("pilothouse")
 
@@ -149,10 +153,52 @@ def tracing_from(
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.sdk.resources import Resource
         from opentelemetry.sdk.trace import TracerProvider
-        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
     except ImportError:
         _LOG.warning("traces were asked for, but the extra is not installed: pip install pilothouse[otel]")
         return None
-    provider = TracerProvider(resource=Resource.create({"service.name": "pilothouse"}))
-    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+
+    class Exporter(SpanExporter):
+        """Tells once of a collector that takes nothing, instead of with every batch and every attempt."""
+
+        def __init__(self) -> None:
+            self._exporter = OTLPSpanExporter()
+            self._is_failing = False
+
+        def export(self, spans: "Sequence[ReadableSpan]") -> SpanExportResult:
+            result = self._exporter.export(spans)
+            has_failed = result is not SpanExportResult.SUCCESS
+            if has_failed and not self._is_failing:
+                _LOG.warning("the OpenTelemetry collector cannot be reached: traces are lost until it can")
+            self._is_failing = has_failed
+            return result
+
+        def shutdown(self) -> None:
+            self._exporter.shutdown()  # type: ignore[no-untyped-call]
+
+    logging.getLogger("opentelemetry.exporter").setLevel(logging.CRITICAL)
+    provider = TracerProvider(resource=Resource.create({"service.name": "pilothouse"}), shutdown_on_exit=False)
+    provider.add_span_processor(BatchSpanProcessor(Exporter()))
+    _flush_at_exit(provider.shutdown)
     return Tracing(provider.get_tracer("pilothouse"), ambient, model_of)
+
+
+def _flush_at_exit(flush: Callable[[], object]) -> None:
+    """Hand over what is left when the program ends, for a second at most: the collector may be gone.
+
+    The thread waits from the start, since none can be started while the interpreter ends.
+    """
+    ends, is_flushed = threading.Event(), threading.Event()
+
+    def wait_and_flush() -> None:
+        ends.wait()
+        flush()
+        is_flushed.set()
+
+    def end() -> None:
+        ends.set()
+        if not is_flushed.wait(MAX_FLUSH_SECONDS):
+            _LOG.warning("the OpenTelemetry collector did not answer: the last traces are lost")
+
+    threading.Thread(target=wait_and_flush, name="flush traces", daemon=True).start()
+    atexit.register(end)
