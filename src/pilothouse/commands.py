@@ -13,6 +13,7 @@ from pilothouse.app import build_runtime
 from pilothouse.domain.codes import Code, Reason, say
 from pilothouse.domain.errors import InvalidInput, PilothouseError, RequestError, StoreDamaged, StoreLocked
 from pilothouse.domain.modes import DEFAULT_MODE
+from pilothouse.domain.payloads import TextPayload, check_payloads
 from pilothouse.domain.personas import NO_PERSONA
 from pilothouse.domain.rule_words import say_rule
 from pilothouse.domain.steering import Steering
@@ -32,7 +33,7 @@ _CONFIGURATION = frozenset(
 )
 _WITHOUT_RUNTIME = frozenset({"clean", "config", "mcp", "personas", "trust", "users"})
 MAX_WARNINGS_PRINTED = 10
-_USAGE = frozenset({Code.UNKNOWN_MODE, Code.UNKNOWN_PERSONA})
+_USAGE = frozenset({Code.UNKNOWN_MODE, Code.UNKNOWN_PERSONA, Code.EMPTY_MESSAGE})
 
 
 def run_command_line(arguments: list[str]) -> int:
@@ -128,6 +129,9 @@ async def _dispatch(options: argparse.Namespace, runtime: Runtime, settings: Set
         return await serve_command(options, settings, runtime)
     if options.command == "contexts":
         return await contexts_command(options, runtime, settings.language)
+    prompt = options.prompt + _piped() if options.command == "run" else None
+    if prompt is not None:
+        check_payloads([TextPayload(content=prompt)])  # before a conversation is made for it
     context_id = options.context
     persona = options.persona if options.persona != NO_PERSONA else None
     if context_id is None:
@@ -136,8 +140,7 @@ async def _dispatch(options: argparse.Namespace, runtime: Runtime, settings: Set
         context_id = await runtime.create_context(where, mode=settings.mode, persona=persona, model=model)
     elif options.persona is not None:
         await runtime.set_persona(context_id, persona)
-    if options.command == "run":
-        prompt = options.prompt + _piped()
+    if prompt is not None:
         return await run(
             runtime,
             context_id,

@@ -1,10 +1,13 @@
 """The command line: every option has an effect where it is taken, and is refused where it has none."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from pilothouse import __version__
 from pilothouse.options import read_options
 from tests.terminal.test_command import Command
 
@@ -49,6 +52,24 @@ def test_options_may_stand_before_or_behind_the_command() -> None:
     ):
         options = read_options(arguments)
         assert (options.mode, options.data_dir, options.prompt) == ("ask", "/d", "x")
+
+
+@pytest.mark.parametrize("prompt", ["", " \n\t", "\u3000"])
+def test_an_empty_prompt_is_refused_and_leaves_no_conversation(command: Command, prompt: str) -> None:
+    for arguments in (["run", prompt], ["-p", prompt]):
+        code, output, errors = command.run(*arguments, "--model", command.script({"text": "Hello."}))
+        assert (code, output) == (2, "")
+        assert "empty" in errors
+    assert "no conversations" in command.run("contexts")[1].lower().replace("there are ", "")
+    code, output, _ = command.run("run", prompt, "--model", command.script({"text": "Hello."}), given="the notes")
+    assert (code, output) == (0, "Hello.\n"), "standard input is a prompt too"
+
+
+def test_the_package_runs_as_the_command(command: Command) -> None:
+    found = subprocess.run(
+        [sys.executable, "-m", "pilothouse", "--version"], capture_output=True, text=True, timeout=30
+    )
+    assert (found.returncode, found.stdout) == (0, f"pilothouse {__version__}\n")
 
 
 def test_the_servers_of_another_folder_are_listed_with_its_name(command: Command) -> None:

@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput, ModelError, StoreRefused
 from pilothouse.domain.messages import Usage
+from pilothouse.domain.payloads import TextPayload, check_payloads
 from pilothouse.domain.states import WaitingForRecovery
 from pilothouse.domain.values import MessageId, Value
 from pilothouse.runtime.following import end_of
@@ -80,6 +81,7 @@ async def complete(call: Call, body: CompletionBody) -> Completion | EventStream
 
 async def _complete(call: Call, body: CompletionBody, slot: StreamSlot) -> Completion | EventStream:
     prompt = _prompt(body)
+    check_payloads([TextPayload(content=prompt)])  # before a context is made for it
     live = await _context(call, body)
     place, before = end_of(live), live.core.usage
     sent = await call.runtime.send(live.id, prompt, mode_at_most=call.serving.completions_mode, by=call.user)
