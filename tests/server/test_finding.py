@@ -4,7 +4,7 @@ holds up nobody."""
 import asyncio
 import os
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import pytest
 
 from pilothouse.client import Client
 from pilothouse.client.connection import ServerError
+from pilothouse.sandbox.workspace import Workspace
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
 from pilothouse.tools import finding
@@ -141,6 +142,65 @@ async def test_others_are_answered_while_one_looks(tmp_path: Path, monkeypatch: 
         assert not asked.done()
         gate.set()
         assert await asked == ["one.txt"]
+
+
+async def test_nobody_waits_for_a_walk_through_another_workspace_or_sees_its_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, gate, look = threading.Event(), threading.Event(), finding.list_workspace
+
+    def held(workspace: Workspace, stopped: Any) -> Any:
+        if workspace.root.name == "slow":
+            begun.set()
+            gate.wait()
+        return look(workspace, stopped)
+
+    monkeypatch.setattr(finding, "list_workspace", held)
+    names = [f"quick{number}" for number in range(finding.MAX_LISTINGS + 4)]
+    for name in ("slow", *names):
+        plant(tmp_path, f"{name}/of-{name}.txt")
+    async with placed(tmp_path) as here:
+        runtime = here.world.runtime
+        ids = {name: await runtime.create_context(tmp_path / name) for name in ("slow", *names)}
+        asked = asyncio.create_task(runtime.find_files(ids["slow"], "of"))
+        await asyncio.to_thread(begun.wait)
+        for _ in range(2):
+            for name in names:
+                assert [each.path for each in (await runtime.find_files(ids[name], "of")).items] == [f"of-{name}.txt"]
+        assert not asked.done()
+        assert len(runtime.finder._listings) <= finding.MAX_LISTINGS + 1
+        gate.set()
+        assert [each.path for each in (await asked).items] == ["of-slow.txt"]
+
+
+async def test_a_walk_ends_when_nobody_waits_for_it_and_not_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, unwanted, look = threading.Event(), threading.Event(), finding.list_workspace
+    walks = []
+
+    def held(workspace: Workspace, stopped: Callable[[], bool]) -> Any:
+        walks.append(workspace)
+        if len(walks) == 1:
+            begun.set()
+            while not stopped():
+                pass
+            unwanted.set()
+        return look(workspace, stopped)
+
+    monkeypatch.setattr(finding, "list_workspace", held)
+    plant(tmp_path, "one.txt")
+    async with placed(tmp_path) as here:
+        runtime = here.world.runtime
+        asked = [asyncio.create_task(runtime.find_files(here.context_id, "one")) for _ in range(2)]
+        await asyncio.to_thread(begun.wait)
+        asked[0].cancel()
+        await asyncio.wait({asked[0]})
+        assert not unwanted.is_set()
+        asked[1].cancel()
+        await asyncio.to_thread(unwanted.wait)
+        assert len(walks) == 1
+        assert await here.paths("one") == ["one.txt"]
 
 
 async def test_what_takes_too_long_is_cut_and_said_to_be(tmp_path: Path) -> None:

@@ -4,16 +4,23 @@ import asyncio
 import contextlib
 import heapq
 import re
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import NamedTuple
 
 from pilothouse.sandbox.walking import ENTRIES_AT_MOST, Entry, Walk
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools import kinds
-from pilothouse.tools.threads import until_cancelled
 
+MAX_LISTINGS = 16
+MAX_WALKS = 32
 _SECONDS_AT_MOST, _SECONDS_FRESH = 2.0, 3.0
 _LETTERS_AT_MOST = 20_000_000  # of all paths together: they are kept, and folders may lie deep
+
+
+_Key = tuple[str, tuple[str, ...]]  # a workspace, and what is private in it
 
 
 class Found(NamedTuple):
@@ -28,27 +35,68 @@ class Listing(NamedTuple):
     is_cut: bool
 
 
+class _Walk:
+    """One walk through a workspace, and how many requests wait for it. The last one that leaves ends the walk."""
+
+    def __init__(self, workspace: Workspace, clock: Callable[[], float], threads: Executor) -> None:
+        end = clock() + _SECONDS_AT_MOST
+        self._is_unwanted = threading.Event()
+        self._waiting = 0
+        loop = asyncio.get_running_loop()
+        self._result = loop.run_in_executor(
+            threads, list_workspace, workspace, lambda: self._is_unwanted.is_set() or clock() > end
+        )
+        self._result.add_done_callback(lambda result: result.cancelled() or result.exception())
+
+    async def wait(self) -> Listing:
+        """Raises: ToolError."""
+        self._waiting += 1
+        try:
+            return await asyncio.shield(self._result)
+        finally:
+            self._waiting -= 1
+            if self._waiting == 0:
+                self._is_unwanted.set()
+
+    @property
+    def can_be_joined(self) -> bool:
+        return not self._is_unwanted.is_set()
+
+
 class Finder:
-    """Keeps the last listing for some seconds: who types asks with every letter. One looks, the others wait for it."""
+    """Keeps the listing of each workspace for some seconds: who types asks with every letter. Requests for the same
+    workspace share one walk; requests for different ones do not wait for each other."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._lock = asyncio.Lock()
-        self._root = ""
-        self._until = 0.0
-        self._listing = Listing((), False)
+        self._listings: OrderedDict[_Key, tuple[float, Listing]] = OrderedDict()
+        self._walks: dict[_Key, _Walk] = {}
+        self._threads = ThreadPoolExecutor(MAX_WALKS, thread_name_prefix="finder")
 
     async def listing(self, workspace: Workspace) -> Listing:
         """Raises: ToolError for a workspace that cannot be looked at."""
-        clock = self._clock
-        async with self._lock:
-            if self._root != str(workspace.root) or clock() > self._until:
-                end = clock() + _SECONDS_AT_MOST
-                self._listing = await until_cancelled(
-                    lambda stopped: list_workspace(workspace, lambda: stopped() or clock() > end)
-                )
-                self._root, self._until = str(workspace.root), clock() + _SECONDS_FRESH
-            return self._listing
+        key = (str(workspace.root), workspace.private())
+        self._forget_old()
+        if key in self._listings:
+            return self._listings[key][1]
+        walk = self._walks.get(key)
+        if walk is None or not walk.can_be_joined:
+            walk = self._walks[key] = _Walk(workspace, self._clock, self._threads)
+        try:
+            listing = await walk.wait()
+        finally:
+            if self._walks.get(key) is walk and not walk.can_be_joined:
+                del self._walks[key]
+        self._listings[key] = (self._clock() + _SECONDS_FRESH, listing)
+        self._listings.move_to_end(key)
+        return listing
+
+    def _forget_old(self) -> None:
+        now = self._clock()
+        for key in [key for key, (until, _) in self._listings.items() if now > until]:
+            del self._listings[key]
+        while len(self._listings) > MAX_LISTINGS:
+            self._listings.popitem(last=False)
 
 
 def list_workspace(workspace: Workspace, stopped: Callable[[], bool]) -> Listing:
