@@ -187,9 +187,10 @@ async def _test(settings: Settings, name: str) -> int:
                 await said.wait()
         is_ready = connection.status == "ready"
         shape = servers.all(set())[0]
-        lines = [f"{shape.name}: {shape.status}" + (f", MCP {shape.protocol}" if shape.protocol else "")]
-        if shape.detail and connection.error is not None:
-            lines.append(say(connection.error, settings.language))
+        if connection.error is not None:
+            lines = [say(connection.error, settings.language)]
+        else:
+            lines = [f"{shape.name}: {shape.status}" + (f", MCP {shape.protocol}" if shape.protocol else "")]
         lines += [f"  {tool.name}: {tool.description.partition(chr(10))[0]}" for tool in registry.tools.values()]
         lines += [f"  prompt {prompt.name}: {prompt.description}" for prompt in shape.prompts]
         if is_ready and shape.has_resources:

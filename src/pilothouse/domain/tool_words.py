@@ -5,6 +5,70 @@ from collections.abc import Mapping
 from pilothouse.domain.codes import Code
 
 TOOL_WORDS: Mapping[Code, tuple[str, str]] = {
+    Code.MCP_PROGRAM_MISSING: (
+        "The MCP server {name} could not be started: the command {command!r} was not found. Install it, or write its "
+        "full path.",
+        "无法启动 MCP 服务器 {name}：找不到命令 {command!r}。请安装它，或写出完整路径。",
+    ),
+    Code.MCP_FOLDER_MISSING: (
+        "The MCP server {name} could not be started: its folder {folder!r} does not exist. Correct its cwd.",
+        "无法启动 MCP 服务器 {name}：文件夹 {folder!r} 不存在。请更正 cwd。",
+    ),
+    Code.MCP_PROGRAM_ENDED: (
+        "The program of the MCP server {name} {ended}. Run its command in a terminal to see why.",
+        "MCP 服务器 {name} 的程序已退出（{ended}）。请在终端中运行它的命令查看原因。",
+    ),
+    Code.MCP_PROGRAM_PRINTS: (
+        "The program of the MCP server {name} printed {line!r}, which is not MCP. Check its command and its arguments.",
+        "MCP 服务器 {name} 的程序输出了 {line!r}，这不是 MCP。请检查它的命令和参数。",
+    ),
+    Code.MCP_UNKNOWN_HOST: (
+        "The MCP server {name} cannot be reached: the host of {address} is not known. Check the address and your "
+        "network.",
+        "无法连接 MCP 服务器 {name}：找不到 {address} 的主机。请检查地址和网络。",
+    ),
+    Code.MCP_REFUSED: (
+        "The MCP server {name} cannot be reached: nothing listens at {address}. Start the server, or correct the "
+        "address.",
+        "无法连接 MCP 服务器 {name}：{address} 没有程序在监听。请启动服务器或更正地址。",
+    ),
+    Code.MCP_TLS: (
+        "The MCP server {name} cannot be reached: no secure connection to {address} ({detail}). Check the certificate, "
+        "or whether the address begins with http.",
+        "无法连接 MCP 服务器 {name}：无法与 {address} 建立安全连接（{detail}）。请检查证书，或地址是否应以 http 开头。",
+    ),
+    Code.MCP_UNREACHABLE: (
+        "The MCP server {name} cannot be reached at {address} ({detail}). Check the address and your network.",
+        "无法连接 MCP 服务器 {name}：{address}（{detail}）。请检查地址和网络。",
+    ),
+    Code.MCP_UNAUTHORIZED: (
+        "The MCP server {name} refused access (HTTP {status}). Add its key to the headers, or renew it.",
+        "MCP 服务器 {name} 拒绝访问（HTTP {status}）。请在 headers 中添加密钥，或更新密钥。",
+    ),
+    Code.MCP_NO_ENDPOINT: (
+        "There is no MCP server at {address} (HTTP {status}). Check the path of the address; it often ends in /mcp.",
+        "{address} 没有 MCP 服务器（HTTP {status}）。请检查地址的路径，通常以 /mcp 结尾。",
+    ),
+    Code.MCP_REDIRECT: (
+        "The MCP server {name} redirects to {location}, which is not followed. Use that address if it is right.",
+        "MCP 服务器 {name} 重定向到 {location}，不会自动跟随。如果地址正确，请直接使用它。",
+    ),
+    Code.MCP_HTTP_STATUS: (
+        "The MCP server {name} answered with an error (HTTP {status}). Try again later, or ask whoever runs it.",
+        "MCP 服务器 {name} 返回错误（HTTP {status}）。请稍后重试，或联系其维护者。",
+    ),
+    Code.MCP_NOT_MCP: (
+        "What answers at {address} is not an MCP server: it sent {kind}. Check the address; it often ends in /mcp.",
+        "{address} 不是 MCP 服务器：返回的是 {kind}。请检查地址，通常以 /mcp 结尾。",
+    ),
+    Code.MCP_SILENT: (
+        "The MCP server {name} did not answer within {seconds} seconds. Check that it runs and speaks MCP.",
+        "MCP 服务器 {name} 在 {seconds} 秒内没有应答。请确认它正在运行并支持 MCP。",
+    ),
+    Code.MCP_FAILED: (
+        "The connection to the MCP server {name} failed: {detail}. Check its settings.",
+        "与 MCP 服务器 {name} 的连接失败：{detail}。请检查它的设置。",
+    ),
     Code.SETTINGS_WAIT: (
         "Your settings let a person decide about this call of {tool}.",
         "按照你的设置，{tool} 的此次调用由人来决定。",

@@ -43,7 +43,7 @@ async def test_a_response_is_bounded_and_costs_its_call_only(tool: str) -> None:
 
 async def test_nothing_is_unpacked() -> None:
     async with serving() as fake, beside_a_healthy_one("packed"), connected(at(fake, "packed")) as it:
-        assert "Failed to parse" in await failure(it, "packed")
+        assert "not valid MCP" in await failure(it, "packed")
         assert (await it.call("echo", {"text": "yes"})).text == "yes"
 
 

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.codes import Code, Reason, say
 from pilothouse.domain.errors import ToolError
 from pilothouse.tools.mcp import asking, contents, listing
 from pilothouse.tools.mcp.definitions import ServerDefinition
@@ -157,7 +157,7 @@ class Connection:
             await self._clock.sleep(min(FIRST_WAIT * 2**self._in_a_row, WAIT_AT_MOST))
             self._in_a_row += 1
             self.restarts += 1
-            self._set("starting", self._detail())
+            self._set("starting", self.error)
 
     def _on_offer(self, session: ClientSession, offer: Offer) -> None:
         if self._since is None:
@@ -173,11 +173,11 @@ class Connection:
         if self._since is not None and self._clock.monotonic() - self._since >= STEADY_SECONDS:
             self._in_a_row = 0
         is_over = end.is_final or self._in_a_row >= RESTARTS_AT_MOST
-        self._set("failed" if is_over else "waiting", end.detail)
+        self._set("failed" if is_over else "waiting", end.reason or self._reason(self.definition.name, end.detail))
 
-    def _set(self, status: Status, detail: str | None) -> None:
+    def _set(self, status: Status, error: Reason | None) -> None:
         self.status = status
-        self.error = None if detail is None else self._reason(self.definition.name, detail)
+        self.error = error
         self._changed.set()
         try:
             self._tell(self)
@@ -245,7 +245,9 @@ class Connection:
         return self.status != "ready"
 
     def _detail(self) -> str | None:
-        return None if self.error is None else str(self.error.params["detail"])
+        if self.error is None:
+            return None
+        return str(self.error.params["detail"]) if self.error.code is Code.TOOL_FAILED else say(self.error)
 
     def _failure(self, what: str, detail: str) -> ToolError:
         reason = self._reason(what, detail)

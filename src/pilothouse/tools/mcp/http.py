@@ -10,7 +10,9 @@ from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from pilothouse.domain.codes import Reason
 from pilothouse.tools.mcp.definitions import SECONDS_AT_MOST, ServerDefinition
+from pilothouse.tools.mcp.http_problems import connection_problem, response_problem
 from pilothouse.tools.mcp.link import Link, finish
 from pilothouse.tools.mcp.values import Clock, End
 
@@ -48,7 +50,7 @@ async def http_link(definition: ServerDefinition, environment: Mapping[str, str]
         client,
         streamable_http_client(url, http_client=client, max_sse_event_size=RESPONSE_AT_MOST) as (read, write),
     ):
-        yield Link(read, write, watch.ended, watch.hint)
+        yield Link(read, write, watch.ended, watch.hint, lambda: watch.evidence)
 
 
 def proxy_for(url: str, environment: Mapping[str, str]) -> str | None:
@@ -80,12 +82,15 @@ class _Watch:
         self._listened: deque[float] = deque(maxlen=_LISTENS_AT_MOST)
         self._status: int | None = None
         self._has_listened = False
+        self.evidence: Reason | None = None
 
     def hint(self) -> str:
         return f"HTTP {self._status}" if self._status is not None else ""
 
-    def saw(self, method: str, status: int, *, has_session: bool) -> None:
+    def saw(self, method: str, status: int, headers: Mapping[str, str], *, has_session: bool) -> None:
         self._status = status if status >= 400 and method == "POST" else None
+        if method == "POST":
+            self.evidence = response_problem(status, headers)
         if method == "GET" and status == 200:
             self._has_listened = True
         elif has_session and (status == 404 or (method == "GET" and self._has_listened and 400 <= status < 500)):
@@ -100,6 +105,7 @@ class _Watch:
         return True
 
     def lost(self, error: Exception) -> None:
+        self.evidence = connection_problem(error)
         finish(self.ended, f"it cannot be reached: {error or type(error).__name__}")
 
 
@@ -122,7 +128,7 @@ def _transport(watch: _Watch, proxy: str | None) -> httpx2.AsyncBaseTransport:
                     raise
                 # The SDK would tear down everything that is under way, in its own task group.
                 return httpx2.Response(502, request=request)
-            watch.saw(request.method, response.status_code, has_session=_SESSION in request.headers)
+            watch.saw(request.method, response.status_code, response.headers, has_session=_SESSION in request.headers)
             # Nothing that unpacks into more than it was.
             headers = [pair for pair in response.headers.raw if pair[0].lower() != b"content-encoding"]
             return httpx2.Response(

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 LINE_AT_MOST = 4 * 1024 * 1024
 BAD_LINES_AT_MOST = 20
 OPEN_REQUESTS_AT_MOST = 100
+_SHOWN_BYTES = 100
 
 # What nobody here listens to. A server may send any number of them: they are dropped before they cost anything.
 _UNHEARD = {
@@ -81,6 +82,7 @@ class Judge:
 
     def __init__(self) -> None:
         self.bad = 0
+        self.first_bad = ""
         self._open: set[int | str | float | None] = set()
 
     def message(self, line: bytes) -> SessionMessage | None:
@@ -91,6 +93,7 @@ class Judge:
             return self._read(line)
         except (ValueError, RecursionError):
             self.bad += 1
+            self.first_bad = self.first_bad or line[:_SHOWN_BYTES].decode(errors="replace").strip()
             if self.bad >= BAD_LINES_AT_MOST:
                 raise Abuse(f"sent {BAD_LINES_AT_MOST} lines that are not JSON-RPC") from None
             return None

@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from pilothouse.domain.codes import Reason
 from pilothouse.tools.mcp.values import End
 
 if TYPE_CHECKING:
@@ -16,13 +17,22 @@ _SHOWN = 400
 
 
 class Link:
-    """`read` and `write` are what the SDK's session takes. `ended` is set once, with the first reason."""
+    """`read` and `write` are what the SDK's session takes. `ended` is set once, with the first reason. `evidence` says
+    what was seen that explains a server that never was ready."""
 
-    def __init__(self, read: Any, write: Any, ended: asyncio.Future[End], hint: Callable[[], str] = str) -> None:
+    def __init__(
+        self,
+        read: Any,
+        write: Any,
+        ended: asyncio.Future[End],
+        hint: Callable[[], str] = str,
+        evidence: Callable[[], Reason | None] = lambda: None,
+    ) -> None:
         self.read = read
         self.write = write
         self.ended = ended
         self.hint = hint
+        self.evidence = evidence
 
     async def wait(self) -> End:
         await asyncio.wait({self.ended})

@@ -6,9 +6,11 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import msgspec
 
+from pilothouse.domain.codes import Code, Reason, say
 from pilothouse.domain.values import Value
 from pilothouse.tools.mcp import asking, listing
 from pilothouse.tools.mcp.definitions import ServerDefinition
@@ -16,7 +18,7 @@ from pilothouse.tools.mcp.flights import Flights
 from pilothouse.tools.mcp.http import http_link
 from pilothouse.tools.mcp.link import Link
 from pilothouse.tools.mcp.sdk import SdkMissing, load_sdk
-from pilothouse.tools.mcp.stdio import stdio_link
+from pilothouse.tools.mcp.stdio import CannotStart, stdio_link
 from pilothouse.tools.mcp.values import Clock, End, PromptDefinition, ToolDefinition
 
 if TYPE_CHECKING:
@@ -69,8 +71,11 @@ class Session:
                 return await self._over(link, elicit=elicit)
         except SdkMissing as error:
             return End(detail=str(error), is_final=True)
+        except CannotStart as error:
+            reason = self._about(error.reason)
+            return End(detail=say(reason), reason=reason)
         except Exception as error:  # the SDK, the network and the system can raise anything
-            return End(detail=_with_hint(words_for(error), link))
+            return self._failure(words_for(error), link)
 
     def _link(self) -> contextlib.AbstractAsyncContextManager[Link]:
         link = http_link if self._definition.transport == "http" else stdio_link
@@ -106,11 +111,31 @@ class Session:
         except asking.Unsupported as error:
             return End(detail=str(error), is_final=True)
         except TimeoutError:
-            return End(detail=_with_hint(f"it did not answer within {START_SECONDS:g} seconds", link))
+            return self._failure(f"it did not answer within {START_SECONDS:g} seconds", link, Reason(Code.MCP_SILENT))
         except Exception as error:  # whatever the server has sent
             if asking.may_be_closed(error):  # why, is known a moment later
                 await asyncio.wait({link.ended}, timeout=_REASON_SECONDS)
-            return link.ended.result() if link.ended.done() else End(detail=_with_hint(words_for(error), link))
+            if not link.ended.done():
+                kind = "JSON" if self._definition.transport == "http" else None
+                wrong = Reason(Code.MCP_NOT_MCP, {"kind": kind}) if kind and is_invalid(error) else None
+                return self._failure(words_for(error), link, wrong)
+            end = link.ended.result()
+            return msgspec.structs.replace(end, reason=self._failure(end.detail, link).reason)
+
+    def _failure(self, words: str, link: Link | None, reason: Reason | None = None) -> End:
+        """An end before the server ever was ready: what was seen of it explains more than the error."""
+        seen = link.evidence() if link is not None else None
+        plain = Reason(Code.MCP_FAILED, {"detail": words})
+        return End(detail=_with_hint(words, link), reason=self._about(seen or reason or plain))
+
+    def _about(self, reason: Reason) -> Reason:
+        definition = self._definition
+        about = {
+            "name": definition.name,
+            "address": plain_address(definition.url or ""),
+            "seconds": f"{START_SECONDS:g}",
+        }
+        return Reason(reason.code, {**about, **reason.params})
 
     async def _list(self, session: ClientSession, offer: Offer, what: set[str]) -> Offer:
         capabilities = session.server_capabilities
@@ -207,9 +232,20 @@ def words_for(error: BaseException) -> str:
     """What went wrong, in the words of the innermost error."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    if type(error).__name__ == "ValidationError":
-        return f"it gave an answer that is not valid: {str(error)[:_WORDS_AT_MOST]}"
+    if is_invalid(error):
+        return "it gave an answer that is not valid MCP"
     return str(error)[:_WORDS_AT_MOST] or type(error).__name__
+
+
+def is_invalid(error: BaseException) -> bool:
+    """Whether a server has sent what is not MCP. The SDK's words for it fill pages."""
+    return type(error).__name__ == "ValidationError" or "validation error" in str(error)
+
+
+def plain_address(url: str) -> str:
+    """An address without what may be secret in it."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}" if url else ""
 
 
 def _with_hint(words: str, link: Link | None) -> str:

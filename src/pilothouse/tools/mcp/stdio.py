@@ -10,6 +10,7 @@ import signal
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
+from pilothouse.domain.codes import Code, Reason
 from pilothouse.sandbox.processes import MARK, end_group, end_marked
 from pilothouse.tools.mcp.definitions import ServerDefinition
 from pilothouse.tools.mcp.lines import Abuse, Judge, Lines
@@ -34,9 +35,17 @@ exec "$@"
 """
 
 
+class CannotStart(Exception):
+    """What a server is started with is not there."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
 @contextlib.asynccontextmanager
 async def stdio_link(definition: ServerDefinition, environment: Mapping[str, str], clock: Clock) -> AsyncIterator[Link]:
-    """A started server. Raises: OSError, ValueError where it cannot be started."""
+    """A started server. Raises: CannotStart, OSError, ValueError."""
     import anyio
 
     mark = f"mcp-{definition.name}-{clock.new_id()}"
@@ -45,7 +54,7 @@ async def stdio_link(definition: ServerDefinition, environment: Mapping[str, str
     write, outgoing = anyio.create_memory_object_stream[Any](0)
     tasks = [asyncio.create_task(server.pass_on(incoming)), asyncio.create_task(server.send_from(outgoing))]
     try:
-        yield Link(read, write, server.ended, server.tail.short)
+        yield Link(read, write, server.ended, server.tail.short, server.evidence)
     finally:
         for task in tasks:
             task.cancel()
@@ -81,14 +90,14 @@ def _found(definition: ServerDefinition, environment: Mapping[str, str]) -> str:
     """The shell would say it too, but only to the standard error of what never came to be."""
     command = definition.command or ""
     if definition.cwd is not None and not os.path.isdir(definition.cwd):
-        raise FileNotFoundError(f"the folder {definition.cwd!r} does not exist")
+        raise CannotStart(Reason(Code.MCP_FOLDER_MISSING, {"folder": definition.cwd}))
     if "/" in command:
         path = os.path.join(definition.cwd or os.getcwd(), command)
         found = path if os.path.isfile(path) and os.access(path, os.X_OK) else None
     else:
         found = shutil.which(command, path=environment.get("PATH", os.defpath))
     if found is None:
-        raise FileNotFoundError(f"the command {command!r} was not found")
+        raise CannotStart(Reason(Code.MCP_PROGRAM_MISSING, {"command": command}))
     return found
 
 
@@ -164,6 +173,11 @@ class _Server(asyncio.SubprocessProtocol):
         return self._transport.get_pipe_transport(fd)
 
     # what the link does
+
+    def evidence(self) -> Reason | None:
+        if self._exited.is_set() and self.ended.done():
+            return Reason(Code.MCP_PROGRAM_ENDED, {"ended": self.ended.result().detail.removeprefix("it ")})
+        return Reason(Code.MCP_PROGRAM_PRINTS, {"line": self._judge.first_bad}) if self._judge.first_bad else None
 
     async def pass_on(self, incoming: Any) -> None:
         """Messages to the session, until the end. Its side is closed then, and every open request with it."""

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, Protocol
 
+from pilothouse.domain.codes import Reason
 from pilothouse.domain.values import Value
 
 Status = Literal["starting", "ready", "waiting", "failed", "stopped"]
@@ -74,3 +75,5 @@ class End(Value):
 
     detail: str
     is_final: bool = False
+    reason: Reason | None = None
+    """The same for a person who sets the server up, where it never was ready."""
