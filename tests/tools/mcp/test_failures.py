@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from pilothouse.domain.codes import Code, say
-from pilothouse.testing.ambient import TurnableAmbient
 from pilothouse.tools.mcp import session
 from pilothouse.tools.mcp.definitions import ServerDefinition
 from tests.tools.mcp.using import connected, until
@@ -119,7 +118,7 @@ async def test_a_program_that_cannot_be_used_says_why_and_what_to_do(
 
 
 async def failing(definition: ServerDefinition, code: Code, word: str) -> None:
-    async with connected(definition, ambient=TurnableAmbient(), is_ready=False) as it:
+    async with connected(definition, is_ready=False) as it:
         await until(lambda: it.error is not None, 50)  # loading the SDK takes a while
         assert it.error is not None
         assert it.error.code is code
