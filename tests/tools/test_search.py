@@ -99,7 +99,7 @@ async def test_a_listing_is_bounded_and_knows_links_and_odd_names(tmp_path: Path
     (tmp_path / "out").symlink_to("/etc")
     os.close(os.open(os.fsencode(tmp_path) + b"/bad\xff", os.O_CREAT))
     (tmp_path / "new\nline").touch()
-    assert await use(tmp_path, ListDirectory()) == "bad\\xff\nmany/\nnew\\nline\nout@"
+    assert await use(tmp_path, ListDirectory()) == "bad\\xff\nmany/\nnew\\x0aline\nout@"
     lines = (await use(tmp_path, ListDirectory(), path="many")).split("\n")
     assert lines[999:] == ["0999", "[cut: only the first 1000 entries are shown]"]
     with pytest.raises(ToolError) as caught:

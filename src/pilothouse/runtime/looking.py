@@ -14,7 +14,8 @@ from pilothouse.domain.messages import Message, ToolCall, ToolRequest
 from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.results import end_call, open_turn
-from pilothouse.tools.base import Prepared, parse_arguments, storable
+from pilothouse.sandbox.file_names import with_bytes_escaped
+from pilothouse.tools.base import Prepared, parse_arguments
 
 
 async def look_at(live: Live, request: ToolRequest, call: ToolCall) -> CallRecord:
@@ -107,7 +108,7 @@ async def prepare(live: Live, name: str, arguments: Any) -> Prepared:
         limit = Reason(Code.TOOL_FAILED, {"tool": name, "detail": "it was cancelled from inside"})
         return Prepared(effect=tool.effect, limit=limit)
     except Exception as error:  # a tool is foreign code: what it raises is the call's failure, not the turn's
-        detail = storable(f"{type(error).__name__}: {error}")
+        detail = with_bytes_escaped(f"{type(error).__name__}: {error}")
         return Prepared(effect=tool.effect, limit=Reason(Code.TOOL_FAILED, {"tool": name, "detail": detail}))
 
 
@@ -119,7 +120,7 @@ def _with_texts_cleaned(prepared: Any) -> Any:
 def _cleaned(data: Any) -> Any:
     match data:
         case str():
-            return storable(data)
+            return with_bytes_escaped(data)
         case dict():
             return {key: _cleaned(value) for key, value in data.items()}
         case list() | tuple():

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.beneath import open_beneath
+from pilothouse.sandbox.file_names import escape
 from pilothouse.sandbox.placing import as_tool_errors, make_dirs
 from pilothouse.sandbox.workspace import ABSENT, Workspace, draft_name, real_path
 
@@ -109,7 +110,7 @@ class Entries:
             folder = todo.pop()
             with self._workspace.directory(folder) as fd, os.scandir(fd) as entries:
                 for entry in entries:
-                    each = os.path.join(folder, entry.name)
+                    each = os.path.join(folder, escape(entry.name))
                     inside += 1
                     if entry.is_dir(follow_symlinks=False):
                         todo.append(each)

@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple
 from pilothouse.domain.codes import Code
 from pilothouse.sandbox.beneath import FOLDER, Way
 from pilothouse.sandbox.data_directory import is_data_directory
+from pilothouse.sandbox.file_names import escape
 from pilothouse.sandbox.workspace import Workspace
 
 ENTRIES_AT_MOST, DEEPEST = 200_000, 100
@@ -289,7 +290,7 @@ class Walk:
         if self.workspace.is_protected_here(self._real + path, writing=False):
             return False
         try:
-            reason = self.workspace.limit(self._base + path) if kind == "link" else None
+            reason = self.workspace.limit(escape(self._base + path)) if kind == "link" else None
         except OSError:  # it went away while it was looked at
             return False
         return reason is None or reason.code is not Code.PROTECTED_PATH

@@ -17,6 +17,7 @@ from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.beneath import open_beneath
 from pilothouse.sandbox.data_directory import has_data_directory
+from pilothouse.sandbox.file_names import escape, unescape
 from pilothouse.sandbox.placing import as_tool_errors, link_target, make_alike, make_dirs, status_of
 from pilothouse.sandbox.protected import is_protected, runs_code
 
@@ -46,7 +47,7 @@ class Mount(NamedTuple):
 class Workspace:
     """`private` are folders of the runtime itself: its data and its configuration. `also` are other folders that may be
     reached by their whole path, `mounts` those of the conversation. `seen` is what each file held when the model last
-    read it."""
+    read it. Every method takes paths in the notation of `file_names`."""
 
     def __init__(
         self,
@@ -87,16 +88,17 @@ class Workspace:
 
     def elsewhere(self, path: str) -> "tuple[Workspace, str] | None":
         """The folder beside this one, or of the conversation, that a path means, and the path to use there."""
-        if "\0" in path:
+        name = unescape(path)
+        if "\0" in name:
             return None
-        plain = os.path.normpath(self.root / path)
+        plain = os.path.normpath(self.root / name)
         for mount, folder in self._mounts:
             inside = self._inside_mount(mount, folder, plain)
             if inside is not None:
-                return folder, inside or "."
-        if not path.startswith("/"):
+                return folder, escape(inside) or "."
+        if not name.startswith("/"):
             return None
-        return next(((each, plain) for each in self._also if _is_within(plain, str(each.root))), None)
+        return next(((each, escape(plain)) for each in self._also if _is_within(plain, str(each.root))), None)
 
     def _inside_mount(self, mount: Mount, folder: "Workspace", plain: str) -> str | None:
         own = str(self.root / mount.name)
@@ -108,8 +110,9 @@ class Workspace:
         return inside if is_there else None
 
     def relative(self, path: str) -> str:
-        """The path as it stands below the root. Raises: ToolError for one that is plainly outside."""
-        plain = os.path.normpath(self.root / path) if "\0" not in path else None
+        """The path below the root as the file system knows it. Raises: ToolError for one that is plainly outside."""
+        name = unescape(path)
+        plain = os.path.normpath(self.root / name) if "\0" not in name else None
         if plain is None or not _is_within(plain, str(self.root)):
             raise ToolError(Code.OUTSIDE_WORKSPACE, path=path)
         return os.path.relpath(plain, self.root)
@@ -118,10 +121,10 @@ class Workspace:
         """Where a path lies below the root: as it is written, and as links lead. Raises: ToolError for one outside."""
         if (elsewhere := self.elsewhere(path)) is not None:
             other, inside = elsewhere
-            return (other.prefix + other.relative(inside),)
+            return (escape(other.prefix + other.relative(inside)),)
         written = self.relative(path)
         real = os.path.relpath(real_path(self.root / written), self.root)
-        return (written,) if real == written else (written, real)
+        return (escape(written),) if real == written else (escape(written), escape(real))
 
     def limit(self, path: str, *, writing: bool = False) -> Reason | None:
         """The hard limit that touching this path would break now. What is opened later is checked again."""
@@ -148,8 +151,9 @@ class Workspace:
         if (elsewhere := self.elsewhere(path)) is not None:
             other, inside = elsewhere
             return other.ask(inside)
-        real = real_path(self.root / path)
-        for each in (os.path.normpath(self.root / path), real):
+        name = unescape(path)
+        real = real_path(self.root / name)
+        for each in (os.path.normpath(self.root / name), real):
             if runs_code(self._parts(each)):
                 return Reason(Code.RUNS_CODE, {"path": path})
         return None

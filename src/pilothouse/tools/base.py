@@ -106,8 +106,3 @@ def parse_arguments(tool: str, parameters: type[Any], data: Any) -> Any:
         return msgspec.convert(data, parameters)
     except msgspec.ValidationError as error:
         raise ToolError(Code.INVALID_ARGUMENTS, tool=tool, detail=str(error)) from error
-
-
-def storable(text: str) -> str:
-    """A name of a file may hold what is no Unicode; what is stored may not."""
-    return text.encode("utf-8", "backslashreplace").decode()

@@ -6,7 +6,8 @@ from typing import Any, Literal
 from pilothouse.domain.codes import Code, Reason, say
 from pilothouse.domain.errors import PilothouseError
 from pilothouse.domain.values import Value
-from pilothouse.tools.base import Job, Tool, ToolOutput, storable
+from pilothouse.sandbox.file_names import with_bytes_escaped
+from pilothouse.tools.base import Job, Tool, ToolOutput
 from pilothouse.tools.results import AT_MOST, bounded
 
 _GRACE = 2.0
@@ -37,13 +38,15 @@ async def execute(tool: Tool[Any], arguments: Any, job: Job) -> Outcome:
     if not isinstance(output.content, str):
         detail = f"it gave {type(output.content).__name__} instead of text"
         return failed(Reason(Code.TOOL_FAILED, {"tool": tool.name, "detail": detail}))
-    whole = storable(output.content)
+    whole = with_bytes_escaped(output.content)
     if len(whole) > AT_MOST and job.artifacts is not None:  # it says itself where the whole could not be kept
         whole = await asyncio.to_thread(bounded, whole, job.call_id, job.artifacts)
     return Outcome(status="executed", content=whole, exit_status=output.exit_status)
 
 
 def failed(reason: Reason) -> Outcome:
-    params = {name: storable(value) if isinstance(value, str) else value for name, value in reason.params.items()}
+    params = {
+        name: with_bytes_escaped(value) if isinstance(value, str) else value for name, value in reason.params.items()
+    }
     cleaned = Reason(reason.code, params)
     return Outcome(status="failed", content=say(cleaned), error=cleaned)

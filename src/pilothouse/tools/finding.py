@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import NamedTuple
 
+from pilothouse.sandbox.file_names import escape
 from pilothouse.sandbox.walking import ENTRIES_AT_MOST, Entry, Walk
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools import kinds
@@ -115,17 +116,16 @@ def list_workspace(workspace: Workspace, stopped: Callable[[], bool]) -> Listing
 
 
 def _found(entry: Entry, workspace: Workspace) -> Found | None:
-    """None for what cannot be named in a message: a name that is no UTF-8, a link that leads out or to nothing."""
+    """None for what cannot be named in a message: a link that leads out or to nothing."""
+    path = escape(entry.path)
     try:
-        if not entry.path.isascii():
-            entry.path.encode()
         if entry.kind != "link":
-            return Found(entry.path, entry.kind == "folder") if entry.kind != "other" else None
-        if workspace.limit(entry.path) is not None:
+            return Found(path, entry.kind == "folder") if entry.kind != "other" else None
+        if workspace.limit(path) is not None:
             return None
         is_folder = entry.place.is_dir()
-        return Found(entry.path, is_folder) if is_folder or entry.place.is_file() else None
-    except (UnicodeEncodeError, OSError):
+        return Found(path, is_folder) if is_folder or entry.place.is_file() else None
+    except OSError:
         return None
 
 

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from pilothouse.domain.budgets import OverviewSettings
+from pilothouse.sandbox.file_names import printable
 from pilothouse.sandbox.walking import Entry, Walk
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools import kinds
-from pilothouse.tools.builtin.listing import MARKS, shown
+from pilothouse.tools.builtin.listing import MARKS
 
 LOOKED_AT_MOST = 40_000
 _NAME_AT_MOST, _PATH_AT_MOST = 80, 200
@@ -104,7 +105,7 @@ class _Seen:
 
 
 def _look(workspace: Workspace, settings: OverviewSettings, stopped: Callable[[], bool]) -> _Seen:
-    seen = _Seen(f"Workspace: {shown(str(workspace.root))}", settings)
+    seen = _Seen(f"Workspace: {printable(str(workspace.root))}", settings)
     with workspace.directory(".") as fd:
         walk = Walk(workspace, fd, str(workspace.root), ())
         for entry in walk.nearest(LOOKED_AT_MOST, kinds.NOT_OWN, stopped):
@@ -189,7 +190,7 @@ def _shares(languages: Counter[str]) -> str:
 
 
 def _name(name: str) -> str:
-    text = shown(name)
+    text = printable(name)
     text = text if text == text.strip() else f'"{text}"'
     return text if len(text) <= _NAME_AT_MOST else f"{text[: _NAME_AT_MOST - 1]}…"
 

@@ -11,7 +11,7 @@ from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.entries import Entries
 from pilothouse.sandbox.workspace import ABSENT, READ_LIMIT, Workspace
 from pilothouse.tools.artifacts import ArtifactStore
-from pilothouse.tools.base import Arguments, Category, Job, Prepared, in_thread, storable
+from pilothouse.tools.base import Arguments, Category, Job, Prepared, in_thread
 from pilothouse.tools.builtin.files import read_text
 from pilothouse.tools.builtin.texts import UTF_8, Encoding, decode, has_windows_ends, with_windows_ends
 from pilothouse.tools.undo.changes import ChangedFile, ChangeEntry
@@ -195,8 +195,7 @@ def _keep(job: Job, artifacts: ArtifactStore, path: str, data: bytes) -> None:
     held = hashlib.sha256(before).hexdigest() if before is not None else ABSENT
     # The file itself, not a link that leads to it: an undo does not follow links.
     real = job.workspace.touched(path)[-1]
-    raw = None if storable(real) == real else os.fsencode(real)
-    file = ChangedFile(storable(real), before=held, after=hashlib.sha256(data).hexdigest(), mode=mode, raw_path=raw)
+    file = ChangedFile(real, before=held, after=hashlib.sha256(data).hexdigest(), mode=mode)
     folders = _missing_folders(job.workspace, real) if before is None else ()
     entry = ChangeEntry(call=job.call_id, tool="write", files=(file,), made_folders=folders)
     try:
@@ -209,7 +208,7 @@ def _missing_folders(workspace: Workspace, path: str) -> tuple[str, ...]:
     """The folders above a path that writing it will make, the outer ones first."""
     missing = []
     folder = os.path.dirname(path)
-    while folder and storable(folder) == folder and Entries(workspace).look(folder).content == ABSENT:
+    while folder and Entries(workspace).look(folder).content == ABSENT:
         missing.append(folder)
         folder = os.path.dirname(folder)
     return tuple(reversed(missing))

@@ -21,6 +21,7 @@ from pilothouse.domain.exit_status import describe_exit
 from pilothouse.domain.lines import CommandLine
 from pilothouse.sandbox import confinement, processes
 from pilothouse.sandbox.confinement import Confinement
+from pilothouse.sandbox.file_names import escape, unescape
 from pilothouse.sandbox.shell import Judgement, judge
 from pilothouse.sandbox.workspace import Workspace, real_path
 from pilothouse.tools.base import Arguments, Category, Job, Prepared, ToolOutput, in_thread
@@ -129,7 +130,7 @@ class Execute:
             environment["TMPDIR"] = temporary
         with job.workspace.directory(arguments.cwd) as fd:
             # Through the open directory: what the path names may change, what was checked does not.
-            cwd = f"/proc/self/fd/{fd}" if _HAS_PROC else str(job.workspace.root / arguments.cwd)
+            cwd = f"/proc/self/fd/{fd}" if _HAS_PROC else str(job.workspace.root / unescape(arguments.cwd))
             running = await processes.start(
                 [processes.shell(), "-c", arguments.command],
                 cwd=cwd,
@@ -185,16 +186,16 @@ def _protected(command: str, judgement: Judgement, cwd: str, workspace: Workspac
     keys are in there. What it hides, only a sandbox stops."""
     entered = [words[1] for words in judgement.commands if len(words) > 1 and words[0] in ("cd", "pushd")]
     named = _named(command, judgement, workspace)
-    for folder in (cwd, *(os.path.join(cwd, each) for each in entered)):
+    for folder in (cwd, *(os.path.join(cwd, escape(each)) for each in entered)):
         for word in judgement.written:
-            found = workspace.limit(os.path.join(folder, word), writing=True)
+            found = workspace.limit(os.path.join(folder, escape(word)), writing=True)
             if found is not None and found.code is Code.PROTECTED_PATH:
                 return Reason(Code.PROTECTED_PATH, {"path": word})
         for word in named:
-            path = os.path.join(folder, word)
+            path = os.path.join(folder, escape(word))
             found = workspace.limit(path)
             is_closed = found is not None and found.code in (Code.PROTECTED_PATH, Code.OUTSIDE_WORKSPACE)
-            if is_closed and _is_the_runtimes(real_path(workspace.root / path), workspace):
+            if is_closed and _is_the_runtimes(real_path(workspace.root / unescape(path)), workspace):
                 return Reason(Code.PROTECTED_PATH, {"path": word})
     return None
 
@@ -215,7 +216,7 @@ def _is_the_runtimes(real: str, workspace: Workspace) -> bool:
 
 def _state_of(name: str, cwd: str, workspace: Workspace, path: str | None) -> bytes:
     try:
-        content = workspace.read(os.path.join(cwd, name), _SCRIPT_AT_MOST)
+        content = workspace.read(os.path.join(cwd, escape(name)), _SCRIPT_AT_MOST)
         return f"{name} {hashlib.sha256(content).hexdigest()}\n".encode()
     except (ToolError, ValueError):
         pass

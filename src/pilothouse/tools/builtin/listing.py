@@ -14,6 +14,7 @@ from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox import beneath, walking
+from pilothouse.sandbox.file_names import escape, printable
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import Arguments, Category, Job, Prepared
 from pilothouse.tools.builtin import patterns
@@ -34,7 +35,8 @@ class ListDirectory:
     name = "list_directory"
     description = (
         "List a folder of the workspace. Folders end in '/', links in '@'. depth goes from 1 to 5; from 2 on, what "
-        "ignore files leave out is not shown."
+        "ignore files leave out is not shown. Bytes of a name that are not UTF-8, and control characters, are written "
+        "\\xNN (a backslash before such letters: \\x5c); every path argument of every tool takes this form."
     )
     category: Category = "file_system"
     effect: Effect = "read_only"
@@ -53,7 +55,7 @@ def _listing(workspace: Workspace, path: str, depth: int, stopped: Callable[[], 
             raise ToolError(Code.NOT_A_DIRECTORY, path=path)
         walk = walking.Walk(place.workspace, place.fd, place.real, place.levels if depth > 1 else None)
         entries = walk.entries(lambda _: True, stopped, depth)
-        lines = [shown(entry.path) + MARKS[entry.kind] for entry in itertools.islice(entries, LISTED_AT_MOST + 1)]
+        lines = [printable(entry.path) + MARKS[entry.kind] for entry in itertools.islice(entries, LISTED_AT_MOST + 1)]
         entries.close()
     if len(lines) > LISTED_AT_MOST:
         lines[LISTED_AT_MOST:] = [f"[cut: only the first {LISTED_AT_MOST} entries are shown]"]
@@ -133,13 +135,7 @@ class Place(NamedTuple):
 
     def shown(self, path: str) -> str:
         """A path of the walk as the person may write it."""
-        return shown(self.written + path)
-
-
-def shown(path: str) -> str:
-    """A path as one line of text: what is no Unicode and what would move the cursor is escaped."""
-    text = os.fsencode(path).decode(errors="backslashreplace")
-    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+        return printable(self.written + path)
 
 
 @contextlib.contextmanager
@@ -152,7 +148,7 @@ def open_place(workspace: Workspace, path: str) -> Iterator[Place]:
     written = home.relative(inside)
     inner = os.path.relpath(os.path.realpath(home.root / written), home.root)
     folder, name = (inner, None) if os.path.isdir(home.root / inner) else os.path.split(inner)
-    with home.directory(folder or ".") as fd:
+    with home.directory(escape(folder) or ".") as fd:
         if name is not None:
             _require_file(fd, name, path)
             written = os.path.dirname(written) if os.path.basename(written) == name else folder

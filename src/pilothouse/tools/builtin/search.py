@@ -18,6 +18,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox import confinement, processes, walking
 from pilothouse.sandbox.confinement import FREE, Confinement
+from pilothouse.sandbox.file_names import escape
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import Arguments, Category, Job, Prepared
 from pilothouse.tools.builtin import listing, patterns, scan
@@ -185,7 +186,7 @@ class _Answer:
         """Whether the one file that was named is not for searching; the answer tells why. Raises: ToolError."""
         if self.place.name is None:
             return False
-        with self.place.workspace.opened(f"{self.place.real}/{self.place.name}") as file:
+        with self.place.workspace.opened(escape(f"{self.place.real}/{self.place.name}")) as file:
             why = scan.why_skipped(file.fileno())
         self.notes += [f"[the file is {why}: skipped]"] * (why is not None)
         return why is not None

@@ -24,6 +24,7 @@ class ChangedFile(Value):
     """One file before and after a call."""
 
     path: str
+    """In the notation of `file_names`, as all stored paths are."""
     before: str
     """Names the content, or where a link led; ABSENT where there was no file."""
     after: str
@@ -33,13 +34,6 @@ class ChangedFile(Value):
     offset: int | None = None
     """Where the content lies in the call's file; None in entries of earlier versions: a file of its own."""
     size: int = 0
-    raw_path: bytes | None = None
-    """The path where it is no Unicode; `path` then only shows it."""
-
-    @property
-    def place(self) -> str:
-        """The path to use."""
-        return os.fsdecode(self.raw_path) if self.raw_path is not None else self.path
 
 
 class ChangeEntry(Value, kw_only=True):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.sandbox.entries import stat_name
+from pilothouse.sandbox.file_names import escape
 from pilothouse.sandbox.workspace import ABSENT, Workspace
 from pilothouse.tools.undo.baseline import KeptFile, Snapshot
 from pilothouse.tools.undo.changes import ChangedFile, ChangeEntry
@@ -107,12 +108,11 @@ class _Comparing:
         if needs_content and old is not None:
             self._room -= old.size
         file = ChangedFile(
-            _storable(path),
+            escape(path),
             before=_name(old),
             after=_name(new),
             mode=old.stat.bits if old is not None else None,
             mode_after=new.stat.bits if new is not None else None,
-            raw_path=None if _storable(path) == path else os.fsencode(path),
         )
         self.changed.append((file, old if needs_content else None))
 
@@ -120,7 +120,7 @@ class _Comparing:
         """Why a change cannot be put back."""
         if len(self.changed) >= MAX_CHANGED_FILES:
             return Code.UNDO_TOO_MANY
-        limit = self._workspace.limit(path, writing=True)
+        limit = self._workspace.limit(escape(path), writing=True)
         if limit is not None and limit.code is not Code.PROTECTED_PATH:
             return Code.UNDO_UNSEEN
         if any(each is not None and not (each.stat.is_file or each.stat.is_link) for each in (old, new)):
@@ -155,12 +155,11 @@ class _Comparing:
             made += [root.prefix + path for path in new if root.tree.was_absent(path)]
             gone = (root.prefix + path for path in root.tree.folders - later.tree.folders - root.tree.ignored)
             removed += [path for path in gone if not _is_folder(self._workspace.root / path)]
-        is_text = (path for path in made if _storable(path) == path)
-        return tuple(sorted(is_text)), tuple(sorted(path for path in removed if _storable(path) == path))
+        return tuple(sorted(map(escape, made))), tuple(sorted(map(escape, removed)))
 
     def reasons(self) -> Iterator[Reason]:
         for code, paths in self._left.items():
-            shown = ", ".join(map(_storable, paths[:_MAX_TOLD_PATHS]))
+            shown = ", ".join(map(escape, paths[:_MAX_TOLD_PATHS]))
             more = f" (+{len(paths) - _MAX_TOLD_PATHS})" if len(paths) > _MAX_TOLD_PATHS else ""
             yield Reason(code, {"paths": shown + more, "megabytes": self._limits.file_megabytes})
 
@@ -180,7 +179,3 @@ def _name(file: KeptFile | None) -> str:
     if file is None:
         return ABSENT
     return file.digest or stat_name(file.stat.size, file.stat.mtime_ns, file.stat.inode)
-
-
-def _storable(path: str) -> str:
-    return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -67,18 +67,18 @@ def _end_all_without_files(log: ChangeLog, entries: Sequence[ChangeEntry]) -> li
 
 
 def _is_as_before(entries: Entries, file: ChangedFile) -> bool:
-    now = entries.look(file.place)
+    now = entries.look(file.path)
     return now.is_named(file.before) and (file.before != file.after or file.mode is None or now.bits == file.mode)
 
 
 def _is_as_after(entries: Entries, entry: ChangeEntry, file: ChangedFile) -> bool:
-    now = entries.look(file.place)
+    now = entries.look(file.path)
     if now.content == FOLDER and file.after == ABSENT and file.path in entry.made_folders:
         # The command put a folder in the place of the file: it can go if only the command's own files are in it.
-        return entries.holds_only(file.place, {each.place for each in entry.files if each.before == ABSENT})
+        return entries.holds_only(file.path, {each.path for each in entry.files if each.before == ABSENT})
     if now.content == BLOCKED:  # the same for a file in the place of a folder
-        made = [each.place for each in entry.files if each.before == ABSENT]
-        return file.after == ABSENT and any(file.place.startswith(f"{each}/") for each in made)
+        made = [each.path for each in entry.files if each.before == ABSENT]
+        return file.after == ABSENT and any(file.path.startswith(f"{each}/") for each in made)
     return now.is_named(file.after) and (
         file.before != file.after or file.mode_after is None or now.bits == file.mode_after
     )
@@ -97,22 +97,22 @@ def _put_back(log: ChangeLog, entries: Entries, entry: ChangeEntry, files: Seque
     # What the call made goes first: a folder may stand where a file was, and a file where a folder was.
     for file in files:
         if file.before == ABSENT:
-            entries.remove(file.place, expected=file.after)
+            entries.remove(file.path, expected=file.after)
     folders = [folder for folder in reversed(entry.made_folders) if entries.remove_empty_folder(folder)]
     folders += [folder for folder in entry.removed_folders if entries.make_folder(folder)]
     for file in files:
         if file.before == file.after and file.mode is not None:
-            entries.set_bits(file.place, file.mode, expected=file.after)
+            entries.set_bits(file.path, file.mode, expected=file.after)
         elif file.path in contents:
             is_link = file.before.startswith("link:")
             data = contents[file.path]
-            entries.put(file.place, data, expected=file.after, mode=file.mode, is_link=is_link)
+            entries.put(file.path, data, expected=file.after, mode=file.mode, is_link=is_link)
     return () if files else tuple(folders)
 
 
 def _present(entries: Entries, files: Sequence[ChangedFile]) -> Iterator[bytes]:
     for file in files:
         if file.after not in (ABSENT, file.before) and not file.after.startswith("link:"):
-            content = entries.read(file.place)
+            content = entries.read(file.path)
             if content is not None:
                 yield content
