@@ -90,7 +90,7 @@ def test_the_domain_does_no_io_and_asks_the_system_for_nothing() -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_time_chance_and_ids_come_in_by_constructor(path: Path) -> None:
     # A name that nobody can guess for a draft beside the file is no part of any history.
-    allowed = {"ambient.py", "sandbox/workspace.py"}
+    allowed = {"ambient.py", "sandbox/placing.py"}
     if str(path.relative_to(SOURCE)) not in allowed:
         assert imports_of(path).isdisjoint(AMBIENT)
 

@@ -196,6 +196,13 @@ class Code(StrEnum):
     TEXT_NOT_FOUND = "text_not_found"
     TEXT_NOT_UNIQUE = "text_not_unique"
     BAD_LINE_RANGE = "bad_line_range"
+    FILE_READ_ONLY = "file_read_only"
+    FILE_NOT_WRITABLE = "file_not_writable"
+    UNKNOWN_ENCODING = "unknown_encoding"
+    ENCODING_UNCERTAIN = "encoding_uncertain"
+    ENCODING_CONTRADICTED = "encoding_contradicted"
+    NOT_ENCODABLE = "not_encodable"
+    ENCODING_STATEFUL = "encoding_stateful"
     # tools, their servers, trust
     SETTINGS_WAIT = "settings_wait"
     RULE_MAY_APPLY = "rule_may_apply"

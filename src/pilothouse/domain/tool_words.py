@@ -85,6 +85,45 @@ TOOL_WORDS: Mapping[Code, tuple[str, str]] = {
         "{path!r} can make programs of yours run code: only you can allow this change.",
         "{path!r} 可能让你的程序执行代码：只有你能允许此修改。",
     ),
+    Code.FILE_READ_ONLY: (
+        "{path!r} is marked read-only: only you can allow this change.",
+        "{path!r} 已标记为只读：只有你能允许此修改。",
+    ),
+    Code.FILE_NOT_WRITABLE: (
+        "{path!r} cannot be written: {detail}. It belongs to another user, is immutable, or its folder or disk is "
+        "read-only. Change its permissions first, or write to another file.",
+        "无法写入 {path!r}：{detail}。文件可能属于其他用户、不可更改，或者所在文件夹或磁盘为只读。"
+        "请先更改权限，或写入其他文件。",
+    ),
+    Code.UNKNOWN_ENCODING: (
+        "{encoding!r} is no text encoding that can be used here. Examples: utf-8, utf-16-le, cp1251, cp1252, "
+        "iso8859-2, cp932, euc_jp, gb18030, big5, cp949. UTF-16 without a byte order mark is utf-16-le or utf-16-be.",
+        "{encoding!r} 不是可用的文本编码。例如：utf-8、utf-16-le、cp1251、cp1252、iso8859-2、cp932、euc_jp、gb18030、"
+        "big5、cp949。没有字节顺序标记的 UTF-16 文件请使用 utf-16-le 或 utf-16-be。",
+    ),
+    Code.ENCODING_UNCERTAIN: (
+        "Nothing was changed: the encoding of {path!r} is not certain, and this change depends on it. Call edit_file "
+        "with encoding= and the right one, or put the charset into .editorconfig. How the file reads:\n{candidates}",
+        "没有改动任何内容：无法确定 {path!r} 的编码，而此修改取决于编码。"
+        "请在 edit_file 中用 encoding= 指定正确的编码，或在 .editorconfig 中设置 charset。"
+        "按各编码读取的结果：\n{candidates}",
+    ),
+    Code.ENCODING_CONTRADICTED: (
+        "Nothing was changed: {path!r} does not read as {encoding}. It looks like {likely}: leave encoding= out, or "
+        "give another one.",
+        "没有改动任何内容：{path!r} 无法按 {encoding} 读取，看起来是 {likely}。请去掉 encoding=，或指定其他编码。",
+    ),
+    Code.NOT_ENCODABLE: (
+        "Nothing was changed: {path!r} is in {encoding}, which has no {character!r}. Write the text without it, or "
+        "convert the file to UTF-8 first.",
+        "没有改动任何内容：{path!r} 的编码是 {encoding}，其中没有字符 {character!r}。"
+        "请避免使用该字符，或先将文件转换为 UTF-8。",
+    ),
+    Code.ENCODING_STATEFUL: (
+        "Nothing was changed: the lines of {path!r} cannot be written back byte for byte in {encoding}. Convert the "
+        "file to UTF-8 first.",
+        "没有改动任何内容：{path!r} 的各行无法按 {encoding} 逐字节写回。请先将文件转换为 UTF-8。",
+    ),
     Code.TOOL_CHANGED: (
         "{server} has changed its tool {tool} since you allowed it: it needs your approval again.",
         "{server} 在你允许之后更改了工具 {tool}：需要你重新批准。",

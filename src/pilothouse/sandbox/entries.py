@@ -14,8 +14,8 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.beneath import open_beneath
 from pilothouse.sandbox.file_names import escape
-from pilothouse.sandbox.placing import as_tool_errors, make_dirs
-from pilothouse.sandbox.workspace import ABSENT, Workspace, draft_name, real_path
+from pilothouse.sandbox.placing import as_tool_errors, draft_name, make_dirs, replace_file
+from pilothouse.sandbox.workspace import ABSENT, Workspace, real_path
 
 FOLDER = "folder"
 OTHER = "other"
@@ -65,6 +65,17 @@ def stat_name(size: int, mtime_ns: int, inode: int) -> str:
 
 def link_name(target: bytes) -> str:
     return f"link:{hashlib.sha256(target).hexdigest()}"
+
+
+def _put_link(dir_fd: int, name: str, target: bytes) -> None:
+    draft = draft_name()
+    os.symlink(os.fsdecode(target), draft, dir_fd=dir_fd)
+    try:
+        os.replace(draft, name, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(draft, dir_fd=dir_fd)
+        raise
 
 
 def _open_entry(dir_fd: int, name: str) -> int:
@@ -127,22 +138,12 @@ class Entries:
             elsewhere[0].put(elsewhere[1], data, expected=expected, mode=mode, is_link=is_link)
             return
         with self._parent(path, expected) as (dir_fd, name):
-            draft = draft_name()
-            try:
-                if is_link:
-                    os.symlink(os.fsdecode(data), draft, dir_fd=dir_fd)
-                else:
-                    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-                    with open(os.open(draft, flags, 0o600, dir_fd=dir_fd), "wb") as file:
-                        file.write(data)
-                        file.flush()
-                        os.fchmod(file.fileno(), mode if mode is not None else 0o600)
-                        os.fsync(file.fileno())
-                os.replace(draft, name, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    os.unlink(draft, dir_fd=dir_fd)
-                raise
+            if is_link:
+                _put_link(dir_fd, name, data)
+                return
+            status = os.stat(name, dir_fd=dir_fd, follow_symlinks=False) if expected != ABSENT else None
+            before = status if status is not None and stat.S_ISREG(status.st_mode) else None
+            replace_file(dir_fd, name, data, before, mode if mode is not None else 0o600)
 
     def remove(self, path: str, *, expected: str) -> None:
         """Remove a file or a link that still is what is expected. Raises: ToolError."""

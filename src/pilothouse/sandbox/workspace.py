@@ -6,7 +6,6 @@ Some files inside are protected: who can write them can run code as the person, 
 import contextlib
 import hashlib
 import os
-import secrets
 import stat
 from collections.abc import Iterator, Sequence
 from io import BufferedReader
@@ -18,7 +17,7 @@ from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.beneath import open_beneath
 from pilothouse.sandbox.data_directory import has_data_directory
 from pilothouse.sandbox.file_names import escape, unescape
-from pilothouse.sandbox.placing import as_tool_errors, link_target, make_alike, make_dirs, status_of
+from pilothouse.sandbox.placing import as_tool_errors, link_target, make_dirs, replace_file, status_of
 from pilothouse.sandbox.protected import is_protected, runs_code
 
 READ_LIMIT = 10 * 1024 * 1024
@@ -147,7 +146,8 @@ class Workspace:
         return None
 
     def ask(self, path: str) -> Reason | None:
-        """Why only a person can let this file be written: it makes some program of theirs run what stands in it."""
+        """Why only a person can let this file be written: some program of theirs runs what stands in it, or its owner
+        may not write it (mode 0444)."""
         if (elsewhere := self.elsewhere(path)) is not None:
             other, inside = elsewhere
             return other.ask(inside)
@@ -156,6 +156,10 @@ class Workspace:
         for each in (os.path.normpath(self.root / name), real):
             if runs_code(self._parts(each)):
                 return Reason(Code.RUNS_CODE, {"path": path})
+        with contextlib.suppress(OSError, ValueError):
+            status = os.stat(real, follow_symlinks=False)
+            if stat.S_ISREG(status.st_mode) and not status.st_mode & stat.S_IWUSR:
+                return Reason(Code.FILE_READ_ONLY, {"path": path})
         return None
 
     def forget(self, path: str) -> None:
@@ -211,8 +215,8 @@ class Workspace:
             raise
 
     def write(self, path: str, data: bytes, *, basis: str | None, mode: int | None = None) -> None:
-        """Put a file in place as a whole, keeping its mode bits, or with these. Raises: ToolError, also when it has
-        changed."""
+        """Put a file in place as a whole, keeping its mode bits (or with these), owner, ACL and extended attributes.
+        Raises: ToolError, also when it has changed."""
         if (elsewhere := self.elsewhere(path)) is not None:
             other, inside = elsewhere
             other.write(inside, data, basis=basis, mode=mode)
@@ -222,24 +226,7 @@ class Workspace:
         with self._parent(path) as (dir_fd, name):
             if basis is not None and basis != self.basis(path):
                 raise ToolError(Code.FILE_CHANGED, path=path)
-            before = status_of(name, dir_fd, path)
-            draft = draft_name()
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-            fd = os.open(draft, flags, 0o666 if before is None else 0o600, dir_fd=dir_fd)
-            try:
-                with open(fd, "wb") as file:
-                    file.write(data)
-                    file.flush()
-                    if before is not None:
-                        make_alike(fd, before)
-                    if mode is not None:
-                        os.fchmod(fd, mode)
-                    os.fsync(fd)
-                os.replace(draft, name, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    os.unlink(draft, dir_fd=dir_fd)
-                raise
+            replace_file(dir_fd, name, data, status_of(name, dir_fd, path), mode)
 
     def remove(self, path: str, *, basis: str) -> None:
         """Take a file away that still holds what `basis` names. Raises: ToolError."""
@@ -295,7 +282,7 @@ class Workspace:
 
         A link at the end is followed first, so that the file is replaced and not the link.
         """
-        with as_tool_errors(path), self.root_fd() as root_fd:
+        with as_tool_errors(path, writing=True), self.root_fd() as root_fd:
             relative = self.relative(path)
             for _ in range(40):
                 head, name = os.path.split(relative)
@@ -356,11 +343,6 @@ def _private_outside(folder: Path, private: Sequence[Path]) -> list[Path]:
     """A folder inside a private one was granted on purpose: that private folder does not close it."""
     real = os.path.realpath(folder)
     return [each for each in private if not _is_within(real, os.path.realpath(each))]
-
-
-def draft_name() -> str:
-    """A name that nobody can guess, for a file that will take another's place."""
-    return f".draft-{secrets.token_hex(8)}"
 
 
 def real_path(path: str | Path) -> str:

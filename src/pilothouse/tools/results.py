@@ -3,6 +3,7 @@
 import os
 
 from pilothouse.tools.artifacts import MAX_OUTPUT_BYTES, ArtifactStore
+from pilothouse.tools.text_encoding import decode_output
 
 HEAD = 20_000
 TAIL = 20_000
@@ -89,7 +90,9 @@ class Output:
     def __str__(self) -> str:
         left_out = self._size - len(self._head) - len(self._tail)
         if not left_out:
-            return (self._head + self._tail).decode(errors="replace")
+            text, read_as = decode_output(bytes(self._head + self._tail))
+            return text + read_as
         where = self._artifacts.output_name(self._call_id) if self._artifacts is not None and self._kept else None
         note = cut_note(f"{left_out:,} bytes", where, is_whole=self._kept == self._size, not_kept=self._not_kept)
-        return f"{self._head.decode(errors='replace')}\n{note}\n{self._tail.decode(errors='replace')}"
+        (head, _), (tail, read_as) = decode_output(bytes(self._head)), decode_output(bytes(self._tail), is_tail=True)
+        return f"{head}\n{note}\n{tail}{read_as}"

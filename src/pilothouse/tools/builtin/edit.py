@@ -4,21 +4,55 @@ import difflib
 import hashlib
 import os
 import stat
+from typing import NamedTuple
 
 from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.entries import Entries
-from pilothouse.sandbox.workspace import ABSENT, READ_LIMIT, Workspace
+from pilothouse.sandbox.workspace import ABSENT, Workspace
 from pilothouse.tools.artifacts import ArtifactStore
 from pilothouse.tools.base import Arguments, Category, Job, Prepared, in_thread
-from pilothouse.tools.builtin.files import read_text
-from pilothouse.tools.builtin.texts import UTF_8, Encoding, decode, has_windows_ends, with_windows_ends
+from pilothouse.tools.builtin.byte_edits import (
+    Replacement,
+    has_windows_ends,
+    replaced,
+    shown_candidates,
+    with_windows_ends,
+)
+from pilothouse.tools.builtin.editorconfig import charset_of
+from pilothouse.tools.builtin.files import encoding_of
+from pilothouse.tools.text_encoding import (
+    UTF_8,
+    Encoding,
+    candidates,
+    contradicts,
+    detect,
+    encoding_for_new_file,
+    named_encoding,
+)
 from pilothouse.tools.undo.changes import ChangedFile, ChangeEntry
 
 NOT_WHOLE = "not shown whole"
 _PREVIEW = 20_000
 _COMPARED_AT_MOST = 4_000_000
+
+
+class Present(NamedTuple):
+    """What a file holds now."""
+
+    data: bytes
+    basis: str
+    """Names the content, ABSENT where there is no file."""
+
+
+def read_present(workspace: Workspace, path: str) -> Present:
+    """Raises: ToolError for a file that was read before it changed, and for what cannot be read."""
+    data = workspace.read(path)
+    basis = hashlib.sha256(data).hexdigest()
+    if workspace.seen.get(workspace.touched(path)[-1], basis) != basis:
+        raise ToolError(Code.FILE_CHANGED_SINCE_READ, path=path)
+    return Present(data, basis)
 
 
 class WriteFileArguments(Arguments):
@@ -28,7 +62,10 @@ class WriteFileArguments(Arguments):
 
 class WriteFile:
     name = "write_file"
-    description = "Write a text file of the workspace as a whole: made with its folders, or replaced."
+    description = (
+        "Write a text file of the workspace as a whole: made with its folders, or replaced. A new file is in UTF-8, "
+        "unless .editorconfig names another charset; one that is replaced keeps its encoding."
+    )
     category: Category = "file_system"
     effect: Effect = "mutating"
     parameters = WriteFileArguments
@@ -38,56 +75,62 @@ class WriteFile:
         return prepared
 
     async def run(self, arguments: WriteFileArguments, job: Job) -> str:
-        size = await in_thread(_write, arguments, job)
-        return f"Wrote {size} bytes to {arguments.path}."
+        answer: str = await in_thread(_write, arguments, job)
+        return answer
 
 
 def _prepare_write(arguments: WriteFileArguments, workspace: Workspace) -> Prepared:
     limit = workspace.limit(arguments.path, writing=True)
     if limit is not None:
         return Prepared(effect="mutating", limit=limit)
-    before, _, basis = _present(workspace, arguments.path)
-    preview, is_whole = diff(arguments.path, before, _as_it_was(arguments.content, before))
-    dangerous = [] if basis == ABSENT else ["overwrite"]
+    present, encoding = _to_be_written(workspace, arguments)
+    before, after = encoding.decode(present.data), encoding.decode(_whole(arguments, present, encoding))
+    preview, is_whole = diff(arguments.path, before, after)
+    dangerous = [] if present.basis == ABSENT else ["overwrite"]
     dangerous += [] if is_whole else [NOT_WHOLE]
     return Prepared(
         effect="mutating",
         touches=workspace.touched(arguments.path),
         dangerous=tuple(dangerous),
         preview=preview,
-        basis=basis,
+        basis=present.basis,
         ask=workspace.ask(arguments.path),
     )
 
 
-def _present(workspace: Workspace, path: str) -> tuple[str, Encoding, str]:
-    """What a file holds now, if it is text, and what names that. Raises: ToolError, also for one that was read before
-    it changed."""
+def _to_be_written(workspace: Workspace, arguments: WriteFileArguments) -> tuple[Present, Encoding]:
+    """What is there, and the encoding to write in. Raises: ToolError where that is not certain, and matters."""
+    path = arguments.path
     try:
-        data = workspace.read(path)
+        present = read_present(workspace, path)
     except ToolError as error:
-        if error.reason.code is Code.FILE_MISSING:
-            return "", UTF_8, ABSENT
-        raise
-    basis = hashlib.sha256(data).hexdigest()
-    if workspace.seen.get(workspace.touched(path)[-1], basis) != basis:
-        raise ToolError(Code.FILE_CHANGED_SINCE_READ, path=path)
-    try:
-        return *decode(data, path), basis
-    except ToolError:
-        return "", UTF_8, basis  # not text: the diff shows what will stand there
+        if error.reason.code is not Code.FILE_MISSING:
+            raise
+        return Present(b"", ABSENT), encoding_for_new_file(charset_of(workspace, path))
+    encoding = encoding_of(workspace, path, present.data)
+    if encoding is None:
+        return Present(b"", present.basis), UTF_8  # not text: the diff shows what will stand there
+    if not encoding.is_certain and not arguments.content.isascii():
+        readings = shown_candidates(present.data, candidates(present.data, encoding.name))
+        raise ToolError(Code.ENCODING_UNCERTAIN, path=path, candidates=readings)
+    return present, encoding
 
 
-def _as_it_was(content: str, before: str) -> str:
+def _whole(arguments: WriteFileArguments, present: Present, encoding: Encoding) -> bytes:
     """The model writes plain line ends; a file that has others keeps them."""
-    return with_windows_ends(content) if has_windows_ends(before) and "\r\n" not in content else content
+    content = arguments.content
+    if "\r\n" not in content and has_windows_ends(encoding.decode(present.data)):
+        content = with_windows_ends(content)
+    return encoding.bom + encoding.encode(content.removeprefix("\ufeff" * bool(encoding.bom)), arguments.path)
 
 
-def _write(arguments: WriteFileArguments, job: Job) -> int:
-    before, encoding, _ = _present(job.workspace, arguments.path)
-    data = encoding.encode(_as_it_was(arguments.content, before))
+def _write(arguments: WriteFileArguments, job: Job) -> str:
+    present, encoding = _to_be_written(job.workspace, arguments)
+    data = _whole(arguments, present, encoding)
+    links = hard_links_note(job.workspace, arguments.path)
     put(job, arguments.path, data, job.basis)
-    return len(data)
+    told = "" if encoding.name == "utf-8" else f" in {encoding.name}"
+    return f"Wrote {len(data)} bytes{told} to {arguments.path}.{links}"
 
 
 class Edit(Arguments):
@@ -99,13 +142,15 @@ class Edit(Arguments):
 class EditFileArguments(Arguments):
     path: str
     edits: list[Edit]
+    encoding: str | None = None
 
 
 class EditFile:
     name = "edit_file"
     description = (
         "Change a text file of the workspace by exact replacement. Each old_text must stand in the file exactly "
-        "once, unless replace_all is set. All edits are made, or none."
+        "once, unless replace_all is set. All edits are made, or none; no other byte of the file changes. Where the "
+        "encoding of the file is only a guess, text that is not ASCII needs encoding (such as cp1251 or cp932)."
     )
     category: Category = "file_system"
     effect: Effect = "mutating"
@@ -116,17 +161,20 @@ class EditFile:
         return prepared
 
     async def run(self, arguments: EditFileArguments, job: Job) -> str:
-        await in_thread(_edit, arguments, job)
+        links: str = await in_thread(_edit, arguments, job)
         count = len(arguments.edits)
-        return f"Made {count} {'edit' if count == 1 else 'edits'} in {arguments.path}."
+        return f"Made {count} {'edit' if count == 1 else 'edits'} in {arguments.path}.{links}"
 
 
 def _prepare_edit(arguments: EditFileArguments, workspace: Workspace) -> Prepared:
     limit = workspace.limit(arguments.path, writing=True)
     if limit is not None:
         return Prepared(effect="mutating", limit=limit)
-    before, _, basis = _text(workspace, arguments.path)
-    return prepared_edit(workspace, arguments.path, before, edited(before, arguments), basis)
+    present = read_present(workspace, arguments.path)
+    after, encoding = _edited(workspace, arguments, present)
+    return prepared_edit(
+        workspace, arguments.path, encoding.decode(present.data), encoding.decode(after), present.basis
+    )
 
 
 def prepared_edit(workspace: Workspace, path: str, before: str, after: str, basis: str) -> Prepared:
@@ -141,39 +189,44 @@ def prepared_edit(workspace: Workspace, path: str, before: str, after: str, basi
     )
 
 
-def _text(workspace: Workspace, path: str) -> tuple[str, Encoding, str]:
-    """Raises: ToolError for what is missing, no text, or was read before it changed."""
-    read_text(workspace, path)
-    return _present(workspace, path)
-
-
-def _edit(arguments: EditFileArguments, job: Job) -> None:
-    before, encoding, basis = _text(job.workspace, arguments.path)
-    if job.basis is not None and job.basis != basis:
+def _edit(arguments: EditFileArguments, job: Job) -> str:
+    present = read_present(job.workspace, arguments.path)
+    if job.basis is not None and job.basis != present.basis:
         raise ToolError(Code.FILE_CHANGED, path=arguments.path)
-    put(job, arguments.path, encoding.encode(edited(before, arguments)), basis)
+    after, _ = _edited(job.workspace, arguments, present)
+    links = hard_links_note(job.workspace, arguments.path)
+    put(job, arguments.path, after, present.basis)
+    return links
 
 
-def edited(text: str, arguments: EditFileArguments) -> str:
-    """The text after all edits. Raises: ToolError."""
-    windows = has_windows_ends(text)
-    for number, edit in enumerate(arguments.edits, start=1):
-        old, new = edit.old_text, edit.new_text
-        # The model sees and writes plain line ends; the file keeps its own.
-        if old not in text:
-            old, new = with_windows_ends(old), with_windows_ends(new)
-        elif windows and "\n" not in old:
-            new = with_windows_ends(new)
-        count = text.count(old) if old else 0
-        if count == 0:
-            raise ToolError(Code.TEXT_NOT_FOUND, number=number, path=arguments.path)
-        if count > 1 and not edit.replace_all:
-            raise ToolError(Code.TEXT_NOT_UNIQUE, number=number, path=arguments.path, count=count)
-        size = len(text) + count * (len(new) - len(old))
-        if size > READ_LIMIT:
-            raise ToolError(Code.FILE_TOO_LARGE, path=arguments.path, size=size, limit=READ_LIMIT)
-        text = text.replace(old, new)
-    return text
+def _edited(workspace: Workspace, arguments: EditFileArguments, present: Present) -> tuple[bytes, Encoding]:
+    """Raises: ToolError."""
+    path, data = arguments.path, present.data
+    if arguments.encoding is not None:
+        named = named_encoding(arguments.encoding, data)
+        if contradicts(data, named):
+            likely = detect(data)
+            told = likely.name if likely is not None else "no text"
+            raise ToolError(Code.ENCODING_CONTRADICTED, path=path, encoding=named.name, likely=told)
+        encoding: Encoding | None = named
+    else:
+        encoding = encoding_of(workspace, path, data)
+    if encoding is None:
+        raise ToolError(Code.FILE_NOT_TEXT, path=path)
+    edits = [Replacement(edit.old_text, edit.new_text, edit.replace_all) for edit in arguments.edits]
+    return replaced(data, encoding, edits, path), encoding
+
+
+def hard_links_note(workspace: Workspace, path: str) -> str:
+    """What to say of the other names of a file that is about to be replaced."""
+    try:
+        others = workspace.status(path).st_nlink - 1
+    except ToolError:
+        return ""
+    if others < 1:
+        return ""
+    names = "1 other name (hard link) keeps" if others == 1 else f"{others} other names (hard links) keep"
+    return f" The file had several names: {names} the old content."
 
 
 def put(job: Job, path: str, data: bytes, basis: str | None) -> None:

@@ -1,13 +1,18 @@
 """Finding by content: grep. ripgrep does it, shut in where it can read nothing but the folder; `scan` does it where
 there is no ripgrep, or no kernel that could shut it in. Both print alike, so that one reader serves for both.
+
+ripgrep reads UTF-8, and UTF-16 with a byte order mark. Files in other encodings are looked for first; `scan` searches
+them, each in the encoding in which read_file shows it.
 """
 
 import asyncio
+import contextlib
 import os
 import re
 import shutil
 import sys
 import tempfile
+from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -18,36 +23,34 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox import confinement, processes, walking
 from pilothouse.sandbox.confinement import FREE, Confinement
-from pilothouse.sandbox.file_names import escape
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import Arguments, Category, Job, Prepared
 from pilothouse.tools.builtin import listing, patterns, scan
 from pilothouse.tools.builtin.files import reading
+from pilothouse.tools.builtin.grep_answer import MAX_COUNTED, Answer
+from pilothouse.tools.builtin.grep_encodings import encodings_of, file_note, scan_names
 from pilothouse.tools.threads import until_cancelled
 
 SECONDS = 10.0
-COUNTED_AT_MOST = 10_000
-CHARACTERS_AT_MOST = 60_000
-_SHOWN = 500
+_SECONDS_FOR_OTHER_ENCODINGS = 4.0
+_MAX_LISTED_BYTES = 16 * 1024 * 1024
 # One that ripgrep reads as we do; what it narrows is still narrowed by ours.
 _PLAIN_GLOB = re.compile(r"[\w.*-]*(?:\{\w+(?:,\w+)+\})?", re.ASCII)
 
+_FILES = (
+    *("--no-config", "--hidden", "--no-require-git", "--no-ignore-global", "--no-ignore-exclude", "--glob=!.git"),
+    *("--no-messages", "--no-ignore-messages", "--color=never", "--null", "--no-mmap"),
+    f"--max-filesize={scan.MAX_SEARCHED_BYTES}",
+)
 # Ordered by path, it answers the same each time, and is hardly slower. The statistics tell that it came to its end.
 _RIPGREP = (
-    *("--no-config", "--hidden", "--no-require-git", "--no-ignore-global", "--no-ignore-exclude", "--glob=!.git"),
-    *("--no-messages", "--no-ignore-messages", "--color=never", "--no-heading", "--with-filename", "--null"),
-    "--field-match-separator=\\0",
-    *("--line-number", "--column", "--crlf", "--no-mmap", "--sort=path", "--stats", "--line-buffered"),
-    *(f"--max-filesize={scan.LARGEST}", f"--max-columns={scan.LINE}", "--max-columns-preview"),
+    *(*_FILES, "--no-heading", "--with-filename", "--field-match-separator=\\0", "--line-number", "--column", "--crlf"),
+    *("--sort=path", "--stats", "--line-buffered", f"--max-columns={scan.LINE}", "--max-columns-preview"),
 )
+# The files with a line that is not valid UTF-8, or holds a zero byte or an escape.
+_OTHER_ENCODINGS = (*_FILES, "--text", "--files-with-matches", "--invert-match", "-e", r"^[^\x00\x1b]*$")
 # What a program needs to start at all.
 _LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/nix/store", "/etc/ld.so.cache")
-
-# What they print. A file that turns out to be binary in the middle is told in between; the empty end of a file that
-# does not end in a line end has no column.
-_BINARY = rb"(?:[^\0\n]*: (?:WARNING: stopped searching binary|binary file matches)[^\n]*\n)*"
-_RECORD = re.compile(_BINARY + rb"\./([^\0]+)\0(\d+)\0(?:(\d+)\0)?([^\0\n]*)\n")
-_END = re.compile(_BINARY + rb"\n(?:[^\0\n]+\n)*?(\d+) files searched\n")
 
 
 class GrepArguments(Arguments):
@@ -65,8 +68,9 @@ class Grep:
     description = (
         "Search the text files of the workspace, or those below path, line by line with a regular expression: "
         ". [...] ^ $ | ( ) * + ? {2,3} \\d \\w \\s \\b; no look-around, no backreferences. glob narrows the files as "
-        "in the tool glob. Binary files, files over 100 MB and what ignore files leave out are not searched, unless "
-        "path names what is ignored. Gives 'path:line: text', ordered by path."
+        "in the tool glob. Files in other encodings are searched as read_file shows them. Binary files, files over "
+        f"{scan.MAX_SEARCHED_BYTES >> 20} MB and what ignore files leave out are not searched, unless path names what "
+        "is ignored. Gives 'path:line: text', ordered by path."
     )
     category: Category = "file_system"
     effect: Effect = "read_only"
@@ -82,28 +86,38 @@ class Grep:
         patterns.check_regex(arguments.pattern)
         wanted = patterns.glob_matcher(self.name, arguments.glob) if arguments.glob else None
         with listing.open_place(job.workspace, arguments.path) as place:
-            answer = _Answer(place, wanted, arguments.max_results)
+            answer = Answer(place, wanted, arguments.max_results)
+            note = await until_cancelled(lambda _: file_note(place)) if place.name is not None else None
+            if note is not None:
+                answer.notes.append(note)
+                return answer.text()
             try:
                 async with asyncio.timeout(min(self._seconds, job.seconds or self._seconds)):
-                    if not (answer.is_skipped() or await self._by_ripgrep(arguments, answer, job)):
+                    if not await self._by_ripgrep(arguments, answer, job):
                         await _by_scan(arguments, answer, job)
             except TimeoutError:
                 answer.notes.append("[stopped for time: this is not all; narrow the pattern, the path or the glob]")
         return answer.text()
 
-    async def _by_ripgrep(self, arguments: GrepArguments, answer: "_Answer", job: Job) -> bool:
+    async def _by_ripgrep(self, arguments: GrepArguments, answer: Answer, job: Job) -> bool:
         if self._ripgrep is None or not confinement.has_sandbox():
             return False
-        place, flags = answer.place, ["--ignore-case" if arguments.ignore_case else "--case-sensitive"]
+        place, flags = answer.place, []
         if not place.levels:  # otherwise, those above count as far up as the workspace goes: no more can be read
             flags.append("--no-ignore-parent")
         narrows = arguments.glob is not None and _PLAIN_GLOB.fullmatch(arguments.glob) is not None
         if narrows:
             flags += [f"--type-add=wanted:{arguments.glob}", "--type=wanted"]
         flags += _without_private(place)
+        confined, where = _shut_in(self._ripgrep, place), ["--", f"./{place.name or ''}"]
+        others = await _listed([self._ripgrep, *_OTHER_ENCODINGS, *flags, *where], confined, answer, job)
+        if others is None:
+            return False
+        await _search_others(others, arguments, answer, job)
+        case = "--ignore-case" if arguments.ignore_case else "--case-sensitive"
         pattern = patterns.regex_for_ripgrep(arguments.pattern)
-        argv = [self._ripgrep, *_RIPGREP, *flags, "-e", pattern, "--", f"./{place.name or ''}"]
-        done = await _search(argv, _shut_in(self._ripgrep, place), answer, job)
+        argv = [self._ripgrep, *_RIPGREP, *flags, case, "-e", pattern, *where]
+        done = await _search(argv, confined, answer, job)
         if arguments.glob is not None and not narrows:
             answer.files = None  # it searched more than was wanted
         return done
@@ -127,107 +141,90 @@ def _shut_in(program: str, place: listing.Place) -> Confinement:
     return Confinement("read_only", (str(place.workspace.root), os.path.realpath(program), *_LIBRARIES))
 
 
-async def _by_scan(arguments: GrepArguments, answer: "_Answer", job: Job) -> None:
+async def _by_scan(arguments: GrepArguments, answer: Answer, job: Job) -> None:
     place = answer.place
     walk = walking.Walk(place.workspace, place.fd, place.real, place.levels)
 
-    def names(stopped: walking.Stopped) -> bytes:
+    def walked(stopped: walking.Stopped) -> dict[str, str]:
         entries = walk.entries(answer.wants, stopped)
         found = [place.name] if place.name else [entry.path for entry in entries if entry.kind == "file"]
-        return b"".join(os.fsencode(path) + b"\0" for path in found)
+        return dict.fromkeys(found, "")
 
     answer.forget()
-    with tempfile.NamedTemporaryFile(prefix="pilothouse-") as file:
-        file.write(await until_cancelled(names))
-        file.flush()
-        answer.notes += listing.notes(walk)
-        argv = [sys.executable, "-I", "-S", "-B", scan.__file__, file.name, arguments.pattern]
-        if not await _search([*argv, *("i" * arguments.ignore_case)], FREE, answer, job):
+    paths = await until_cancelled(walked)
+    answer.notes += listing.notes(walk)
+    with _names(paths) as names:
+        others = await _listed(_scan_program(names), FREE, answer, job)
+    await _search_others(others or [], arguments, answer, job)
+    await _scan(paths, arguments, answer, job)
+
+
+async def _search_others(paths: list[str], arguments: GrepArguments, answer: Answer, job: Job) -> None:
+    """Search the files in other encodings; the engine's own matches in them do not count."""
+    found = await until_cancelled(lambda stopped: encodings_of(answer.place, filter(answer.wants, paths), stopped))
+    if found:
+        await _scan(found, arguments, answer, job)
+        answer.files = None
+        answer.passed = frozenset(found)
+
+
+async def _scan(paths: Mapping[str, str], arguments: GrepArguments, answer: Answer, job: Job) -> None:
+    with _names(paths) as names:
+        argv = [*_scan_program(names), arguments.pattern, *("i" * arguments.ignore_case)]
+        if not await _search(argv, FREE, answer, job):
             raise ToolError(Code.TOOL_FAILED, tool=Grep.name, detail="the search broke off")
 
 
-async def _search(argv: list[str], confined: Confinement, answer: "_Answer", job: Job) -> bool:
-    """Whether it came to its end, or as far as is enough. Nothing of it is left when this returns."""
-    cwd, environment = f"/proc/self/fd/{answer.place.fd}", {"LC_ALL": "C.UTF-8"}
-    running = await processes.start(argv, cwd=cwd, call_id=job.call_id, environment=environment, confinement=confined)
-    rest = b""
+def _scan_program(names: str) -> list[str]:
+    return [sys.executable, "-I", "-S", "-B", scan.__file__, names]
+
+
+@contextlib.contextmanager
+def _names(paths: Mapping[str, str]) -> Iterator[str]:
+    """A file with the paths to scan, and the encoding of each."""
+    with tempfile.NamedTemporaryFile(prefix="pilothouse-") as file:
+        file.write(scan_names(paths))
+        file.flush()
+        yield file.name
+
+
+async def _listed(argv: list[str], confined: Confinement, answer: Answer, job: Job) -> list[str] | None:
+    """The files in other encodings; None where the program failed. Looking for them leaves time for the search."""
+    data, is_whole = bytearray(), False
     try:
+        async with asyncio.timeout(_SECONDS_FOR_OTHER_ENCODINGS), _started(argv, confined, answer, job) as running:
+            while (part := await running.output.read(65536)) and len(data) < _MAX_LISTED_BYTES:
+                data += part
+            is_whole = not part
+    except TimeoutError:
+        pass
+    *paths, rest = bytes(data).split(b"\0")
+    if not is_whole:
+        answer.notes.append("[not all files that are not UTF-8 were looked at; narrow the path or the glob]")
+    elif rest:
+        return None
+    return [os.fsdecode(path.removeprefix(b"./")) for path in paths]
+
+
+async def _search(argv: list[str], confined: Confinement, answer: Answer, job: Job) -> bool:
+    """Whether it came to its end, or as far as is enough. Nothing of it is left when this returns."""
+    rest, before = b"", answer.begin()
+    async with _started(argv, confined, answer, job) as running:
         while part := await running.output.read(65536):
             rest = answer.hear(rest + part)
-            if answer.matches > COUNTED_AT_MOST:
+            if answer.matches - before > MAX_COUNTED:
                 return True
         status = await running.process.wait()
+    return answer.hear_end(rest, status)
+
+
+@contextlib.asynccontextmanager
+async def _started(
+    argv: list[str], confined: Confinement, answer: Answer, job: Job
+) -> AsyncIterator[processes.Running]:
+    cwd, environment = f"/proc/self/fd/{answer.place.fd}", {"LC_ALL": "C.UTF-8"}
+    running = await processes.start(argv, cwd=cwd, call_id=job.call_id, environment=environment, confinement=confined)
+    try:
+        yield running
     finally:
         await asyncio.shield(running.end())
-    end = _END.match(rest)
-    if end is not None:
-        answer.files = int(end[1])
-        answer.notes += ["[some files could not be read]"] * (status == 2)
-    return end is not None
-
-
-class _Answer:
-    """What has been found so far, in the order of the paths."""
-
-    def __init__(self, place: listing.Place, wanted: walking.Matches | None, most: int) -> None:
-        self.place, self._wanted, self._most = place, wanted, most
-        self.forget()
-
-    def forget(self) -> None:
-        self.notes: list[str] = []
-        self._lines: list[str] = []
-        self.matches = 0
-        self.files: int | None = None
-
-    def wants(self, path: str) -> bool:
-        return self._wanted is None or self.place.name is not None or bool(self._wanted(path))
-
-    def is_skipped(self) -> bool:
-        """Whether the one file that was named is not for searching; the answer tells why. Raises: ToolError."""
-        if self.place.name is None:
-            return False
-        with self.place.workspace.opened(escape(f"{self.place.real}/{self.place.name}")) as file:
-            why = scan.why_skipped(file.fileno())
-        self.notes += [f"[the file is {why}: skipped]"] * (why is not None)
-        return why is not None
-
-    def hear(self, data: bytes) -> bytes:
-        """Take in what was printed; gives what is not complete."""
-        at = 0
-        while found := _RECORD.match(data, at):
-            at = found.end()
-            path = os.fsdecode(found[1])
-            real = os.path.join(self.place.real, path)
-            if self.wants(path) and not self._is_closed(real):
-                self.matches += 1
-                if self.matches <= self._most:
-                    text = _shown(found[4].rstrip(b"\r"), int(found[3] or len(found[4]) + 1) - 1)
-                    self._lines.append(f"{self.place.shown(path)}:{int(found[2])}: {text}")
-        return data[at:]
-
-    def _is_closed(self, real: str) -> bool:
-        workspace = self.place.workspace
-        return workspace.is_protected_here(real, writing=False) or workspace.is_in_data_directory(os.path.dirname(real))
-
-    def text(self) -> str:
-        room = CHARACTERS_AT_MOST
-        lines = [line for line in self._lines if (room := room - len(line) - 1) >= 0]
-        if not lines:
-            lines.append("No matches.")
-            lines += [f"[{self.files} files searched]"] if self.files is not None else []
-        elif self.matches > len(lines):
-            least = "at least " if self.matches > COUNTED_AT_MOST else ""
-            more = min(self.matches, COUNTED_AT_MOST) - len(lines)
-            lines.append(f"[{least}{more} more matching lines; narrow the pattern, the path or the glob]")
-        return "\n".join(lines + self.notes)
-
-
-def _shown(line: bytes, at: int) -> str:
-    """A line, or what is around its first match."""
-    before = line[:at].decode(errors="replace")
-    text = before + line[at:].decode(errors="replace")
-    if len(text) <= _SHOWN:
-        return text
-    start = max(0, min(len(before) - _SHOWN // 2, len(text) - _SHOWN + 2))
-    cut = text[start : start + _SHOWN - 2]
-    return ("…" if start else "") + cut + ("…" if start + len(cut) < len(text) else "")

@@ -1,0 +1,77 @@
+"""The property `charset` of `.editorconfig`, for one file of a workspace. Nothing outside the workspace is read."""
+
+import os
+import re
+
+from pilothouse.domain.errors import ToolError
+from pilothouse.sandbox.file_names import escape
+from pilothouse.sandbox.workspace import Workspace
+from pilothouse.tools.builtin.patterns import glob_matcher
+from pilothouse.tools.text_encoding import Charset
+
+NAME = ".editorconfig"
+_MAX_BYTES = 64 * 1024
+_MAX_SECTIONS = 200
+_MAX_FOLDERS = 50
+_MAX_NUMBERS = 100
+_NUMBERS = re.compile(r"\{(-?\d{1,6})\.\.(-?\d{1,6})\}")
+_CHARSETS: dict[str, Charset] = {
+    "latin1": "latin-1",
+    "utf-8": "utf-8",
+    "utf-8-bom": "utf-8-bom",
+    "utf-16le": "utf-16-le",
+    "utf-16be": "utf-16-be",
+}
+
+
+def charset_of(workspace: Workspace, path: str) -> Charset | None:
+    """None where nothing is said, or nothing that is known. The nearest file counts, and in it the last section."""
+    home, inside = workspace.elsewhere(path) or (workspace, path)
+    try:
+        *folders, name = home.relative(inside).split("/")
+    except ToolError:
+        return None
+    for depth in range(len(folders), max(-1, len(folders) - _MAX_FOLDERS), -1):
+        text = _read(home, "/".join([*folders[:depth], NAME]))
+        if text is None:
+            continue
+        charset, is_root = _said(text, "/".join([*folders[depth:], name]))
+        if charset is not None or is_root:
+            return _CHARSETS.get(charset or "")
+    return None
+
+
+def _read(workspace: Workspace, path: str) -> str | None:
+    try:
+        data = workspace.read(escape(os.path.join(workspace.root, path)), _MAX_BYTES)
+    except ToolError:
+        return None
+    return data.decode("utf-8-sig", "replace")
+
+
+def _said(text: str, path: str) -> tuple[str | None, bool]:
+    """The charset of a path below the folder of the file, and whether files further up say nothing more."""
+    charset: str | None = None
+    is_root, sections, fits = False, 0, None
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("[") and line.endswith("]"):
+            sections += 1
+            fits = sections <= _MAX_SECTIONS and _matches(line[1:-1], path)
+        elif line and line[0] not in "#;":
+            key, _, value = (part.strip().lower() for part in line.partition("="))
+            is_root = is_root or (fits is None and (key, value) == ("root", "true"))
+            charset = value if fits and key == "charset" else charset
+    return charset, is_root
+
+
+def _matches(pattern: str, path: str) -> bool:
+    """A pattern without a slash is for names in any folder. One that means nothing matches nothing."""
+    try:
+        return bool(glob_matcher(NAME, _NUMBERS.sub(_counted, pattern).removeprefix("/"))(path))
+    except ToolError:
+        return False
+
+
+def _counted(found: re.Match[str]) -> str:
+    low, high = sorted((int(found[1]), int(found[2])))
+    return "{" + ",".join(map(str, range(low, min(high, low + _MAX_NUMBERS) + 1))) + "}"
