@@ -103,7 +103,7 @@ async def test_a_listing_is_bounded_and_knows_links_and_odd_names(tmp_path: Path
     (tmp_path / "new\nline").touch()
     assert await use(tmp_path, ListDirectory()) == "bad\\xff\nmany/\nnew\\x0aline\nout@"
     lines = (await use(tmp_path, ListDirectory(), path="many")).split("\n")
-    assert lines[999:] == ["0999", "[cut: only the first 1000 entries are shown]"]
+    assert lines[999:] == ["0999", "[cut: only the first 1000 entries are shown; glob finds files by name]"]
     with pytest.raises(ToolError) as caught:
         await use(tmp_path, ListDirectory(), path="many/0001")
     assert caught.value.reason.code is Code.NOT_A_DIRECTORY

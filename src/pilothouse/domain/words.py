@@ -157,8 +157,8 @@ WORDS: Mapping[Code, tuple[str, str]] = {
     Code.FILE_MISSING: ("{path!r} does not exist.", "{path!r} 不存在。"),
     Code.FILE_NOT_TEXT: ("{path!r} is not a text file.", "{path!r} 不是文本文件。"),
     Code.FILE_TOO_LARGE: (
-        "{path!r} has {size} bytes; at most {limit} can be handled at once.",
-        "{path!r} 有 {size} 字节；一次最多处理 {limit} 字节。",
+        "{path!r} has {size} bytes; at most {limit} can be handled at once. Read it by lines, change it by a command.",
+        "{path!r} 有 {size} 字节；一次最多处理 {limit} 字节。请按行读取，用命令修改。",
     ),
     Code.NOT_A_FILE: ("{path!r} is not a regular file.", "{path!r} 不是普通文件。"),
     Code.NOT_A_DIRECTORY: ("{path!r} is not a directory.", "{path!r} 不是目录。"),

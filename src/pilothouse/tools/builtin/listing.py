@@ -58,7 +58,7 @@ def _listing(workspace: Workspace, path: str, depth: int, stopped: Callable[[], 
         lines = [printable(entry.path) + MARKS[entry.kind] for entry in itertools.islice(entries, LISTED_AT_MOST + 1)]
         entries.close()
     if len(lines) > LISTED_AT_MOST:
-        lines[LISTED_AT_MOST:] = [f"[cut: only the first {LISTED_AT_MOST} entries are shown]"]
+        lines[LISTED_AT_MOST:] = [f"[cut: only the first {LISTED_AT_MOST} entries are shown; glob finds files by name]"]
     if walk.ignored:
         lines.append(f"[{walk.ignored} ignored entries left out]")
     return "\n".join(lines) or "[empty]"
