@@ -11,10 +11,11 @@ import pytest
 
 from pilothouse.config.files import Configuration
 from pilothouse.config.schema import PersonaFile, UserFile
+from pilothouse.domain.payloads import MAX_UPLOAD_BYTES
 from pilothouse.llm.script import Answer
 from pilothouse.server.app import ADDRESS_AT_MOST, BODY_AT_MOST
 from pilothouse.server.protocol import HEADERS_AT_MOST
-from pilothouse.server.routes import IMPORT_AT_MOST, MEGABYTE, UPLOAD_AT_MOST
+from pilothouse.server.routes import IMPORT_AT_MOST, MEGABYTE
 from pilothouse.server.signals import CONTEXTS_AT_MOST
 from pilothouse.terminal.tour import STEPS
 from pilothouse.testing.served import Served
@@ -74,7 +75,7 @@ def test_the_bounds_that_the_documentation_names_are_those_of_the_server() -> No
     told = (ROOT / "docs/server.md").read_text()
     bounds = {
         f"{BODY_AT_MOST // MEGABYTE} MB for a request": True,
-        f"{UPLOAD_AT_MOST // MEGABYTE} MB for a file": True,
+        f"{MAX_UPLOAD_BYTES // MEGABYTE} MB for a file": True,
         f"{IMPORT_AT_MOST // MEGABYTE} MB for an import": True,
         f"{ADDRESS_AT_MOST // 1024} KB for an address": True,
         f"{HEADERS_AT_MOST // 1024} KB of headers": True,

@@ -120,6 +120,8 @@ def test_the_commands_of_the_runtime_are_these_and_no_others() -> None:
     assert commands == {
         *(
             "add_file",
+            "copy_upload",
+            "remove_upload",
             "add_resource",
             "call_output",
             "decline",

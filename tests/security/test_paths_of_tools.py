@@ -5,6 +5,7 @@ import json
 import os
 import socket
 import stat
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from pilothouse.domain.values import CallId
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.sandbox import confinement
 from pilothouse.sandbox.workspace import Root, Workspace
+from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.world import World
 from pilothouse.tools.artifacts import ArtifactStore
 from pilothouse.tools.base import Job, parse_arguments
@@ -491,36 +493,36 @@ async def test_a_file_that_grows_while_it_is_read_does_not_hold_anybody_up(tmp_p
         *("\u202ex", "con\r\nx", "%2e%2e%2fx", ".pilothouse", "uploads/../x", "  ", "-rf", "~/x"),
     ],
 )
-async def test_a_file_that_is_given_lands_in_its_folder_or_nowhere(tmp_path: Path, name: str) -> None:
+async def test_an_uploaded_file_lands_in_its_folder_or_nowhere(tmp_path: Path, name: str) -> None:
     root = tmp_path / "proj"
     root.mkdir()
-    world = World(root)
+    world = World(root, store=MemoryStore(tmp_path / "artifacts"))
     context_id = await world.start()
     try:
         upload = await world.runtime.add_file(context_id, name, b"content")
     except RequestError:
-        assert list(tmp_path.rglob("*")) == [root]
+        assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
         return
     (made,) = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert made == root / upload.path
-    assert made.parent == root / "uploads"
+    assert made == tmp_path / "artifacts" / context_id / upload.path
+    assert made.parent.name == "uploads"
     assert not made.name.startswith(".")
     assert made.name.isprintable()
 
 
 @pytest.mark.parametrize("target", ["../outside", "/etc", ".git", ".pilothouse", "inside.txt"])
-async def test_the_folder_for_given_files_may_not_lead_elsewhere(tmp_path: Path, target: str) -> None:
+async def test_an_upload_follows_no_link_of_the_workspace(tmp_path: Path, target: str) -> None:
     root = tmp_path / "proj"
     for each in ("proj/.git", "proj/.pilothouse", "outside"):
         (tmp_path / each).mkdir(parents=True)
     (root / "inside.txt").write_text("inside")
     (root / "uploads").symlink_to(target)
-    world = World(root)
-    context_id = await world.start()
-    before = tree(tmp_path)
-    with pytest.raises(RequestError):
-        await world.runtime.add_file(context_id, "x", b"content")
-    assert tree(tmp_path) == before
+    with tempfile.TemporaryDirectory() as artifacts:
+        world = World(root, store=MemoryStore(Path(artifacts)))
+        context_id = await world.start()
+        before = tree(tmp_path)
+        assert (await world.runtime.add_file(context_id, "x", b"content")).path == "uploads/x"
+        assert tree(tmp_path) == before
 
 
 # without a kernel that keeps a program to its workspace

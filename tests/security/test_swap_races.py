@@ -17,6 +17,7 @@ from pilothouse.domain.errors import RequestError, StoreError, ToolError
 from pilothouse.domain.values import CallId
 from pilothouse.sandbox import beneath
 from pilothouse.sandbox.workspace import Workspace
+from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.world import World
 from pilothouse.tools.artifacts import ArtifactStore
 from pilothouse.tools.base import Job, parse_arguments
@@ -160,16 +161,17 @@ async def test_undo_is_never_led_out(scene: Scene, how: str, record_property: Re
 
 @pytest.mark.seconds(600)
 @pytest.mark.parametrize("how", ["link", "folder"])
-async def test_a_file_that_is_given_is_never_led_out(scene: Scene, how: str) -> None:
+async def test_a_copy_of_an_upload_is_never_led_out(scene: Scene, how: str) -> None:
     outside = tree(scene.outside)
-    world = World(scene.root)
+    world = World(scene.root, store=MemoryStore(scene.base / "artifacts"))
     context_id = await world.start()
-    (scene.root / "kept/uploads").mkdir()
-    (scene.root / "uploads").symlink_to("spot/uploads")
+    await world.runtime.add_file(context_id, "mine", b"mine")
+    (scene.root / "uploads").symlink_to("spot/deep")
     with scene.racing(how):
         for number in range(ROUNDS["write_file"] // 10):
             with contextlib.suppress(RequestError, StoreError):
-                await world.runtime.add_file(context_id, f"f{number}", b"mine")
+                await world.runtime.copy_upload(context_id, "mine", f"spot/deep/f{number}")
+            await world.runtime.add_file(context_id, f"f{number}", b"mine")
     assert tree(scene.outside) == outside
 
 

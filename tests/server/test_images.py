@@ -9,6 +9,7 @@ import msgspec
 from pilothouse.domain.images import IMAGE_LIMIT
 from pilothouse.domain.models import Catalogue, ModelFacts
 from pilothouse.llm.script import Answer
+from pilothouse.storage.memory import MemoryStore
 from tests.held import DONE
 from tests.pictures import SIGNATURE, picture
 from tests.server.test_requests import refusal, serving
@@ -53,7 +54,8 @@ async def test_what_is_no_image_is_422_and_what_is_too_much_413(tmp_path: Path) 
 
 
 async def test_an_upload_can_be_shown_queued_and_edited(tmp_path: Path) -> None:
-    async with serving(tmp_path, Answer(text="x", silence=0)) as (world, client, _):
+    store = MemoryStore(tmp_path / "artifacts")
+    async with serving(tmp_path, Answer(text="x", silence=0), store=store) as (world, client, _):
         context_id = await world.start()
         upload = await world.runtime.add_file(context_id, "shot.png", picture())
         await client.call("POST", f"/api/contexts/{context_id}/messages", body(path=upload.path))

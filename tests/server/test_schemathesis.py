@@ -225,6 +225,7 @@ class Backdrop:
         await self._renew_session(context_id)
         await self._world.turn(context_id, PRINT)
         (printed, _) = (await runtime.read_calls(context_id)).items
+        await runtime.add_file(context_id, "notes.txt", b"some bytes")
         await runtime.compress(context_id)  # there is something to undo, and again something to compress
         await self._world.turn(context_id, "after it " * 200)
         await runtime.create_branch(context_id, "idea")
@@ -451,7 +452,7 @@ def path_value(name: str, operation: Any, scene: dict[str, Any]) -> str:
     if name == "call_id" and operation.path.endswith("/output"):
         return str(scene["printed"])
     if name == "name":
-        return "look" if "/tools/" in operation.path else "docs"
+        return "look" if "/tools/" in operation.path else "notes.txt" if "/files/" in operation.path else "docs"
     usual = {
         "prompt_name": "review",
         "branch": "idea",

@@ -36,6 +36,8 @@ Kind = Literal[
     "change_undone",
     "resource_added",
     "command_by_person",
+    "upload_copied",
+    "upload_removed",
 ]
 
 GENESIS = "0" * 64

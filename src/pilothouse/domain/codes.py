@@ -102,6 +102,13 @@ class Code(StrEnum):
     USER_EXISTS = "user_exists"
     UNKNOWN_USER = "unknown_user"
     UPLOAD_NAME = "upload_name"
+    UNKNOWN_UPLOAD = "unknown_upload"
+    UPLOAD_READ_ONLY = "upload_read_only"
+    UPLOAD_NOT_STORED = "upload_not_stored"
+    UPLOADS_NOT_KEPT = "uploads_not_kept"
+    UPLOADS_FULL = "uploads_full"
+    TOO_MANY_UPLOADS = "too_many_uploads"
+    FILE_EXISTS = "file_exists"
     PAGE_NOT_BUILT = "page_not_built"
     # not now
     SETUP_FIXED = "setup_fixed"

@@ -12,6 +12,7 @@ from pilothouse.domain.values import Value
 
 TEXT_LIMIT = 1_000_000
 EXTRA_AT_MOST = 20
+MAX_UPLOAD_BYTES = 20 * 1024 * 1024
 
 
 class LineRange(Value):

@@ -120,6 +120,36 @@ SERVER_WORDS: Mapping[Code, tuple[str, str]] = {
         "{name!r} is no name for a file: give one of 1 to 200 characters.",
         "{name!r} 不能作为文件名：请给出 1 到 200 个字符的名称。",
     ),
+    Code.UNKNOWN_UPLOAD: (
+        "This conversation has no upload named {name!r}.",
+        "此对话没有名为 {name!r} 的上传文件。",
+    ),
+    Code.UPLOAD_READ_ONLY: (
+        "{path!r} is an upload, and uploads are read-only. Copy it into the workspace first and change the copy.",
+        "{path!r} 是上传的文件，只能读取。请先将它复制到工作区，再修改副本。",
+    ),
+    Code.UPLOAD_NOT_STORED: (
+        "{name!r} could not be stored with the conversation: {detail}. Nothing of it was kept. Free some space or "
+        "check the data directory, then try again.",
+        "{name!r} 无法随对话保存：{detail}。没有保留任何内容。请释放空间或检查数据目录，然后重试。",
+    ),
+    Code.UPLOADS_NOT_KEPT: (
+        "This conversation is kept in memory only and takes no uploads. Put the file into the workspace instead.",
+        "此对话只保存在内存中，不能接收上传文件。请改为把文件放入工作区。",
+    ),
+    Code.UPLOADS_FULL: (
+        "The uploads of this conversation hold {held} bytes; with {size} more they would exceed {limit}. Remove some "
+        "first.",
+        "此对话的上传文件共 {held} 字节，再加 {size} 字节就会超过 {limit} 字节。请先移除一些。",
+    ),
+    Code.TOO_MANY_UPLOADS: (
+        "This conversation has {limit} uploads already. Remove some first.",
+        "此对话已有 {limit} 个上传文件。请先移除一些。",
+    ),
+    Code.FILE_EXISTS: (
+        "{path!r} exists already and holds something else. Choose another path.",
+        "{path!r} 已存在，且内容不同。请选择其他路径。",
+    ),
     Code.PAGE_NOT_BUILT: (
         "The page was not built yet. Stop the server and start it with 'make run', which builds it first. "
         "The API works without it: /api/docs.",

@@ -35,6 +35,7 @@ from pilothouse.runtime.parts import Parts
 from pilothouse.runtime.windows import Windows
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.artifacts import ArtifactStore
+from pilothouse.tools.uploads import UploadStore
 from pilothouse.window.telling import counted
 from pilothouse.window.tokens import Counter, counter_for
 
@@ -177,6 +178,11 @@ class Live:
                 ArtifactStore(folder, self.parts.baselines, self.parts.undo) if folder is not None else None
             )
         return self._artifacts
+
+    @property
+    def uploads(self) -> UploadStore | None:
+        """The files that the person gave to the conversation."""
+        return UploadStore(self.artifacts.uploads) if self.artifacts is not None else None
 
     def is_executing(self, call_id: CallId) -> bool:
         call = self.calls.get(call_id)

@@ -41,6 +41,8 @@ class Runtime(Contexts):
     delete_context = catalogue.delete_context
     usage = catalogue.usage
     add_file = uploads.add_file
+    copy_upload = uploads.copy_upload
+    remove_upload = uploads.remove_upload
     set_title = titles.set_title
     export_context = transfer.export_context
     export_markdown = transfer.export_markdown

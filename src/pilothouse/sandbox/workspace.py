@@ -41,6 +41,10 @@ class Mount(NamedTuple):
     folder: Path
     former: tuple[str, ...] = ()
     """Absolute paths that stored messages of earlier versions name instead."""
+    refusal: Code = Code.PROTECTED_PATH
+    """Tells whoever wants to write there why they cannot."""
+    is_listed: bool = False
+    """Whether the folder shows in the workspace: listing or searching the workspace covers it, too."""
 
 
 class Workspace:
@@ -58,6 +62,9 @@ class Workspace:
     ) -> None:
         self.seen = seen if seen is not None else {}
         self.is_writable = True
+        self.refusal = Code.PROTECTED_PATH
+        """What a write is refused with where the folder is not writable."""
+        self._protects_names = True
         self.prefix = ""
         """Stands before a path of this folder where a path of the workspace is expected."""
         self._also = [_beside(each, private) for each in also if each.path.is_dir()]
@@ -108,6 +115,18 @@ class Workspace:
         is_there = os.path.lexists(folder.root / inside) if inside else start != own or not os.path.lexists(own)
         return inside if is_there else None
 
+    def mounts_in(self, path: str) -> "list[Workspace]":
+        """The conversation's folders to list and search together with a folder of the workspace: those that show in it,
+        and one that has the same name. Empty ones are left out."""
+        plain = os.path.normpath(self.root / path)
+        filled = [(mount, folder) for mount, folder in self._mounts if mount.is_listed and _has_entries(folder.root)]
+        listed = [(str(self.root / mount.name), folder) for mount, folder in filled]
+        return [folder for own, folder in listed if plain == str(self.root) or (plain == own and os.path.lexists(own))]
+
+    def mounted(self, name: str) -> Path | None:
+        """Where the conversation's folder of that name lies."""
+        return next((folder.root for mount, folder in self._mounts if mount.name == name), None)
+
     def relative(self, path: str) -> str:
         """The path below the root as the file system knows it. Raises: ToolError for one that is plainly outside."""
         name = unescape(path)
@@ -130,7 +149,7 @@ class Workspace:
         if (elsewhere := self.elsewhere(path)) is not None:
             other, inside = elsewhere
             if writing and not other.is_writable:
-                return Reason(Code.PROTECTED_PATH, {"path": path})
+                return Reason(other.refusal, {"path": path})
             return other.limit(inside, writing=writing)
         try:
             relative = self.relative(path)
@@ -172,7 +191,7 @@ class Workspace:
 
     def is_protected_here(self, absolute: str, writing: bool) -> bool:
         """Whether a path is not for tools."""
-        return self.is_private(absolute) or is_protected(self._parts(absolute), writing)
+        return self.is_private(absolute) or (self._protects_names and is_protected(self._parts(absolute), writing))
 
     def is_in_data_directory(self, absolute: str) -> bool:
         """Whether a path beneath the root lies in a data directory of any Pilothouse, or is one."""
@@ -222,7 +241,7 @@ class Workspace:
             other.write(inside, data, basis=basis, mode=mode)
             return
         if not self.is_writable:
-            raise ToolError(Code.PROTECTED_PATH, path=path)
+            raise ToolError(self.refusal, path=path)
         with self._parent(path) as (dir_fd, name):
             if basis is not None and basis != self.basis(path):
                 raise ToolError(Code.FILE_CHANGED, path=path)
@@ -235,7 +254,7 @@ class Workspace:
             other.remove(inside, basis=basis)
             return
         if not self.is_writable:
-            raise ToolError(Code.PROTECTED_PATH, path=path)
+            raise ToolError(self.refusal, path=path)
         with self._parent(path) as (dir_fd, name):
             if basis != self.basis(path):
                 raise ToolError(Code.FILE_CHANGED, path=path)
@@ -328,6 +347,8 @@ class Workspace:
 def _mounted(mount: Mount, private: Sequence[Path]) -> Workspace:
     folder = Workspace(mount.folder, _private_outside(mount.folder, private))
     folder.is_writable = False
+    folder.refusal = mount.refusal
+    folder._protects_names = False  # a file is protected for what its name means at its place in a project
     folder.prefix = f"{mount.name}/"
     return folder
 
@@ -343,6 +364,12 @@ def _private_outside(folder: Path, private: Sequence[Path]) -> list[Path]:
     """A folder inside a private one was granted on purpose: that private folder does not close it."""
     real = os.path.realpath(folder)
     return [each for each in private if not _is_within(real, os.path.realpath(each))]
+
+
+def _has_entries(folder: Path) -> bool:
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        return next(entries, None) is not None
+    return False
 
 
 def real_path(path: str | Path) -> str:

@@ -17,7 +17,6 @@ from pilothouse.domain.policies import Policy
 from pilothouse.domain.shapes import ContextShape, Page
 from pilothouse.domain.values import Value
 from pilothouse.runtime.importing import Imported
-from pilothouse.runtime.uploads import Upload
 from pilothouse.server.inputs import BranchName, Cursor, Id, Limit, ModeName, PageQuery
 from pilothouse.server.routing import LINES, MARKDOWN
 from pilothouse.server.serving import Call
@@ -69,10 +68,6 @@ class ImportQuery(Value):
     context_id: Id | None = None
     workspace: Folder | None = None
     grants: bool = False
-
-
-class UploadQuery(Value):
-    name: Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 async def create(call: Call, body: NewContext) -> ContextShape:
@@ -171,7 +166,3 @@ async def import_file(call: Call, query: ImportQuery, body: bytes) -> Imported:
         grants=query.grants,
         by=call.user,
     )
-
-
-async def upload(call: Call, context_id: str, query: UploadQuery, body: bytes) -> Upload:
-    return await call.runtime.add_file(context_id, query.name, body)

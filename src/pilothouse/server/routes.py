@@ -1,6 +1,7 @@
 """The route table: everything that can be asked for. The OpenAPI document, the access tests and the page's types are
 made from it; what is not here, there is not."""
 
+from pilothouse.domain.payloads import MAX_UPLOAD_BYTES
 from pilothouse.server import (
     branches,
     calls,
@@ -19,6 +20,7 @@ from pilothouse.server import (
     signals,
     steering,
     things,
+    uploads,
     windows,
 )
 from pilothouse.server.examples import (
@@ -48,7 +50,6 @@ from pilothouse.server.examples import (
 from pilothouse.server.routing import BYTES, EVENTS, HTML, LINES, MARKDOWN, TEXT, Route
 
 MEGABYTE = 1024 * 1024
-UPLOAD_AT_MOST = 20 * MEGABYTE
 IMPORT_AT_MOST = 64 * MEGABYTE
 _C = "/api/contexts/{context_id}"
 
@@ -82,9 +83,14 @@ ROUTES: tuple[Route, ...] = (
           errors=(404, 409), gives=LINES, or_gives=MARKDOWN, example=examples.EXPORT),
     Route("POST", "/api/contexts/import", contexts.import_file, "Take over such a file",
           status=201, errors=(409,), takes=LINES, limit=IMPORT_AT_MOST, example={"context_id": CONTEXT_ID}),
-    Route("POST", f"{_C}/files", contexts.upload, "Put a file into the workspace",
-          status=201, errors=(404, 409), takes=BYTES, limit=UPLOAD_AT_MOST,
+    Route("POST", f"{_C}/files", uploads.upload, "Give a file to the conversation; the workspace stays as it is",
+          status=201, errors=(404, 409, 503), takes=BYTES, limit=MAX_UPLOAD_BYTES,
           example={"path": "uploads/notes.txt", "size": 12}),
+    Route("POST", f"{_C}/files/{{name}}/copy", uploads.copy,
+          "Copy an upload into the workspace, never over another file",
+          errors=(404, 409, 503), example={"path": "notes.txt"}, body_example={"path": "docs/notes.txt"}),
+    Route("DELETE", f"{_C}/files/{{name}}", uploads.remove, "Delete an upload; messages keep what they held of it",
+          status=204, errors=(404, 503)),
     Route("GET", f"{_C}/files", folders.files, "Files and folders of the workspace whose path fits, best first",
           errors=(404,), example=examples.FILES),
     Route("GET", f"{_C}/trust", folders.trust, "What the folder's own configuration is, and whether it counts",

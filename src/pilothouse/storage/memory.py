@@ -1,5 +1,6 @@
 """A store in memory: the contract at its plainest. For tests and for conversations that nobody keeps."""
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -166,6 +167,8 @@ class MemoryStore:
     async def delete(self, context_id: ContextId) -> None:
         self._find(context_id)
         del self._kept[context_id]
+        if (folder := self.artifacts_folder(context_id)) is not None:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def artifacts_folder(self, context_id: ContextId) -> Path | None:
         return self._artifacts / context_id if self._artifacts is not None else None

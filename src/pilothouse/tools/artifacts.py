@@ -1,4 +1,5 @@
-"""The files of a conversation beside its messages: whole outputs, and what files held before a call changed them.
+"""The files of a conversation beside its messages: whole outputs, uploads, and what files held before a call changed
+them.
 
 All of them lie in the context's own folder: who copies or deletes that folder handles them with it.
 """
@@ -9,12 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from pilothouse.domain.codes import Code
 from pilothouse.private_file import make_private_folder, open_private
 from pilothouse.sandbox.workspace import Mount
 from pilothouse.tools.undo.changes import ChangeLog
 from pilothouse.tools.undo.limits import UndoLimits
 
 OUTPUTS = "outputs"
+UPLOADS = "uploads"
 MAX_OUTPUT_BYTES = 32 * 1024 * 1024
 
 
@@ -36,9 +39,19 @@ class ArtifactStore:
         """The folders that the model's tools may read."""
         context, data = self.folder.parent.name, self.folder.parent.parent.parent
         former = data / "kept" / context / OUTPUTS  # results stored by earlier versions name this path
-        with contextlib.suppress(OSError):  # on a full disk there are no outputs to read
-            return (Mount(OUTPUTS, self._made(self.outputs), (str(former),)),)
-        return ()
+        mounts = (
+            Mount(UPLOADS, self.uploads, refusal=Code.UPLOAD_READ_ONLY, is_listed=True),
+            Mount(OUTPUTS, self.outputs, (str(former),)),
+        )
+        with contextlib.suppress(OSError):  # on a full disk, the workspace can be read all the same
+            for mount in mounts:
+                self._made(mount.folder)
+        # A link put in the place of one of them would open another folder to every mode.
+        return tuple(mount for mount in mounts if is_own_folder(mount.folder))
+
+    @property
+    def uploads(self) -> Path:
+        return self.folder / UPLOADS
 
     def output_of(self, call_id: str) -> Path:
         return self.outputs / f"{call_id}.txt"
@@ -70,3 +83,8 @@ class ArtifactStore:
         except FileExistsError:
             return False
         return True
+
+
+def is_own_folder(folder: Path) -> bool:
+    """Whether a folder of a context lies in it, and is no link to another place."""
+    return folder.is_dir() and not folder.is_symlink() and not folder.parent.is_symlink()

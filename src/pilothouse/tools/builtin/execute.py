@@ -24,6 +24,7 @@ from pilothouse.sandbox.confinement import Confinement
 from pilothouse.sandbox.file_names import escape, unescape
 from pilothouse.sandbox.shell import Judgement, judge
 from pilothouse.sandbox.workspace import Workspace, real_path
+from pilothouse.tools.artifacts import UPLOADS
 from pilothouse.tools.base import Arguments, Category, Job, Prepared, ToolOutput, in_thread
 from pilothouse.tools.results import Output
 from pilothouse.tools.undo.command_recorder import CommandRecorder
@@ -52,7 +53,8 @@ class Execute:
     name = "execute"
     description = (
         "Run a command line in a shell, in the workspace or its subfolder cwd. Output and error output come "
-        "together, the middle of long output is left out. There is no input to read. timeout is in seconds."
+        "together, the middle of long output is left out. There is no input to read. timeout is in seconds. "
+        "Files that the person uploaded (uploads/NAME) lie in the folder $PILOTHOUSE_UPLOADS; they are read-only."
     )
     category: Category = "system_control"
     effect: Effect = "mutating"
@@ -128,6 +130,8 @@ class Execute:
         environment = confinement.environment_for(confined.kind, self._environment, str(job.workspace.root))
         if temporary is not None:
             environment["TMPDIR"] = temporary
+        if (uploads := job.workspace.mounted(UPLOADS)) is not None:
+            environment["PILOTHOUSE_UPLOADS"] = str(uploads)
         with job.workspace.directory(arguments.cwd) as fd:
             # Through the open directory: what the path names may change, what was checked does not.
             cwd = f"/proc/self/fd/{fd}" if _HAS_PROC else str(job.workspace.root / unescape(arguments.cwd))
@@ -189,8 +193,8 @@ def _protected(command: str, judgement: Judgement, cwd: str, workspace: Workspac
     for folder in (cwd, *(os.path.join(cwd, escape(each)) for each in entered)):
         for word in judgement.written:
             found = workspace.limit(os.path.join(folder, escape(word)), writing=True)
-            if found is not None and found.code is Code.PROTECTED_PATH:
-                return Reason(Code.PROTECTED_PATH, {"path": word})
+            if found is not None and found.code in (Code.PROTECTED_PATH, Code.UPLOAD_READ_ONLY):
+                return Reason(found.code, {"path": word})
         for word in named:
             path = os.path.join(folder, escape(word))
             found = workspace.limit(path)

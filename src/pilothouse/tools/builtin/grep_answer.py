@@ -73,6 +73,14 @@ class Answer:
                 self.notes.append(_UNREAD)
         return end is not None
 
+    def join(self, other: "Answer") -> None:
+        """Add what was found in a folder that shows in this one."""
+        name = os.fsencode(other.place.below(self.place)).split(b"/")[:-1]
+        self._lines += [([*name, *path], line) for path, line in other._lines]
+        self.matches += other.matches
+        self.files = self.files + other.files if self.files is not None and other.files is not None else None
+        self.notes += other.notes
+
     def text(self) -> str:
         ordered = [line for _, line in sorted(self._lines, key=lambda each: each[0])][: self._most]
         room = MAX_CHARACTERS

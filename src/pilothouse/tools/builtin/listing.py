@@ -50,17 +50,27 @@ class ListDirectory:
 
 
 def _listing(workspace: Workspace, path: str, depth: int, stopped: Callable[[], bool]) -> str:
-    with open_place(workspace, path) as place:
-        if place.name is not None:
-            raise ToolError(Code.NOT_A_DIRECTORY, path=path)
-        walk = walking.Walk(place.workspace, place.fd, place.real, place.levels if depth > 1 else None)
-        entries = walk.entries(lambda _: True, stopped, depth)
-        lines = [printable(entry.path) + MARKS[entry.kind] for entry in itertools.islice(entries, LISTED_AT_MOST + 1)]
-        entries.close()
+    listed: dict[str, walking.Kind] = {}
+    ignored = 0
+    with _open_folders(workspace, path) as places:
+        for place in places:
+            walk = walking.Walk(place.workspace, place.fd, place.real, place.levels if depth > 1 else None)
+            above = place.below(places[0])
+            entries = walk.entries(lambda _: True, stopped, max(1, depth - above.count("/")))
+            for entry in itertools.islice(entries, LISTED_AT_MOST + 1):
+                if above:
+                    listed[above[:-1]] = "folder"
+                if depth > above.count("/"):
+                    listed[above + entry.path] = entry.kind
+            entries.close()
+            ignored += walk.ignored
+    if len(places) > 1:
+        listed = dict(sorted(listed.items(), key=lambda one: one[0].split("/")))
+    lines = [printable(name) + MARKS[kind] for name, kind in listed.items()]
     if len(lines) > LISTED_AT_MOST:
         lines[LISTED_AT_MOST:] = [f"[cut: only the first {LISTED_AT_MOST} entries are shown; glob finds files by name]"]
-    if walk.ignored:
-        lines.append(f"[{walk.ignored} ignored entries left out]")
+    if ignored:
+        lines.append(f"[{ignored} ignored entries left out]")
     return "\n".join(lines) or "[empty]"
 
 
@@ -89,17 +99,20 @@ class Glob:
 
 
 def _found(workspace: Workspace, path: str, wanted: walking.Matches, stopped: Callable[[], bool]) -> str:
-    with open_place(workspace, path) as place:
-        if place.name is not None:
-            raise ToolError(Code.NOT_A_DIRECTORY, path=path)
-        walk = walking.Walk(place.workspace, place.fd, place.real, place.levels)
-        entries = walk.entries(wanted, stopped)
-        found = [(_age(entry), entry) for entry in entries if entry.kind in ("file", "link")]
-    newest = heapq.nsmallest(_FOUND_AT_MOST, found, key=lambda one: (one[0], one[1].path))
-    lines = [place.shown(entry.path) + MARKS[entry.kind] for _, entry in newest]
+    found: dict[str, tuple[int, walking.Kind]] = {}
+    told: list[str] = []
+    with _open_folders(workspace, path) as places:
+        for place in places:
+            walk = walking.Walk(place.workspace, place.fd, place.real, place.levels)
+            for entry in walk.entries(place.matches(wanted, places[0]), stopped):
+                if entry.kind in ("file", "link"):
+                    found[place.written + entry.path] = (_age(entry), entry.kind)
+            told += notes(walk)
+    newest = heapq.nsmallest(_FOUND_AT_MOST, found.items(), key=lambda one: (one[1][0], one[0]))
+    lines = [printable(name) + MARKS[kind] for name, (_, kind) in newest]
     if len(found) > len(lines):
         lines.append(f"[cut: the newest {len(lines)} of {len(found)} files are shown; narrow the pattern or the path]")
-    return "\n".join((lines or ["No files match."]) + notes(walk))
+    return "\n".join((lines or ["No files match."]) + told)
 
 
 def _age(entry: walking.Entry) -> int:
@@ -133,9 +146,34 @@ class Place(NamedTuple):
     name: str | None
     levels: tuple[walking.Ignores, ...]
 
+    def below(self, first: "Place") -> str:
+        """The path from the folder that was named to this one, with a slash; "" for that folder itself."""
+        return self.written[len(first.written) :]
+
+    def matches(self, wanted: walking.Matches, first: "Place") -> walking.Matches:
+        """The same for paths of this folder, as `wanted` is for those of the folder that was named."""
+        above = self.below(first)
+        return (lambda path: wanted(above + path)) if above else wanted
+
     def shown(self, path: str) -> str:
         """A path of the walk as the person may write it."""
         return printable(self.written + path)
+
+
+@contextlib.contextmanager
+def open_places(workspace: Workspace, path: str) -> Iterator[list[Place]]:
+    """What is to be searched, and the conversation's own folders that show in it. Raises: ToolError."""
+    with open_place(workspace, path) as place, contextlib.ExitStack() as held:
+        folders = workspace.mounts_in(path) if place.name is None else []
+        yield [place, *(held.enter_context(open_place(folder, ".")) for folder in folders)]
+
+
+@contextlib.contextmanager
+def _open_folders(workspace: Workspace, path: str) -> Iterator[list[Place]]:
+    with open_places(workspace, path) as places:
+        if places[0].name is not None:
+            raise ToolError(Code.NOT_A_DIRECTORY, path=path)
+        yield places
 
 
 @contextlib.contextmanager

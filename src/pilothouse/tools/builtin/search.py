@@ -85,19 +85,26 @@ class Grep:
     async def run(self, arguments: GrepArguments, job: Job) -> str:
         patterns.check_regex(arguments.pattern)
         wanted = patterns.glob_matcher(self.name, arguments.glob) if arguments.glob else None
-        with listing.open_place(job.workspace, arguments.path) as place:
-            answer = Answer(place, wanted, arguments.max_results)
-            note = await until_cancelled(lambda _: file_note(place)) if place.name is not None else None
+        with listing.open_places(job.workspace, arguments.path) as places:
+            answers = [
+                Answer(place, wanted and place.matches(wanted, places[0]), arguments.max_results) for place in places
+            ]
+            first = places[0]
+            note = await until_cancelled(lambda _: file_note(first)) if first.name is not None else None
             if note is not None:
-                answer.notes.append(note)
-                return answer.text()
+                answers[0].notes.append(note)
+                return answers[0].text()
             try:
                 async with asyncio.timeout(min(self._seconds, job.seconds or self._seconds)):
-                    if not await self._by_ripgrep(arguments, answer, job):
-                        await _by_scan(arguments, answer, job)
+                    for answer in answers:
+                        if not await self._by_ripgrep(arguments, answer, job):
+                            await _by_scan(arguments, answer, job)
             except TimeoutError:
-                answer.notes.append("[stopped for time: this is not all; narrow the pattern, the path or the glob]")
-        return answer.text()
+                stopped = "[stopped for time: this is not all; narrow the pattern, the path or the glob]"
+                answers[0].notes.append(stopped)
+        for other in answers[1:]:
+            answers[0].join(other)
+        return answers[0].text()
 
     async def _by_ripgrep(self, arguments: GrepArguments, answer: Answer, job: Job) -> bool:
         if self._ripgrep is None or not confinement.has_sandbox():
@@ -198,12 +205,13 @@ async def _listed(argv: list[str], confined: Confinement, answer: Answer, job: J
             is_whole = not part
     except TimeoutError:
         pass
-    *paths, rest = bytes(data).split(b"\0")
+    *unordered, rest = bytes(data).split(b"\0")
+    paths = sorted((path.removeprefix(b"./") for path in unordered), key=lambda path: path.split(b"/"))
     if not is_whole:
         answer.notes.append("[not all files that are not UTF-8 were looked at; narrow the path or the glob]")
     elif rest:
         return None
-    return [os.fsdecode(path.removeprefix(b"./")) for path in paths]
+    return [os.fsdecode(path) for path in paths]
 
 
 async def _search(argv: list[str], confined: Confinement, answer: Answer, job: Job) -> bool:

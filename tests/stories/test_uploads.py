@@ -1,0 +1,491 @@
+"""Uploads belong to the conversation: every tool reads them, none writes them, and the repository stays as it is."""
+
+import errno
+import json
+import os
+import resource
+import stat
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreRefused
+from pilothouse.domain.messages import FileReference, Image
+from pilothouse.domain.payloads import MAX_UPLOAD_BYTES, FileReferencePayload, ImagePayload, Payload
+from pilothouse.domain.states import Idle
+from pilothouse.domain.values import ContextId, MessageId
+from pilothouse.sandbox import confinement
+from pilothouse.testing.world import World
+from pilothouse.tools import uploads as bounds
+from pilothouse.tools.builtin.delegate import Delegate
+from pilothouse.tools.builtin.execute import Execute
+from tests.pictures import SIGNATURE
+from tests.server.lending import DONE, builtins, furnished, runs, says, writes
+
+needs_landlock = pytest.mark.skipif(not confinement.has_sandbox(), reason="the kernel has no Landlock")
+SHOW = 'cat "$PILOTHOUSE_UPLOADS/data.csv"'
+
+
+def tree(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def stored(world: World, context_id: str) -> Path:
+    folder = world.parts.store.artifacts_folder(ContextId(context_id))
+    assert folder is not None
+    return folder / "uploads"
+
+
+async def results(world: World, context_id: str) -> list[str]:
+    calls = (await world.runtime.read_calls(context_id)).items
+    messages = await world.runtime.read_messages(context_id, ids=[MessageId(call.result_id or "") for call in calls])
+    return [getattr(message, "content", "") for message in messages]
+
+
+async def answers(world: World, context_id: str) -> list[str]:
+    """What the tools answered in the next turn."""
+    known = len(await results(world, context_id))
+    await world.turn(context_id, "go")
+    assert isinstance((await world.runtime.context(context_id)).state, Idle)
+    return (await results(world, context_id))[known:]
+
+
+async def test_an_upload_lies_in_the_folder_of_its_conversation_and_not_in_the_workspace(
+    tmp_path: Path,
+) -> None:
+    world = furnished(tmp_path)
+    async with world.runtime:
+        context_id = await world.start()
+        upload = await world.runtime.add_file(context_id, "data.csv", b"a,b\n")
+        file = tmp_path / "data" / "contexts" / context_id / "artifacts" / "uploads" / "data.csv"
+        assert (upload.path, upload.size, file.read_bytes()) == ("uploads/data.csv", 4, b"a,b\n")
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+        assert tree(world.workspace) == []
+        await world.runtime.delete_context(context_id)
+        assert not file.exists()
+
+
+async def test_file_tools_read_uploads_and_show_them_in_the_workspace(tmp_path: Path) -> None:
+    ask = says(
+        ("read_file", {"path": "uploads/data.csv"}),
+        ("grep", {"pattern": "plum", "path": "uploads"}),
+        ("grep", {"pattern": "plum"}),
+        ("glob", {"pattern": "*.csv"}),
+        ("glob", {"pattern": "uploads/*.csv"}),
+        ("glob", {"pattern": "*.csv", "path": "uploads"}),
+        ("list_directory", {}),
+        ("list_directory", {"depth": 2}),
+        ("list_directory", {"path": "uploads"}),
+    )
+    world = furnished(tmp_path, ask, DONE)
+    (world.workspace / "z").mkdir()
+    (world.workspace / "z" / "own.txt").write_text("plum pie\n")
+    async with world.runtime:
+        context_id = await world.start(mode="review")
+        await world.runtime.add_file(context_id, "data.csv", b"plum,1\n")
+        read, inside, everywhere, by_name, by_path, below, top, deep, folder = await answers(world, context_id)
+    assert read == "plum,1\n"
+    assert inside == "uploads/data.csv:1: plum,1"
+    assert sorted(everywhere.splitlines()) == ["uploads/data.csv:1: plum,1", "z/own.txt:1: plum pie"]
+    assert (by_name, by_path, below) == ("uploads/data.csv",) * 3
+    assert top.splitlines() == ["uploads/", "z/"]
+    assert deep.splitlines() == ["uploads/", "uploads/data.csv", "z/", "z/own.txt"]
+    assert folder == "data.csv"
+
+
+async def test_a_folder_of_the_workspace_with_the_same_name_and_the_uploads_are_seen_together(tmp_path: Path) -> None:
+    ask = says(
+        ("list_directory", {"path": "uploads"}),
+        ("list_directory", {}),
+        ("grep", {"pattern": "text", "path": "uploads"}),
+        ("glob", {"pattern": "**/*.txt", "path": "uploads"}),
+        ("read_file", {"path": "uploads/own.txt"}),
+        ("read_file", {"path": "uploads/given.txt"}),
+    )
+    world = furnished(tmp_path, ask, writes("uploads/new.txt", "new"), DONE)
+    (world.workspace / "uploads").mkdir()
+    (world.workspace / "uploads" / "own.txt").write_text("own text\n")
+    async with world.runtime:
+        context_id = await world.start()
+        assert (await world.runtime.add_file(context_id, "given.txt", b"given text\n")).path == "uploads/given.txt"
+        # An upload must not hide a file that messages of earlier versions name.
+        assert (await world.runtime.add_file(context_id, "own.txt", b"other")).path == "uploads/own-2.txt"
+        listed, top, found, named, own, given, _ = await answers(world, context_id)
+    assert listed.splitlines() == ["given.txt", "own-2.txt", "own.txt"]
+    assert top == "uploads/"
+    assert sorted(found.splitlines()) == ["uploads/given.txt:1: given text", "uploads/own.txt:1: own text"]
+    assert sorted(named.splitlines()) == ["uploads/given.txt", "uploads/own-2.txt", "uploads/own.txt"]
+    assert (own, given) == ("own text\n", "given text\n")
+    assert (world.workspace / "uploads" / "new.txt").read_text() == "new"
+
+
+async def test_a_conversation_without_uploads_shows_no_folder_for_them(tmp_path: Path) -> None:
+    world = furnished(tmp_path, says(("list_directory", {}), ("glob", {"pattern": "*"})), DONE)
+    async with world.runtime:
+        context_id = await world.start()
+        assert await answers(world, context_id) == ["[empty]", "No files match."]
+
+
+async def test_an_uploaded_file_cannot_be_written_and_the_model_is_told_what_to_do(tmp_path: Path) -> None:
+    cell = json.dumps({"cells": [{"cell_type": "code", "source": [], "metadata": {}}], "nbformat": 4})
+    ask = says(
+        ("write_file", {"path": "uploads/data.csv", "content": "x"}),
+        ("edit_file", {"path": "uploads/data.csv", "edits": [{"old_text": "a", "new_text": "b"}]}),
+        ("notebook_edit", {"path": "uploads/book.ipynb", "cell": 0, "source": "1"}),
+        ("execute", {"command": "echo x > uploads/data.csv"}),
+        ("read_file", {"path": "uploads/book.ipynb"}),
+    )
+    world = furnished(tmp_path, ask, DONE)
+    async with world.runtime:
+        context_id = await world.start()
+        await world.runtime.add_file(context_id, "data.csv", b"a,b\n")
+        await world.runtime.add_file(context_id, "book.ipynb", cell.encode())
+        *refused, read = await answers(world, context_id)
+        assert len(refused) == 4
+        for text in refused:
+            assert "uploads are read-only" in text
+            assert "Copy it into the workspace first" in text
+        assert read == cell
+        assert (stored(world, context_id) / "data.csv").read_bytes() == b"a,b\n"
+    assert tree(world.workspace) == []
+
+
+async def test_messages_refer_to_uploads_and_the_file_finder_finds_them(tmp_path: Path) -> None:
+    world = furnished(tmp_path, DONE)
+    (world.workspace / "database.csv").write_text("")
+    async with world.runtime:
+        context_id = await world.start()
+        await world.runtime.add_file(context_id, "data.csv", b"plum\n")
+        await world.runtime.add_file(context_id, "shot.png", SIGNATURE)
+        other = await world.start()
+        for query, limit in (("data", 20), ("", 20)):
+            paths = [item.path for item in (await world.runtime.find_files(context_id, query, limit)).items]
+            assert "uploads/data.csv" in paths
+            assert "database.csv" in paths
+            assert "uploads/data.csv" not in [
+                item.path for item in (await world.runtime.find_files(other, query, limit)).items
+            ]
+        payloads: list[Payload] = [FileReferencePayload(path="uploads/data.csv"), ImagePayload(path="uploads/shot.png")]
+        await world.runtime.send(context_id, payloads)
+        await world.runtime.rested(context_id)
+        messages = await world.runtime.read_messages(context_id, branch="main")
+        (reference,) = [message for message in messages if isinstance(message, FileReference)]
+        (image,) = [message for message in messages if isinstance(message, Image)]
+    assert (reference.content, reference.error) == ("plum\n", None)
+    assert image.data == b64encode(SIGNATURE).decode()
+
+
+async def test_a_file_whose_name_is_protected_in_a_project_is_read_as_an_upload(tmp_path: Path) -> None:
+    world = furnished(tmp_path, says(("read_file", {"path": "uploads/config.fish"})), DONE)
+    async with world.runtime:
+        context_id = await world.start()
+        await world.runtime.add_file(context_id, "config.fish", b"set -x A 1\n")
+        assert await answers(world, context_id) == ["set -x A 1\n"]
+
+
+# commands
+
+
+@pytest.mark.parametrize("where", ["beside", "inside"])
+@pytest.mark.parametrize("mode", ["agent", "review"])
+@needs_landlock
+async def test_a_command_reads_uploads_wherever_the_data_directory_lies(tmp_path: Path, where: str, mode: str) -> None:
+    workspace = tmp_path / "project"
+    folder = workspace / ".data" if where == "inside" else tmp_path / "beside"
+    folder.mkdir(parents=True)
+    reads_more = 'cat "$PILOTHOUSE_UPLOADS/../../../../secret"'
+    world = furnished(folder, runs(SHOW), runs(reads_more), DONE, workspace=workspace)
+    (folder / "data" / "secret").write_text("fig")
+    async with world.runtime:
+        context_id = await world.start(mode=mode)
+        await world.runtime.add_file(context_id, "data.csv", b"plum,1\n")
+        shown, more = await answers(world, context_id)
+    assert shown == "plum,1\n"
+    assert ("fig" in more, "ermission denied" in more) == (mode == "agent", mode == "review")
+
+
+@needs_landlock
+async def test_a_command_that_is_confined_to_the_workspace_reads_uploads_and_cannot_write_them(tmp_path: Path) -> None:
+    others = [tool for tool in builtins() if tool.name != "execute"]
+    change = 'echo x > "$PILOTHOUSE_UPLOADS/data.csv"; echo x > "$PILOTHOUSE_UPLOADS/new"; rm "$PILOTHOUSE_UPLOADS"/*'
+    tools = [*others, Execute(os.environ, sandbox="workspace")]
+    world = furnished(tmp_path, runs(SHOW), runs(change), DONE, tools=tools)
+    async with world.runtime:
+        context_id = await world.start()
+        await world.runtime.add_file(context_id, "data.csv", b"plum,1\n")
+        shown, refused = await answers(world, context_id)
+        assert (shown, refused.count("ermission denied")) == ("plum,1\n", 3)
+        assert tree(stored(world, context_id)) == ["data.csv"]
+
+
+@needs_landlock
+async def test_another_conversations_uploads_cannot_be_reached(tmp_path: Path) -> None:
+    world = furnished(tmp_path)
+    async with world.runtime:
+        mine, other = await world.start(mode="review"), await world.start()
+        await world.runtime.add_file(other, "secret.txt", b"plum")
+        secret = stored(world, other) / "secret.txt"
+    ask = says(
+        ("read_file", {"path": "uploads/secret.txt"}),
+        ("read_file", {"path": str(secret)}),
+        ("read_file", {"path": f"uploads/../../../{other}/artifacts/uploads/secret.txt"}),
+        ("execute", {"command": f'cat "$PILOTHOUSE_UPLOADS/../../../{other}/artifacts/uploads/secret.txt"'}),
+    )
+    again = furnished(tmp_path, ask, DONE, ids_from=1000)
+    async with again.runtime:
+        answered = await answers(again, mine)
+    assert len(answered) == 4
+    assert "plum" not in "".join(answered)
+
+
+async def test_a_sub_agent_reads_the_uploads_of_its_conversation(tmp_path: Path) -> None:
+    delegates = says(("delegate", {"task": "read it"}))
+    read = says(("read_file", {"path": "uploads/data.csv"}))
+    world = furnished(tmp_path, delegates, read, DONE, DONE, tools=[*builtins(), Delegate()])
+    async with world.runtime:
+        context_id = await world.start()
+        await world.runtime.add_file(context_id, "data.csv", b"plum\n")
+        await answers(world, context_id)
+        (child,) = (await world.runtime.contexts(parent=context_id)).items
+        assert await results(world, child.context_id) == ["plum\n"]
+        await world.runtime.add_file(child.context_id, "more.csv", b"fig\n")
+        assert tree(stored(world, context_id)) == ["data.csv", "more.csv"]
+
+
+# copying and removing
+
+
+async def test_copying_an_upload_is_an_act_of_the_person_that_never_replaces_a_file(tmp_path: Path) -> None:
+    world = furnished(tmp_path)
+    (world.workspace / "taken.csv").write_text("mine")
+    (world.workspace / "docs").mkdir()
+    async with world.runtime:
+        context_id = await world.start(mode="plan")
+        await world.runtime.add_file(context_id, "data.csv", b"plum\n")
+        await world.runtime.add_file(context_id, "taken.csv", b"fig\n")
+
+        async def copy(name: str, path: str | None = None) -> str:
+            return (await world.runtime.copy_upload(context_id, name, path, by="anna")).path
+
+        assert await copy("data.csv") == "data.csv"
+        assert await copy("data.csv") == "data.csv"  # the same again is no second copy
+        assert await copy("data.csv", "a/b.csv") == "a/b.csv"
+        assert await copy("data.csv", "docs") == "docs/data.csv"
+        assert await copy("data.csv", "new/") == "new/data.csv"
+        assert await copy("taken.csv") == "taken-2.csv"
+        for path, code in (
+            ("taken.csv", Code.FILE_EXISTS),
+            ("../out.csv", Code.OUTSIDE_WORKSPACE),
+            ("/etc/out.csv", Code.OUTSIDE_WORKSPACE),
+            (".git/hooks/post-checkout", Code.PROTECTED_PATH),
+            (".bashrc", Code.PROTECTED_PATH),
+            (".pilothouse/config.toml", Code.PROTECTED_PATH),
+            ("uploads/data.csv", Code.UPLOAD_READ_ONLY),
+            ("a\0b", Code.OUTSIDE_WORKSPACE),
+        ):
+            with pytest.raises(Conflict) as refused:
+                await copy("data.csv", path)
+            assert refused.value.reason.code is code, path
+        entries = [entry for entry in await world.runtime.audit(context_id) if entry.kind == "upload_copied"]
+        assert [entry.by for entry in entries] == ["anna"] * 5
+        assert entries[0].detail == {"name": "data.csv", "path": "data.csv"}
+    assert (world.workspace / "taken.csv").read_text() == "mine"
+    assert tree(world.workspace) == [
+        *("a", "a/b.csv", "data.csv", "docs", "docs/data.csv", "new", "new/data.csv", "taken-2.csv", "taken.csv"),
+    ]
+
+
+async def test_a_removed_upload_is_deleted_and_sent_messages_keep_what_they_held(tmp_path: Path) -> None:
+    world = furnished(tmp_path, DONE, says(("read_file", {"path": "uploads/data.csv"})), DONE)
+    async with world.runtime:
+        context_id = await world.start()
+        await world.runtime.add_file(context_id, "data.csv", b"plum\n")
+        await world.runtime.send(context_id, [FileReferencePayload(path="uploads/data.csv")])
+        await world.runtime.rested(context_id)
+        await world.runtime.remove_upload(context_id, "data.csv", by="anna")
+        assert tree(stored(world, context_id)) == []
+        first = (await world.runtime.read_messages(context_id, branch="main"))[0]
+        assert isinstance(first, FileReference)
+        assert first.content == "plum\n"
+        assert await answers(world, context_id) == ["'uploads/data.csv' does not exist."]
+        (entry,) = [entry for entry in await world.runtime.audit(context_id) if entry.kind == "upload_removed"]
+        assert (entry.by, entry.detail) == ("anna", {"name": "data.csv"})
+        with pytest.raises(NotFound):
+            await world.runtime.remove_upload(context_id, "data.csv")
+        assert await world.runtime.audit_break(context_id) is None
+
+
+async def test_an_upload_removed_while_it_is_read_is_missing_and_nothing_else(tmp_path: Path) -> None:
+    world = furnished(tmp_path)
+    async with world.runtime:
+        context_id = await world.start()
+        await world.runtime.add_file(context_id, "data.csv", b"plum\n")
+        workspace = (await world.runtime.context(context_id)).workspace()
+        with workspace.opened("uploads/data.csv") as file:
+            await world.runtime.remove_upload(context_id, "data.csv")
+            assert file.read() == b"plum\n"  # who has it open reads it to its end
+        assert (await world.runtime.add_file(context_id, "data.csv", b"fig\n")).path == "uploads/data.csv"
+        assert workspace.read("uploads/data.csv") == b"fig\n"
+
+
+# hostile names and links
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "..",
+        ".",
+        "",
+        "a/b",
+        "../data.csv",
+        "/etc/passwd",
+        "a\0b",
+        "x" * 300,
+        "data.csv/",
+        "./data.csv",
+        "\u202edata.csv",
+    ],
+)
+async def test_a_name_that_is_no_upload_is_not_found(tmp_path: Path, name: str) -> None:
+    world = furnished(tmp_path)
+    async with world.runtime:
+        context_id = await world.start()
+        await world.runtime.add_file(context_id, "data.csv", b"plum\n")
+        for act in (world.runtime.copy_upload, world.runtime.remove_upload):
+            with pytest.raises(NotFound) as refused:
+                await act(context_id, name)
+            assert refused.value.reason.code is Code.UNKNOWN_UPLOAD
+        assert tree(stored(world, context_id)) == ["data.csv"]
+    assert tree(world.workspace) == []
+
+
+async def test_a_link_put_among_the_uploads_leads_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("plum")
+    ask = says(
+        ("read_file", {"path": "uploads/link"}),
+        ("read_file", {"path": "uploads/folder/secret"}),
+        ("grep", {"pattern": "plum", "path": "uploads"}),
+        ("grep", {"pattern": "plum", "path": "uploads/link"}),
+    )
+    world = furnished(tmp_path, ask, DONE)
+    async with world.runtime:
+        context_id = await world.start()
+        await world.runtime.add_file(context_id, "data.csv", b"fig\n")
+        (stored(world, context_id) / "link").symlink_to(tmp_path / "secret")
+        (stored(world, context_id) / "folder").symlink_to(tmp_path)
+        for act in (world.runtime.copy_upload, world.runtime.remove_upload):
+            with pytest.raises(NotFound):
+                await act(context_id, "link")
+        found = (await world.runtime.find_files(context_id)).items
+        assert [item.path for item in found] == ["uploads/data.csv"]
+        assert "plum" not in "".join(await answers(world, context_id))
+        exported = b"".join([piece async for piece in world.runtime.export_context(context_id)])
+        assert b64encode(b"plum") not in exported
+    assert (tmp_path / "secret").read_text() == "plum"
+
+
+async def test_a_link_in_the_place_of_the_uploads_opens_no_other_folder(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret").write_text("plum")
+    world = furnished(tmp_path, says(("read_file", {"path": "uploads/secret"}), ("list_directory", {})), DONE)
+    async with world.runtime:
+        context_id = await world.start()
+        folder = tmp_path / "data" / "contexts" / context_id / "artifacts"
+        folder.mkdir(exist_ok=True)
+        (folder / "uploads").symlink_to(outside)
+        read, listed = await answers(world, context_id)
+        assert (read, listed) == ("'uploads/secret' does not exist.", "[empty]")
+        with pytest.raises(StoreRefused):
+            await world.runtime.add_file(context_id, "data.csv", b"x")
+        with pytest.raises(StoreRefused):
+            await world.runtime.remove_upload(context_id, "secret")
+        assert (await world.runtime.find_files(context_id)).items == ()
+    assert tree(outside) == ["secret"]
+
+
+# bounds and faults
+
+
+@contextmanager
+def files_end_at(size: int) -> Iterator[None]:
+    """Writing more fails, as on a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+async def test_an_upload_that_the_disk_refuses_leaves_nothing_and_the_next_one_works(tmp_path: Path) -> None:
+    world = furnished(tmp_path)
+    async with world.runtime:
+        context_id = await world.start()
+        with files_end_at(100_000), pytest.raises(StoreRefused) as refused:
+            await world.runtime.add_file(context_id, "data.csv", bytes(200_000))
+        assert refused.value.reason.code is Code.UPLOAD_NOT_STORED
+        assert os.strerror(errno.EFBIG) in str(refused.value)
+        folder = stored(world, context_id)
+        assert tree(folder.parent) == ["outputs", "uploads"]
+        (folder.parent / ".upload").write_bytes(b"left by a crash")
+        assert (await world.runtime.add_file(context_id, "data.csv", bytes(200_000))).path == "uploads/data.csv"
+        assert tree(folder.parent) == ["outputs", "uploads", "uploads/data.csv"]
+
+
+async def test_the_uploads_of_a_conversation_are_bounded_in_number_and_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounds, "MAX_UPLOADS", 2)
+    monkeypatch.setattr(bounds, "MAX_ALL_UPLOADS_BYTES", 10)
+    world = furnished(tmp_path)
+    async with world.runtime:
+        context_id = await world.start()
+        await world.runtime.add_file(context_id, "a", b"12345")
+        with pytest.raises(Conflict) as refused:
+            await world.runtime.add_file(context_id, "b", b"123456")
+        assert str(refused.value) == (
+            "The uploads of this conversation hold 5 bytes; with 6 more they would exceed 10. Remove some first."
+        )
+        await world.runtime.add_file(context_id, "b", b"12345")
+        with pytest.raises(Conflict, match="has 2 uploads already"):
+            await world.runtime.add_file(context_id, "c", b"")
+        await world.runtime.remove_upload(context_id, "a")
+        await world.runtime.add_file(context_id, "c", b"12345")
+        with pytest.raises(InvalidInput):
+            await world.runtime.add_file(context_id, "d", bytes(MAX_UPLOAD_BYTES + 1))
+
+
+# earlier versions
+
+
+async def test_an_upload_of_an_earlier_version_is_still_read_in_the_workspace(tmp_path: Path) -> None:
+    world = furnished(tmp_path, DONE)
+    (world.workspace / "uploads").mkdir()
+    (world.workspace / "uploads" / "old.txt").write_text("plum\n")
+    async with world.runtime:
+        context_id = await world.start()
+        await world.runtime.add_file(context_id, "new.txt", b"fig\n")
+        await world.runtime.send(context_id, [FileReferencePayload(path="uploads/old.txt")])
+        await world.runtime.rested(context_id)
+        first = (await world.runtime.read_messages(context_id, branch="main"))[0]
+        assert isinstance(first, FileReference)
+        assert first.content == "plum\n"
+        with pytest.raises(NotFound):  # it is the repository's now: nothing of ours removes it
+            await world.runtime.remove_upload(context_id, "old.txt")
+    assert tree(world.workspace) == ["uploads", "uploads/old.txt"]
+
+
+async def test_a_conversation_in_memory_says_that_it_takes_no_uploads(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    context_id = await world.start()
+    with pytest.raises(Conflict) as refused:
+        await world.runtime.add_file(context_id, "a.txt", b"x")
+    assert refused.value.reason.code is Code.UPLOADS_NOT_KEPT
+    assert tree(tmp_path) == []
