@@ -161,6 +161,7 @@ def test_the_commands_of_the_runtime_are_these_and_no_others() -> None:
             "explain_call",
             "export_context",
             "export_markdown",
+            "left_out_of_export",
             "find",
             "forget",
             "fork",

@@ -105,6 +105,7 @@ class Code(StrEnum):
     UNKNOWN_UPLOAD = "unknown_upload"
     UPLOAD_READ_ONLY = "upload_read_only"
     UPLOAD_NOT_STORED = "upload_not_stored"
+    UPLOAD_LEFT_OUT = "upload_left_out"
     UPLOADS_NOT_KEPT = "uploads_not_kept"
     UPLOADS_FULL = "uploads_full"
     TOO_MANY_UPLOADS = "too_many_uploads"

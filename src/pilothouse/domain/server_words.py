@@ -133,6 +133,10 @@ SERVER_WORDS: Mapping[Code, tuple[str, str]] = {
         "check the data directory, then try again.",
         "{name!r} 无法随对话保存：{detail}。没有保留任何内容。请释放空间或检查数据目录，然后重试。",
     ),
+    Code.UPLOAD_LEFT_OUT: (
+        "The export does not carry the upload {name!r} ({size} bytes): it holds {limit} bytes of uploads at most.",
+        "导出文件不包含上传的 {name!r}（{size} 字节）：其中的上传文件最多共 {limit} 字节。",
+    ),
     Code.UPLOADS_NOT_KEPT: (
         "This conversation is kept in memory only and takes no uploads. Put the file into the workspace instead.",
         "此对话只保存在内存中，不能接收上传文件。请改为把文件放入工作区。",

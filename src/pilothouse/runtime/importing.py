@@ -5,7 +5,7 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,10 +24,11 @@ from pilothouse.domain.contexts import (
     StoredContext,
     check_context_id,
 )
-from pilothouse.domain.errors import InvalidInput, NotFound
+from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreRefused
 from pilothouse.domain.images import decoded, is_address, media_type
 from pilothouse.domain.messages import FileReference, Image, Text, ToolRequest
 from pilothouse.domain.modes import DEFAULT_MODE, Mode, Modes, is_looser
+from pilothouse.domain.payloads import MAX_UPLOAD_BYTES
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Rule, rule_reason
 from pilothouse.domain.states import Failed, Idle, WaitingForRecovery, is_resting, name_of
@@ -48,7 +49,11 @@ from pilothouse.runtime.transfer import (
     KeyLine,
     Line,
     MessageLine,
+    UploadLine,
+    upload_left_out,
 )
+from pilothouse.tools.artifacts import UPLOADS
+from pilothouse.tools.uploads import MAX_ALL_UPLOADS_BYTES, MAX_UPLOADS, UploadStore, is_upload_name
 
 _LINE: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
 _MESSAGE_ID = re.compile(r"[0-9a-f-]{36}")
@@ -57,7 +62,7 @@ _PATH_AT_MOST = 4096
 
 
 class Imported(Value):
-    """`left_out` is what gave leave to something and was not taken over."""
+    """`left_out` is what gave leave to something and was not taken over, and uploads that the file does not hold."""
 
     context_id: ContextId
     left_out: tuple[Reason, ...] = ()
@@ -77,7 +82,7 @@ async def import_context(
 
     Raises: InvalidInput, saying what is wrong; Conflict when the id is taken; StoreError. Then nothing has changed.
     """
-    change = await asyncio.to_thread(_read, data)
+    change, uploads = await asyncio.to_thread(_read, data)
     if workspace is not None:
         check_workspace(contexts.parts, workspace)
     new_id = check_context_id(context_id or change.core.context_id)
@@ -99,8 +104,27 @@ async def import_context(
     if not grants:
         core, left_out = _without_leave(contexts, core)
         calls = await _looked_at_anew(contexts, core, calls, left_out)
-    await finish(contexts.parts.store.create(msgspec.structs.replace(change, core=core, calls=calls)))
+    change = msgspec.structs.replace(change, core=core, calls=calls)
+    await finish(_create(contexts, change, [line for line in uploads if line.data is not None]))
+    left_out += [upload_left_out(line.name, line.size) for line in uploads if line.data is None]
     return Imported(new_id, tuple(left_out))
+
+
+async def _create(contexts: Contexts, change: Change, uploads: Sequence[UploadLine]) -> None:
+    """The context with its uploads, or nothing. Raises: Conflict, StoreError."""
+    store, context_id = contexts.parts.store, change.core.context_id
+    folder = store.artifacts_folder(context_id)
+    if uploads and folder is None:
+        raise Conflict(Code.UPLOADS_NOT_KEPT)
+    await store.create(change)
+    try:
+        for line in uploads:
+            assert folder is not None
+            assert line.data is not None
+            await asyncio.to_thread(UploadStore(folder / UPLOADS).add, line.name, line.data)
+    except OSError as error:
+        await store.delete(context_id)
+        raise StoreRefused(Code.UPLOAD_NOT_STORED, name=line.name, detail=error.strerror or str(error)) from error
 
 
 async def _parent(contexts: Contexts, core: ContextCore, *, grants: bool, by: str) -> ContextId | None:
@@ -166,7 +190,7 @@ async def _looked_at_anew(
     return tuple(found)
 
 
-def _read(data: bytes) -> Change:
+def _read(data: bytes) -> tuple[Change, list[UploadLine]]:
     """Raises: InvalidInput, with the line that is wrong."""
     lines = list(_lines(data))
     heads = [line for line in lines if isinstance(line, Head)]
@@ -191,7 +215,9 @@ def _read(data: bytes) -> Change:
     _check_images(change)
     _check_compressions(change)
     _check_core(change)
-    return change
+    uploads = [line for line in lines if isinstance(line, UploadLine)]
+    _check_uploads(uploads)
+    return change, uploads
 
 
 def _lines(data: bytes) -> Iterator[Line]:
@@ -238,6 +264,21 @@ def _check_images(change: Change) -> None:
             raise _refused(f"the image {image.id} is not what it says")
         if image.url is not None and not is_address(image.url):
             raise _refused(f"the image {image.id} has no address")
+
+
+def _check_uploads(uploads: Sequence[UploadLine]) -> None:
+    """A name becomes a file's name: none that an upload could not have got."""
+    for line in uploads:
+        if not is_upload_name(line.name):
+            raise _refused(f"{line.name!r} is no name of an upload")
+        if line.size < 0 or len(line.data or b"") > MAX_UPLOAD_BYTES:
+            raise _refused(f"the upload {line.name!r} is too large")
+        if line.data is not None and len(line.data) != line.size:
+            raise _refused(f"the upload {line.name!r} is not whole")
+    if len(uploads) > MAX_UPLOADS or sum(len(line.data or b"") for line in uploads) > MAX_ALL_UPLOADS_BYTES:
+        raise _refused("it has too many uploads")
+    if len({line.name for line in uploads}) != len(uploads):
+        raise _refused("two uploads have the same name")
 
 
 def _check_compressions(change: Change) -> None:

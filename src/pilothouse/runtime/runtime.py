@@ -45,6 +45,7 @@ class Runtime(Contexts):
     remove_upload = uploads.remove_upload
     set_title = titles.set_title
     export_context = transfer.export_context
+    left_out_of_export = transfer.left_out_of_export
     export_markdown = transfer.export_markdown
     import_context = importing.import_context
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import itertools
 from collections.abc import AsyncIterator, Mapping, Sequence
 
 import msgspec
@@ -9,19 +10,23 @@ import msgspec
 from pilothouse.domain.audit import AuditEntry
 from pilothouse.domain.branches import Branch
 from pilothouse.domain.calls import CallRecord
-from pilothouse.domain.codes import Code, Language
+from pilothouse.domain.codes import Code, Language, Reason
 from pilothouse.domain.contexts import FORMAT, ContextCore, SentKey
 from pilothouse.domain.errors import Conflict
 from pilothouse.domain.markdown import Teller
 from pilothouse.domain.messages import ErrorMessage, Message, ToolRequest
+from pilothouse.domain.payloads import MAX_UPLOAD_BYTES
 from pilothouse.domain.states import WaitingForRecovery, name_of
 from pilothouse.domain.values import CallId, MessageId, Value
 from pilothouse.runtime.calls import records_of
 from pilothouse.runtime.contexts import Contexts
+from pilothouse.runtime.live import Live
 from pilothouse.runtime.messages import read_ids
+from pilothouse.tools.uploads import StoredUpload
 
 _AT_ONCE = 500
 _TOLD_AT_ONCE = 50
+MAX_EXPORTED_UPLOAD_BYTES = 32 * 1024 * 1024  # in base64 they still fit into an import, beside the messages
 
 
 class _Line(Value, tag_field="type"):
@@ -57,13 +62,20 @@ class KeyLine(_Line, tag="key"):
     key: SentKey
 
 
+class UploadLine(_Line, tag="upload"):
+    name: str
+    size: int
+    data: bytes | None = None
+    """None for one that the bound leaves out."""
+
+
 class End(_Line, tag="end"):
     """`digest` is of every byte before this line: a file that was cut or changed is not taken."""
 
     digest: str
 
 
-Line = Head | CoreLine | BranchLine | MessageLine | CallLine | AuditLine | KeyLine | End
+Line = Head | CoreLine | BranchLine | MessageLine | CallLine | AuditLine | KeyLine | UploadLine | End
 
 
 async def export_context(contexts: Contexts, context_id: str) -> AsyncIterator[bytes]:
@@ -88,7 +100,41 @@ async def export_context(contexts: Contexts, context_id: str) -> AsyncIterator[b
         for message in await store.messages(live.id, message_ids[start : start + _AT_ONCE]):
             if not _is_gap(message):
                 yield _written(MessageLine(message), digest)
+    async for line in _uploads(live):
+        yield _written(line, digest)
     yield msgspec.json.encode(End(digest.hexdigest())) + b"\n"
+
+
+async def _uploads(live: Live) -> AsyncIterator[UploadLine]:
+    """The smallest first, as many as the bound allows; the others by name alone."""
+    for upload, is_carried in await _exported(live):
+        data = None
+        if is_carried and live.uploads is not None:
+            try:
+                data = await asyncio.to_thread(live.uploads.read, upload.name)
+            except OSError:  # it was removed meanwhile, or cannot be read
+                continue
+        yield UploadLine(upload.name, upload.size if data is None else len(data), data)
+
+
+async def _exported(live: Live) -> list[tuple[StoredUpload, bool]]:
+    """Each upload, and whether the bound lets an export carry it. A sub-agent's are its conversation's."""
+    if live.uploads is None or live.above:
+        return []
+    uploads = sorted(await asyncio.to_thread(live.uploads.all), key=lambda each: each.size)
+    ends = itertools.accumulate(upload.size for upload in uploads)
+    sizes = zip(uploads, ends, strict=True)
+    return [(each, end <= MAX_EXPORTED_UPLOAD_BYTES and each.size <= MAX_UPLOAD_BYTES) for each, end in sizes]
+
+
+async def left_out_of_export(contexts: Contexts, context_id: str) -> tuple[Reason, ...]:
+    """The uploads that an export does not carry. Raises: NotFound, StoreError."""
+    uploads = await _exported(await contexts.find(context_id))
+    return tuple(upload_left_out(upload.name, upload.size) for upload, is_carried in uploads if not is_carried)
+
+
+def upload_left_out(name: str, size: int) -> Reason:
+    return Reason(Code.UPLOAD_LEFT_OUT, {"name": name, "size": size, "limit": MAX_EXPORTED_UPLOAD_BYTES})
 
 
 async def export_markdown(

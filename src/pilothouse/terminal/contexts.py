@@ -2,10 +2,10 @@
 
 import argparse
 
-from pilothouse.domain.codes import Language, say
+from pilothouse.domain.codes import Code, Language, say
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.clean import visible
-from pilothouse.terminal.keeping import write_export
+from pilothouse.terminal.keeping import print_left_out, write_export
 from pilothouse.terminal.words import tell
 
 
@@ -15,6 +15,7 @@ async def contexts_command(options: argparse.Namespace, runtime: Runtime, langua
         case "export":
             size = await write_export(runtime, options.id, options.file)
             print(visible(tell("exported", language, file=options.file, size=size)))
+            await print_left_out(runtime, options.id, language)
         case "import":
             await _import(options, runtime, language)
         case "archive" | "restore":
@@ -34,7 +35,8 @@ async def _import(options: argparse.Namespace, runtime: Runtime, language: Langu
     )
     print(visible(tell("imported", language, context_id=told.context_id)))
     for reason in told.left_out:
-        print(visible(tell("left_out", language, what=say(reason, language))))
+        text = say(reason, language)
+        print(visible(text if reason.code is Code.UPLOAD_LEFT_OUT else tell("left_out", language, what=text)))
 
 
 async def _list(runtime: Runtime, language: Language, *, archived: bool) -> None:

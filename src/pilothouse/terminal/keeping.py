@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pilothouse.domain.codes import Language
+from pilothouse.domain.codes import Language, say
 from pilothouse.domain.messages import Usage
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.clean import visible
@@ -42,6 +42,12 @@ async def export(runtime: Runtime, context_id: str, name: str, language: Languag
         print(visible(tell("not_written", language, file=file, detail=error.strerror)))
         return
     print(visible(tell("exported", language, file=file, size=size)))
+    await print_left_out(runtime, context_id, language)
+
+
+async def print_left_out(runtime: Runtime, context_id: str, language: Language) -> None:
+    for reason in await runtime.left_out_of_export(context_id):
+        print(visible(say(reason, language)))
 
 
 async def write_export(runtime: Runtime, context_id: str, path: Path) -> int:

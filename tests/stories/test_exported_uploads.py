@@ -1,0 +1,112 @@
+"""A conversation that moves takes its uploads along, or says which it leaves behind."""
+
+import hashlib
+import json
+import shutil
+import stat
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilothouse.domain.codes import say
+from pilothouse.domain.errors import InvalidInput, NotFound, StoreRefused
+from pilothouse.runtime import transfer
+from pilothouse.terminal.contexts import contexts_command
+from tests.server.lending import furnished
+from tests.stories.test_uploads import files_end_at, stored, tree
+
+
+async def test_a_copied_folder_and_an_export_bring_the_uploads_with_them(tmp_path: Path) -> None:
+    workspace = tmp_path / "project"
+    for name in ("old", "copied", "imported"):
+        (tmp_path / name).mkdir()
+    world = furnished(tmp_path / "old", workspace=workspace)
+    async with world.runtime:
+        context_id = await world.start()
+        await world.runtime.add_file(context_id, "数据 1.csv", b"plum\xff\n")
+        exported = b"".join([piece async for piece in world.runtime.export_context(context_id)])
+        assert await world.runtime.left_out_of_export(context_id) == ()
+    shutil.copytree(tmp_path / "old/data/contexts" / context_id, tmp_path / "copied/data/contexts" / context_id)
+    copied = furnished(tmp_path / "copied", workspace=workspace, ids_from=1000)
+    imported = furnished(tmp_path / "imported", workspace=workspace, ids_from=1000)
+    async with copied.runtime, imported.runtime:
+        assert (await imported.runtime.import_context(exported)).left_out == ()
+        for each in (copied, imported):
+            found = (await each.runtime.context(context_id)).workspace().read("uploads/数据 1.csv")
+            assert found == b"plum\xff\n"
+            assert stat.S_IMODE((stored(each, context_id) / "数据 1.csv").stat().st_mode) == 0o600
+
+
+async def test_an_export_says_which_uploads_its_bound_leaves_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(transfer, "MAX_EXPORTED_UPLOAD_BYTES", 10)
+    (tmp_path / "new").mkdir()
+    world = furnished(tmp_path)
+    new = furnished(tmp_path / "new", workspace=world.workspace, ids_from=1000)
+    async with world.runtime, new.runtime:
+        context_id = await world.start()
+        await world.runtime.add_file(context_id, "large", bytes(11))
+        await world.runtime.add_file(context_id, "small", bytes(10))
+        file = tmp_path / "moved.jsonl"
+        await contexts_command(Namespace(action="export", id=context_id, file=file), world.runtime, "en")
+        (reason,) = await world.runtime.left_out_of_export(context_id)
+        text = "The export does not carry the upload 'large' (11 bytes): it holds 10 bytes of uploads at most."
+        assert say(reason) == text
+        assert text in capsys.readouterr().out.splitlines()
+        taken = Namespace(action="import", file=file, new_id=None, workspace=None, with_grants=False)
+        await contexts_command(taken, new.runtime, "zh")
+        assert say(reason, "zh") in capsys.readouterr().out.splitlines()
+        assert tree(stored(new, context_id)) == ["small"]
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ({"name": "../x", "size": 1, "data": "eA=="}, "no name of an upload"),
+        ({"name": "a/b", "size": 1, "data": "eA=="}, "no name of an upload"),
+        ({"name": ".x", "size": 1, "data": "eA=="}, "no name of an upload"),
+        ({"name": "a\0b", "size": 1, "data": "eA=="}, "no name of an upload"),
+        ({"name": "..", "size": 1, "data": "eA=="}, "no name of an upload"),
+        ({"name": "x", "size": 2, "data": "eA=="}, "not whole"),
+        ({"name": "x", "size": 1, "data": "not base64"}, "line 3"),
+        ({"name": "same", "size": 1, "data": "eA=="}, "same name"),
+    ],
+)
+async def test_uploads_of_a_file_that_a_stranger_wrote_are_checked(
+    tmp_path: Path, line: dict[str, Any], why: str
+) -> None:
+    world = furnished(tmp_path)
+    (tmp_path / "new").mkdir()
+    new = furnished(tmp_path / "new", workspace=world.workspace, ids_from=1000)
+    async with world.runtime, new.runtime:
+        context_id = await world.start()
+        lines = b"".join([piece async for piece in world.runtime.export_context(context_id)]).splitlines()[:-1]
+        more = {"type": "upload", "name": "same", "size": 1, "data": "eA=="}
+        head = [json.loads(each) for each in lines]
+        body = b"".join(
+            json.dumps(each).encode() + b"\n" for each in [*head[:2], {"type": "upload", **line}, more, *head[2:]]
+        )
+        end = json.dumps({"type": "end", "digest": hashlib.sha256(body).hexdigest()}).encode() + b"\n"
+        with pytest.raises(InvalidInput, match=why):
+            await new.runtime.import_context(body + end)
+        with pytest.raises(NotFound):
+            await new.runtime.context(context_id)
+
+
+async def test_an_import_whose_uploads_the_disk_refuses_leaves_no_conversation(tmp_path: Path) -> None:
+    world = furnished(tmp_path)
+    (tmp_path / "new").mkdir()
+    new = furnished(tmp_path / "new", workspace=world.workspace, ids_from=1000)
+    async with world.runtime, new.runtime:
+        context_id = await world.start()
+        await world.runtime.add_file(context_id, "data.csv", bytes(200_000))
+        exported = b"".join([piece async for piece in world.runtime.export_context(context_id)])
+        with files_end_at(100_000), pytest.raises(StoreRefused):
+            await new.runtime.import_context(exported)
+        with pytest.raises(NotFound):
+            await new.runtime.context(context_id)
+        await new.runtime.import_context(exported)
+        assert tree(stored(new, context_id)) == ["data.csv"]
