@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { UPLOAD_AT_MOST, type SendFile } from "../src/api/upload";
-import { Lost } from "../src/api/types";
+import type { Api } from "../src/api/http";
+import { Lost, ServerError } from "../src/api/types";
 import { makeDrafts } from "../src/features/chat/drafts";
-import { TOO_LARGE, kindOf, makeUploads } from "../src/features/chat/composer/uploads";
+import { TOO_LARGE, kindOf, makeUploads, removeUpload, uploadName } from "../src/features/chat/composer/uploads";
 
 /** A network on which each file arrives, or not, when the test says so. */
 function network() {
@@ -92,4 +93,29 @@ test("a large image is a file like any other", () => {
   expect(kindOf(new Blob(["x"], { type: "image/webp" }))).toBe("image");
   expect(kindOf(new Blob(["x"], { type: "image/svg+xml" }))).toBe("file");
   expect(kindOf(new Blob([new Uint8Array(5 * 1024 * 1024 + 1)], { type: "image/png" }))).toBe("file");
+});
+
+test("only a path straight below uploads/ names an upload", () => {
+  expect(uploadName("uploads/图片 1.png")).toBe("图片 1.png");
+  for (const path of ["uploads", "uploads/", "uploads/a/b.txt", "src/uploads/a.txt", "a.txt", ""])
+    expect(uploadName(path)).toBeNull();
+});
+
+test("removing an upload deletes it on the server, and one that is gone already is no error", async () => {
+  const asked: unknown[] = [];
+  let status: number | null = null;
+  const api = (async (route: string, given: object) => {
+    asked.push([route, given]);
+    if (status !== null) throw new ServerError({ title: "", status, code: "", detail: "" });
+    return null;
+  }) as unknown as Api;
+  await removeUpload(api, "c", "uploads/a.txt");
+  status = 404;
+  await removeUpload(api, "c", "uploads/a.txt");
+  const given = { path: { context_id: "c", name: "a.txt" } };
+  expect(asked).toEqual(Array(2).fill(["DELETE /api/contexts/{context_id}/files/{name}", given]));
+  await removeUpload(api, "c", "src/a.txt");
+  expect(asked.length).toBe(2);
+  status = 500;
+  await expect(removeUpload(api, "c", "uploads/a.txt")).rejects.toThrow(ServerError);
 });

@@ -53,7 +53,7 @@ export function Said({ messages, context, versions }: Given) {
     <article className="said" aria-label={t("you")}>
       <div className="said-bubble">
         {text !== "" && <SaidText id={id} text={text} />}
-        <FileChips files={filesOf(messages)} />
+        <FileChips files={filesOf(messages)} context={context} />
       </div>
       <footer className="row-foot">
         {versions}

@@ -2,10 +2,10 @@
 import { useSyncExternalStore } from "react";
 import { keep, kept } from "../../app/looks";
 
-/** A file that is in the workspace already. */
+/** A file that was uploaded already, or that lies in the workspace. */
 export interface Attached {
   readonly path: string;
-  /** In bytes, where that is known. */
+  /** In bytes, of one that was uploaded for this draft. */
   readonly size: number | null;
   readonly kind: "image" | "file";
 }

@@ -1,30 +1,39 @@
 /** What is attached to a draft, and what is on its way there. */
 import { useCell } from "../../../app/cell";
 import { useLanguage, usePage } from "../../../app/page";
+import { problemOfError } from "../../../api/types";
 import { UPLOAD_AT_MOST } from "../../../api/upload";
 import { useWords } from "../../../i18n/words";
 import { IconButton } from "../../../ui/Button";
 import { Icon } from "../../../ui/icons";
 import { visibleName } from "../../../ui/names";
+import { notify } from "../../../ui/Notices";
 import { sayProblem } from "../../../ui/ProblemNote";
 import { sizeOf } from "../../../ui/sizes";
 import { type Attached, drafts, useDraft } from "../drafts";
-import { TOO_LARGE, type Uploading, previews, uploads } from "./uploads";
+import { TOO_LARGE, type Uploading, previews, removeUpload, uploads } from "./uploads";
 import { WORDS } from "./words";
 
 export function Chips({ id }: { id: string | null }) {
   const t = useWords(WORDS);
+  const { api } = usePage();
+  const language = useLanguage();
   const { files } = useDraft(id);
   const going = useCell(uploads).filter((each) => each.context === id);
+  const remove = (file: Attached) => {
+    drafts.write(id, { files: files.filter((each) => each !== file) });
+    // The size is known of what was uploaded for this draft; another message may name what came back from one.
+    if (id === null || file.size === null) return;
+    removeUpload(api, id, file.path).catch((error: unknown) =>
+      notify(sayProblem(problemOfError(error), language), true),
+    );
+  };
   if (files.length + going.length === 0) return null;
   return (
     <ul className="composer-chips" aria-label={t("attached")}>
       {files.map((file) => (
         <li key={file.path}>
-          <AttachedChip
-            file={file}
-            onRemove={() => drafts.write(id, { files: files.filter((each) => each !== file) })}
-          />
+          <AttachedChip file={file} onRemove={() => remove(file)} />
         </li>
       ))}
       {going.map((each) => (

@@ -1,7 +1,8 @@
-/** Files on their way into a workspace: one after the other, wherever the person looks meanwhile. */
+/** Files on their way to a conversation: one after the other, wherever the person looks meanwhile. */
+import type { Api } from "../../../api/http";
 import type { Problem } from "../../../api/schema";
 import { type SendFile, UPLOAD_AT_MOST } from "../../../api/upload";
-import { problemOfError } from "../../../api/types";
+import { ServerError, problemOfError } from "../../../api/types";
 import { makeCell, type Cell } from "../../../app/cell";
 import { type Attached, type Drafts, drafts } from "../drafts";
 
@@ -95,6 +96,26 @@ export function makeUploads(kept: Drafts, whenDone: (path: string, preview: stri
       drop(key);
     },
   };
+}
+
+const FOLDER = "uploads/";
+
+/** The name of an upload by its path in messages; null for a file of the workspace. */
+export function uploadName(path: string): string | null {
+  const name = path.startsWith(FOLDER) ? path.slice(FOLDER.length) : "";
+  return name === "" || name.includes("/") ? null : name;
+}
+
+/** Deletes an upload. Rejects like `Api`, but not where there is none of that name any more. */
+export async function removeUpload(api: Api, context: string, path: string): Promise<void> {
+  const name = uploadName(path);
+  if (name === null) return;
+  try {
+    // Not tried again: meanwhile another upload may have got the name.
+    await api("DELETE /api/contexts/{context_id}/files/{name}", { path: { context_id: context, name } });
+  } catch (error) {
+    if (!(error instanceof ServerError && error.problem.status === 404)) throw error;
+  }
 }
 
 /** Pictures of what was attached here, by path. They are not kept: after a reload a sign stands for them. */

@@ -1,10 +1,15 @@
 /** The files and images of a person's message: a small picture where its bytes are there, else a chip with the name. */
 import type { Reason } from "../../../api/schema";
-import { useLanguage } from "../../../app/page";
+import { problemOfError } from "../../../api/types";
+import { useLanguage, usePage } from "../../../app/page";
 import { say } from "../../../i18n/say";
 import { useWords } from "../../../i18n/words";
+import { IconButton } from "../../../ui/Button";
 import { Icon } from "../../../ui/icons";
 import { visibleName, visibleText } from "../../../ui/names";
+import { notify } from "../../../ui/Notices";
+import { sayProblem } from "../../../ui/ProblemNote";
+import { uploadName } from "../composer/uploads";
 import { WORDS } from "./words";
 
 /** Parts of a message that was stored, and of one that is on its way. */
@@ -32,24 +37,26 @@ export function filesOf(parts: readonly (Part | (Part & Omit<FilePart, "key" | "
   });
 }
 
-export function FileChips({ files }: { files: readonly FilePart[] }) {
+/** With a `context`, an upload of it can be copied into the project. */
+export function FileChips({ files, context = null }: { files: readonly FilePart[]; context?: string | null }) {
   if (files.length === 0) return null;
   return (
     <ul className="said-files">
       {files.map((file) => (
         <li key={file.key}>
-          <FileChip file={file} />
+          <FileChip file={file} context={context} />
         </li>
       ))}
     </ul>
   );
 }
 
-function FileChip({ file }: { file: FilePart }) {
+function FileChip({ file, context }: { file: FilePart; context: string | null }) {
   const t = useWords(WORDS);
   const language = useLanguage();
   const name = visibleName(file.path ?? file.url ?? "");
   const label = name === "" ? t("pasted") : name;
+  const upload = uploadName(file.path ?? "");
   return (
     <>
       {file.data != null && file.media_type != null && (
@@ -62,8 +69,28 @@ function FileChip({ file }: { file: FilePart }) {
           {rangeOf(file.range)}
         </span>
         {file.error != null && <span className="chip-note">{visibleText(say(file.error, language))}</span>}
+        {context !== null && upload !== null && <CopyUpload context={context} name={upload} />}
       </span>
     </>
+  );
+}
+
+function CopyUpload({ context, name }: { context: string; name: string }) {
+  const t = useWords(WORDS);
+  const language = useLanguage();
+  const { api } = usePage();
+  const copy = () =>
+    api("POST /api/contexts/{context_id}/files/{name}/copy", { path: { context_id: context, name }, body: {} }).then(
+      ({ path }) => notify(t("copied", { name: visibleName(name), path: visibleName(path) })),
+      (error: unknown) => notify(sayProblem(problemOfError(error), language), true),
+    );
+  return (
+    <IconButton
+      kind={["quiet", "small"]}
+      icon="copy"
+      label={t("copyUpload", { name: visibleName(name) })}
+      onClick={() => void copy()}
+    />
   );
 }
 

@@ -5,6 +5,8 @@ export const WORDS = {
   showLess: ["Show less", "收起"],
   image: ["Image {name}", "图片 {name}"],
   pasted: ["Image", "图片"],
+  copyUpload: ["Copy {name} to the project", "将 {name} 复制到项目"],
+  copied: ["{name} was copied to {path} in the project.", "已将 {name} 复制到项目中的 {path}。"],
   edit: ["Edit and send on a new branch", "编辑并在新分支发送"],
   editing: ["Edit your message", "编辑你的消息"],
   resend: ["Send on a new branch", "在新分支发送"],

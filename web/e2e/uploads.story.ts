@@ -1,0 +1,64 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "vitest";
+import type { PageContextSummary } from "../src/api/schema";
+import { asks, read } from "./calls";
+import { type World, story } from "./story";
+
+const file = (name: string, text: string) => ({ name, mimeType: "text/plain", buffer: Buffer.from(text) });
+
+/** The uploads of the one conversation that there is, as they lie on disk. */
+async function uploaded({ ask, host }: World): Promise<readonly string[]> {
+  const { items } = await ask<PageContextSummary>("GET", "/api/contexts");
+  const folder = join(host.work, "..", "data", "contexts", items[0]?.context_id ?? "", "artifacts", "uploads");
+  return (await readdir(folder)).sort();
+}
+
+story("an upload stays out of the project until it is copied, and a removed one is deleted", async (world) => {
+  const { model, host, open } = world;
+  model.answers(asks(read("uploads/notes.txt")), "Plums it is.");
+  const screen = await open();
+  const chips = screen.page.getByRole("list", { name: "Attached files" });
+  const choose = screen.page.locator("form.composer input[type=file]");
+  await choose.setInputFiles([file("notes.txt", "plums\n"), file("secret.txt", "figs\n")]);
+  const remove = chips.getByRole("button", { name: "Remove secret.txt" });
+  await remove.waitFor();
+  expect(await uploaded(world)).toEqual(["notes.txt", "secret.txt"]);
+  await remove.click();
+  await expect.poll(() => uploaded(world)).toEqual(["notes.txt"]);
+  expect(await readdir(host.work)).toEqual([]);
+
+  await screen.say("what do I like?");
+  await screen.reads("Plums it is.");
+  await screen.rests();
+  expect(JSON.stringify((await model.asked(2)).messages)).toContain("plums");
+  expect(await readdir(host.work)).toEqual([]);
+
+  await screen.said.getByText("uploads/notes.txt").waitFor();
+  await screen.said.getByRole("button", { name: "Copy notes.txt to the project" }).click();
+  await screen.page
+    .getByRole("region", { name: "Notices" })
+    .getByText("notes.txt was copied to notes.txt in the project.")
+    .waitFor();
+  expect(await readdir(host.work)).toEqual(["notes.txt"]);
+  expect(await world.file("notes.txt")).toBe("plums\n");
+});
+
+story("in Chinese, an upload is copied to the project and the page says where", async (world) => {
+  const { model, open, put } = world;
+  model.answers("好的。");
+  await put("笔记.txt", "别的内容\n");
+  const screen = await open({ language: "zh" });
+  await screen.page.locator("form.composer input[type=file]").setInputFiles([file("笔记.txt", "李子\n")]);
+  await screen.page.getByRole("button", { name: "移除 笔记.txt" }).waitFor();
+  await screen.say("看看这个文件");
+  await screen.reads("好的。");
+  await screen.rests();
+  await screen.said.getByRole("button", { name: "将 笔记.txt 复制到项目" }).click();
+  await screen.page
+    .getByRole("region", { name: "通知" })
+    .getByText("已将 笔记.txt 复制到项目中的 笔记-2.txt。")
+    .waitFor();
+  expect(await world.file("笔记.txt")).toBe("别的内容\n");
+  expect(await world.file("笔记-2.txt")).toBe("李子\n");
+});
