@@ -17,12 +17,28 @@ const MODES = ["mode", "hint"];
 
 export function say(reason: Reason, language: Language): string {
   const { codes, modes } = WORDS[language];
-  // A mode goes by the name that its selector shows; one of the person's own has none here.
-  const titled = ([name, value]: [string, unknown]) => [
-    name,
-    MODES.includes(name) ? (modes[String(value)] ?? value) : value,
-  ];
-  return filled(codes[reason.code] ?? reason.code, Object.fromEntries(Object.entries(reason.params ?? {}).map(titled)));
+  const shown = ([name, value]: [string, unknown]) => {
+    // A mode goes by the name that its selector shows; one of the person's own has none here.
+    if (MODES.includes(name)) return [name, modes[String(value)] ?? value];
+    return [
+      name,
+      areReasons(value) ? value.map((each) => say(each, language)).join(language === "zh" ? "" : " ") : value,
+    ];
+  };
+  return filled(codes[reason.code] ?? reason.code, Object.fromEntries(Object.entries(reason.params ?? {}).map(shown)));
+}
+
+/** A stored remark whose stage is a code has words of its own. */
+export function isCode(text: string): text is Reason["code"] {
+  return Object.hasOwn(WORDS.en.codes, text);
+}
+
+function areReasons(value: unknown): value is Reason[] {
+  return Array.isArray(value) && value.length > 0 && value.every((each) => isReason(each));
+}
+
+function isReason(value: unknown): value is Reason {
+  return typeof value === "object" && value !== null && "code" in value && isCode(String(value.code));
 }
 
 export function sayState(state: State, language: Language): string {

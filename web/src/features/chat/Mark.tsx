@@ -1,6 +1,8 @@
 /** What happened beside the talk: switches of the mode, merges, summaries, things added for the model. */
+import type { Processing } from "../../api/schema";
 import type { Message } from "../../api/types";
 import { useLanguage } from "../../app/page";
+import { isCode, say, type Language } from "../../i18n/say";
 import { useWords, type Say } from "../../i18n/words";
 import { visibleName, visibleText } from "../../ui/names";
 import { timeOf } from "../../ui/times";
@@ -14,7 +16,8 @@ export function Mark({ message }: { message: Message }) {
   const text = contentOf(message);
   const line = (
     <>
-      {wordsOf(message, t, modeTitle)} · <time dateTime={message.timestamp}>{timeOf(message.timestamp, language)}</time>
+      {wordsOf(message, t, modeTitle, language)} ·{" "}
+      <time dateTime={message.timestamp}>{timeOf(message.timestamp, language)}</time>
     </>
   );
   if (text === "") return <p className="mark mark-line">{line}</p>;
@@ -28,7 +31,12 @@ export function Mark({ message }: { message: Message }) {
   );
 }
 
-function wordsOf(message: Message, t: Say<typeof WORDS>, modeTitle: (name: string) => string): string {
+function wordsOf(
+  message: Message,
+  t: Say<typeof WORDS>,
+  modeTitle: (name: string) => string,
+  language: Language,
+): string {
   switch (message.type) {
     case "system_control": {
       const detail = message.detail ?? {};
@@ -51,12 +59,20 @@ function wordsOf(message: Message, t: Say<typeof WORDS>, modeTitle: (name: strin
     case "workflow_execution":
       return t("workflow", { workflow: visibleName(message.workflow) });
     case "processing":
-      return t("processing", { stage: visibleName(message.stage) });
+      return remarkOf(message, language) ?? t("processing", { stage: visibleName(message.stage) });
     case "tool_result":
       return t("result", { tool: visibleName(message.tool) });
     default:
       return message.type;
   }
+}
+
+/** A remark of the runtime, such as that a message was sent shortened. */
+function remarkOf(message: Processing, language: Language): string | null {
+  if (!isCode(message.stage)) return null;
+  const params = message.detail?.params;
+  const isRecord = typeof params === "object" && params !== null;
+  return say({ code: message.stage, params: isRecord ? (params as Record<string, unknown>) : {} }, language);
 }
 
 function contentOf(message: Message): string {
