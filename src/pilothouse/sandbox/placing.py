@@ -49,7 +49,7 @@ def status_of(name: str, dir_fd: int, path: str) -> os.stat_result | None:
     return status
 
 
-def replace_file(dir_fd: int, name: str, data: bytes, before: os.stat_result | None, mode: int | None) -> None:
+def replace_file(dir_fd: int, name: str, data: bytes, before: os.stat_result | None, mode: int | None = None) -> None:
     """Put a file in its place as a whole. The new file gets the old one's mode, owner, ACL and extended attributes.
 
     Another user's file is written in place, since nobody else can make a file theirs; so is a file whose folder takes

@@ -233,32 +233,19 @@ class Workspace:
                 return ABSENT
             raise
 
-    def write(self, path: str, data: bytes, *, basis: str | None, mode: int | None = None) -> None:
-        """Put a file in place as a whole, keeping its mode bits (or with these), owner, ACL and extended attributes.
+    def write(self, path: str, data: bytes, *, basis: str | None) -> None:
+        """Put a file in place as a whole, keeping its mode bits, owner, ACL and extended attributes.
         Raises: ToolError, also when it has changed."""
         if (elsewhere := self.elsewhere(path)) is not None:
             other, inside = elsewhere
-            other.write(inside, data, basis=basis, mode=mode)
+            other.write(inside, data, basis=basis)
             return
         if not self.is_writable:
             raise ToolError(self.refusal, path=path)
         with self._parent(path) as (dir_fd, name):
             if basis is not None and basis != self.basis(path):
                 raise ToolError(Code.FILE_CHANGED, path=path)
-            replace_file(dir_fd, name, data, status_of(name, dir_fd, path), mode)
-
-    def remove(self, path: str, *, basis: str) -> None:
-        """Take a file away that still holds what `basis` names. Raises: ToolError."""
-        if (elsewhere := self.elsewhere(path)) is not None:
-            other, inside = elsewhere
-            other.remove(inside, basis=basis)
-            return
-        if not self.is_writable:
-            raise ToolError(self.refusal, path=path)
-        with self._parent(path) as (dir_fd, name):
-            if basis != self.basis(path):
-                raise ToolError(Code.FILE_CHANGED, path=path)
-            os.unlink(name, dir_fd=dir_fd)
+            replace_file(dir_fd, name, data, status_of(name, dir_fd, path))
 
     def status(self, path: str) -> os.stat_result:
         """Raises: ToolError."""

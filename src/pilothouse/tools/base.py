@@ -13,7 +13,6 @@ from pilothouse.domain.offers import Category as Category
 from pilothouse.domain.values import CallId, Value
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.artifacts import ArtifactStore
-from pilothouse.tools.threads import in_thread as in_thread
 
 A = TypeVar("A", bound=msgspec.Struct, contravariant=True)
 

@@ -14,7 +14,8 @@ from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.base import Arguments, Category, Job, Prepared, Tool, in_thread, schema_of
+from pilothouse.tools.base import Arguments, Category, Job, Prepared, Tool, schema_of
+from pilothouse.tools.threads import in_thread
 
 ENTRY_POINTS = "pilothouse.tools"
 Function = Callable[..., Any]

@@ -12,7 +12,7 @@ from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.entries import Entries
 from pilothouse.sandbox.workspace import ABSENT, Workspace
 from pilothouse.tools.artifacts import ArtifactStore
-from pilothouse.tools.base import Arguments, Category, Job, Prepared, in_thread
+from pilothouse.tools.base import Arguments, Category, Job, Prepared
 from pilothouse.tools.builtin.byte_edits import (
     Replacement,
     has_windows_ends,
@@ -31,6 +31,7 @@ from pilothouse.tools.text_encoding import (
     encoding_for_new_file,
     named_encoding,
 )
+from pilothouse.tools.threads import in_thread
 from pilothouse.tools.undo.changes import ChangedFile, ChangeEntry
 
 NOT_WHOLE = "not shown whole"

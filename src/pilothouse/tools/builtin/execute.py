@@ -25,8 +25,9 @@ from pilothouse.sandbox.file_names import escape, unescape
 from pilothouse.sandbox.shell import Judgement, judge
 from pilothouse.sandbox.workspace import Workspace, real_path
 from pilothouse.tools.artifacts import UPLOADS
-from pilothouse.tools.base import Arguments, Category, Job, Prepared, ToolOutput, in_thread
+from pilothouse.tools.base import Arguments, Category, Job, Prepared, ToolOutput
 from pilothouse.tools.results import Output
+from pilothouse.tools.threads import in_thread
 from pilothouse.tools.undo.command_recorder import CommandRecorder
 
 Sandbox = Literal["off", "workspace"]

@@ -12,10 +12,11 @@ from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.workspace import READ_LIMIT, Workspace
-from pilothouse.tools.base import Arguments, Category, Job, Prepared, in_thread
+from pilothouse.tools.base import Arguments, Category, Job, Prepared
 from pilothouse.tools.builtin.editorconfig import charset_of
 from pilothouse.tools.builtin.scan import MAX_SEARCHED_BYTES
 from pilothouse.tools.text_encoding import Encoding, detect, named_encoding
+from pilothouse.tools.threads import in_thread
 
 _MAX_CHARACTERS = 40_000
 _HEAD_BYTES = 1024 * 1024

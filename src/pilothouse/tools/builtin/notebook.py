@@ -10,10 +10,11 @@ from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.base import Arguments, Category, Job, Prepared, in_thread
+from pilothouse.tools.base import Arguments, Category, Job, Prepared
 from pilothouse.tools.builtin.byte_edits import has_windows_ends, with_windows_ends
 from pilothouse.tools.builtin.edit import hard_links_note, prepared_edit, put, read_present
 from pilothouse.tools.text_encoding import Encoding
+from pilothouse.tools.threads import in_thread
 
 _INDENT = re.compile(r"\A\s*\{\r?\n( +|\t+)")
 _SPACE = re.compile(r"[ \t\r\n]*")

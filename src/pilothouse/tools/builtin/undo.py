@@ -4,7 +4,8 @@ from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code, say_all
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.base import Arguments, Category, Job, Prepared, in_thread
+from pilothouse.tools.base import Arguments, Category, Job, Prepared
+from pilothouse.tools.threads import in_thread
 from pilothouse.tools.undo.revert import Undone, undo_last
 
 
