@@ -70,11 +70,15 @@ async def commands(folder: Path) -> list[Row]:
     ]
 
 
-async def remembering(folder: Path) -> Row:
-    """A command that changes one of 3,000 files, so that it can be undone; beside the same without."""
-    root = _tree(folder)
+async def remembering(folder: Path) -> list[Row]:
+    """A command that changes one of many files, so that it can be undone; beside the same without."""
+    return [await _remembering(folder, files) for files in (_FILES, 100_000)]
+
+
+async def _remembering(folder: Path, files: int) -> Row:
+    root = _tree(folder, files)
     tool = Execute(os.environ)
-    workspace, artifacts = Workspace(root), ArtifactStore(folder / "kept")
+    workspace, artifacts = Workspace(root), ArtifactStore(folder / f"artifacts{files}")
 
     async def run(kept: ArtifactStore | None) -> None:
         arguments = ExecuteArguments(command="echo $RANDOM > changed.txt")
@@ -82,7 +86,7 @@ async def remembering(folder: Path) -> Row:
 
     await run(artifacts)
     ours, floor = await _median(lambda: run(artifacts)), await _median(lambda: run(None))
-    return Row(name="a command that can be undone, 3,000 files", unit="ms", ours=ours, floor=floor, goal="-")
+    return Row(name=f"a command that can be undone, {files:,} files", unit="ms", ours=ours, floor=floor, goal="-")
 
 
 async def searching(folder: Path) -> list[Row]:
@@ -107,10 +111,10 @@ def _ripgrep(program: str, root: Path) -> None:
     subprocess.run([program, "-n", r"need\w+ in", str(root)], check=False, capture_output=True)
 
 
-def _tree(folder: Path) -> Path:
-    root = folder / "tree"
-    for number in range(_FILES):
-        path = root / f"folder{number % 50}" / f"file{number}.txt"
+def _tree(folder: Path, files: int = _FILES) -> Path:
+    root = folder / f"tree{files}"
+    for number in range(files):
+        path = root / f"folder{number % (files // 60)}" / f"file{number}.txt"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("some text that is searched\n" * 40 + ("a needle in here\n" if number % 100 == 0 else ""))
     return root

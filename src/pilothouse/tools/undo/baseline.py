@@ -100,6 +100,9 @@ class Snapshot:
             os.close(self._contents)
             self._contents = None
 
+    def __del__(self) -> None:  # a look that nobody waited for any more
+        self.close()
+
 
 def digest_of(data: bytes, *, is_link: bool = False) -> str:
     """Names a file's content, or where a link leads."""
