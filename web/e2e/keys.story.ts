@@ -136,8 +136,11 @@ story("Esc that leaves a card does not stop the turn that goes on", async ({ mod
   await clock.install();
   await screen.choose("supervised");
   await screen.say("go");
+  await screen.decision("approve").waitFor();
   await clock.fastForward(2_000);
+  await screen.isReady(screen.decision("approve"));
   await keyboard.press("Control+j");
+  await screen.isFocused(screen.dock.getByRole("group").first());
   await clock.fastForward(2_000);
   await keyboard.press("Enter");
   await model.held();
