@@ -7,7 +7,9 @@ import shutil
 import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -15,12 +17,14 @@ import pytest
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import Conflict
 from pilothouse.domain.states import AwaitingToolApproval, Idle
+from pilothouse.runtime.parts import Limits
 from pilothouse.sandbox.workspace import Root
 from pilothouse.testing.world import World
 from pilothouse.tools.artifacts import ArtifactStore
 from pilothouse.tools.builtin.delegate import Delegate
 from pilothouse.tools.builtin.execute import Execute
 from pilothouse.tools.undo import comparison, tree
+from pilothouse.tools.undo.baseline import Baseline
 from pilothouse.tools.undo.changes import ChangedFile, ChangeEntry
 from pilothouse.tools.undo.limits import UndoLimits
 from tests.server.lending import DONE, builtins, furnished, runs, says, writes
@@ -165,6 +169,49 @@ async def test_a_command_that_only_changed_mode_bits_is_the_last_change(tmp_path
         assert await undone(world, context_id) == ["run.sh"]
         assert mode_of(script) == 0o644
         assert (world.workspace / "a.txt").read_text() == "two", "the older change stands"
+
+
+async def test_a_folder_that_a_command_removed_is_as_private_as_it_was(tmp_path: Path) -> None:
+    world = furnished(tmp_path, runs("rm -r secrets"), DONE)
+    (world.workspace / "secrets" / "empty").mkdir(parents=True)
+    (world.workspace / "secrets" / "key").write_text("key")
+    (world.workspace / "secrets").chmod(0o700)
+    async with world.runtime:
+        context_id = await done(world)
+        await world.runtime.undo(context_id)
+        assert mode_of(world.workspace / "secrets") == 0o700
+        assert (world.workspace / "secrets" / "empty").is_dir()
+
+
+async def test_a_folder_that_was_moved_and_replaced_by_a_link_comes_back_whole(tmp_path: Path) -> None:
+    world = furnished(tmp_path, runs("mv src lib && ln -s lib src"), DONE)
+    (world.workspace / "src").mkdir()
+    (world.workspace / "src" / "a.py").write_text("of the person")
+    async with world.runtime:
+        context_id = await done(world)
+        await world.runtime.undo(context_id)
+    assert [path.name for path in world.workspace.iterdir()] == ["src"]
+    assert not (world.workspace / "src").is_symlink()
+    assert (world.workspace / "src" / "a.py").read_text() == "of the person"
+
+
+async def test_a_command_that_times_out_keeps_its_output_where_looking_takes_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = Baseline.take
+    slow = threading.Event()
+
+    def take(*arguments: Any) -> Any:
+        slow.wait(2.5)
+        return taken(*arguments)
+
+    monkeypatch.setattr(Baseline, "take", take)
+    world = furnished(tmp_path, runs("echo so far; sleep 60"), DONE, limits=Limits(call_seconds=1))
+    async with world.runtime:
+        context_id = await done(world)
+        (call,) = (await world.runtime.read_calls(context_id)).items
+        (result,) = await world.runtime.read_messages(context_id, ids=[call.result_id or ""])
+    assert "so far" in getattr(result, "content", "")
 
 
 # links
@@ -723,18 +770,20 @@ async def test_in_a_folder_with_very_many_files_a_change_that_git_does_not_see_i
 # a command that never came to its end
 
 
-SLOW_GIT = '#!/bin/sh\nsleep 1.5\nexec {git} "$@"\n'
-
-
-async def test_a_cancelled_command_is_the_last_change_even_where_looking_takes_long(tmp_path: Path) -> None:
-    (tmp_path / "bin").mkdir()
-    slow = tmp_path / "bin" / "git"
-    slow.write_text(SLOW_GIT.format(git=shutil.which("git")))
-    tools = [tool for tool in builtins() if tool.name != "execute"]
-    execute = Execute({"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"})
+async def test_a_cancelled_command_is_the_last_change_even_where_looking_takes_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     answers = (writes("a.txt", "two"), runs("echo new > b; echo on; sleep 60"), DONE)
-    world = furnished(tmp_path, *answers, tools=[*tools, execute])
+    world = furnished(tmp_path, *answers)
     (world.workspace / "a.txt").write_text("one")
+    taken, slow = Baseline.take, threading.Event()
+
+    def take(self: Baseline, stopped: Any, before: Any = None) -> Any:
+        if before is not None:
+            slow.wait(2.5)
+        return taken(self, stopped, before)
+
+    monkeypatch.setattr(Baseline, "take", take)
     async with world.runtime:
         context_id = await world.start()
         await world.runtime.send(context_id, "go")
@@ -742,7 +791,6 @@ async def test_a_cancelled_command_is_the_last_change_even_where_looking_takes_l
         async with asyncio.timeout(20):
             while not any(printed.total for printed in live.printed.values()):
                 await asyncio.sleep(0.01)
-        slow.chmod(0o755)
         await world.runtime.cancel(context_id)
         if await is_undone(world, context_id):
             assert not (world.workspace / "b").exists()

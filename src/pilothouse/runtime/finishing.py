@@ -1,8 +1,21 @@
 """Work that comes to its end whoever waits for it."""
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+async def finish_in_thread(work: Callable[[], T]) -> T:
+    """The same for blocking work: a thread cannot be stopped, so who is cancelled waits for it."""
+    found: list[T] = []
+
+    async def run() -> None:
+        found.append(await asyncio.to_thread(work))
+
+    await finish(run())
+    return found[0]
 
 
 async def finish(work: Coroutine[Any, Any, object]) -> None:

@@ -8,13 +8,14 @@ import msgspec
 from pilothouse.domain.audit import Kind
 from pilothouse.domain.budgets import OverviewSettings
 from pilothouse.domain.codes import Code
-from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, ToolError
+from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreRefused, ToolError
 from pilothouse.domain.states import name_of
 from pilothouse.domain.trust import FolderTrust
 from pilothouse.domain.values import MessageId
 from pilothouse.runtime.calls import call
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.deciding import nothing
+from pilothouse.runtime.finishing import finish_in_thread
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.modes import follow
 from pilothouse.runtime.overviews import described, put_overview
@@ -75,10 +76,13 @@ async def undo(contexts: Contexts, context_id: str, *, by: str = "local") -> Und
             raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
         if live.artifacts is None:
             raise Conflict(Code.NOTHING_TO_UNDO)
+        log, workspace = live.artifacts.changes, live.workspace()
         try:
-            undone = await asyncio.to_thread(undo_last, live.artifacts.changes, live.workspace())
+            undone = await finish_in_thread(lambda: undo_last(log, workspace))
         except ToolError as error:
             raise Conflict(error.reason.code, **error.reason.params) from error
+        except OSError as error:
+            raise StoreRefused(Code.STORE_REFUSED, detail=error.strerror or str(error)) from error
         draft = live.draft()
         for path in undone.paths:
             live.workspace().forget(path)

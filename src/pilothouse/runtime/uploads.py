@@ -3,16 +3,15 @@ sees; its sub-agents read them, too. Only a copy lies in the workspace."""
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import TypeVar
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreRefused, ToolError
 from pilothouse.domain.payloads import MAX_UPLOAD_BYTES
 from pilothouse.domain.values import Value
 from pilothouse.runtime.contexts import Contexts
-from pilothouse.runtime.finishing import finish
+from pilothouse.runtime.finishing import finish_in_thread
 from pilothouse.runtime.live import Live
 from pilothouse.sandbox.workspace import ABSENT, Workspace
 from pilothouse.tools.artifacts import UPLOADS
@@ -20,7 +19,6 @@ from pilothouse.tools.uploads import UploadStore, numbered, safe_name
 
 _TAKEN = frozenset({Code.FILE_CHANGED, Code.NOT_A_FILE, Code.FILE_TOO_LARGE})
 _MAX_COPIES = 1000
-T = TypeVar("T")
 
 
 class Upload(Value):
@@ -45,7 +43,7 @@ async def add_file(contexts: Contexts, context_id: str, name: str, data: bytes) 
     async with _conversation(contexts, context_id) as live:
         with _as_request_errors(safe):
             root = live.workspace().root
-            stored = await _in_thread(
+            stored = await finish_in_thread(
                 # A name means the upload before the workspace's own file: no upload hides one.
                 lambda: _store(live).add(safe, data, lambda each: os.path.lexists(root / UPLOADS / each))
             )
@@ -64,7 +62,7 @@ async def copy_upload(
         with _as_request_errors(name):
             workspace = live.workspace()
             data = await asyncio.to_thread(_store(live).read, name)
-            copied, is_new = await _in_thread(lambda: _copy(workspace, name, data, path))
+            copied, is_new = await finish_in_thread(lambda: _copy(workspace, name, data, path))
         if is_new:
             workspace.forget(copied)
             draft = live.draft()
@@ -80,7 +78,7 @@ async def remove_upload(contexts: Contexts, context_id: str, name: str, *, by: s
     """
     async with _conversation(contexts, context_id) as live:
         with _as_request_errors(name):
-            await _in_thread(lambda: _store(live).remove(name))
+            await finish_in_thread(lambda: _store(live).remove(name))
         draft = live.draft()
         draft.note("upload_removed", by, name=name)
         await live.commit(draft)
@@ -98,17 +96,6 @@ def _store(live: Live) -> UploadStore:
     if live.uploads is None:
         raise Conflict(Code.UPLOADS_NOT_KEPT)
     return live.uploads
-
-
-async def _in_thread(work: Callable[[], T]) -> T:
-    """A request that is cancelled meanwhile holds the lock until the thread is done."""
-    found: list[T] = []
-
-    async def run() -> None:
-        found.append(await asyncio.to_thread(work))
-
-    await finish(run())
-    return found[0]
 
 
 @contextmanager

@@ -4,6 +4,7 @@
 hand. Either way the kernel opens what was checked: there is no path left to swap.
 """
 
+import contextlib
 import ctypes
 import errno
 import os
@@ -141,8 +142,8 @@ class Way:
         self._fds = [os.dup(fd)]
         self.opened = 0
 
-    def open(self, names: list[str]) -> int:
-        """Raises: OSError."""
+    def open(self, names: list[str], *, make: bool = False) -> int:
+        """Missing folders are made where that is asked for. Raises: OSError, NotADirectoryError for a link."""
         same = 0
         while same < min(len(self._names), len(names)) and self._names[same] == names[same]:
             same += 1
@@ -150,6 +151,9 @@ class Way:
         del self._names[same:]
         self._close(but=same + 1)
         for name in names[same:]:
+            if make:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(name, dir_fd=self._fds[-1])
             self._fds.append(os.open(name, FOLDER, dir_fd=self._fds[-1]))
             self._names.append(name)
         return self._fds[-1]

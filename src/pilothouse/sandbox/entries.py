@@ -12,17 +12,16 @@ from typing import NamedTuple
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
-from pilothouse.sandbox.beneath import open_beneath
+from pilothouse.sandbox.beneath import Way
 from pilothouse.sandbox.file_names import escape
-from pilothouse.sandbox.placing import as_tool_errors, draft_name, make_dirs, replace_file
-from pilothouse.sandbox.workspace import ABSENT, Workspace, real_path
+from pilothouse.sandbox.placing import as_tool_errors, draft_name, replace_file
+from pilothouse.sandbox.workspace import ABSENT, Workspace
 
 FOLDER = "folder"
 OTHER = "other"
 BLOCKED = "blocked"
 MAX_HASHED_BYTES = 64 * 1024 * 1024
 _MAX_HELD_ENTRIES = 100_000
-_HAS_PROC = os.path.isdir("/proc/self/fd")
 
 
 class EntryState(NamedTuple):
@@ -106,6 +105,18 @@ class Entries:
                 return EntryState(BLOCKED, ABSENT)
             raise
 
+    def status(self, path: str) -> os.stat_result | None:
+        """What the system tells of an entry; None where there is none. Raises: ToolError where nobody can tell."""
+        if (elsewhere := self._elsewhere(path)) is not None:
+            return elsewhere[0].status(elsewhere[1])
+        try:
+            with self._folder(path) as (dir_fd, name):
+                return os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
+        except ToolError as error:
+            if error.reason.code in (Code.FILE_MISSING, Code.NOT_A_DIRECTORY):
+                return None
+            raise
+
     def read(self, path: str, limit: int = MAX_HASHED_BYTES) -> bytes | None:
         """What a regular file holds, also a protected one; None where it is none, or too large. Raises: ToolError."""
         if (elsewhere := self._elsewhere(path)) is not None:
@@ -174,12 +185,13 @@ class Entries:
             return True
         return False
 
-    def make_folder(self, path: str) -> bool:
+    def make_folder(self, path: str, bits: int) -> bool:
         """Make a folder with its parents; gives whether it was not there before. Raises: ToolError."""
         if (elsewhere := self._elsewhere(path)) is not None:
-            return elsewhere[0].make_folder(elsewhere[1])
+            return elsewhere[0].make_folder(elsewhere[1], bits)
         with self._parent(path, None) as (dir_fd, name), contextlib.suppress(FileExistsError):
-            os.mkdir(name, dir_fd=dir_fd)
+            os.mkdir(name, 0o700, dir_fd=dir_fd)
+            os.chmod(name, bits, dir_fd=dir_fd)
             return True
         return False
 
@@ -187,12 +199,9 @@ class Entries:
     def _folder(self, path: str) -> Iterator[tuple[int, str]]:
         """The open folder that a path lies in and the name there. Raises: ToolError."""
         with as_tool_errors(path), self._workspace.root_fd() as root_fd:
-            head, name = os.path.split(self._workspace.relative(path))
-            dir_fd = open_beneath(root_fd, head or ".", os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                yield dir_fd, name
-            finally:
-                os.close(dir_fd)
+            *folders, name = self._workspace.relative(path).split("/")
+            with contextlib.closing(Way(root_fd)) as way:
+                yield way.open(folders), name
 
     @contextlib.contextmanager
     def _parent(self, path: str, expected: str | None) -> Iterator[tuple[int, str]]:
@@ -200,14 +209,11 @@ class Entries:
         if not self._workspace.is_writable:
             raise ToolError(Code.PROTECTED_PATH, path=path)
         with as_tool_errors(path), self._workspace.root_fd() as root_fd:
-            head, name = os.path.split(self._workspace.relative(path))
-            dir_fd = make_dirs(root_fd, head)
-            try:
-                real = os.readlink(f"/proc/self/fd/{dir_fd}") if _HAS_PROC else real_path(self._workspace.root / head)
-                if self._workspace.is_private(os.path.join(real, name)):
-                    raise ToolError(Code.PROTECTED_PATH, path=path)
+            *folders, name = self._workspace.relative(path).split("/")
+            if self._workspace.is_private(str(self._workspace.root.joinpath(*folders, name))):
+                raise ToolError(Code.PROTECTED_PATH, path=path)
+            with contextlib.closing(Way(root_fd)) as way:
+                dir_fd = way.open(folders, make=True)
                 if expected is not None and not _state(dir_fd, name).is_named(expected):
                     raise ToolError(Code.FILE_CHANGED, path=path)
                 yield dir_fd, name
-            finally:
-                os.close(dir_fd)

@@ -35,13 +35,21 @@ def safe_name(name: str) -> str:
     safe = "".join(each for each in last if each.isprintable() and each not in _UNSAFE).strip(" .")
     if not safe or len(name) > _MAX_GIVEN_NAME_CHARACTERS:
         raise InvalidInput(Code.UPLOAD_NAME, name=name[:_MAX_GIVEN_NAME_CHARACTERS])
-    path = PurePosixPath(safe)
-    while len(path.name.encode()) > _MAX_NAME_BYTES:
-        stem = path.stem[:-1]
-        if not stem:
-            raise InvalidInput(Code.UPLOAD_NAME, name=name[:_MAX_GIVEN_NAME_CHARACTERS])
-        path = path.with_stem(stem)
-    return path.name
+    try:
+        return _shortened(safe)
+    except ValueError as error:
+        raise InvalidInput(Code.UPLOAD_NAME, name=name[:_MAX_GIVEN_NAME_CHARACTERS]) from error
+
+
+def _shortened(name: str, ending: str = "") -> str:
+    """A name with something before its suffix, cut to the bytes a name may take. Raises: ValueError."""
+    path = PurePosixPath(name)
+    stem = path.stem
+    while stem and len(f"{stem}{ending}{path.suffix}".encode()) > _MAX_NAME_BYTES:
+        stem = stem[:-1].rstrip(" .")
+    if not stem:
+        raise ValueError("nothing is left of the name")
+    return f"{stem}{ending}{path.suffix}"
 
 
 def is_upload_name(name: str) -> bool:
@@ -54,8 +62,7 @@ def is_upload_name(name: str) -> bool:
 
 def numbered(name: str, number: int) -> str:
     """`notes.txt` as `notes-2.txt`; the first one keeps its name."""
-    path = PurePosixPath(name)
-    return name if number == 1 else path.with_stem(f"{path.stem}-{number}").name
+    return name if number == 1 else _shortened(name, f"-{number}")
 
 
 class UploadStore:

@@ -107,10 +107,12 @@ def test_contents_that_no_file_holds_any_more_are_dropped(tmp_path: Path, monkey
     monkeypatch.setattr(baselines, "_MIN_GARBAGE_BYTES", 100_000)
     root = tmp_path / "w"
     root.mkdir()
+    (root / "empty").write_bytes(b"")
     (root / "still").write_bytes(b"still the same")
     workspace = Workspace(root)
     cache = Baseline(tmp_path / "cache", workspace, UndoLimits())
     held = cache.take(never)
+    (root / "empty too").write_bytes(b"")
     for number in range(30):
         (root / "a").write_bytes(bytes([number]) * 50_000)
         before = cache.take(never)
@@ -118,6 +120,7 @@ def test_contents_that_no_file_holds_any_more_are_dropped(tmp_path: Path, monkey
         after = cache.take(never, before)
         assert before.content(before.files["a"]) == bytes([number]) * 50_000
         assert after.content(after.files["still"]) == b"still the same"
+        assert after.content(after.files["empty"]) == after.content(after.files["empty too"]) == b""
         before.close()
         after.close()
     assert size_of(tmp_path / "cache") < 400_000
@@ -129,8 +132,11 @@ def test_all_baselines_together_are_bounded(tmp_path: Path) -> None:
         root = tmp_path / f"w{number}"
         root.mkdir()
         (root / "a").write_bytes(bytes([number]) * 400_000)
-        Baseline(tmp_path / "cache", Workspace(root), UndoLimits(baseline_megabytes=1)).take(never).close()
-    assert size_of(tmp_path / "cache") < 2_000_000
+        cache = Baseline(tmp_path / "cache", Workspace(root), UndoLimits(baseline_megabytes=1))
+        for content in range(3):
+            (root / "a").write_bytes(bytes([number * 3 + content]) * 400_000)
+            cache.take(never).close()
+    assert size_of(tmp_path / "cache") <= 2_000_000 + 1_200_000
 
 
 def test_a_change_of_the_same_size_within_the_same_tick_is_noticed(tmp_path: Path) -> None:
@@ -203,3 +209,53 @@ def test_a_change_among_100_000_files_is_undone(tmp_path: Path) -> None:
     assert len(undo_last(log, workspace).paths) == 101
     assert (root / "d7" / "f42").read_bytes() == b"7 42"
     assert (root / "d999" / "f99").read_bytes() == b"999 99"
+
+
+def test_a_raised_limit_counts_for_files_that_were_not_kept(tmp_path: Path) -> None:
+    root = tmp_path / "w"
+    root.mkdir()
+    (root / "a").write_bytes(bytes(1_500_000))
+    os.utime(root / "a", (1, 1))
+    before = Baseline(tmp_path / "cache", Workspace(root), UndoLimits(baseline_megabytes=1)).take(never)
+    again = Baseline(tmp_path / "cache", Workspace(root), UndoLimits(baseline_megabytes=1)).take(never)
+    assert (before.is_cut, again.is_cut) == (True, True), "the next conversation is told, too"
+    raised = Baseline(tmp_path / "cache", Workspace(root), UndoLimits(baseline_megabytes=2)).take(never)
+    assert not raised.is_cut
+    assert raised.content(raised.files["a"]) == bytes(1_500_000)
+
+
+def test_names_that_are_not_utf_8_stop_neither_a_look_nor_its_index(tmp_path: Path) -> None:
+    root = Path(os.fsdecode(os.fsencode(tmp_path) + b"/w\xff"))
+    for folder in (root, root / os.fsdecode(b"inner\xe9")):
+        heads = folder / ".git" / "refs" / "heads"
+        heads.mkdir(parents=True)
+        (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+        (heads / os.fsdecode(b"caf\xe9")).write_text("0" * 40 + "\n")
+    (root / os.fsdecode(b"\xff.txt")).write_bytes(b"one")
+    cache = Baseline(tmp_path / "cache", Workspace(root), UndoLimits())
+    before = cache.take(never)
+    assert sorted(before.git) == ["", "inner\\xe9"]
+    assert before.git[""].references == {"refs/heads/caf\\xe9": "0" * 40}
+    (root / os.fsdecode(b"\xff.txt")).write_bytes(b"two")
+    entry, _ = compare(before, cache.take(never, before), Workspace(root), "call", "execute", UndoLimits())
+    assert entry is not None
+    assert [file.path for file in entry.files] == ["\\xff.txt"]
+    (index,) = (tmp_path / "cache").glob("*/index")
+    assert index.stat().st_size > 0
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every folder")
+def test_a_folder_that_a_command_closed_is_told_and_blocks_no_undo(tmp_path: Path) -> None:
+    root = tmp_path / "w"
+    (root / "closed").mkdir(parents=True)
+    (root / "closed" / "a").write_bytes(b"one")
+    workspace, limits = Workspace(root), UndoLimits()
+    cache = Baseline(tmp_path / "cache", workspace, limits)
+    before = cache.take(never)
+    (root / "closed").chmod(0)
+    try:
+        entry, _ = compare(before, cache.take(never, before), workspace, "call", "execute", limits)
+    finally:
+        (root / "closed").chmod(0o755)
+    assert entry is not None
+    assert (entry.files, [reason.code for reason in entry.left]) == ((), [Code.UNDO_UNREADABLE])

@@ -29,7 +29,8 @@ from tests.scale import LONG, Record
 
 Tree = dict[str, tuple[str, bytes, int]]
 FOLDER = ("folder", b"", 0)
-NAMES = ("a", "b", "sub/a", "sub/deep/c", "other/d", "naïve", "with space", "nested/x", "tree/y")
+NAMES = ("a", "b", "sub/a", "sub/deep/c", "other/d", "naïve", "with space", "nested/d", "tree/y", "moved/a")
+KINDS = ("write", "append", "delete", "rmtree", "rename", "chmod", "link", "mkdir", "swap", "move", "lead")
 HISTORIES = 400 if LONG else 40
 
 
@@ -130,29 +131,43 @@ class History:
         """What a command may do to the workspace."""
         name, other = self.random.choice(NAMES), self.random.choice(NAMES)
         path = self.root / name
-        kind = self.random.choice(["write", "append", "delete", "rmtree", "rename", "chmod", "link", "mkdir", "swap"])
+        kind = self.random.choice(KINDS)
         with contextlib.suppress(OSError):
-            if kind == "write":
-                self.put(name, self.text())
-            elif kind == "append":
-                path.write_bytes(path.read_bytes() + b"more\n")
-            elif kind == "delete":
-                path.unlink()
-            elif kind == "rmtree":
-                shutil.rmtree(self.root / name.split("/")[0])
-            elif kind == "rename":
-                os.replace(path, self.root / other)
-            elif kind == "chmod":
-                path.chmod(self.random.choice([0o600, 0o644, 0o755, 0o400]))
-            elif kind == "link":
-                path.unlink(missing_ok=True)
-                path.symlink_to(other)
-            elif kind == "mkdir":
-                path.mkdir(parents=True)
-            elif kind == "swap":  # a file in the place of a folder
-                shutil.rmtree(self.root / name.split("/")[0], ignore_errors=True)
-                (self.root / name.split("/")[0]).write_bytes(self.text())
+            if kind in ("rmtree", "mkdir", "swap", "move", "lead"):
+                self.act_on_folder(kind, path, self.root / name.split("/")[0])
+            else:
+                self.act_on_file(kind, path, other)
         return f"{kind} {name} {other}"
+
+    def act_on_file(self, kind: str, path: Path, other: str) -> None:
+        if kind == "write":
+            self.put(str(path.relative_to(self.root)), self.text())
+        elif kind == "append":
+            path.write_bytes(path.read_bytes() + b"more\n")
+        elif kind == "delete":
+            path.unlink()
+        elif kind == "rename":
+            os.replace(path, self.root / other)
+        elif kind == "chmod":
+            path.chmod(self.random.choice([0o600, 0o644, 0o755, 0o400]))
+        else:
+            path.unlink(missing_ok=True)
+            path.symlink_to(other)
+
+    def act_on_folder(self, kind: str, path: Path, top: Path) -> None:
+        if kind == "rmtree":
+            shutil.rmtree(top)
+        elif kind == "mkdir":
+            path.mkdir(parents=True)
+        elif kind == "move":  # a folder under another name, and a link in its place
+            os.rename(self.root / "sub", self.root / "moved")
+            (self.root / "sub").symlink_to("moved")
+        elif kind == "lead":  # a link to a folder that holds a file of the same name
+            shutil.rmtree(self.root / "other")
+            (self.root / "other").symlink_to("nested")
+        else:  # a file in the place of a folder
+            shutil.rmtree(top, ignore_errors=True)
+            top.write_bytes(self.text())
 
     async def repository(self) -> None:
         folder = self.root / self.random.choice(["", "nested"])

@@ -22,14 +22,13 @@ def move_artifacts(data: Path) -> None:
     """
     former = data / _FORMER_ARTIFACTS
     obsolete = former.with_name(GRAVE + _FORMER_SNAPSHOTS)
-    try:
-        if former.is_dir():
-            for folder in former.iterdir():
-                _move(folder, data / "contexts", obsolete)
-            with contextlib.suppress(OSError):  # a folder stays here while its context has newer artifacts
-                former.rmdir()
-    except OSError as error:
-        _LOG.warning("Could not move the files of earlier conversations out of %s: %s.", former, error.strerror)
+    for folder in list(former.iterdir()) if former.is_dir() else []:
+        try:
+            _move(folder, data / "contexts", obsolete)
+        except OSError as error:  # tried again at the next start
+            _LOG.warning("Could not move the files of an earlier conversation, %s: %s.", folder, error.strerror)
+    with contextlib.suppress(OSError):  # a folder stays where its context has newer artifacts
+        former.rmdir()
     if obsolete.is_dir():
         threading.Thread(target=_remove, args=(obsolete,), name="remove-snapshots", daemon=True).start()
 
@@ -39,8 +38,17 @@ def _move(folder: Path, contexts: Path, obsolete: Path) -> None:
     if context is None or not context.path.is_dir():
         obsolete.mkdir(mode=0o700, exist_ok=True)
         os.rename(folder, obsolete / folder.name)
-    elif not context.artifacts.exists():
-        os.rename(folder, context.artifacts)
+    else:
+        _remove_empty(context.artifacts)
+        if not context.artifacts.exists():
+            os.rename(folder, context.artifacts)
+
+
+def _remove_empty(artifacts: Path) -> None:
+    """Folders that were made for a context before its earlier files could be moved."""
+    for folder in (*(artifacts.iterdir() if artifacts.is_dir() else ()), artifacts):
+        with contextlib.suppress(OSError):
+            folder.rmdir()
 
 
 def _remove(folder: Path) -> None:

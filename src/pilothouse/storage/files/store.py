@@ -86,7 +86,7 @@ class FileStore:
             if context_id in self._open or not await self._run(is_absent, folder):
                 raise Conflict(Code.CONTEXT_EXISTS, context_id=context_id)
             try:
-                with self._writes.watched():
+                with self._writes.watched(context_id):
                     made = await self._run(ContextOnDisk.create, folder, self._disk, change)
             except StoreError:
                 self._half_made.add(context_id)  # what may lie there was never acknowledged
@@ -108,7 +108,7 @@ class FileStore:
     async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int = FENCE) -> int:
         async with self._lock_of(context_id):
             context = await self._context(context_id)
-            with self._writes.watched():
+            with self._writes.watched(context_id):
                 version = await self._run(context.commit, change, expected=expected, fence=fence)
         if is_resting(change.core.state) or context.journal_size > CHECKPOINT_FROM:
             self._checkpoint_soon(context_id)
@@ -204,6 +204,7 @@ class FileStore:
             context.close()
             del self._open[context_id]
             await self._run(self._remove, self._folder(context_id).path)
+            self._writes.forget(context_id)
 
     def artifacts_folder(self, context_id: ContextId) -> Path:
         return self._folder(check_context_id(context_id)).artifacts
@@ -212,7 +213,7 @@ class FileStore:
         try:
             self._open[context_id].stream.append(message_id, turn, deltas)
         except StoreError as error:
-            self._writes.refused(error)
+            self._writes.refused(error, context_id)
             raise
 
     async def health(self) -> StoreHealth:
@@ -323,7 +324,7 @@ class FileStore:
             if context is None:
                 return
             try:
-                with self._writes.watched():
+                with self._writes.watched(context_id):
                     await self._run(context.checkpoint)
             except (StoreRefused, StoreUnavailable):
                 pass  # the journal still has everything; the next rest tries again

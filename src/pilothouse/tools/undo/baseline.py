@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from pilothouse.private_file import open_private
 from pilothouse.sandbox.entries import link_name
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.undo.git_state import GitState, read_git_state
@@ -26,7 +27,7 @@ from pilothouse.tools.undo.tree import FileStat, Stopped, Tree, scan
 
 _VERSION = 1
 _RACY_NS = 2_000_000_000  # the coarsest times of file systems in use are two seconds
-_MIN_GARBAGE_BYTES = 64_000_000
+_MIN_GARBAGE_BYTES = 16_000_000
 
 
 class KeptFile(NamedTuple):
@@ -52,7 +53,7 @@ class _Row(msgspec.Struct, array_like=True, frozen=True):
 
 class _Index(msgspec.Struct, array_like=True, frozen=True):
     version: int
-    root: str
+    root: bytes
     checked_ns: int
     """When the files were looked at, by the clock of the file system."""
     rows: list[_Row]
@@ -121,7 +122,7 @@ class Baseline:
     def take(self, stopped: Stopped, before: Snapshot | None = None) -> Snapshot:
         """Look at the workspace now. `before` saves reading the index again. Raises: OSError."""
         with self._locked() as checked_ns:
-            contents = _private(self._folder / "contents", os.O_RDWR | os.O_CREAT | os.O_APPEND)
+            contents = open_private(self._folder / "contents", os.O_RDWR | os.O_CREAT | os.O_APPEND)
             snapshot = Snapshot(contents, checked_ns)
             try:
                 known = before if before is not None and before.shares(contents) else self._load()
@@ -134,7 +135,8 @@ class Baseline:
                 repositories = snapshot.roots[0].tree.repositories
                 snapshot.git = read_git_state(self._workspace.root, repositories, known.git)
                 if not stopped() and (reader.has_changed or len(known.files) != len(snapshot.files)):
-                    self._save(snapshot, contents)
+                    with contextlib.suppress(OSError):  # without its index, the next look reads more
+                        self._save(snapshot, contents)
             except BaseException:
                 snapshot.close()
                 raise
@@ -153,10 +155,8 @@ class Baseline:
     @contextlib.contextmanager
     def _locked(self) -> Iterator[int]:
         """One look at a time. Gives the present time of the file system."""
-        if not self._folder.is_dir():
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._drop_others()
-        fd = _private(self._folder / "lock", os.O_RDWR | os.O_CREAT)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fd = open_private(self._folder / "lock", os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX)
             os.utime(fd)
@@ -165,12 +165,12 @@ class Baseline:
             os.close(fd)
 
     def _drop_others(self) -> None:
-        """Bound all caches together: those that were not used for longest go."""
-        left = self._limits.max_baseline_bytes
+        """Bound all caches together: those that were not used for longest go, but for one that is in use now."""
+        left = 2 * self._limits.max_baseline_bytes - _size(self._folder)
         others = [path for path in self._caches.iterdir() if path != self._folder]
         for path in sorted(others, key=_last_used, reverse=True):
-            left -= sum(file.lstat().st_size for file in path.iterdir())
-            if left < 0:
+            left -= _size(path)
+            if left < 0 and not _is_in_use(path):
                 shutil.rmtree(path, ignore_errors=True)
 
     def _load(self) -> Snapshot:
@@ -181,7 +181,7 @@ class Baseline:
         except (OSError, msgspec.MsgspecError):
             return Snapshot(None, 0)
         end = max((row.offset + row.stat.size for row in index.rows if row.offset >= 0), default=0)
-        if (index.version, index.root) != (_VERSION, str(self._workspace.root)) or end > size:
+        if (index.version, index.root) != (_VERSION, os.fsencode(self._workspace.root)) or end > size:
             return Snapshot(None, 0)
         known = Snapshot(None, index.checked_ns)
         known.files = {os.fsdecode(row.path): KeptFile(row.stat, row.digest, row.offset) for row in index.rows}
@@ -191,29 +191,32 @@ class Baseline:
     def _save(self, snapshot: Snapshot, contents: int) -> None:
         self._compact(snapshot, contents)
         rows = [_Row(os.fsencode(path), *file) for path, file in snapshot.files.items()]
-        index = _Index(_VERSION, str(self._workspace.root), snapshot.checked_ns, rows, dict(snapshot.git))
+        index = _Index(_VERSION, os.fsencode(self._workspace.root), snapshot.checked_ns, rows, dict(snapshot.git))
         draft = self._folder / "index.draft"
         draft.write_bytes(msgspec.msgpack.encode(index))
         os.replace(draft, self._folder / "index")
+        self._drop_others()
 
     def _compact(self, snapshot: Snapshot, contents: int) -> None:
         """Leave behind what no file holds any more. A snapshot that is still compared reads the old file."""
-        kept = {file.offset: file.size for file in snapshot.files.values() if file.offset >= 0}
+        # Empty files share their offset with the content that was stored next.
+        kept = {file.offset: file.size for file in snapshot.files.values() if file.offset >= 0 and file.size > 0}
         live = sum(kept.values())
-        if os.fstat(contents).st_size - live <= max(_MIN_GARBAGE_BYTES, live):
+        if os.fstat(contents).st_size - live <= max(_MIN_GARBAGE_BYTES, live // 2):
             return
         moved: dict[int, int] = {}
-        with open(_private(self._folder / "contents.draft", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as draft:
+        with open(open_private(self._folder / "contents.draft", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as draft:
             for offset, size in kept.items():
                 moved[offset] = draft.tell()
                 draft.write(os.pread(contents, size, offset))
+        (self._folder / "index").unlink(missing_ok=True)  # its offsets are those of the old file
         os.replace(self._folder / "contents.draft", self._folder / "contents")
-        fd = _private(self._folder / "contents", os.O_RDWR | os.O_APPEND)
+        fd = open_private(self._folder / "contents", os.O_RDWR | os.O_APPEND)
         os.dup2(fd, contents, inheritable=False)
         os.close(fd)
         for path, file in snapshot.files.items():
             if file.offset >= 0:
-                snapshot.files[path] = file._replace(offset=moved[file.offset])
+                snapshot.files[path] = file._replace(offset=moved.get(file.offset, 0))
 
 
 class _Reader:
@@ -234,7 +237,9 @@ class _Reader:
     def visit(self, dir_fd: int, name: str, path: str, status: FileStat) -> None:
         path = self.prefix + path
         known = self._known.get(path)
-        if known is not None and known.stat == status and max(status.mtime_ns, status.ctime_ns) < self._racy_from:
+        is_same = known is not None and known.stat == status
+        is_racy = max(status.mtime_ns, status.ctime_ns) >= self._racy_from
+        if known is not None and is_same and not is_racy and (known.offset >= 0 or not self._has_room(status)):
             file = known
         else:
             self.has_changed = True
@@ -242,6 +247,12 @@ class _Reader:
         if file.offset >= 0:
             self._left -= file.size
         self._snapshot.files[path] = file
+
+    def _has_room(self, status: FileStat) -> bool:
+        """Whether a file that is not kept could be kept now: the limits may have been raised."""
+        is_small = (status.is_file or status.is_link) and status.size <= self._limits.max_file_bytes
+        self._snapshot.is_over_budget |= is_small and status.size > self._left
+        return is_small and status.size <= self._left
 
     def _read(self, dir_fd: int, name: str, status: FileStat) -> KeptFile:
         unread = KeptFile(status, None, -1)
@@ -298,8 +309,22 @@ def _open_folder(path: str) -> Iterator[int]:
         os.close(fd)
 
 
-def _private(path: Path, flags: int) -> int:
-    return os.open(path, flags | os.O_CLOEXEC, 0o600)
+def _size(cache: Path) -> int:
+    return sum(file.lstat().st_size for file in cache.iterdir())
+
+
+def _is_in_use(cache: Path) -> bool:
+    try:
+        fd = open_private(cache / "lock", os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(fd)
+    return False
 
 
 def _last_used(cache: Path) -> float:

@@ -6,7 +6,7 @@ conversation keeps too much, and the log then says so instead of forgetting the 
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -18,6 +18,8 @@ from pilothouse.tools.undo.limits import UndoLimits
 
 _DAY_SECONDS = 86_400
 _MAX_LOG_BYTES = 8_000_000
+_PACK = ".pack"
+_UNDONE = f".undone{_PACK}"
 
 
 class ChangedFile(Value):
@@ -43,7 +45,8 @@ class ChangeEntry(Value, kw_only=True):
     tool: str
     files: tuple[ChangedFile, ...] = ()
     made_folders: tuple[str, ...] = ()
-    removed_folders: tuple[str, ...] = ()
+    removed_folders: Mapping[str, int] = {}
+    """With their permission bits."""
     left: tuple[Reason, ...] = ()
     """What an undo leaves as it is, and why."""
     unkept: str | None = None
@@ -80,9 +83,13 @@ class ChangeLog:
         self._append(ChangeEntry(call=entry.call, tool=entry.tool, undone=True), is_durable=is_durable)
         self._forget(self._pack(entry.call))
 
-    def keep_present(self, entry: ChangeEntry, contents: Iterable[bytes]) -> None:
+    def keep_present(self, entry: ChangeEntry, contents: Mapping[str, bytes]) -> None:
         """Keep what an undo is about to replace: nothing a file held is lost. Raises: OSError."""
-        self._write(self._pack(f"{entry.call}.undone"), contents)
+        files = [file for file in entry.files if file.path in contents]
+        swapped = tuple(ChangedFile(file.path, before=file.after, after=file.before) for file in files)
+        undone = ChangeEntry(call=entry.call + _UNDONE.removesuffix(_PACK), tool="undo", files=swapped, undone=True)
+        if swapped:
+            self.add(undone, [contents[file.path] for file in files])
 
     def entries(self) -> list[ChangeEntry]:
         """The changes that were not undone, oldest first. A line that a crash cut is passed over."""
@@ -118,7 +125,7 @@ class ChangeLog:
                 continue
 
     def _pack(self, name: str) -> Path:
-        return self._contents / f"{name}.pack"
+        return self._contents / f"{name}{_PACK}"
 
     def _keep(self, entry: ChangeEntry, contents: Iterable[bytes | None]) -> Iterator[ChangedFile]:
         offsets: list[tuple[int, int] | None] = []
@@ -186,7 +193,9 @@ class ChangeLog:
         if self._bytes is not None and self._bytes <= self._limits.max_conversation_bytes:
             return
         now = self._log.stat().st_mtime
-        kept = sorted(((each.stat(), each.path) for each in self._listed()), key=lambda each: each[0].st_mtime_ns)
+        # What an undo replaced goes before what an undo may still need.
+        listed = [(not each.name.endswith(_UNDONE), each.stat(), each.path) for each in self._listed()]
+        kept = [each[1:] for each in sorted(listed, key=lambda each: (each[0], each[1].st_mtime_ns))]
         self._bytes = sum(status.st_size for status, _ in kept)
         for status, path in kept[:-1]:
             is_old = status.st_mtime < now - self._limits.days * _DAY_SECONDS

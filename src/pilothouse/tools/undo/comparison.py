@@ -1,14 +1,13 @@
 """What a command changed: two snapshots of a workspace side by side."""
 
-import os
 import stat
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.sandbox.entries import stat_name
+from pilothouse.domain.errors import ToolError
+from pilothouse.sandbox.entries import Entries, stat_name
 from pilothouse.sandbox.file_names import escape
 from pilothouse.sandbox.workspace import ABSENT, Workspace
 from pilothouse.tools.undo.baseline import KeptFile, Snapshot
@@ -56,6 +55,7 @@ class _Comparing:
         self._before = before
         self._after = after
         self._workspace = workspace
+        self._entries = Entries(workspace)
         self._limits = limits
         self._room = limits.max_conversation_bytes
 
@@ -73,9 +73,10 @@ class _Comparing:
     def _gone(self, path: str, old: KeptFile) -> None:
         """Deleted, unless the second look left it out: it is ignored now, or there was too much to look at."""
         try:
-            status = os.lstat(self._workspace.root / path)
-        except OSError:
-            status = None
+            status = self._entries.status(escape(path))
+        except ToolError:
+            self._left[Code.UNDO_UNREADABLE].append(path)
+            return
         if status is None or stat.S_ISDIR(status.st_mode):
             self._note(path, old, None)
             return
@@ -147,25 +148,30 @@ class _Comparing:
             return True
         return any(path == each or path.startswith(f"{each}/") for each in later.unseen if each)
 
-    def folders(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Folders that were made, and those that were removed; the outer ones first."""
-        made, removed = [], []
+    def folders(self) -> tuple[tuple[str, ...], dict[str, int]]:
+        """Folders that were made, and those that were removed with their permission bits; the outer ones first."""
+        made: list[str] = []
+        removed: list[tuple[str, int]] = []
         for root, later in zip(self._before.roots, self._after.roots, strict=True):
-            new = later.tree.folders - root.tree.folders - later.tree.ignored
+            before, after = root.tree.folders, later.tree.folders
+            new = after.keys() - before.keys() - later.tree.ignored
             made += [root.prefix + path for path in new if root.tree.was_absent(path)]
-            gone = (root.prefix + path for path in root.tree.folders - later.tree.folders - root.tree.ignored)
-            removed += [path for path in gone if not _is_folder(self._workspace.root / path)]
-        return tuple(sorted(map(escape, made))), tuple(sorted(map(escape, removed)))
+            gone = before.keys() - after.keys() - root.tree.ignored
+            removed += [(root.prefix + path, before[path]) for path in gone if self._is_gone(root.prefix + path)]
+        return tuple(sorted(map(escape, made))), {escape(path): bits for path, bits in sorted(removed)}
+
+    def _is_gone(self, folder: str) -> bool:
+        try:
+            status = self._entries.status(escape(folder))
+        except ToolError:
+            return False
+        return status is None or not stat.S_ISDIR(status.st_mode)
 
     def reasons(self) -> Iterator[Reason]:
         for code, paths in self._left.items():
             shown = ", ".join(map(escape, paths[:_MAX_TOLD_PATHS]))
             more = f" (+{len(paths) - _MAX_TOLD_PATHS})" if len(paths) > _MAX_TOLD_PATHS else ""
             yield Reason(code, {"paths": shown + more, "megabytes": self._limits.file_megabytes})
-
-
-def _is_folder(path: Path) -> bool:
-    return path.is_dir() and not path.is_symlink()
 
 
 def _is_same(old: KeptFile, new: KeptFile) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pilothouse.domain.codes import Code, Reason
+from pilothouse.sandbox.file_names import escape
 
 _MAX_REPOSITORIES = 50
 _MAX_REFERENCES = 2_000
@@ -54,8 +55,8 @@ def read_git_state(root: Path, folders: Sequence[str], known: Mapping[str, GitSt
     names = folders if "" in folders else [*_above(root), *folders]
     for name in names[:_MAX_REPOSITORIES]:
         git_dir = _git_dir(root / name)
-        if git_dir is not None and (state := _state(git_dir, known.get(name))) is not None:
-            found[name] = state
+        if git_dir is not None and (state := _state(git_dir, known.get(escape(name)))) is not None:
+            found[escape(name)] = state
     return found
 
 
@@ -150,7 +151,7 @@ def _references(common: Path) -> dict[str, str]:
             path = os.path.join(folder, name)
             commit = (_small(Path(path)) or b"").decode(errors="replace").strip()
             if _COMMIT.fullmatch(commit):
-                found[os.path.relpath(path, common)] = commit
+                found[escape(os.path.relpath(path, common))] = commit
     return found
 
 

@@ -93,13 +93,13 @@ def _put_back(log: ChangeLog, entries: Entries, entry: ChangeEntry, files: Seque
         raise ToolError(Code.UNDO_EXPIRED, paths=_shown(entry)) from error
     except OSError as error:
         raise ToolError(Code.UNDO_NOTHING, left=[Reason(Code.UNDO_UNKNOWN, {"detail": str(error)})]) from error
-    log.keep_present(entry, _present(entries, files))
+    log.keep_present(entry, dict(_present(entries, files)))
     # What the call made goes first: a folder may stand where a file was, and a file where a folder was.
     for file in files:
         if file.before == ABSENT:
             entries.remove(file.path, expected=file.after)
     folders = [folder for folder in reversed(entry.made_folders) if entries.remove_empty_folder(folder)]
-    folders += [folder for folder in entry.removed_folders if entries.make_folder(folder)]
+    folders += [path for path, bits in entry.removed_folders.items() if entries.make_folder(path, bits)]
     for file in files:
         if file.before == file.after and file.mode is not None:
             entries.set_bits(file.path, file.mode, expected=file.after)
@@ -110,9 +110,9 @@ def _put_back(log: ChangeLog, entries: Entries, entry: ChangeEntry, files: Seque
     return () if files else tuple(folders)
 
 
-def _present(entries: Entries, files: Sequence[ChangedFile]) -> Iterator[bytes]:
+def _present(entries: Entries, files: Sequence[ChangedFile]) -> Iterator[tuple[str, bytes]]:
     for file in files:
         if file.after not in (ABSENT, file.before) and not file.after.startswith("link:"):
             content = entries.read(file.path)
             if content is not None:
-                yield content
+                yield file.path, content

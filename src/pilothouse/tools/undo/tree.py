@@ -59,8 +59,8 @@ class Tree:
         self.listed: set[str] = set()
         """Folders whose every entry was seen."""
 
-        self.folders: set[str] = set()
-        """All folders that were seen, also those whose contents were not looked at."""
+        self.folders: dict[str, int] = {}
+        """All folders that were seen with their permission bits, also those whose contents were not looked at."""
 
         self.unseen: list[str] = []
         """Folders that were not looked at, or not to their end."""
@@ -109,8 +109,8 @@ class _Scan:
         todo = deque([_Folder([], "", "", ())])
         while todo and not self._stopped():
             folder = todo.popleft()
-            fd, entries = self._open(folder)
-            if fd is None or left <= 0:
+            fd, entries = self._open(folder) if left > 0 else (None, [])
+            if fd is None:
                 self.tree.unseen.append(folder.path)
                 self.tree.is_cut |= left <= 0
                 continue
@@ -125,20 +125,21 @@ class _Scan:
             levels = _levels(fd, folder, entries)
             for entry in entries[:room]:
                 if entry.is_dir(follow_symlinks=False):
-                    todo.extend(self._enter(folder, entry.name, levels))
+                    todo.extend(self._enter(folder, entry, levels))
                 elif entry.name == ".git":
                     self.tree.repositories.append(folder.path)  # of a worktree or a submodule
                 elif (status := _status(entry)) is not None:
                     self._visit(fd, entry.name, _join(folder.path, entry.name), status)
 
-    def _enter(self, folder: _Folder, name: str, levels: tuple[walking.Ignores, ...]) -> list[_Folder]:
+    def _enter(self, folder: _Folder, entry: "os.DirEntry[str]", levels: tuple[walking.Ignores, ...]) -> list[_Folder]:
+        name, status = entry.name, _status(entry)
         path, plain = _join(folder.path, name), _join(folder.plain, walking.plain(name))
         if name == ".git":
             self.tree.repositories.append(folder.path)
             return []
-        if f"{self._root}/{path}" in self._skipped:
+        if f"{self._root}/{path}" in self._skipped or status is None:
             return []
-        self.tree.folders.add(path)
+        self.tree.folders[path] = status.bits
         inner = _Folder([*folder.names, name], path, plain, levels)
         if name in NOT_OWN or (levels and walking.is_ignored(levels, plain, is_folder=True)):
             self.ignored += [inner] if name not in _CACHES else []
