@@ -17,14 +17,15 @@ MODES = Modes()
 
 async def use(workspace: Workspace, command: str, *, confined: bool = True) -> str:
     job = Job(CallId(f"call-{os.urandom(6).hex()}"), workspace, confined=confined)
-    return await Execute(os.environ).run(ExecuteArguments(command), job)
+    return (await Execute(os.environ).run(ExecuteArguments(command), job)).content
 
 
 @pytest.mark.parametrize("status", [0, 1, 2, 125, 126, 127, 130, 143, 255])
 @pytest.mark.parametrize("confined", [True, False])
 async def test_a_command_keeps_its_exit_status(tmp_path: Path, status: int, confined: bool) -> None:
     said = await use(Workspace(tmp_path), f"echo said; exit {status}", confined=confined)
-    assert said == ("said\n" if status == 0 else f"said\n\n[exit status {status}]")
+    names = {130: " (SIGINT)", 143: " (SIGTERM)"}
+    assert said == ("said\n" if status == 0 else f"said\n\n[exit status {status}{names.get(status, '')}]")
 
 
 async def test_a_link_in_the_workspace_opens_nothing_that_it_leads_to(tmp_path: Path) -> None:

@@ -405,7 +405,7 @@ async def use(workspace: Workspace, command: str, *, confined: bool = False, **o
     environment = {**os.environ, "PATH": PATH, "HOME": "/nonexistent", **options.pop("environment", {})}
     tool = Execute(environment, **options)
     job = Job(call_id=CallId(f"call-{os.getpid()}"), workspace=workspace, seconds=SECONDS, confined=confined)
-    return await tool.run(ExecuteArguments(command), job)
+    return (await tool.run(ExecuteArguments(command), job)).content
 
 
 REFUSED = (

@@ -154,8 +154,8 @@ async def test_all_that_is_kept_is_for_its_owner_whatever_the_umask(tmp_path: Pa
         if stat.S_IMODE(path.stat().st_mode) & 0o077 and not _is_shut_away(path, tmp_path / "data")
     ]
     assert open_to_others == []
-    assert list((tmp_path / "data/kept").rglob("*.txt")), "a long output was kept"
-    assert list((tmp_path / "data/kept").rglob("changes.jsonl")), "so was what the file held"
+    assert list((tmp_path / "data/contexts").rglob("outputs/*.txt")), "a long output was kept"
+    assert list((tmp_path / "data/contexts").rglob("changes.jsonl")), "so was what the file held"
 
 
 def _is_shut_away(path: Path, root: Path) -> bool:

@@ -34,7 +34,7 @@ class Broken:
         self.workspace.mkdir()
         self.disk = FaultyDisk()
         self.store = FileStore(self.data, now=lambda: "2026-01-01T00:00:00.000Z", disk=self.disk)
-        self.world = World(self.workspace, *answers, store=self.store, kept=self.data / "kept", **options)
+        self.world = World(self.workspace, *answers, store=self.store, **options)
 
     def fill(self, fault: Fault = "ENOSPC") -> None:
         self.disk.arm(1, fault, lasting=True)

@@ -20,6 +20,7 @@ from pilothouse.domain.states import AwaitingToolApproval, Idle, WaitingForRecov
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.runtime.kept_changes import RETRY_SECONDS
 from pilothouse.storage.files.store import FileStore
+from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.disk import Fault, FaultyDisk
 from pilothouse.testing.world import World
 from pilothouse.tools.mcp.servers import AcceptedTools
@@ -262,8 +263,8 @@ async def test_a_change_that_undo_could_not_take_back_is_refused(small_disk: Pat
     large = os.urandom(60_000).hex()
     (workspace / "large.txt").write_text(large)
     answer = writes("large.txt", "small") if how == "write_file" else runs("echo small > large.txt")
-    world = World(workspace, answer, DONE, tools=builtins(), kept=small_disk / "data" / "kept")
-    (small_disk / "data").mkdir()
+    store = MemoryStore(small_disk / "data")
+    world = World(workspace, answer, DONE, tools=builtins(), store=store)
     context_id = await world.start()
     (workspace / "other.txt").write_text("x")
     ballast = fill(small_disk)
@@ -277,8 +278,7 @@ async def test_a_change_that_undo_could_not_take_back_is_refused(small_disk: Pat
 
 async def test_a_long_output_on_a_full_disk_is_told_without_its_whole(small_disk: Path, tmp_path: Path) -> None:
     (tmp_path / "lines").write_text("a line of text\n" * 20_000)
-    world = World(tmp_path, runs("cat lines"), DONE, tools=builtins(), kept=small_disk / "data" / "kept")
-    (small_disk / "data").mkdir()
+    world = World(tmp_path, runs("cat lines"), DONE, tools=builtins(), store=MemoryStore(small_disk / "data"))
     context_id = await world.start("review")  # it runs only because it reads: nothing is noted for undo
     fill(small_disk)
     await world.turn(context_id, "go")

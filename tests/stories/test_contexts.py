@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from pilothouse.domain.codes import Code
+from pilothouse.domain.contexts import FORMAT
 from pilothouse.domain.errors import Conflict, InvalidInput
 from pilothouse.domain.messages import Usage
 from pilothouse.domain.models import Catalogue, ModelFacts
@@ -199,7 +200,7 @@ async def test_a_file_that_is_cut_changed_or_no_export_is_refused_with_what_is_w
         "cut at a line": b"".join(lines[:-1]),
         "changed": data.replace(b"hello", b"hallo"),
         "more behind the end": data + lines[1],
-        "newer": data.replace(b'"format":3', b'"format":99', 1),
+        "newer": data.replace(f'"format":{FORMAT}'.encode(), b'"format":99', 1),
         "deep": b"[" * 100_000,
     }
     for name, bad in wrong.items():
@@ -256,7 +257,7 @@ async def test_a_folder_of_the_first_format_is_read_and_kept_as_it_was(tmp_path:
     await world.turn(context_id)
     await world.runtime.close()
     path = tmp_path / "data/contexts" / context_id / "metadata.json"
-    old = path.read_bytes().replace(b'"format": 3', b'"format": 1')
+    old = path.read_bytes().replace(f'"format": {FORMAT}'.encode(), b'"format": 1')
     if b'"format"' not in old:
         old = old.replace(b"{", b'{"format": 1,', 1)
     path.write_bytes(old)

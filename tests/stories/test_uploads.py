@@ -145,8 +145,9 @@ async def test_an_uploaded_file_cannot_be_written_and_the_model_is_told_what_to_
         context_id = await world.start()
         await world.runtime.add_file(context_id, "data.csv", b"a,b\n")
         await world.runtime.add_file(context_id, "book.ipynb", cell.encode())
-        *refused, read = await answers(world, context_id)
-        assert len(refused) == 4
+        *refused, ran, read = await answers(world, context_id)
+        assert "No such file or directory" in ran, "a shell knows no name but the workspace's own"
+        assert len(refused) == 3
         for text in refused:
             assert "uploads are read-only" in text
             assert "Copy it into the workspace first" in text
@@ -206,20 +207,20 @@ async def test_a_command_reads_uploads_wherever_the_data_directory_lies(tmp_path
         await world.runtime.add_file(context_id, "data.csv", b"plum,1\n")
         shown, more = await answers(world, context_id)
     assert shown == "plum,1\n"
-    assert ("fig" in more, "ermission denied" in more) == (mode == "agent", mode == "review")
+    assert "fig" not in more, "a line that plainly leads to the runtime's own files is refused"
 
 
 @needs_landlock
 async def test_a_command_that_is_confined_to_the_workspace_reads_uploads_and_cannot_write_them(tmp_path: Path) -> None:
     others = [tool for tool in builtins() if tool.name != "execute"]
-    change = 'echo x > "$PILOTHOUSE_UPLOADS/data.csv"; echo x > "$PILOTHOUSE_UPLOADS/new"; rm "$PILOTHOUSE_UPLOADS"/*'
+    change = 'echo x > "$PILOTHOUSE_UPLOADS/data.csv"; rm "$PILOTHOUSE_UPLOADS"/*'
     tools = [*others, Execute(os.environ, sandbox="workspace")]
     world = furnished(tmp_path, runs(SHOW), runs(change), DONE, tools=tools)
     async with world.runtime:
         context_id = await world.start()
         await world.runtime.add_file(context_id, "data.csv", b"plum,1\n")
         shown, refused = await answers(world, context_id)
-        assert (shown, refused.count("ermission denied")) == ("plum,1\n", 3)
+        assert (shown, refused.count("ermission denied")) == ("plum,1\n", 2)
         assert tree(stored(world, context_id)) == ["data.csv"]
 
 
@@ -489,3 +490,37 @@ async def test_a_conversation_in_memory_says_that_it_takes_no_uploads(tmp_path: 
         await world.runtime.add_file(context_id, "a.txt", b"x")
     assert refused.value.reason.code is Code.UPLOADS_NOT_KEPT
     assert tree(tmp_path) == []
+
+
+@pytest.mark.parametrize("mode", ["agent", "review"])
+async def test_a_folder_of_the_conversation_is_no_place_to_run_a_command_in(tmp_path: Path, mode: str) -> None:
+    """From there, relative paths would lead into the runtime's own data."""
+    ask = says(
+        ("execute", {"cwd": "uploads", "command": "cat ../../../../secret"}),
+        ("execute", {"cwd": "uploads", "command": "echo x > ../changes.jsonl"}),
+    )
+    world = furnished(tmp_path, ask, DONE)
+    (tmp_path / "data" / "secret").write_text("fig")
+    async with world.runtime:
+        context_id = await world.start(mode=mode)
+        await world.runtime.add_file(context_id, "data.csv", b"plum,1\n")
+        await world.turn(context_id, "go")
+        calls = (await world.runtime.read_calls(context_id)).items
+        assert not any(call.status == "executed" for call in calls)
+        assert not (stored(world, context_id).parent / "changes.jsonl").exists()
+
+
+async def test_an_upload_does_not_stand_for_a_script_of_the_workspace(tmp_path: Path) -> None:
+    """What an approval was shown is what the shell runs: its own uploads/run.sh, not the upload of that name."""
+    world = furnished(tmp_path, runs("sh uploads/run.sh"), DONE)
+    async with world.runtime:
+        context_id = await world.start(mode="supervised")
+        await world.runtime.add_file(context_id, "run.sh", b"echo harmless")
+        (world.workspace / "uploads").mkdir()
+        (world.workspace / "uploads" / "run.sh").write_text("echo harmless")
+        await world.turn(context_id, "go")
+        (world.workspace / "uploads" / "run.sh").write_text("echo EVIL")
+        await world.runtime.approve_all(context_id)
+        await world.runtime.rested(context_id)
+        (call,) = (await world.runtime.read_calls(context_id)).items
+        assert call.status == "failed"

@@ -272,7 +272,8 @@ class Walk:
     def _fill(self, frame: _Frame, most: int) -> None:
         with os.scandir(frame.fd) as found:
             entries = list(itertools.islice(found, most + 1))
-        if is_data_directory(frame.fd, {entry.name for entry in entries}):
+        is_root = not frame.path and not self._base
+        if not is_root and is_data_directory(frame.fd, {entry.name for entry in entries}):
             entries = []
         self.cut = self.cut or len(entries) > most
         del entries[most:]

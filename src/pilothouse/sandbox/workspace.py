@@ -4,6 +4,7 @@ Some files inside are protected: who can write them can run code as the person, 
 """
 
 import contextlib
+import copy
 import hashlib
 import os
 import stat
@@ -122,6 +123,12 @@ class Workspace:
         filled = [(mount, folder) for mount, folder in self._mounts if mount.is_listed and _has_entries(folder.root)]
         listed = [(str(self.root / mount.name), folder) for mount, folder in filled]
         return [folder for own, folder in listed if plain == str(self.root) or (plain == own and os.path.lexists(own))]
+
+    def without_mounts(self) -> "Workspace":
+        """The workspace as a shell sees it: the conversation's folders are no part of it."""
+        plain = copy.copy(self)
+        plain._mounts = []
+        return plain
 
     def mounted(self, name: str) -> Path | None:
         """Where the conversation's folder of that name lies."""

@@ -9,7 +9,7 @@ import pytest
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.entries import Entries
-from pilothouse.sandbox.workspace import Workspace
+from pilothouse.sandbox.workspace import Root, Workspace
 from pilothouse.tools.undo import baseline as baselines
 from pilothouse.tools.undo.baseline import Baseline
 from pilothouse.tools.undo.changes import ChangedFile, ChangeEntry, ChangeLog
@@ -259,3 +259,46 @@ def test_a_folder_that_a_command_closed_is_told_and_blocks_no_undo(tmp_path: Pat
         (root / "closed").chmod(0o755)
     assert entry is not None
     assert (entry.files, [reason.code for reason in entry.left]) == ((), [Code.UNDO_UNREADABLE])
+
+
+def test_a_workspace_that_looks_like_a_data_directory_is_covered(tmp_path: Path) -> None:
+    root = tmp_path / "w"
+    (root / "contexts").mkdir(parents=True)
+    (root / "src").mkdir()
+    (root / "lock").write_bytes(b"")
+    (root / "src" / "a.py").write_bytes(b"one")
+    workspace, limits = Workspace(root), UndoLimits()
+    cache = Baseline(tmp_path / "cache", workspace, limits)
+    before = cache.take(never)
+    (root / "src" / "a.py").unlink()
+    (root / "src" / "contexts").mkdir()
+    (root / "src" / "lock").write_bytes(b"")
+    (root / "src" / "hidden.py").write_bytes(b"new")
+    entry, _ = compare(before, cache.take(never, before), workspace, "call", "execute", limits)
+    assert entry is not None
+    assert [file.path for file in entry.files] == ["src/a.py"]
+    assert [(reason.code, reason.params["paths"]) for reason in entry.left] == [(Code.UNDO_UNSEEN, "src")]
+
+
+def test_folders_that_overlap_are_covered_once(tmp_path: Path) -> None:
+    root = tmp_path / "w"
+    (root / "inner").mkdir(parents=True)
+    (root / "inner" / "a").write_bytes(b"one")
+    workspace = Workspace(root, also=[Root(root / "inner", True), Root(tmp_path, True)])
+    before = Baseline(tmp_path.parent / f"{tmp_path.name}-cache", workspace, UndoLimits()).take(never)
+    assert sorted(before.files) == ["inner/a"]
+
+
+def test_a_file_over_the_budget_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / "w"
+    root.mkdir()
+    for number in range(5):
+        with open(root / f"sparse{number}", "wb") as file:
+            file.truncate(900_000)
+    read: list[str] = []
+    taken = baselines._Reader._data
+    monkeypatch.setattr(
+        baselines._Reader, "_data", lambda self, fd, name, status: read.append(name) or taken(self, fd, name, status)
+    )
+    found = Baseline(tmp_path / "cache", Workspace(root), UndoLimits(baseline_megabytes=1)).take(never)
+    assert (read, found.is_cut) == (["sparse0"], True)

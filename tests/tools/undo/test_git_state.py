@@ -163,6 +163,18 @@ def test_a_hostile_repository_leads_nowhere_and_stops_nothing(tmp_path: Path) ->
     (tmp_path / "loop").mkdir()
     (tmp_path / "loop" / ".git").symlink_to(tmp_path / "loop")
     assert read_git_state(tmp_path, ["loop"], {}) == {}
+    for name, content in (("nul", b"a\0b"), ("elsewhere", b"/etc")):
+        hostile = tmp_path / name / ".git"
+        hostile.mkdir(parents=True)
+        (hostile / "HEAD").write_text("ref: refs/heads/main\n")
+        (hostile / "commondir").write_bytes(content)
+        (hostile / "refs").symlink_to("/proc/self")
+        assert read_git_state(tmp_path, [name], {})[name].references == {}
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "HEAD").write_text("a key that is no branch")
+    (tmp_path / "leads").mkdir()
+    (tmp_path / "leads" / ".git").write_text(f"gitdir: {tmp_path}/secret\n")
+    assert read_git_state(tmp_path, ["leads"], {}) == {}
     bad = tmp_path / "bad" / ".git"
     (bad / "refs" / "heads").mkdir(parents=True)
     (bad / "HEAD").write_bytes(b"ref: refs/heads/\xff\x1b[31m\n" + b"x" * 100_000)

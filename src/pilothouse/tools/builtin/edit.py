@@ -63,10 +63,7 @@ class WriteFileArguments(Arguments):
 
 class WriteFile:
     name = "write_file"
-    description = (
-        "Write a text file of the workspace as a whole: made with its folders, or replaced. A new file is in UTF-8, "
-        "unless .editorconfig names another charset; one that is replaced keeps its encoding."
-    )
+    description = "Write a text file of the workspace as a whole: made with its folders, or replaced in its encoding."
     category: Category = "file_system"
     effect: Effect = "mutating"
     parameters = WriteFileArguments
@@ -150,8 +147,8 @@ class EditFile:
     name = "edit_file"
     description = (
         "Change a text file of the workspace by exact replacement. Each old_text must stand in the file exactly "
-        "once, unless replace_all is set. All edits are made, or none; no other byte of the file changes. Where the "
-        "encoding of the file is only a guess, text that is not ASCII needs encoding (such as cp1251 or cp932)."
+        "once, unless replace_all is set. All edits are made, or none. encoding (such as cp1251) is needed only where "
+        "the result asks for it."
     )
     category: Category = "file_system"
     effect: Effect = "mutating"

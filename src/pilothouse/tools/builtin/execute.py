@@ -34,6 +34,7 @@ Sandbox = Literal["off", "workspace"]
 _HAS_PROC = Path("/proc/self/fd").is_dir()
 _SCRIPT_AT_MOST = 1024 * 1024
 _NAMED_AT_MOST = 20
+_UPLOADS_VARIABLE = re.compile(r"\$PILOTHOUSE_UPLOADS\b|\$\{PILOTHOUSE_UPLOADS\}")
 _HOME, _TO_END = re.compile(r"~(?=/)|\$HOME\b|\$\{HOME\}"), r"[^\s'\";|&<>()]*"
 _REFUSED = (
     "[This command ran where nothing can be written, no connection be made, and of files only the workspace and the "
@@ -55,7 +56,7 @@ class Execute:
     description = (
         "Run a command line in a shell, in the workspace or its subfolder cwd. Output and error output come "
         "together, the middle of long output is left out. There is no input to read. timeout is in seconds. "
-        "Files that the person uploaded (uploads/NAME) lie in the folder $PILOTHOUSE_UPLOADS; they are read-only."
+        "Uploaded files (uploads/NAME) lie in $PILOTHOUSE_UPLOADS."
     )
     category: Category = "system_control"
     effect: Effect = "mutating"
@@ -68,7 +69,8 @@ class Execute:
 
     async def prepare(self, arguments: ExecuteArguments, workspace: Workspace) -> Prepared:
         judgement: Judgement = await in_thread(judge, arguments.command)
-        limit = workspace.limit(arguments.cwd) or _protected(arguments.command, judgement, arguments.cwd, workspace)
+        in_shell = workspace.without_mounts()
+        limit = in_shell.limit(arguments.cwd) or _protected(arguments.command, judgement, arguments.cwd, workspace)
         # Without a kernel that stops what a folder makes a program do, only what needs none runs by itself.
         harmless = judgement.read_only if confinement.has_sandbox() else judgement.strict
         has_bash = processes.shell().endswith("bash")
@@ -78,7 +80,7 @@ class Execute:
             preview=arguments.command,
             dangerous=judgement.dangers,
             line=self._line(judgement, workspace),
-            basis=await in_thread(self._basis, arguments, workspace) if limit is None else None,
+            basis=await in_thread(self._basis, arguments, in_shell) if limit is None else None,
         )
 
     def _line(self, judgement: Judgement, workspace: Workspace) -> CommandLine:
@@ -105,7 +107,9 @@ class Execute:
     async def run(self, arguments: ExecuteArguments, job: Job) -> ToolOutput:
         if "\0" in arguments.command:
             raise ToolError(Code.INVALID_ARGUMENTS, tool=self.name, detail="the command holds a NUL character")
-        if job.basis is not None and job.basis != await in_thread(self._basis, arguments, job.workspace):
+        if job.basis is not None and job.basis != await in_thread(
+            self._basis, arguments, job.workspace.without_mounts()
+        ):
             raise ToolError(Code.FILE_CHANGED, path=arguments.command)
         if job.confined:
             return await self._in_shell(arguments, job, None)
@@ -134,7 +138,7 @@ class Execute:
             environment["TMPDIR"] = temporary
         if (uploads := job.workspace.mounted(UPLOADS)) is not None:
             environment["PILOTHOUSE_UPLOADS"] = str(uploads)
-        with job.workspace.directory(arguments.cwd) as fd:
+        with job.workspace.without_mounts().directory(arguments.cwd) as fd:
             # Through the open directory: what the path names may change, what was checked does not.
             cwd = f"/proc/self/fd/{fd}" if _HAS_PROC else str(job.workspace.root / unescape(arguments.cwd))
             running = await processes.start(
@@ -192,14 +196,20 @@ def _protected(command: str, judgement: Judgement, cwd: str, workspace: Workspac
     keys are in there. What it hides, only a sandbox stops."""
     entered = [words[1] for words in judgement.commands if len(words) > 1 and words[0] in ("cd", "pushd")]
     named = _named(command, judgement, workspace)
+    in_shell = workspace.without_mounts()
+
+    def limit_of(path: str, *, writing: bool = False) -> Reason | None:
+        # A shell knows the conversation's folders by their whole path only.
+        return (workspace if path.startswith("/") else in_shell).limit(path, writing=writing)
+
     for folder in (cwd, *(os.path.join(cwd, escape(each)) for each in entered)):
         for word in judgement.written:
-            found = workspace.limit(os.path.join(folder, escape(word)), writing=True)
+            found = limit_of(os.path.join(folder, escape(word)), writing=True)
             if found is not None and found.code in (Code.PROTECTED_PATH, Code.UPLOAD_READ_ONLY):
                 return Reason(found.code, {"path": word})
         for word in named:
             path = os.path.join(folder, escape(word))
-            found = workspace.limit(path)
+            found = limit_of(path)
             is_closed = found is not None and found.code in (Code.PROTECTED_PATH, Code.OUTSIDE_WORKSPACE)
             if is_closed and _is_the_runtimes(real_path(workspace.root / unescape(path)), workspace):
                 return Reason(Code.PROTECTED_PATH, {"path": word})
@@ -210,6 +220,7 @@ def _named(command: str, judgement: Judgement, workspace: Workspace) -> set[str]
     """The words of a line that may be paths, and what stands in it as a path of the runtime's own."""
     words = {word for each in judgement.commands for word in each[1:_NAMED_AT_MOST]} | set(judgement.read)
     text = _HOME.sub(lambda _: os.path.expanduser("~"), command)
+    text = _UPLOADS_VARIABLE.sub(lambda _: str(workspace.mounted(UPLOADS) or "/"), text)
     return words | {
         found[0] for path in workspace.runtimes for found in re.finditer(re.escape(str(path)) + _TO_END, text)
     }

@@ -38,8 +38,8 @@ class ReadFile:
     name = "read_file"
     description = (
         "Read a text file of the workspace, whole or from start_line to end_line (counted from 1, both included). "
-        "Long files are cut: the result says which lines it holds. A file that is not UTF-8 is read in its own "
-        "encoding, and the result says which; where that is a guess, encoding (such as cp1251) reads it as you say."
+        "Long files are cut: the result says which lines it holds. The result names an encoding other than UTF-8; "
+        "encoding (such as cp1251) reads the file as you say."
     )
     category: Category = "file_system"
     effect: Effect = "read_only"

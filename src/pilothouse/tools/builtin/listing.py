@@ -35,8 +35,7 @@ class ListDirectory:
     name = "list_directory"
     description = (
         "List a folder of the workspace. Folders end in '/', links in '@'. depth goes from 1 to 5; from 2 on, what "
-        "ignore files leave out is not shown. Bytes of a name that are not UTF-8, and control characters, are written "
-        "\\xNN (a backslash before such letters: \\x5c); every path argument of every tool takes this form."
+        "ignore files leave out is not shown. Bytes of a name that are not UTF-8 are written \\xNN."
     )
     category: Category = "file_system"
     effect: Effect = "read_only"

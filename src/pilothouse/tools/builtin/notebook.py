@@ -35,8 +35,7 @@ class NotebookEditArguments(Arguments):
 class NotebookEdit:
     name = "notebook_edit"
     description = (
-        "Change one cell of a Jupyter notebook; nothing else of the file changes. cell is its number, counted from 0, "
-        "or its id. action is replace, "
+        "Change one cell of a Jupyter notebook. cell is its number, counted from 0, or its id. action is replace, "
         "insert (a new cell of that kind before the number) or delete. Outputs of a changed code cell are cleared."
     )
     category: Category = "file_system"

@@ -68,9 +68,8 @@ class Grep:
     description = (
         "Search the text files of the workspace, or those below path, line by line with a regular expression: "
         ". [...] ^ $ | ( ) * + ? {2,3} \\d \\w \\s \\b; no look-around, no backreferences. glob narrows the files as "
-        "in the tool glob. Files in other encodings are searched as read_file shows them. Binary files, files over "
-        f"{scan.MAX_SEARCHED_BYTES >> 20} MB and what ignore files leave out are not searched, unless path names what "
-        "is ignored. Gives 'path:line: text', ordered by path."
+        f"in the tool glob. Binary files, files over {scan.MAX_SEARCHED_BYTES >> 20} MB and what ignore files leave "
+        "out are not searched, unless path names what is ignored. Gives 'path:line: text', ordered by path."
     )
     category: Category = "file_system"
     effect: Effect = "read_only"

@@ -20,9 +20,7 @@ _MILLISECONDS = 1000
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _NOT_PRINTED = re.compile(r"[\x00-\x20\x7f]")
-_EDITOR_VARIABLE = re.compile(
-    r"\$\{(?:(?:input|env|command|config):[^}]*|(?:workspaceFolder|workspaceRoot|userHome|pathSeparator)[^}]*)\}"
-)
+_EDITOR_VARIABLE = re.compile(r"\$\{(?:(?:input|env|command|config):|workspace|userHome|pathSeparator)[^}]*\}")
 _ANY_VARIABLE = re.compile(r"\$\{[^}]*\}?")
 _STDIO_KEYS = ("command", "args", "env", "cwd")
 _HTTP_KEYS = ("url", "headers")

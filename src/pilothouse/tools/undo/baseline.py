@@ -143,8 +143,13 @@ class Baseline:
             return snapshot
 
     def _roots(self) -> Iterator[tuple[str, str]]:
-        for root in self._workspace.writable():
-            yield root, "" if root == str(self._workspace.root) else f"{root}/"
+        own, *others = self._workspace.writable()
+        yield own, ""
+        covered = [own]
+        for root in others:
+            if not any(_overlap(root, each) for each in covered):
+                covered.append(root)
+                yield root, f"{root}/"
 
     def _skipped(self) -> set[str]:
         return {str(path) for path in self._workspace.runtimes}
@@ -256,6 +261,9 @@ class _Reader:
 
     def _read(self, dir_fd: int, name: str, status: FileStat) -> KeptFile:
         unread = KeptFile(status, None, -1)
+        if status.is_file and status.size <= self._limits.max_file_bytes and status.size > self._left:
+            self._snapshot.is_over_budget = True
+            return unread
         try:
             data = self._data(dir_fd, name, status)
         except OSError:
@@ -263,9 +271,6 @@ class _Reader:
         if data is None or len(data) != status.size:  # it changed while it was read: the next look reads it again
             return unread
         digest = digest_of(data, is_link=status.is_link)
-        if len(data) > self._left:
-            self._snapshot.is_over_budget = True
-            return KeptFile(status, digest, -1)
         return KeptFile(status, digest, self._keep(digest, data))
 
     def _data(self, dir_fd: int, name: str, status: FileStat) -> bytes | None:
@@ -292,6 +297,10 @@ class _Reader:
                 view = view[os.write(self._contents, view) :]
             self._end += len(data)
         return offset
+
+
+def _overlap(one: str, other: str) -> bool:
+    return os.path.commonpath([one, other]) in (one, other)
 
 
 def holds_home(root: str) -> bool:

@@ -33,6 +33,7 @@ def compare(
     work = _Comparing(before, after, workspace, limits)
     work.files()
     work.noticed()
+    work.hidden()
     reasons = [*work.reasons(), *git_changes(before.git, after.git)]
     made, removed = work.folders()
     if not (work.changed or reasons or made or removed):
@@ -131,8 +132,15 @@ class _Comparing:
         if old.stat.size > self._limits.max_file_bytes:
             return Code.UNDO_TOO_LARGE
         if old.digest is None:
-            return Code.UNDO_UNREADABLE
-        return Code.UNDO_OVER_BUDGET if old.offset < 0 or old.size > self._room else None
+            return Code.UNDO_OVER_BUDGET if self._before.is_over_budget else Code.UNDO_UNREADABLE
+        return Code.UNDO_OVER_BUDGET if old.size > self._room else None
+
+    def hidden(self) -> None:
+        """Folders that only the second look did not see, such as one that now looks like a data directory."""
+        for root, later in zip(self._before.roots, self._after.roots, strict=True):
+            if not later.tree.is_cut:
+                new = set(later.tree.unseen) - set(root.tree.unseen)
+                self._left[Code.UNDO_UNSEEN] += [root.prefix + path for path in sorted(new)]
 
     def noticed(self) -> None:
         """Changes in ignored folders, which are told only."""
@@ -169,6 +177,8 @@ class _Comparing:
 
     def reasons(self) -> Iterator[Reason]:
         for code, paths in self._left.items():
+            if not paths:
+                continue
             shown = ", ".join(map(escape, paths[:_MAX_TOLD_PATHS]))
             more = f" (+{len(paths) - _MAX_TOLD_PATHS})" if len(paths) > _MAX_TOLD_PATHS else ""
             yield Reason(code, {"paths": shown + more, "megabytes": self._limits.file_megabytes})

@@ -85,12 +85,14 @@ def _state(git_dir: Path, known: GitState | None) -> GitState | None:
         return None
     # A worktree has a HEAD and a staging area of its own; branches and the stash are shared.
     shared = _small(git_dir / "commondir")
-    common = git_dir / os.fsdecode(shared.strip()) if shared is not None else git_dir
+    common = git_dir / os.fsdecode(shared.strip()) if shared is not None and b"\0" not in shared else git_dir
     index_stat, index = _staged(git_dir / "index", known)
     digest = hashlib.sha256()
     for name in _OTHER_FILES:
         digest.update(_small(git_dir / name) or _small(common / name) or b"\0")
     name = head.decode(errors="replace").strip().removeprefix("ref: ")
+    if not (name.startswith("refs/") or _COMMIT.fullmatch(name)):
+        return None  # the folder is no repository, whatever leads to it
     return GitState(name, _references(common), index, index_stat, digest.hexdigest())
 
 
@@ -141,9 +143,12 @@ def _references(common: Path) -> dict[str, str]:
         commit, _, name = line.partition(" ")
         if _COMMIT.fullmatch(commit) and name:
             found[name] = commit
+    if (common / "refs").is_symlink():
+        return found
     count = 0
     for folder, subfolders, names in os.walk(common / "refs"):
-        subfolders.sort()
+        count += len(subfolders)
+        subfolders[:] = sorted(subfolders) if count <= _MAX_REFERENCES else []
         for name in sorted(names):
             count += 1
             if count > _MAX_REFERENCES:
@@ -159,10 +164,10 @@ def _small(path: Path, limit: int = 65_536) -> bytes | None:
     """The beginning of a regular file, None where there is none."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    except OSError:
+        with open(fd, "rb") as file:
+            return file.read(limit) if stat.S_ISREG(os.fstat(fd).st_mode) else None
+    except (OSError, ValueError):  # a path that a file named may hold a NUL
         return None
-    with open(fd, "rb") as file:
-        return file.read(limit) if stat.S_ISREG(os.fstat(fd).st_mode) else None
 
 
 def git_changes(before: Mapping[str, GitState], after: Mapping[str, GitState]) -> list[Reason]:

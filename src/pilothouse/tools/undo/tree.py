@@ -20,6 +20,7 @@ MAX_NOTICED_ENTRIES = 5_000
 # Every run of a program may fill these: that is nobody's change.
 _CACHES = frozenset({"__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".cache"})
 _MAX_DEPTH = 100
+_MAX_IGNORE_BYTES = 32_768
 Stopped = Callable[[], bool]
 
 
@@ -180,7 +181,7 @@ class _Scan:
                 listed = sorted(entries, key=lambda entry: entry.name)
         except OSError:
             return None, []
-        if is_data_directory(fd, {entry.name for entry in listed}):
+        if folder.names and is_data_directory(fd, {entry.name for entry in listed}):
             return None, []
         return fd, listed
 
@@ -197,7 +198,9 @@ def scan(fd: int, root: str, skipped: Collection[str], max_entries: int, visit: 
 
 
 def _levels(fd: int, folder: _Folder, entries: "list[os.DirEntry[str]]") -> tuple[walking.Ignores, ...]:
-    if any(entry.name in walking.IGNORE_FILES for entry in entries):
+    found = [status.size for entry in entries if entry.name in walking.IGNORE_FILES and (status := _status(entry))]
+    # A huge list of rules costs more with every entry than covering what it would leave out.
+    if found and sum(found) <= _MAX_IGNORE_BYTES:
         return walking.levels_in(fd, folder.plain, folder.levels)
     return folder.levels
 
