@@ -183,6 +183,15 @@ async def test_a_folder_that_a_command_removed_is_as_private_as_it_was(tmp_path:
         assert (world.workspace / "secrets" / "empty").is_dir()
 
 
+async def test_the_permission_bits_of_a_folder_come_back(tmp_path: Path) -> None:
+    world = furnished(tmp_path, runs("chmod 755 private"), DONE)
+    (world.workspace / "private").mkdir(mode=0o700)
+    async with world.runtime:
+        context_id = await done(world)
+        assert await undone(world, context_id) == ["private"]
+        assert mode_of(world.workspace / "private") == 0o700
+
+
 async def test_a_folder_that_was_moved_and_replaced_by_a_link_comes_back_whole(tmp_path: Path) -> None:
     world = furnished(tmp_path, runs("mv src lib && ln -s lib src"), DONE)
     (world.workspace / "src").mkdir()

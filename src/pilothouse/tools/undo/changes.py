@@ -47,12 +47,19 @@ class ChangeEntry(Value, kw_only=True):
     made_folders: tuple[str, ...] = ()
     removed_folders: Mapping[str, int] = {}
     """With their permission bits."""
+    folder_bits: Mapping[str, tuple[int, int]] = {}
+    """Permission bits of folders before and after, where they changed."""
     left: tuple[Reason, ...] = ()
     """What an undo leaves as it is, and why."""
     unkept: str | None = None
     """The same in words, in entries of earlier versions."""
     undone: bool = False
     """Marks the end of the change: nothing is left of it to undo."""
+
+    @property
+    def has_entries(self) -> bool:
+        """Whether there is something that an undo could put back."""
+        return bool(self.files or self.made_folders or self.removed_folders or self.folder_bits)
 
 
 _DECODER = msgspec.json.Decoder(ChangeEntry)

@@ -36,16 +36,17 @@ def compare(
     work.hidden()
     reasons = [*work.reasons(), *git_changes(before.git, after.git)]
     made, removed = work.folders()
-    if not (work.changed or reasons or made or removed):
-        return Comparison(None, [])
     entry = ChangeEntry(
         call=call,
         tool=tool,
         files=tuple(file for file, _ in work.changed),
         made_folders=made,
         removed_folders=removed,
+        folder_bits=work.folder_bits(),
         left=tuple(reasons),
     )
+    if not entry.has_entries and not reasons:
+        return Comparison(None, [])
     return Comparison(entry, [kept for _, kept in work.changed])
 
 
@@ -167,6 +168,15 @@ class _Comparing:
             gone = before.keys() - after.keys() - root.tree.ignored
             removed += [(root.prefix + path, before[path]) for path in gone if self._is_gone(root.prefix + path)]
         return tuple(sorted(map(escape, made))), {escape(path): bits for path, bits in sorted(removed)}
+
+    def folder_bits(self) -> dict[str, tuple[int, int]]:
+        pairs = zip(self._before.roots, self._after.roots, strict=True)
+        return {
+            escape(root.prefix + path): (bits, later.tree.folders[path])
+            for root, later in pairs
+            for path, bits in root.tree.folders.items()
+            if later.tree.folders.get(path, bits) != bits
+        }
 
     def _is_gone(self, folder: str) -> bool:
         try:

@@ -33,7 +33,7 @@ def undo_last(log: ChangeLog, workspace: Workspace, *, of_commands: bool = True)
         if entry.tool == COMMAND and not of_commands:
             raise ToolError(Code.UNDO_ASKS, paths=_shown(entry))
         left = _left(entry)
-        if not (entry.files or entry.made_folders or entry.removed_folders):
+        if not entry.has_entries:
             raise ToolError(Code.UNDO_NOTHING, left=_end_all_without_files(log, [*changes, entry]))
         changed = [file for file in entry.files if not _is_as_before(entries, file)]
         foreign = [file.path for file in changed if not _is_as_after(entries, entry, file)]
@@ -59,7 +59,7 @@ def _end_all_without_files(log: ChangeLog, entries: Sequence[ChangeEntry]) -> li
     """The last calls of which nothing can be put back: they are told together."""
     reasons: list[Reason] = []
     for entry in reversed(entries):
-        if entry.files or entry.made_folders or entry.removed_folders:
+        if entry.has_entries:
             break
         reasons += [reason for reason in _left(entry) if reason not in reasons]
         log.end(entry)
@@ -107,7 +107,18 @@ def _put_back(log: ChangeLog, entries: Entries, entry: ChangeEntry, files: Seque
             is_link = file.before.startswith("link:")
             data = contents[file.path]
             entries.put(file.path, data, expected=file.after, mode=file.mode, is_link=is_link)
+    # Last, and the inner ones first: a folder may have been closed.
+    folders += [path for path in sorted(entry.folder_bits, reverse=True) if _put_bits_back(entries, entry, path)]
     return () if files else tuple(folders)
+
+
+def _put_bits_back(entries: Entries, entry: ChangeEntry, path: str) -> bool:
+    before, after = entry.folder_bits[path]
+    now = entries.look(path)
+    if now.content != FOLDER or now.bits != after:
+        return False
+    entries.set_bits(path, before, expected=FOLDER)
+    return True
 
 
 def _present(entries: Entries, files: Sequence[ChangedFile]) -> Iterator[tuple[str, bytes]]:
