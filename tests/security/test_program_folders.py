@@ -12,8 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from pilothouse.domain.values import CallId
 from pilothouse.sandbox import confinement, processes
 from pilothouse.sandbox.program_folders import program_paths
+from pilothouse.sandbox.workspace import Workspace
+from pilothouse.tools.base import Job
+from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
 
 pytestmark = pytest.mark.skipif(not confinement.has_sandbox(), reason="the kernel has no Landlock")
 
@@ -274,6 +278,48 @@ async def test_our_own_data_stay_closed_where_programs_lie_around_them(home: Hom
     private = (str(kept.parent),)
     assert (await home.run("cat ../home/tools/lib/data", environment, private))[1] == "works"
     assert (await home.run(f"cat {kept}", environment, private))[0] != 0
+
+
+HEADERS = ["data/x", "data/bin/x", "Documents/x", "Documents/bin/x", ".config/gh/x", ".config/gh/x y", "notes/x", "x"]
+
+
+@pytest.mark.parametrize("is_there", [False, True], ids=["missing", "there"])
+@pytest.mark.parametrize("header", HEADERS)
+async def test_a_script_header_opens_an_interpreter_and_nothing_of_the_person(
+    home: Home, header: str, is_there: bool
+) -> None:
+    secrets = [
+        home.file(f"{folder}/{name}", "the plum is ripe")
+        for folder in ("data", "Documents", ".config/gh", "notes")
+        for name in ("secret", "lib/secret", "bin/secret")
+    ]
+    if is_there:
+        home.folder.joinpath(header.split()[0]).unlink(missing_ok=True)
+        home.program(header.split()[0])
+    home.file("bin/a", f"#!{home.folder}/{header}\n", 0o755)
+    environment = home.environment("bin")
+    private = (str(home.folder / "data"),)
+    for secret in secrets:
+        assert (await home.run(f"cat {secret}", environment, private))[0] != 0, secret
+    opened = set(program_paths(environment, [str(home.workspace), *private]))
+    interpreter = {str(home.folder / header.split()[0])} if is_there and "data" not in header else set()
+    assert opened == {str(home.folder / "bin"), *interpreter}
+
+
+async def test_a_script_header_does_not_open_the_data_of_the_runtime(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    data = tmp_path / "data"
+    (data / "bin").mkdir(parents=True)
+    (data / "lib").mkdir()
+    (data / "lib/credentials.json").write_text("the plum is ripe")
+    (data / "bin/x").write_text("")
+    (data / "bin/x").chmod(0o755)
+    home.file("bin/a", f"#!{data}/bin/x\n", 0o755)
+    workspace = Workspace(home.workspace, [data])
+    job = Job(call_id=CallId("a-test"), workspace=workspace, confined=True)
+    tool = Execute(home.environment("bin"))
+    answer = await tool.run(ExecuteArguments(command="cat ../data/lib/credentials.json"), job)
+    assert "plum" not in answer.content
 
 
 def test_a_folder_that_everybody_may_write_is_not_followed(home: Home) -> None:

@@ -53,7 +53,7 @@ def only_reading(readable: Sequence[str], environment: Mapping[str, str], privat
     """The system, the programs on the PATH and these folders can be read, but for what is private in them; nothing can
     be written, nobody be called."""
     listable: list[str] = []
-    folders = (*readable, *program_paths(environment, readable))
+    folders = (*readable, *program_paths(environment, (*readable, *private)))
     entries = [each for folder in folders for each in _without(folder, private, listable)]
     return Confinement("read_only", SYSTEM, _NOWHERE, tuple(listable), tuple(entries))
 

@@ -37,8 +37,11 @@ _MARKED: Mapping[str, tuple[str, ...]] = {
     "include/node": ("share",),
     "lib/pkgconfig": ("share",),
 }
-# Folders of a home in which every program keeps something of its own.
-_SHARED = (".local", ".local/share", ".local/state", ".config", ".cache", ".var", "Library", "snap")
+# Folders of a home in which every program keeps something of its own, or the person does.
+_SHARED = (
+    *(".local", ".local/share", ".local/state", ".config", ".cache", ".var", "Library", "snap"),
+    *("Desktop", "Documents", "Downloads", "Music", "Pictures", "Public", "Templates", "Videos"),
+)
 _SECRET = (".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", ".mozilla", ".thunderbird")
 
 _cached: dict[tuple[object, ...], tuple[tuple[int, ...], tuple[str, ...]]] = {}
@@ -108,9 +111,10 @@ class _Search:
         if file.is_symlink():
             self._add_program(target, depth)
         interpreter = _interpreter(target)
-        if interpreter is not None and not _is_system(interpreter):
+        if interpreter is not None and not _is_system(interpreter) and _is_program(interpreter):
             # The folder as it is named: a virtual environment is known by it, not by the Python that it links to.
-            self.add_folder(os.path.realpath(os.path.dirname(interpreter)), depth)
+            folder, name = os.path.split(interpreter)
+            self._add_program(os.path.join(os.path.realpath(folder), name), depth)
             self._add_program(os.path.realpath(interpreter), depth)
 
     def _add_program(self, program: str, depth: int) -> None:

@@ -163,7 +163,8 @@ class Execute:
 
     def _confinement(self, job: Job, temporary: str | None) -> Confinement:
         if job.confined and confinement.has_sandbox():
-            return confinement.only_reading(job.workspace.readable(), self._environment, job.workspace.private())
+            private = [str(path) for path in job.workspace.runtimes]
+            return confinement.only_reading(job.workspace.readable(), self._environment, private)
         if self._sandbox == "workspace" and not job.confined:
             if not confinement.has_sandbox():
                 detail = 'the kernel has no Landlock, and sandbox = "workspace" is set'
