@@ -107,3 +107,9 @@ test("what is no diff is not taken for one", () => {
   expect(parseDiff("")).toBeNull();
   expect(parseDiff("--- only\nthis")).toBeNull();
 });
+
+test("the encoding of a file stands before its diff", () => {
+  const lines = parseDiff(`encoding: shift_jis\n${SMALL}`) ?? [];
+  expect(lines[0]).toEqual({ kind: "note", text: "encoding: shift_jis", old: null, new: null });
+  expect(lines.slice(1)).toEqual(parseDiff(SMALL));
+});

@@ -1,12 +1,14 @@
 """Which encoding a text is in, and whether that is certain.
 
-Certain are byte order marks, valid UTF-8, what a person or `.editorconfig` says. All else is a guess of `chardet`: no
-caller may rely on it to write a character that is not ASCII. The work is bounded: UTF-8 is decided by one decoding,
-everything else by the lines that hold bytes over 127, MAX_SAMPLE_BYTES of them.
+Certain are byte order marks, valid UTF-8, what the file declares in its first lines, what a person or `.editorconfig`
+says: unless the bytes contradict it. All else is a guess of `chardet`: no caller may rely on it to write a character
+that is not ASCII. The work is bounded: UTF-8 is decided by one decoding, everything else by the lines that hold bytes
+over 127, MAX_SAMPLE_BYTES of them.
 """
 
 import codecs
 import re
+import string
 import unicodedata
 from typing import Literal
 
@@ -16,8 +18,8 @@ from pilothouse.domain.values import Value
 
 MAX_SAMPLE_BYTES = 200_000
 _HEAD_BYTES = 64 * 1024  # grep takes a file with a zero byte in there for binary, too
-_MIN_VALID_PER_INVALID = 10
-_MIN_UTF_8_CHARACTERS = 4  # a word in another encoding may look like fewer
+_MIN_VALID_PER_INVALID = 9
+_MAX_DECLARATION_BYTES = 1024
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # begins like that of UTF-16
@@ -52,11 +54,20 @@ _WIDER = {
 }
 _NOT_FOR_FILES = frozenset({"idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "charmap"})
 _HIGH = re.compile(rb"[\x80-\xff]")
-_INVALID = re.compile("[\udc80-\udcff]")
+_INVALID = re.compile("[\udc80-\udcff]{1,3}")  # a character that is not whole has so many bytes
+_DECLARATIONS = (
+    re.compile(rb"\A(?:[^\n]*\n)?[ \t\f]*#[^\n]*?coding[:=][ \t]*([-\w.]+)"),  # PEP 263: in the first two lines
+    re.compile(rb"\A<\?xml[^>]*?\sencoding=[\"']([-\w.]+)"),
+    re.compile(rb"<meta\s[^>]*?charset=[\"']?([-\w.]+)", re.IGNORECASE),
+)
+_LETTERS = string.ascii_letters + string.digits
+_PLAIN_BYTES = frozenset(b"\t\n\r" + bytes(range(0x20, 0x7F)))
 _CONTROLS = re.compile("[\0-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
 _OTHER_ALPHABETS = re.compile("[\u0370-\u07ff\u0e00-\u0e7f]")
 _MIXED = re.compile("[A-Za-z][\u0370-\u07ff\u0e00-\u0e7f]|[\u0370-\u07ff\u0e00-\u0e7f](?=[A-Za-z])")
 _C1 = re.compile("[\x80-\x9f]")
+# A space, a line feed and digits of ASCII are these in EBCDIC, whose line ends are U+0085 or U+000A.
+_CONTROLS_OF_EBCDIC = re.compile("[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 Charset = Literal["latin-1", "utf-8", "utf-8-bom", "utf-16-le", "utf-16-be"]
 
 
@@ -93,13 +104,33 @@ def detect(data: bytes, charset: Charset | None = None, *, is_cut: bool = False)
             return Encoding(name, bom) if readable else None
     declared = (charset or "utf-8").removesuffix("-bom")
     if b"\0" in data[:_HEAD_BYTES]:
-        wide = _utf_16_by_zeros(data, is_cut) or (declared if declared.startswith("utf-16") else None)
-        return Encoding(wide, is_certain=wide == declared) if wide and _decodes(data, wide, is_cut) else None
-    if _decodes(data, "utf-8", is_cut):
-        return _seven_bits(data, declared, is_cut) if data.isascii() else UTF_8
-    if declared != "utf-8" and _decodes(data, declared, is_cut):
-        return Encoding(declared)
+        wide = _utf_16_by_zeros(data, is_cut)
+        if wide is None and declared.startswith("utf-16") and _is_wide(data, declared, is_cut):
+            wide = declared
+        return Encoding(wide, is_certain=wide == declared) if wide else None
+    is_utf_8 = _decodes(data, "utf-8", is_cut)
+    if is_utf_8 and not data.isascii():
+        return UTF_8
+    in_file = _declaration(data)
+    if is_utf_8:
+        return _seven_bits(data, in_file or declared, is_cut)
+    for name in (in_file or declared, declared):
+        if name != "utf-8" and _decodes(data, name, is_cut) and not contradicts(data, Encoding(name)):
+            return Encoding(name)
     return Encoding(guess(data), is_certain=False)
+
+
+def _declaration(data: bytes) -> str | None:
+    """The encoding that a script, an XML or an HTML document names in its first lines."""
+    head = data[:_MAX_DECLARATION_BYTES]
+    match = next(filter(None, (pattern.search(head) for pattern in _DECLARATIONS)), None)
+    if match is None:
+        return None
+    try:
+        codec = _codec(match[1].decode("ascii"))
+    except ToolError:
+        return None
+    return codec if _holds_ascii(codec) else None
 
 
 def encoding_for_new_file(charset: Charset | None) -> Encoding:
@@ -130,14 +161,50 @@ def _codec(name: str) -> str:
 
 
 def contradicts(data: bytes, encoding: Encoding) -> bool:
-    """Whether a file plainly is not in the encoding that somebody named."""
-    if encoding.name != "utf-8" and not encoding.bom and _decodes(data, "utf-8", False):
-        text = data.decode("utf-8")
-        if len(text) - len(text.encode("ascii", "ignore")) >= _MIN_UTF_8_CHARACTERS:
-            return True
+    """Whether a file plainly is not in the encoding that somebody named. In a wrong one, a person is shown other
+    characters than programs read: bytes of ASCII, taken for UTF-16, are Chinese."""
+    name = encoding.name
+    if encoding.bom:
+        return _is_mostly_invalid(data, encoding)
+    if name in ("utf-7", "hz") or any(data.startswith(bom) for bom, _ in _BOMS):
+        return True
+    if name.startswith(("utf-16", "utf-32")):
+        return not _is_wide(data, name, False)
+    if name.startswith("iso2022"):
+        return not (b"\x1b" in data and _decodes(data, name, False)) or data.decode(name).isascii()
+    if _decodes(data, "utf-8", False):
+        return data.decode(name, "replace") != data.decode("utf-8")
+    if not _holds_ascii(name) and _CONTROLS_OF_EBCDIC.search(data.decode(name, "replace")):
+        return True
+    return _is_mostly_invalid(data, encoding)
+
+
+def _is_mostly_invalid(data: bytes, encoding: Encoding) -> bool:
     text = encoding.decode(data)
     invalid = text.count("\ufffd")
     return invalid > 0 and 2 * invalid > len(text) - len(text.encode("ascii", "ignore"))
+
+
+def _holds_ascii(name: str) -> bool:
+    """Whether letters and digits are the bytes of ASCII: not in UTF-16, UTF-32 and EBCDIC."""
+    return _LETTERS.encode("ascii").decode(name, "replace") == _LETTERS
+
+
+def _is_wide(data: bytes, name: str, is_cut: bool) -> bool:
+    """Whether data without a byte order mark can be in UTF-16 or UTF-32: there are ASCII characters, which have zeros,
+    and the other characters are not all made of two bytes of ASCII."""
+    if not data:
+        return True
+    if not _decodes(data, name, is_cut):
+        return False
+    if name.startswith("utf-32"):
+        return True
+    even, odd = data[:_HEAD_BYTES:2], data[1:_HEAD_BYTES:2]
+    high, low = (odd, even) if name == "utf-16-le" else (even, odd)
+    zeros = high.count(0)
+    plain = sum(first in _PLAIN_BYTES and second in _PLAIN_BYTES for first, second in zip(even, odd, strict=False))
+    is_ascii = plain > zeros and plain * 10 > (len(high) - zeros) * 9
+    return zeros > low.count(0) and not is_ascii
 
 
 def decode_output(data: bytes, *, is_tail: bool = False) -> tuple[str, str]:
@@ -157,8 +224,9 @@ def guess(data: bytes) -> str:
     """The likeliest encoding of text that is not UTF-8."""
     sample = sample_lines(data)
     text = sample.decode("utf-8", "surrogateescape")
-    invalid = len(_INVALID.findall(text))
-    if sum(character > "\x7f" for character in text) - invalid >= _MIN_VALID_PER_INVALID * invalid:
+    invalid = _INVALID.findall(text)
+    valid = sum(character > "\x7f" for character in text) - len("".join(invalid))
+    if valid > _MIN_VALID_PER_INVALID * len(invalid):
         return "utf-8"
     names = [name for name in _ranked(sample, 8) if _decodes(sample, name, True)]
     return next((name for name in names if not _mixes_scripts(sample, name)), (*names, "latin-1")[0])
@@ -217,7 +285,7 @@ def _seven_bits(data: bytes, declared: str, is_cut: bool) -> Encoding:
         for name in _ISO_2022:
             if _decodes(data, name, is_cut) and not data.decode(name, "ignore").isascii():
                 return Encoding(name, is_certain=False)
-    return Encoding("utf-8" if declared.startswith("utf-16") else declared)
+    return UTF_8 if contradicts(data, Encoding(declared)) else Encoding(declared)
 
 
 def _utf_16_by_zeros(data: bytes, is_cut: bool) -> str | None:
@@ -228,7 +296,7 @@ def _utf_16_by_zeros(data: bytes, is_cut: bool) -> str | None:
 
 
 def _is_utf_16(data: bytes, name: str, is_cut: bool) -> bool:
-    if not _decodes(data, name, is_cut):
+    if not _is_wide(data, name, is_cut):
         return False
     text = data[:_HEAD_BYTES].decode(name, "ignore")
     strange = sum(unicodedata.category(character) in ("Cn", "Co", "Cs") for character in text)

@@ -1,6 +1,6 @@
 """Exact replacements in the bytes of a text file. Only the bytes of a match change.
 
-A match begins and ends at a character. In encodings with shift sequences (ISO-2022, HZ, UTF-7) the bytes of a character
+A match begins and ends at a character. In encodings with shift sequences (ISO-2022) the bytes of a character
 depend on those before it: there the lines that hold a match are written anew, provided that every line of the file can
 be written back byte for byte.
 """
@@ -128,7 +128,7 @@ def _find_characters(text: str, wanted: str, most: int | None) -> Spans:
 
 
 def _has_shifts(name: str) -> bool:
-    return name.startswith("iso2022") or name in ("hz", "utf-7")
+    return name.startswith("iso2022")
 
 
 def _boundaries(body: bytes, name: str) -> Callable[[int], bool]:

@@ -46,6 +46,11 @@ class Present(NamedTuple):
     basis: str
     """Names the content, ABSENT where there is no file."""
 
+    def basis_in(self, encoding: Encoding) -> str:
+        """Names the content and how it is read: what a person was shown depends on both."""
+        name = encoding.name if self.data.startswith(encoding.bom) else f"{encoding.name}:bom"  # a new file gets it
+        return self.basis if name == UTF_8.name else f"{self.basis}:{name}"
+
 
 def read_present(workspace: Workspace, path: str) -> Present:
     """Raises: ToolError for a file that was read before it changed, and for what cannot be read."""
@@ -83,7 +88,7 @@ def _prepare_write(arguments: WriteFileArguments, workspace: Workspace) -> Prepa
         return Prepared(effect="mutating", limit=limit)
     present, encoding = _to_be_written(workspace, arguments)
     before, after = encoding.decode(present.data), encoding.decode(_whole(arguments, present, encoding))
-    preview, is_whole = diff(arguments.path, before, after)
+    preview, is_whole = diff(arguments.path, before, after, encoding.name)
     dangerous = [] if present.basis == ABSENT else ["overwrite"]
     dangerous += [] if is_whole else [NOT_WHOLE]
     return Prepared(
@@ -91,7 +96,7 @@ def _prepare_write(arguments: WriteFileArguments, workspace: Workspace) -> Prepa
         touches=workspace.touched(arguments.path),
         dangerous=tuple(dangerous),
         preview=preview,
-        basis=present.basis,
+        basis=present.basis_in(encoding),
         ask=workspace.ask(arguments.path),
     )
 
@@ -124,11 +129,18 @@ def _whole(arguments: WriteFileArguments, present: Present, encoding: Encoding) 
 
 def _write(arguments: WriteFileArguments, job: Job) -> str:
     present, encoding = _to_be_written(job.workspace, arguments)
+    _refuse_changed(job, present, encoding, arguments.path)
     data = _whole(arguments, present, encoding)
     links = hard_links_note(job.workspace, arguments.path)
-    put(job, arguments.path, data, job.basis)
+    put(job, arguments.path, data, present.basis)
     told = "" if encoding.name == "utf-8" else f" in {encoding.name}"
     return f"Wrote {len(data)} bytes{told} to {arguments.path}.{links}"
+
+
+def _refuse_changed(job: Job, present: Present, encoding: Encoding, path: str) -> None:
+    """Raises: ToolError where the file, or the encoding that it is read in, is not what a person was shown."""
+    if job.basis is not None and job.basis != present.basis_in(encoding):
+        raise ToolError(Code.FILE_CHANGED, path=path)
 
 
 class Edit(Arguments):
@@ -170,13 +182,13 @@ def _prepare_edit(arguments: EditFileArguments, workspace: Workspace) -> Prepare
         return Prepared(effect="mutating", limit=limit)
     present = read_present(workspace, arguments.path)
     after, encoding = _edited(workspace, arguments, present)
-    return prepared_edit(
-        workspace, arguments.path, encoding.decode(present.data), encoding.decode(after), present.basis
-    )
+    preview = diff(arguments.path, encoding.decode(present.data), encoding.decode(after), encoding.name)
+    return prepared_edit(workspace, arguments.path, preview, present.basis_in(encoding))
 
 
-def prepared_edit(workspace: Workspace, path: str, before: str, after: str, basis: str) -> Prepared:
-    preview, is_whole = diff(path, before, after)
+def prepared_edit(workspace: Workspace, path: str, shown: tuple[str, bool], basis: str) -> Prepared:
+    """`shown` is a preview, and whether that is whole."""
+    preview, is_whole = shown
     return Prepared(
         effect="mutating",
         touches=workspace.touched(path),
@@ -189,9 +201,8 @@ def prepared_edit(workspace: Workspace, path: str, before: str, after: str, basi
 
 def _edit(arguments: EditFileArguments, job: Job) -> str:
     present = read_present(job.workspace, arguments.path)
-    if job.basis is not None and job.basis != present.basis:
-        raise ToolError(Code.FILE_CHANGED, path=arguments.path)
-    after, _ = _edited(job.workspace, arguments, present)
+    after, encoding = _edited(job.workspace, arguments, present)
+    _refuse_changed(job, present, encoding, arguments.path)
     links = hard_links_note(job.workspace, arguments.path)
     put(job, arguments.path, after, present.basis)
     return links
@@ -265,8 +276,9 @@ def _missing_folders(workspace: Workspace, path: str) -> tuple[str, ...]:
     return tuple(reversed(missing))
 
 
-def diff(path: str, before: str, after: str) -> tuple[str, bool]:
-    """What would change, and whether that is all of it: a long one keeps its head and its tail."""
+def diff(path: str, before: str, after: str, encoding: str = UTF_8.name) -> tuple[str, bool]:
+    """What would change, and whether that is all of it: a long one keeps its head and its tail. An encoding that is not
+    UTF-8 stands in the first line: programs may read other characters in the bytes."""
     if all(0 < text.count("\n") == text.count("\r\n") for text in (before, after)):
         # A return that stays everywhere is no news.
         before, after = before.replace("\r\n", "\n"), after.replace("\r\n", "\n")
@@ -275,6 +287,8 @@ def diff(path: str, before: str, after: str) -> tuple[str, bool]:
         lines = [f"{path}: {len(old)} lines become {len(new)}, too many to compare. They will be:", *new]
     else:
         lines = list(difflib.unified_diff(old, new, fromfile=path, tofile=path, lineterm="", n=3))
+    if lines and encoding != UTF_8.name:
+        lines.insert(0, f"encoding: {encoding}")
     text = "\n".join(lines)
     if len(text) <= _PREVIEW:
         return text, True

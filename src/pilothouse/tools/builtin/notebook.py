@@ -12,7 +12,7 @@ from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import Arguments, Category, Job, Prepared
 from pilothouse.tools.builtin.byte_edits import has_windows_ends, with_windows_ends
-from pilothouse.tools.builtin.edit import hard_links_note, prepared_edit, put, read_present
+from pilothouse.tools.builtin.edit import diff, hard_links_note, prepared_edit, put, read_present
 from pilothouse.tools.text_encoding import Encoding
 from pilothouse.tools.threads import in_thread
 
@@ -58,7 +58,7 @@ def _prepare(arguments: NotebookEditArguments, workspace: Workspace) -> Prepared
         return Prepared(effect="mutating", limit=limit)
     before, encoding, basis = _read(workspace, arguments.path)
     after = encoding.decode(encoding.bom + encoding.encode(_changed(before, arguments), arguments.path))
-    return prepared_edit(workspace, arguments.path, before, after, basis)
+    return prepared_edit(workspace, arguments.path, diff(arguments.path, before, after), basis)
 
 
 def _run(arguments: NotebookEditArguments, job: Job) -> str:

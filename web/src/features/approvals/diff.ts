@@ -11,9 +11,12 @@ const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 /** A long diff keeps its head and its tail. */
 const GAP = /^\[… \d+ characters are not shown …\]$/;
 
+/** Stands before the diff of a file that is not in UTF-8. */
+const ENCODING = /^encoding: [-\w]+\n/;
+
 /** Null for what is no diff: some tools show something else of what they would do. */
 export function parseDiff(text: string): readonly DiffLine[] | null {
-  const [first = "", second = ""] = text.split("\n", 2);
+  const [first = "", second = ""] = text.replace(ENCODING, "").split("\n", 2);
   if (!first.startsWith("--- ") || !second.startsWith("+++ ")) return null;
   const place: Place = { old: 0, new: 0, oldLeft: 0, newLeft: 0, isLost: false, isTorn: false };
   return text.split("\n").map((line) => readLine(line, place));
