@@ -41,6 +41,7 @@ class Code(StrEnum):
     IGNORED_GRANT = "ignored_grant"
     SERVER_WITHOUT_TARGET = "server_without_target"
     SERVER_TWO_TARGETS = "server_two_targets"
+    SERVER_KEY_TWICE = "server_key_twice"
     SERVER_FOLDER = "server_folder"
     SERVER_VARIABLE = "server_variable"
     SERVER_TRANSPORT = "server_transport"

@@ -45,6 +45,11 @@ STEERING_WORDS: Mapping[Code, tuple[str, str]] = {
         "{file}, line {line}: the MCP server {name} was left out because it has both a command and a url. Keep one.",
         "{file} 第 {line} 行：MCP 服务器 {name} 未启用，因为同时写了 command 和 url。请只保留一个。",
     ),
+    Code.SERVER_KEY_TWICE: (
+        "{file}, line {line}: the MCP server {name} was left out because it has both {first} and {second}, which mean "
+        "the same. Keep one.",
+        "{file} 第 {line} 行：MCP 服务器 {name} 未启用，因为同时写了含义相同的 {first} 和 {second}。请只保留一个。",
+    ),
     Code.SERVER_FOLDER: (
         "{file}, line {line}: the MCP server {name} was left out because its cwd is not an absolute path. "
         "Write the path in full.",

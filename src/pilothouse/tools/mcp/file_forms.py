@@ -29,8 +29,13 @@ _NEVER_MISSPELT = frozenset({"timeoutMs", "timeout_ms"})
 
 
 def entries_of(document: Document) -> list[Entry]:
-    """Every server of a file: its name, its entry with known keys only, its place. Raises: InvalidInput."""
-    return [(name, _plain(document, data, at), at) for name, data, at in _named(document, document.data, ())]
+    """Every server of a file: its name, its entry with known keys only, its place. An entry that says one thing twice
+    is left out, with a warning. Raises: InvalidInput."""
+    return [
+        (name, _plain(document, data, at), at)
+        for name, data, at in _named(document, document.data, ())
+        if not _says_twice(document, name, data, at)
+    ]
 
 
 def _named(document: Document, data: Any, at: KeyPath) -> Iterator[tuple[str, Any, KeyPath]]:
@@ -65,6 +70,22 @@ def _listed(document: Document, entry: Any, at: KeyPath) -> tuple[str, Any, KeyP
         document.fail((*at, "name"), "It is missing.", ", ".join(("name", *KEYS)))
     name = document.typed(data.pop("name"), str, (*at, "name"), "text")
     return name, data, (*at, name)
+
+
+def _says_twice(document: Document, name: str, data: Any, at: KeyPath) -> bool:
+    """Whether an entry has a key under two names: a person who reads one of them would agree to the other."""
+    given = [key for key, value in data.items() if value is not None] if isinstance(data, dict) else []
+    command = data.get("command") if "command" in given else None
+    places = [(key, _ALIASES.get(key, key)) for key in given]
+    if isinstance(command, dict) and "path" in command:
+        places += [(f"command.{key}", key) for key in ("args", "env") if command.get(key) is not None]
+    first_by_meaning: dict[str, str] = {}
+    for key, meaning in places:
+        first = first_by_meaning.setdefault(meaning, key)
+        if first != key:
+            document.warn(Code.SERVER_KEY_TWICE, (*at, *key.split(".")), name=name, first=first, second=key)
+            return True
+    return False
 
 
 def _plain(document: Document, data: Any, at: KeyPath) -> dict[str, Any]:
