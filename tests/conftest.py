@@ -20,10 +20,11 @@ FIXTURE_SECONDS = 60
 STUCK_SECONDS = 60
 """How long a test may go on that has not ended when its time was over, before its process is ended."""
 
-# Started in the background, a shell has SIGINT ignored, and every process of a test would inherit that. A handler that
-# does nothing is not inherited.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, lambda *_: None)
+# Started in the background or with `nohup`, these are ignored, and every process of a test would inherit that. A
+# handler that does nothing is not inherited.
+for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, lambda *_: None)
 
 # How busy the machine is decides no test.
 settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])

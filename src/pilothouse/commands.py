@@ -58,6 +58,28 @@ def _keep_ignored_signals_here() -> None:
             signal.signal(number, lambda *_: None)
 
 
+class _Termination:
+    """SIGTERM, and SIGHUP of a terminal that was closed, end a conversation as Ctrl-C does: a command that runs is
+    ended and its changes are recorded, so that they can be undone. The server handles its signals itself."""
+
+    def __init__(self) -> None:
+        self.number: signal.Signals | None = None
+        """The first signal that came."""
+
+    def handle_signals(self) -> None:
+        """Cancel the current task at the first signal; the next ones do not disturb the orderly end."""
+        task = asyncio.current_task()
+        assert task is not None
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:  # `nohup` wants it to go on
+                asyncio.get_running_loop().add_signal_handler(number, self._end, number, task)
+
+    def _end(self, number: signal.Signals, task: "asyncio.Task[object]") -> None:
+        if self.number is None:
+            self.number = number
+            task.cancel()
+
+
 async def _start(options: argparse.Namespace) -> int:
     try:
         settings = read_settings(
@@ -76,9 +98,14 @@ async def _start(options: argparse.Namespace) -> int:
     except OSError as error:
         unusable = Reason(Code.FILE_UNREADABLE, {"path": str(error.filename or "."), "detail": error.strerror})
         return _complain(say(unusable, language_of(os.environ)), Exit.CONFIGURATION)
+    termination = _Termination()
     async with runtime:
         try:
-            return await _dispatch(options, runtime, settings)
+            return await _dispatch(options, runtime, settings, termination)
+        except asyncio.CancelledError:
+            if termination.number is None:
+                raise
+            return 128 + termination.number
         except PilothouseError as error:
             return _complain(say(error.reason, settings.language), _exit_of(error.reason.code))
         except OSError as error:
@@ -122,7 +149,9 @@ def _roots(options: argparse.Namespace, settings: Settings) -> list[Path]:
     return roots_of(options, settings)
 
 
-async def _dispatch(options: argparse.Namespace, runtime: Runtime, settings: Settings) -> int:
+async def _dispatch(
+    options: argparse.Namespace, runtime: Runtime, settings: Settings, termination: "_Termination"
+) -> int:
     if options.command == "serve":
         from pilothouse.hosting import serve_command  # the server is loaded only where it is wanted
 
@@ -132,6 +161,7 @@ async def _dispatch(options: argparse.Namespace, runtime: Runtime, settings: Set
     prompt = options.prompt + _piped() if options.command == "run" else None
     if prompt is not None:
         check_payloads([TextPayload(content=prompt)])  # before a conversation is made for it
+    termination.handle_signals()
     context_id = options.context
     persona = options.persona if options.persona != NO_PERSONA else None
     if context_id is None:

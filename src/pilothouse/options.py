@@ -89,7 +89,7 @@ def read_options(arguments: list[str]) -> argparse.Namespace:
     if options.command == "contexts":
         if options.workspace is not None and options.action != "import":
             parser.error("--workspace has an effect on contexts import only")
-        if options.archived and options.action is not None:
+        if options.archived and options.action not in (None, "list"):
             parser.error("--archived has an effect on the list only")
     return options
 
@@ -149,6 +149,8 @@ def _contexts_parser(commands: Any) -> None:
     _add_accepted(contexts, "contexts")
     contexts.add_argument("--archived", action="store_true", help="the archived ones")
     actions = contexts.add_subparsers(dest="action", metavar="ACTION")
+    listed = actions.add_parser("list", help="the conversations, as without an action")
+    listed.add_argument("--archived", action="store_true", default=argparse.SUPPRESS, help="the archived ones")
     export = actions.add_parser("export", help="write a conversation with everything into one file")
     export.add_argument("id")
     export.add_argument("file", type=Path)

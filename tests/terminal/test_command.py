@@ -16,6 +16,25 @@ LOOK = {"tool": "read_file", "arguments": {"path": "a.txt"}}
 WRITE = {"tool": "write_file", "arguments": {"path": "b.txt", "content": "written"}}
 
 
+class Process(subprocess.Popen[str]):
+    """A test that fails does not wait for its process."""
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if kind is not None:
+            self.kill()
+        super().__exit__(kind, error, trace)
+
+    def reads(self, text: str) -> str:
+        """Standard output up to the line that holds the text."""
+        assert self.stdout is not None
+        seen = ""
+        for line in self.stdout:
+            seen += line
+            if text in line:
+                return seen
+        pytest.fail(f"ended without {text!r}: {seen}")
+
+
 class Command:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -30,8 +49,8 @@ class Command:
         path.write_text(json.dumps({"turn": answers}))
         return f"scripted:{path}"
 
-    def start(self, *arguments: str, before: Sequence[str] = (), **options: Any) -> "subprocess.Popen[str]":
-        return subprocess.Popen(
+    def start(self, *arguments: str, before: Sequence[str] = (), **options: Any) -> Process:
+        return Process(
             [*before, sys.executable, "-m", "pilothouse.cli", *arguments],
             cwd=self.workspace,
             env=self.environment,
@@ -238,14 +257,40 @@ def test_ctrl_c_cancels_the_turn_and_the_conversation_goes_on(command: Command) 
 
 
 def test_ctrl_c_ends_a_run_with_130(command: Command) -> None:
-    with command.start("run", "x", "--model", command.script({"text": "x" * 40, "silence": 1})) as process:
+    model = command.script({"text": "x" * 40, "silence": 1})
+    with command.start("run", "x", "--model", model, "--output-format", "stream-json") as process:
         assert process.stdin is not None
         process.stdin.close()
-        assert process.stdout is not None
-        process.stdout.read(1)
-        time.sleep(0.1)
+        process.reads('"delta"')
         process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 130
+        assert process.wait(30) == 130
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("arguments", [["run", "x", "--output-format", "stream-json"], []])
+def test_a_signal_that_ends_a_conversation_ends_its_command_and_keeps_undo(
+    command: Command, arguments: list[str], number: signal.Signals
+) -> None:
+    line = "echo $$ > pid; echo changed > a.txt; echo under$((1+1))way; while :; do sleep 60; done"
+    model = command.script({"calls": [{"tool": "execute", "arguments": {"command": line}}]}, {"text": "x"})
+    with command.start(*arguments, "--mode", "agent", "--model", model) as process:
+        assert process.stdin is not None
+        if arguments:
+            process.stdin.close()
+        else:
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        process.reads("under2way")
+        process.send_signal(number)
+        assert process.wait(30) == 128 + number
+    shell = int((command.workspace / "pid").read_text())
+    with pytest.raises(ProcessLookupError):
+        os.kill(shell, 0)
+    listed = command.run("contexts")[1]
+    context_id = listed.split()[0]
+    code, output, _ = command.run("--context", context_id, "--model", model, given="/undo\n/quit\n")
+    assert code == 0
+    assert (command.workspace / "a.txt").read_text() == "content of a", output
 
 
 def test_a_run_in_the_background_ignores_ctrl_c_and_its_commands_do_not(command: Command) -> None:
@@ -263,6 +308,25 @@ def test_a_run_in_the_background_ignores_ctrl_c_and_its_commands_do_not(command:
     status = next(line for line in seen.splitlines() if "SigIgn:" in line)
     held = int(status.partition("SigIgn:")[2].lstrip("\\t")[:16], 16)
     assert not held & (1 << (signal.SIGINT - 1) | 1 << (signal.SIGQUIT - 1))
+
+
+def test_the_list_of_conversations_can_be_asked_for_by_its_name(command: Command) -> None:
+    command.run("run", "Good morning", "--model", command.script({"text": "x"}))
+    listed = command.run("contexts", "list")
+    assert listed == command.run("contexts")
+    assert (listed[0], "Good morning" in listed[1]) == (0, True)
+    context_id = listed[1].split()[0]
+    command.run("contexts", "archive", context_id)
+    assert command.run("contexts", "list", "--archived")[1].split()[0] == context_id
+    assert command.run("contexts", "--archived", "list")[1].split()[0] == context_id
+
+
+def test_an_undo_of_many_files_names_some_and_counts_the_rest(command: Command) -> None:
+    line = "for n in $(seq 30); do echo x > new$n; done"
+    model = command.script({"calls": [{"tool": "execute", "arguments": {"command": line}}]}, {"text": "x"})
+    code, output, _ = command.run("--mode", "agent", "--model", model, given="go\n/undo\n/quit\n")
+    undone = next(line for line in output.splitlines() if "Undone: " in line)
+    assert (code, undone.count("new"), undone.endswith("and 10 more")) == (0, 20, True)
 
 
 def test_chinese_when_the_locale_says_so(command: Command) -> None:

@@ -27,17 +27,17 @@ WINDOW_WORDS: Mapping[Code, tuple[str, str]] = {
     ),
     Code.TOO_MANY_PINS: ("At most {limit} messages can be pinned.", "最多可以置顶 {limit} 条消息。"),
     Code.RESULTS_CUT: (
-        "{count} long results were sent cut short, {tokens} tokens less: otherwise the request would not fit.",
+        "Long results sent cut short: {count}, {tokens} tokens less. Otherwise the request would not fit.",
         "{count} 个较长的结果以截断形式发送，减少 {tokens} 个令牌：否则请求放不下。",
     ),
     Code.MESSAGES_SHORTENED: (
-        "{count} messages were sent to the model shortened: with all of their text, the request would not fit into "
+        "Messages sent to the model shortened: {count}. With all of their text, the request would not fit into "
         "the context window of {budget} tokens. The whole text is kept here.",
         "有 {count} 条消息以缩短形式发送给模型：全文超出 {budget} 个令牌的上下文窗口。完整内容仍保存在这里。",
     ),
     Code.MESSAGES_LEFT_OUT: (
-        "{count} messages were not sent to the model: they do not fit into the context window of {budget} tokens. "
-        "They are kept here. Compress the conversation to send a summary of them.",
+        "Messages not sent to the model: {count}. The whole conversation does not fit into the context window of "
+        "{budget} tokens. Everything is kept here. Compress the conversation to send a summary of them.",
         "有 {count} 条消息没有发送给模型：超出 {budget} 个令牌的上下文窗口。消息仍保存在这里；压缩对话可改为发送摘要。",
     ),
     Code.PINS_SHORTENED: (

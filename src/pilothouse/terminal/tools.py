@@ -12,11 +12,17 @@ from pilothouse.terminal.clean import visible
 from pilothouse.terminal.lines import Lines
 from pilothouse.terminal.words import tell
 
+MAX_PATHS_PRINTED = 20
+
 
 async def undo(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
     """/undo"""
     undone = await runtime.undo(context_id)
-    print(visible(tell("undone", language, paths=", ".join(undone.paths))))
+    paths = ", ".join(undone.paths[:MAX_PATHS_PRINTED])
+    more = len(undone.paths) - MAX_PATHS_PRINTED
+    if more > 0:
+        paths = tell("and_more", language, names=paths, count=more)
+    print(visible(tell("undone", language, paths=paths)))
     if undone.left:
         print(visible(tell("undo_left", language, left=say_all(undone.left, language))))
 

@@ -171,6 +171,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "prompt_gone": ("Nothing more is told on this branch.", "此分支上不再额外告知。"),
     "tour_line": ("(Enter: {line}) ", "（回车：{line}）"),
     "undo_left": ("Not put back: {left}", "未恢复：{left}"),
+    "and_more": ("{names} and {count} more", "{names} 等，另有 {count} 个"),
     "undone": ("Undone: {paths}", "已撤销：{paths}"),
     "tools_told": ("● on, ○ off; /tools on NAME, /tools off NAME", "● 启用，○ 停用；/tools on 名称，/tools off 名称"),
     "no_servers": (
