@@ -42,7 +42,7 @@ def build_runtime(
     configuration.read_servers = server_warnings
     provider = Provider(settings)
     tracing = tracing_from(environment, ambient, lambda context_id: runtime.model_of(context_id))
-    registry = Registry(_tools(settings, environment))
+    registry = Registry(configured_tools(settings, environment))
     provided = provider.provided()
     runtime = Runtime(
         Parts(
@@ -77,8 +77,12 @@ def build_runtime(
     return runtime
 
 
-def _tools(settings: Settings, environment: Mapping[str, str]) -> list[Tool[Any]]:
-    """Those that come with it, those of installed packages, the person's own. Raises: InvalidInput."""
+def configured_tools(settings: Settings, environment: Mapping[str, str]) -> list[Tool[Any]]:
+    """Those that come with it, those of installed packages, the person's own. From then on, the configuration is
+    checked against them.
+
+    Raises: InvalidInput, also where a file names a tool that does not exist.
+    """
     given = settings.configuration.tools
     own = [tool for path in given.files for tool in tools_of_file(path)]
     tools = [*builtin_tools(environment, given.sandbox), *tools_of_packages(), *own]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from pilothouse.app import build_runtime
+from pilothouse.app import build_runtime, configured_tools
 from pilothouse.domain.codes import Code, Reason, say
 from pilothouse.domain.errors import InvalidInput, PilothouseError, RequestError, StoreDamaged, StoreLocked
 from pilothouse.domain.modes import DEFAULT_MODE
@@ -115,6 +115,8 @@ async def _start(options: argparse.Namespace) -> int:
 
 async def _answer(options: argparse.Namespace, settings: Settings) -> int:
     """Commands that need no runtime. Raises: PilothouseError, OSError."""
+    if options.command in ("config", "trust"):
+        configured_tools(settings, os.environ)
     match options.command:
         case "config":
             return _show_configuration(options, settings)

@@ -127,6 +127,46 @@ def test_a_table_about_a_misspelt_tool_is_refused_and_one_about_an_unknown_tool_
             assert ignored(found) == [("tools.toml", 1, "tools.browser")]
 
 
+NAMED_TOOLS = [
+    ('[[rules]]\neffect = "deny"\ntool = "{}"\n', 3, "rules.0.tool"),
+    ('[modes.x]\nwithholds = ["read_file", "{}"]\n', 2, "modes.x.withholds"),
+    ('[approval]\npolicy = "white_list"\ntools = ["{}"]\n', 3, "approval.tools"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "key"), NAMED_TOOLS)
+def test_a_tool_that_does_not_exist_is_refused_wherever_it_is_named(
+    tmp_path: Path, text: str, line: int, key: str
+) -> None:
+    for name in ("excute", "browser"):
+        with pytest.raises(InvalidInput, match=name) as caught:
+            configured(tmp_path, config=text.format(name)).check_tools(["read_file", "execute"], ["mcp"])
+        params = caught.value.reason.params
+        assert (params["file"], params["line"], params["key"]) == (str(tmp_path / "config.toml"), line, key)
+        if name == "excute":
+            assert params["allowed"] == "execute, read_file", "the nearest first"
+    for name in ("execute", "docs__find"):
+        configured(tmp_path, config=text.format(name)).check_tools(["read_file", "execute"], ["mcp"])
+
+
+def test_a_rule_about_every_tool_names_none(tmp_path: Path) -> None:
+    configured(tmp_path, config='[[rules]]\neffect = "deny"\ntool = "*"\n').check_tools(["execute"], ["mcp"])
+
+
+def test_a_trusted_folder_whose_rule_misspells_a_tool_is_refused_also_later(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    rule = '[[rules]]\neffect = "deny"\ntool = "{}"\n'
+    configured(folder / ".pilothouse", config=rule.format("excute"))
+    found = configured(tmp_path / "own", config="")
+    found.trust(str(folder), found.look(str(folder)).digest)
+    found.check_tools(["execute"], ["mcp"])
+    with pytest.raises(InvalidInput, match="excute"):
+        found.steering(str(folder))
+    configured(folder / ".pilothouse", config=rule.format("deploy"))
+    found.trust(str(folder), found.look(str(folder)).digest)
+    assert ignored(found, str(folder)) == [("config.toml", 3, "rules.0.tool")], "others may have such a tool"
+
+
 def test_a_folders_files_are_read_by_the_same_rule(tmp_path: Path) -> None:
     found = configured(tmp_path / "own", config="")
     found.check_tools(["execute"], ["mcp"])
@@ -141,6 +181,7 @@ def test_a_folders_files_are_read_by_the_same_rule(tmp_path: Path) -> None:
     assert found.steering(str(folder)).mode == "ask"
     assert ignored(found, str(folder)) == [
         ("config.toml", 2, "openai_api_key"),
+        ("tools.toml", 1, "tools.browser"),
         ("mcp_servers.json", 1, "inputs"),
         ("mcp_servers.json", 1, "servers.a.command"),
     ]

@@ -198,6 +198,20 @@ def test_the_configuration_is_shown_or_what_is_wrong_in_it(command: Command) -> 
     assert command.run("run", "hello", "--config", str(own))[0] == 0, "what is not trusted does nothing"
 
 
+@pytest.mark.parametrize("arguments", [["config"], ["run", "hello"]])
+def test_a_misspelt_tool_is_told_by_every_command_that_reads_the_configuration(
+    command: Command, arguments: list[str]
+) -> None:
+    own = command.folder / "config.toml"
+    own.write_text('[[rules]]\neffect = "deny"\ntool = "excute"\n')
+    code, _, errors = command.run(*arguments, "--config", str(own))
+    assert (code, f"{own}, line 3, rules.0.tool: There is no tool 'excute'." in errors) == (4, True)
+    own.write_text("")
+    (command.folder / "tools.toml").write_text("[tools.execut]\nenabled = false\n")
+    code, _, errors = command.run(*arguments, "--config", str(own))
+    assert (code, "Did you mean 'execute'?" in errors) == (4, True)
+
+
 def test_a_mode_of_ones_own_holds_like_any_other(command: Command) -> None:
     own = command.folder / "config.toml"
     own.write_text('mode = "docs"\n[modes.docs]\nicon = "D"\nonly_beneath = ["docs"]\ndenial_ends_turn = true\n')

@@ -8,7 +8,7 @@ from pilothouse.config import meaning
 from pilothouse.config.personas import PERSONAS, check_tools, persona_names, persona_of
 from pilothouse.config.reading import Document, read_document, read_text
 from pilothouse.config.schema import ProjectFile, RootTable, UserFile
-from pilothouse.config.tools import ToolSettings, check_tool_names, tool_settings, with_tools
+from pilothouse.config.tools import ToolSettings, check_named_tools, check_tool_names, tool_settings, with_tools
 from pilothouse.config.trust import CONFIG, FOLDER, SERVERS, TOOLS, Trust
 from pilothouse.domain.budgets import Budget, OverviewSettings
 from pilothouse.domain.codes import Reason
@@ -47,6 +47,7 @@ class Configuration:
         self._tools = read_document(user_file.parent / TOOLS)
         self.tools = tool_settings(self._tools) if self._tools is not None else ToolSettings()
         self._known_tools: Collection[str] | None = None
+        self._known_categories: Collection[str] = ()
         beside = (read_document(user_file.parent / name) for name in persona_names(user_file.parent))
         read = [document for document in beside if document is not None]
         self._own_personas = [(document, persona_of(document, self.modes, "user")) for document in read]
@@ -88,9 +89,12 @@ class Configuration:
 
     def check_tools(self, known: Collection[str], categories: Collection[str]) -> None:
         """Raises: InvalidInput where the person's own files name a tool that does not exist."""
-        self._known_tools = (*known, *categories)
+        self._known_tools = known
+        self._known_categories = categories
+        self._holding.clear()  # what a folder says is checked against them too
+        check_named_tools(self._document, known)
         if self._tools is not None:
-            check_tool_names(self._tools, self._known_tools)
+            check_tool_names(self._tools, (*known, *categories))
         for document, persona in self._own_personas:
             check_tools(document, persona, known)
 
@@ -106,6 +110,7 @@ class Configuration:
         folder = Path(workspace or "") / FOLDER
         documents = {name: Document(folder / name, text) for name, text in texts.items() if name != SERVERS}
         steering = self._made_steering(workspace, documents)
+        self._check_project_tools(documents)
         personas = [
             persona_of(document, self.modes, "project")
             for name, document in documents.items()
@@ -124,6 +129,15 @@ class Configuration:
             made = with_tools(made, tool_settings(documents[TOOLS], is_project=True))
         return made
 
+    def _check_project_tools(self, documents: Mapping[str, Document]) -> None:
+        """Raises: InvalidInput where a folder's own files misspell a tool."""
+        if self._known_tools is None:
+            return
+        if TOOLS in documents:
+            check_tool_names(documents[TOOLS], (*self._known_tools, *self._known_categories))
+        if CONFIG in documents:
+            check_named_tools(documents[CONFIG], self._known_tools, is_project=True)
+
     # whether a folder's own files count
 
     def look(self, folder: str) -> FolderTrust:
@@ -133,9 +147,7 @@ class Configuration:
     def trust(self, folder: str, digest: str) -> None:
         """Raises: Conflict where it is not what was shown, InvalidInput for what may not be said there."""
         found = self._trust().look(folder)
-        tools = self._made(found.folder, found.files).documents.get(TOOLS)
-        if tools is not None and self._known_tools is not None:
-            check_tool_names(tools, self._known_tools)
+        self._made(found.folder, found.files)
         if SERVERS in found.files:
             self.read_servers(found.files[SERVERS], str(Path(found.folder) / FOLDER / SERVERS))
         self._trust().trust(folder, digest)

@@ -10,6 +10,7 @@ from typing import Literal
 from pilothouse.config.meaning import mode_called
 from pilothouse.config.reading import Document, refused
 from pilothouse.config.schema import PersonaFile
+from pilothouse.config.tools import refuse_tool
 from pilothouse.domain.modes import Modes
 from pilothouse.domain.personas import NO_PERSONA, Persona, ToolPolicy
 
@@ -82,4 +83,4 @@ def check_tools(document: Document, persona: Persona, known: Collection[str]) ->
     for field in ("allowed", "denied"):
         for name in sorted(getattr(persona.tools, field)):
             if name not in known and "__" not in name:  # those of servers come and go
-                document.fail(("tools", field), f"There is no tool {name!r}.", ", ".join(sorted(known)))
+                refuse_tool(document, ("tools", field), name, known)

@@ -2,16 +2,16 @@
 
 import os
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NoReturn
 
 import msgspec
 
-from pilothouse.config.reading import Document
+from pilothouse.config.reading import Document, KeyPath
 from pilothouse.config.schema import ToolsFile, ToolTable
-from pilothouse.domain.rules import WORDS_AT_MOST
-from pilothouse.domain.spelling import misspelt
+from pilothouse.domain.rules import ANY, WORDS_AT_MOST
+from pilothouse.domain.spelling import misspelt, nearest_first
 from pilothouse.domain.steering import Steering
 from pilothouse.domain.values import Value
 
@@ -69,6 +69,36 @@ def check_tool_names(document: Document, known: Collection[str]) -> None:
         if meant is not None:
             document.fail(("tools", name), f"There is no such tool. Did you mean {meant!r}?", ", ".join(sorted(known)))
         document.ignore(("tools", name))
+
+
+def check_named_tools(document: Document, known: Collection[str], *, is_project: bool = False) -> None:
+    """Check the tools that rules, modes and the approval policy of a configuration name. One that is misspelt would
+    restrict nothing. A project may name tools that only others have: there, a name like no known one is a warning.
+
+    Raises: InvalidInput.
+    """
+    for at, name in _named_tools(document):
+        if name in known or "__" in name:  # tools of MCP servers come and go
+            continue
+        if is_project and misspelt(name, known) is None:
+            document.ignore(at)
+        else:
+            refuse_tool(document, at, name, known)
+
+
+def refuse_tool(document: Document, at: KeyPath, name: str, known: Collection[str]) -> NoReturn:
+    """Raises: InvalidInput about a tool that does not exist."""
+    document.fail(at, f"There is no tool {name!r}.", ", ".join(nearest_first(name, known)))
+
+
+def _named_tools(document: Document) -> Iterator[tuple[KeyPath, str]]:
+    """Every tool that a checked configuration names, and where."""
+    for number, rule in enumerate(document.data.get("rules", ())):
+        if rule.get("tool", ANY) != ANY:
+            yield ("rules", str(number), "tool"), rule["tool"]
+    for mode, table in document.data.get("modes", {}).items():
+        yield from ((("modes", mode, "withholds"), name) for name in table.get("withholds", ()))
+    yield from ((("approval", "tools"), name) for name in document.data.get("approval", {}).get("tools", ()))
 
 
 def _words(document: Document, at: tuple[str, ...], entry: str) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Detect a key that is probably a misspelling of a known one."""
 
 from collections.abc import Collection, Iterable
+from difflib import SequenceMatcher
 
 MAX_TYPING_ERRORS = 2
 MIN_LETTERS_FOR_TWO_ERRORS = 6
@@ -21,6 +22,11 @@ def misspelt(key: str, known: Iterable[str], restrictions: Collection[str] = ())
         if _typing_errors(_plain(key), _plain(candidate)) <= (MAX_TYPING_ERRORS if is_long else 1):
             return candidate
     return None
+
+
+def nearest_first(name: str, known: Iterable[str]) -> list[str]:
+    """The known names, those that are most like a name first."""
+    return sorted(known, key=lambda each: (-SequenceMatcher(None, name, each).ratio(), each))
 
 
 def _plain(key: str) -> str:
