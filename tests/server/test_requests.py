@@ -1,5 +1,6 @@
 """The other rows of the table, through real HTTP: each does what the runtime does, and refuses clearly."""
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,10 +12,13 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from pilothouse.client import Client, ServerError
+from pilothouse.domain.codes import Code, Language, Reason
+from pilothouse.domain.errors import Conflict
 from pilothouse.domain.messages import Usage
 from pilothouse.domain.models import Catalogue, ModelFacts
 from pilothouse.domain.prices import Price
 from pilothouse.llm.script import Answer
+from pilothouse.server.problems import problem_response
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
@@ -384,3 +388,15 @@ async def test_an_id_is_letters_and_no_line_end_stands_behind_it(tmp_path: Path,
         assert await refusal(client, "GET", f"/api/contexts?parent={quote(given)}") == refused
         for end in ("\n", "a\nb"):
             assert await refusal(client, "GET", f"/api/stream?contexts={quote(end)}") == refused
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "It is not known"), ("zh", "不知道文件之前的内容")])
+def test_a_problem_gives_the_reasons_within_it_as_json_and_in_the_readers_language(
+    language: Language, words: str
+) -> None:
+    inner = Reason(Code.UNDO_UNKNOWN, {"detail": "a.txt"})
+    body = json.loads(bytes(problem_response(Conflict(Code.UNDO_NOTHING, left=[inner]), language).body))
+    assert body["params"] == {"left": [{"code": "undo_unknown", "params": {"detail": "a.txt"}}]}
+    assert words in body["detail"]
+    many = Conflict(Code.UNDO_NOTHING, left=[inner] * 1000, paths="x" * 100_000)
+    assert len(bytes(problem_response(many, language).body)) < 10_000

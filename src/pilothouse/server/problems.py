@@ -1,5 +1,6 @@
 """Errors as answers: `application/problem+json` with a stable code, in the reader's language."""
 
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -21,6 +22,7 @@ from pilothouse.domain.errors import (
 from pilothouse.domain.shapes import Problem
 
 _TEXT_AT_MOST = 1000
+_REASONS_AT_MOST = 20
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src {styles}; img-src 'self' data:; connect-src 'self'; "
     "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -85,9 +87,19 @@ def _response(status: int, reason: Reason, language: Language, headers: dict[str
     return Response(msgspec.json.encode(problem), status, headers, media_type="application/problem+json")
 
 
-def plain(params: Any) -> dict[str, str | int | float | bool | None]:
-    """Parameters as short plain values: what is told about a request is never larger than the request was."""
-    return {
-        str(name): value if isinstance(value, int | float | bool | None) else str(value)[:_TEXT_AT_MOST]
-        for name, value in params.items()
-    }
+def plain(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as short plain values: what is told about a request is never larger than the request was. Reasons
+    among them are given as {code, params}."""
+    return {str(name): _plain_value(value) for name, value in params.items()}
+
+
+def _plain_value(value: Any) -> Any:
+    match value:
+        case None | bool() | int() | float():
+            return value
+        case Reason():
+            return {"code": value.code, "params": plain(value.params)}
+        case [Reason(), *_]:
+            return [_plain_value(each) for each in value[:_REASONS_AT_MOST]]
+        case _:
+            return str(value)[:_TEXT_AT_MOST]
