@@ -106,6 +106,23 @@ async def test_preferences_hold_for_contexts_made_from_then_on(tmp_path: Path) -
         assert (await get(client))["preferences"]["default_mode"] == "plan"
 
 
+@pytest.mark.parametrize("configured", [None, "supervised", "ask"])
+@pytest.mark.parametrize("preferred", [None, "agent", "plan"])
+async def test_the_default_mode_is_told_and_is_that_of_a_new_context(
+    tmp_path: Path, configured: str | None, preferred: str | None
+) -> None:
+    world = World(tmp_path)
+    async with (
+        world.runtime,
+        Served(world.runtime, [tmp_path], mode=configured) as served,
+        served.client() as client,
+    ):
+        await client.call("PUT", "/api/session/preferences", {"default_mode": preferred})
+        modes = (await client.call("GET", "/api/modes"))["items"]
+        made = await client.call("POST", "/api/contexts", {})
+        assert [mode["name"] for mode in modes if mode["is_default"]] == [made["mode"]]
+
+
 async def test_the_preferred_model_is_that_of_new_contexts_where_there_is_it_and_nothing_else_names_one(
     tmp_path: Path,
 ) -> None:

@@ -35,6 +35,22 @@ story(
   },
 );
 
+story(
+  "who chose no mode begins in the one that the server was started with",
+  async ({ model, open, file }) => {
+    model.answers(WRITE, "Written.");
+    const screen = await open();
+    await screen.isMode("supervised");
+    await screen.say("write the log");
+    await screen.decision("approve").waitFor();
+    await screen.isMode("supervised");
+    await expect(file("log.txt")).rejects.toThrow();
+    expect(await screen.page.evaluate(() => localStorage.getItem("ai-chat-mode"))).toBeNull();
+  },
+  "story",
+  { PILOTHOUSE_MODE: "supervised" },
+);
+
 story("ask offers the model no tool", async ({ model, open }) => {
   model.answers("Only words.");
   const screen = await open();

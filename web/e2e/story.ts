@@ -16,9 +16,10 @@ beforeAll(async () => {
 });
 afterAll(async () => browser?.close());
 
-async function makeWorld(name: string) {
+async function makeWorld(name: string, settings: Readonly<Record<string, string>>) {
   const model = await makeModel();
-  const env = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "a-key-for-tests", PILOTHOUSE_MODEL: `openai:${name}` };
+  const key = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "a-key-for-tests" };
+  const env = { ...key, PILOTHOUSE_MODEL: `openai:${name}`, ...settings };
   const host = await makeHost(null, env);
   await host.start();
   const contexts: BrowserContext[] = [];
@@ -81,9 +82,15 @@ async function makeWorld(name: string) {
 
 export type World = Awaited<ReturnType<typeof makeWorld>>;
 
-export function story(name: string, tell: (world: World) => Promise<void>, modelName = "story"): void {
+/** `settings` are variables of the server's environment. */
+export function story(
+  name: string,
+  tell: (world: World) => Promise<void>,
+  modelName = "story",
+  settings: Readonly<Record<string, string>> = {},
+): void {
   test(name, async () => {
-    const world = await makeWorld(modelName);
+    const world = await makeWorld(modelName, settings);
     try {
       await tell(world);
       await world.check();

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { CallShape } from "../src/api/schema";
-import { callsToConfirm, modeToShow, readMode, writeMode } from "../src/features/modes/remembered";
+import { callsToConfirm, defaultMode, modeToShow, readMode, writeMode } from "../src/features/modes/remembered";
 
 const MODES = ["agent", "supervised", "review", "plan", "ask", "docs"].map((name) => ({ name }));
 
@@ -29,12 +29,18 @@ test("while the modes are not known, what was remembered counts, so that nothing
   for (const stored of [null, "", "{", "[]", '{"mode": 5}']) expect(readMode(stored, null)).toBeNull();
 });
 
-test("an open context's own mode wins, then what was chosen here, then the preference", () => {
+test("an open context's own mode wins, then what was chosen here, then the server's default", () => {
   const remembered = { mode: "plan", updatedAt: 1 };
-  expect(modeToShow({ mode: "ask" }, remembered, { default_mode: "review" })).toBe("ask");
-  expect(modeToShow(null, remembered, { default_mode: "review" })).toBe("plan");
-  expect(modeToShow(null, null, { default_mode: "review" })).toBe("review");
-  expect(modeToShow(null, null, null)).toBe("agent");
+  expect(modeToShow({ mode: "ask" }, remembered, "review")).toBe("ask");
+  expect(modeToShow(null, remembered, "review")).toBe("plan");
+  expect(modeToShow(null, null, "review")).toBe("review");
+});
+
+test("nothing is taken for the default before the server has said which mode it is", () => {
+  expect(defaultMode([])).toBeNull();
+  expect(modeToShow(null, null, defaultMode([]))).toBeNull();
+  const modes = MODES.map(({ name }) => ({ name, is_default: name === "supervised" }));
+  expect(modeToShow(null, null, defaultMode(modes))).toBe("supervised");
 });
 
 test("a switch is asked about only where it would start something dangerous", () => {

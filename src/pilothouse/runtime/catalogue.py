@@ -71,7 +71,7 @@ async def create_context(
     real = os.path.realpath(workspace)
     check_persona(parts, real, persona)
     parts.check_model(model)
-    named = parts.modes.named(mode) if mode is not None else _first_mode(parts, real, usual_modes, persona)
+    named = parts.modes.named(mode) if mode is not None else first_mode_in(parts, real, usual_modes, persona)
     owner = (await contexts.find(parent)).core.owner if parent is not None else check_context_id(by)
     new_id = check_context_id(context_id if context_id is not None else parts.ambient.new_id())
     at = parts.now()
@@ -103,7 +103,7 @@ async def create_context(
     return new_id
 
 
-def _first_mode(parts: Parts, workspace: str, usual: Sequence[str | None], persona: str | None) -> Mode:
+def first_mode_in(parts: Parts, workspace: str, usual: Sequence[str | None], persona: str | None = None) -> Mode:
     """The strictest; a preference for a mode that there is no more counts for nothing. Then the persona has a say."""
     names = [name for name in (*usual, parts.steering(workspace).mode) if name is not None and parts.modes.has(name)]
     strictest = max((parts.modes.named(name) for name in names or [DEFAULT_MODE]), key=strictness)

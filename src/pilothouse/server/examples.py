@@ -160,6 +160,7 @@ MODE: dict[str, Any] = {
     "meaning": "Reads and plans; changes nothing.",
     "aliases": ["planner"],
     "elevates": False,
+    "is_default": True,
 }
 MODEL: dict[str, Any] = {
     "name": "gpt-4.1-mini",

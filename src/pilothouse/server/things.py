@@ -15,6 +15,7 @@ from pilothouse.domain.shapes import Page
 from pilothouse.domain.states import WaitingForRecovery
 from pilothouse.domain.store_health import MIN_FREE_BYTES, StoreHealth
 from pilothouse.domain.values import Timestamp, Value
+from pilothouse.runtime.catalogue import first_mode_in
 from pilothouse.server.inputs import Id
 from pilothouse.server.serving import Call
 from pilothouse.server.tokens import LOCAL
@@ -29,6 +30,8 @@ class ModeShape(Value, kw_only=True, omit_defaults=False):
     meaning: str
     aliases: tuple[str, ...]
     elevates: bool
+    is_default: bool
+    """Whether a conversation begins in it for which no mode, no workspace and no persona is named."""
 
 
 class ToolPolicyShape(Value, kw_only=True, omit_defaults=False):
@@ -113,10 +116,13 @@ class Health(Value, kw_only=True, omit_defaults=False):
 
 
 async def modes(call: Call) -> Page[ModeShape]:
-    return Page(tuple(_mode(mode, call) for mode in call.runtime.parts.modes.all.values()))
+    preferences = (await call.serving.sessions.get(call.user)).preferences
+    usual = (preferences.default_mode, call.serving.mode)
+    default = first_mode_in(call.runtime.parts, str(call.serving.workspace(None)), usual)
+    return Page(tuple(_mode(mode, call, default) for mode in call.runtime.parts.modes.all.values()))
 
 
-def _mode(mode: Mode, call: Call) -> ModeShape:
+def _mode(mode: Mode, call: Call, default: Mode) -> ModeShape:
     in_chinese = call.language == "zh"
     return ModeShape(
         name=mode.name,
@@ -125,6 +131,7 @@ def _mode(mode: Mode, call: Call) -> ModeShape:
         meaning=mode.meaning_zh if in_chinese else mode.meaning,
         aliases=mode.aliases,
         elevates=mode.elevates,
+        is_default=mode.name == default.name,
     )
 
 

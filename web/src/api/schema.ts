@@ -171,7 +171,7 @@ export type Meter = { readonly tokens: number; readonly budget: number; readonly
 
 export type ModeBody = { readonly mode: string };
 
-export type ModeShape = { readonly name: string; readonly title: string; readonly icon: string; readonly meaning: string; readonly aliases: readonly (string)[]; readonly elevates: boolean };
+export type ModeShape = { readonly name: string; readonly title: string; readonly icon: string; readonly meaning: string; readonly aliases: readonly (string)[]; readonly elevates: boolean; readonly is_default: boolean };
 
 export type ModeSwitch = { readonly mode: string; readonly started?: readonly (string)[]; readonly rejected?: readonly (string)[]; readonly waiting?: readonly (string)[] };
 

@@ -111,7 +111,7 @@ export function Composer({ id }: { id: string | null }) {
   return (
     <form
       className={`composer ${attaching.isOver ? "is-over" : ""}`}
-      data-mode={mode}
+      data-mode={mode ?? undefined}
       onSubmit={(event) => (event.preventDefault(), send())}
     >
       <FileOptions list={list} />

@@ -13,7 +13,7 @@ import { visibleName } from "../../ui/names";
 import { notify } from "../../ui/Notices";
 import { ModeSign } from "./ModeSign";
 import { SwitchDialog } from "./SwitchDialog";
-import { MODE_KEY, callsToConfirm, modeToShow, readMode, writeMode } from "./remembered";
+import { MODE_KEY, callsToConfirm, defaultMode, modeToShow, readMode, writeMode } from "./remembered";
 import { useModes } from "./useModes";
 import "./modes.css";
 
@@ -30,16 +30,22 @@ const WORDS = {
 const chosenMode = makeCell<string | null>(null);
 
 /** The mode that a new message would have: of the conversation, or of the one that is about to begin. */
-export function useMode(id: string | null): { mode: string; remember(mode: string): void } {
+export function useMode(id: string | null): {
+  /** Null until the server has said which one it is. */
+  mode: string | null;
+  /** What the person chose themselves: only that is sent for a new conversation, else the server decides. */
+  chosen: string | null;
+  remember(mode: string): void;
+} {
   const { ambient } = usePage();
   const modes = useModes();
   const ofContext = useSlice((state) => (id === null ? null : modeOf(state, id)), [id]);
-  const preferred = useSlice((state) => state.session.value?.preferences?.default_mode ?? null);
   const chosen = useCell(chosenMode);
   const remembered =
     chosen === null ? readMode(kept(MODE_KEY), modes.length === 0 ? null : modes) : { mode: chosen, updatedAt: 0 };
   return {
-    mode: modeToShow(ofContext === null ? null : { mode: ofContext }, remembered, { default_mode: preferred }),
+    mode: modeToShow(ofContext === null ? null : { mode: ofContext }, remembered, defaultMode(modes)),
+    chosen: remembered?.mode ?? null,
     remember(mode) {
       chosenMode.set(mode);
       keep(MODE_KEY, writeMode(mode, ambient.now()));
@@ -89,8 +95,8 @@ function SelectorOf({ id }: { id: string | null }) {
   };
   useShortcut("mode.next", isOn ? next : null);
 
-  if (modes.length === 0) return <span className="mode-button is-unknown">{visibleName(mode)}</span>;
-  const title = visibleName(present?.title ?? mode);
+  if (modes.length === 0) return <span className="mode-button is-unknown">{visibleName(mode ?? "…")}</span>;
+  const title = visibleName(present?.title ?? mode ?? "…");
   return (
     <>
       <Menu

@@ -1,8 +1,7 @@
 /** Which mode the page proposes, what it remembers of it, and which switches it asks about first. */
-import type { CallShape, ContextShape, ModeShape, Preferences } from "../../api/schema";
+import type { CallShape, ContextShape, ModeShape } from "../../api/schema";
 
 export const MODE_KEY = "ai-chat-mode";
-export const DEFAULT_MODE = "agent";
 
 export interface RememberedMode {
   readonly mode: string;
@@ -30,13 +29,18 @@ export function writeMode(mode: string, now: number): string {
   return JSON.stringify({ mode, updatedAt: now } satisfies RememberedMode);
 }
 
-/** The mode that the selector shows: an open context's own, else what was chosen here last, else the preference. */
+/** The mode that the server gives a conversation for which the person chose none; null until it is known. */
+export function defaultMode(modes: readonly Pick<ModeShape, "name" | "is_default">[]): string | null {
+  return modes.find((mode) => mode.is_default)?.name ?? null;
+}
+
+/** The mode that the selector shows: an open context's own, else what was chosen here last, else the server's default. */
 export function modeToShow(
   context: Pick<ContextShape, "mode"> | null,
   remembered: RememberedMode | null,
-  preferences: Pick<Preferences, "default_mode"> | null,
-): string {
-  return context?.mode ?? remembered?.mode ?? preferences?.default_mode ?? DEFAULT_MODE;
+  serverDefault: string | null,
+): string | null {
+  return context?.mode ?? remembered?.mode ?? serverDefault;
 }
 
 /** The dangerous calls that a switch would start at once. None, where the person has seen all of them and said yes. */

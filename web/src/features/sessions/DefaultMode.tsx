@@ -6,7 +6,7 @@ import { Button } from "../../ui/Button";
 import { Choice } from "../../ui/Choice";
 import { visibleName } from "../../ui/names";
 import { useMode } from "../modes/ModeSelector";
-import { DEFAULT_MODE } from "../modes/remembered";
+import { defaultMode } from "../modes/remembered";
 import { useModes } from "../modes/useModes";
 
 const WORDS = {
@@ -37,7 +37,7 @@ export function DefaultMode({ preferred, onChange }: { preferred: string | null;
     <div className="dialog-stack">
       <Choice
         legend={t("mode")}
-        value={asked ?? preferred ?? DEFAULT_MODE}
+        value={asked ?? preferred ?? defaultMode(modes) ?? ""}
         options={modes.map((mode) => ({
           value: mode.name,
           label: visibleName(mode.title),

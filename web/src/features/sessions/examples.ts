@@ -37,7 +37,7 @@ const TALKING: readonly Example[] = [
   ["Help me to think through a name for a project.", "帮我想一个项目名称。"],
 ];
 
-export function examplesFor(mode: string, isDemo: boolean): readonly Example[] {
+export function examplesFor(mode: string | null, isDemo: boolean): readonly Example[] {
   if (mode === "ask") return isDemo ? DEMO_TALKING : TALKING;
   if (mode === "plan" || mode === "review") return isDemo ? DEMO_READING : READING;
   return isDemo ? DEMO : WORKING;

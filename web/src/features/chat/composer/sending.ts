@@ -56,10 +56,11 @@ let beginning: Promise<string> | null = null;
 /** The conversation that is written in. One that has not begun is made, once however many ask for it. */
 export function useEnsureContext(id: string | null): () => Promise<string> {
   const { api, act, store } = usePage();
-  const { mode } = useMode(id);
+  const { chosen } = useMode(id);
   const begin = async () => {
     try {
-      const { context_id: made } = await api("POST /api/contexts", { body: { mode, ...newContext() } });
+      const mode = chosen === null ? {} : { mode: chosen };
+      const { context_id: made } = await api("POST /api/contexts", { body: { ...mode, ...newContext() } });
       forgetChosen();
       drafts.begun(made);
       // Whoever has gone to another conversation meanwhile stays there.
