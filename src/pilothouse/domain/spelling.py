@@ -34,15 +34,26 @@ def _plain(key: str) -> str:
 
 
 def _typing_errors(one: str, other: str) -> int:
-    """The optimal string alignment distance of two words."""
+    """The Damerau-Levenshtein distance of two words: swapped letters may have others between them."""
     if abs(len(one) - len(other)) > MAX_TYPING_ERRORS:
         return MAX_TYPING_ERRORS + 1
-    before: list[int] = []
-    row = list(range(len(other) + 1))
+    far = len(one) + len(other)
+    rows: list[list[int]] = [[far] * (len(other) + 2), [far, *range(len(other) + 1)]]
+    last_row: dict[str, int] = {}
     for at, letter in enumerate(one, start=1):
-        before, last, row = row, before, [at]
+        row, last_column = [far, at], 0
         for column, wanted in enumerate(other, start=1):
-            best = min(before[column] + 1, row[column - 1] + 1, before[column - 1] + (letter != wanted))
-            is_swap = at > 1 and column > 1 and letter == other[column - 2] and one[at - 2] == wanted
-            row.append(min(best, last[column - 2] + 1) if is_swap else best)
-    return row[-1]
+            above, match = last_row.get(wanted, 0), last_column
+            if letter == wanted:
+                last_column = column
+            row.append(
+                min(
+                    rows[at][column] + (letter != wanted),
+                    row[column] + 1,
+                    rows[at][column + 1] + 1,
+                    rows[above][match] + (at - above - 1) + 1 + (column - match - 1),
+                )
+            )
+        rows.append(row)
+        last_row[letter] = at
+    return rows[-1][-1]
