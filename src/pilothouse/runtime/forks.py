@@ -8,7 +8,11 @@ from pilothouse.runtime.live import Live
 
 
 async def read_forks(live: Live) -> dict[str, BranchFork]:
-    """The forks by the names of the branches. Lists only grow under their key, so each fork is looked for once."""
+    """The forks by the names of the branches.
+
+    Lists only grow under their key: a fork stays where it is, and a branch that is the beginning of the active one
+    stays that until it grows itself. So each pair is compared once, however long the active branch becomes.
+    """
     branches = dict(live.branches)
     active = branches[live.core.active_branch]
     others = [branch for branch in branches.values() if branch.original_of is None and branch is not active]
@@ -16,14 +20,18 @@ async def read_forks(live: Live) -> dict[str, BranchFork]:
     ids: list[MessageId] | None = None
     for branch in others:
         keys = (active.key, branch.key)
-        if keys not in live.forks:
+        known = live.forks.get(keys)
+        if known is None or (isinstance(known, int) and known != branch.length):
             ids = await _read_ids(live, active) if ids is None else ids
             is_compressed = active.compressed is not None or branch.compressed is not None
-            fork = fork_between(ids, await _read_ids(live, branch), is_compressed=is_compressed)
-            if fork is None:
-                continue
-            live.forks[keys] = fork
-        forks[branch.name] = live.forks[keys]
+            other = await _read_ids(live, branch)
+            fork = fork_between(ids, other, is_compressed=is_compressed)
+            is_beginning = fork is None and not is_compressed and branch.length == len(other) <= len(ids)
+            known = fork or (branch.length if is_beginning else None)
+            if known is not None:
+                live.forks[keys] = known
+        if isinstance(known, BranchFork):
+            forks[branch.name] = known
     return forks
 
 

@@ -86,7 +86,9 @@ class Live:
         self.windows = Windows()
         self.seen: dict[str, str] = {}
         self.printed: dict[CallId, Printed] = {}
-        self.forks: dict[tuple[str, str], BranchFork] = {}
+        self.forks: dict[tuple[str, str], BranchFork | int] = {}
+        """By the keys of two branches where they part; or how long the second was when it only continued or began the
+        first."""
         self._workspace: Workspace | None = None
         self._artifacts: ArtifactStore | None = None
         self.overview: tuple[MessageId, str] | None = None

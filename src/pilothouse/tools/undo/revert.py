@@ -117,7 +117,10 @@ def _put_bits_back(entries: Entries, entry: ChangeEntry, path: str) -> bool:
     now = entries.look(path)
     if now.content != FOLDER or now.bits != after:
         return False
-    entries.set_bits(path, before, expected=FOLDER)
+    try:
+        entries.set_bits(path, before, expected=FOLDER)
+    except ToolError:  # another user's folder, or one that cannot even be opened
+        return False
     return True
 
 
