@@ -44,14 +44,6 @@ story("an answer that was stopped can be continued", async ({ model, open }) => 
 story("a command that exited with an error is not shown as done", async ({ model, open }) => {
   model.answers(asks(run("exit 3")), "It failed.");
   const screen = await open();
-  await screen.page.route(/\/messages\?ids=/, async (route) => {
-    const response = await route.fetch();
-    const messages = (await response.json()) as { calls?: object[] }[];
-    const told = messages.map((each) =>
-      each.calls === undefined ? each : { ...each, calls: each.calls.map((call) => ({ ...call, exit_status: 3 })) },
-    );
-    await route.fulfill({ response, json: told });
-  });
   await screen.say("go");
   await screen.reads("It failed.");
   const line = screen.call("exit 3");
