@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from pilothouse.domain.codes import Code
+from pilothouse.llm.script import Answer
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
 from tests.server.lending import DONE, NOW, furnished, runs, says
@@ -30,9 +31,9 @@ async def results(world: World, context_id: str) -> list[str]:
     return [getattr(message, "content", "") for message in found]
 
 
-def inside(home: Path, *answers: object) -> World:
+def inside(home: Path, *answers: Answer) -> World:
     """A world whose data directory lies in its workspace."""
-    return furnished(home / "workspace", *answers, workspace=home / "workspace")  # type: ignore[arg-type]
+    return furnished(home / "workspace", *answers, workspace=home / "workspace")
 
 
 @pytest.mark.parametrize(

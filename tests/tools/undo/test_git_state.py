@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pilothouse.domain.codes import Code, Reason, say, say_all
+from pilothouse.domain.codes import Code, Language, Reason, say, say_all
 from pilothouse.domain.errors import Conflict
 from pilothouse.testing.world import World
 from pilothouse.tools.undo.git_state import index_digest, read_git_state
@@ -92,8 +92,9 @@ async def test_each_change_of_a_repository_is_named(tmp_path: Path, command: str
     world, context_id = await after(tmp_path, command)
     _, left = await undone(world, context_id)
     assert [reason.code for reason in left] == codes
-    for language in ("en", "zh"):
-        assert "(" not in say_all(left, language).replace("(+", ""), "every parameter is there"  # type: ignore[arg-type]
+    languages: tuple[Language, ...] = ("en", "zh")
+    for language in languages:
+        assert "(" not in say_all(left, language).replace("(+", ""), "every parameter is there"
 
 
 @pytest.mark.parametrize(
