@@ -1,6 +1,26 @@
 """Dangerous lines found by reading the judge: each was called read-only, and was seen to do more."""
 
 LINES = {
+    "operators of the shell in single brackets": r"""
+[ -f f.txt > PWNED ]
+[ -f f.txt >PWNED ]
+[ f.txt > PWNED ]
+[ a >> PWNED ]
+[ ! -f f.txt > PWNED ]
+[ -f f.txt -a -d sub > PWNED ]
+[ a = a > PWNED ]
+[ f.txt -ef f.txt >PWNED ]
+if [ -f f.txt > PWNED ]; then ls; fi
+bash -c '[ -f f.txt > PWNED ]'
+[ "" || ./evil.sh ]
+[ -f f.txt | ./evil.sh ]
+[ a & ./evil.sh ]
+[ -f nope || ./evil.sh ]
+! [ -f f.txt > PWNED ]
+test -f f.txt > PWNED
+test -f f.txt >> PWNED -a -d sub
+test a = a || ./evil.sh && ./evil.sh
+""",
     "words behind a redirection": r"""
 env 2>&1 touch PWNED
 command 2>/dev/null touch PWNED

@@ -24,6 +24,8 @@ _SAFE_BEFORE_A_COMMAND = re.compile(r"LC_[A-Z]+|LANG|LANGUAGE|TZ|NO_COLOR|COLUMN
 _SAFE_VALUE = re.compile(r"[A-Za-z0-9_.@:,+-]*")
 _NO_PAGER = {"PAGER", "GIT_PAGER"}
 _STRING_TESTS = {"==", "!=", "=", "=~", "<", ">", "&&", "||"}
+# Of the operators that the grammar knows in `[ … ]`, the shell reads these as words.
+_WORD_OPERATORS = {"!", "=", "==", "!="}
 _FILE_TESTS = re.compile(r"-[a-hknprstuwxzLNOSG]|-ef|-nt|-ot")
 _NUMBER_TESTS = re.compile(r"-(eq|ne|lt|le|gt|ge)")
 
@@ -211,11 +213,18 @@ class Reading:
             self._goes(Level.LINE)
 
     def _test(self, node: Node, _: int) -> None:
-        """`[ … ]` is the program `test`, by its words; `[[ … ]]` is the shell's own."""
+        """`[ … ]` is the program `test`, by its words; `[[ … ]]` is the shell's own.
+
+        The grammar reads both alike, as an expression. In `[ … ]` the shell sees words: `>` redirects there, `&&`, `|`
+        and a line's end begin another command, and two tokens without a blank between them are one word.
+        """
         if _text(node).startswith("[["):
             self.commands.append(Simple(literal("[[")))
             return
-        words = [self._word(leaf) if leaf.is_named else literal(_text(leaf)) for leaf in _leaf_words(node)]
+        leaves = list(_leaf_words(node))
+        if not all(leaf.is_named or _text(leaf) in _WORD_OPERATORS for leaf in leaves) or not _are_spaced(node, leaves):
+            self._goes(Level.LINE)
+        words = [self._word(leaf) if leaf.is_named else literal(_text(leaf)) for leaf in leaves]
         self.commands.append(Simple(literal("test"), tuple(words)))
 
     def _expression(self, node: Node, _: int) -> None:
@@ -278,6 +287,15 @@ def _leaf_words(node: Node) -> Iterator[Node]:
             yield from _leaf_words(child)
         elif child.type not in ("[", "]"):
             yield child
+
+
+def _are_spaced(test: Node, leaves: list[Node]) -> bool:
+    """Whether blanks, and no end of a line, stand between the words of `[ … ]`."""
+    source = test.text or b""
+    ends = [1, *(leaf.end_byte - test.start_byte for leaf in leaves)]
+    starts = [*(leaf.start_byte - test.start_byte for leaf in leaves), len(source) - 1]
+    gaps = [source[end:start] for end, start in zip(ends, starts, strict=True)]
+    return all(re.fullmatch(rb"(?:[ \t]|\\\n)*[ \t](?:[ \t]|\\\n)*", gap) for gap in gaps)
 
 
 def _is_in_double_brackets(node: Node) -> bool:
