@@ -5,7 +5,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -134,18 +133,18 @@ async def test_spans_arrive_at_the_endpoint_that_the_environment_names(
 
 
 DEAD = """
-import os, socket, sys, time
+import os
 from pilothouse.ambient import SystemAmbient
 from pilothouse.tracing import tracing_from
 
 tracing = tracing_from(os.environ, SystemAmbient(), lambda: "m")
 tracing._tracer.start_span("lost").end()
-print(time.monotonic(), flush=True)
 """
 
 
 @pytest.mark.parametrize("kind", ["nobody listens", "nobody answers"])
-def test_a_dead_collector_holds_up_the_end_for_a_second_at_most_and_is_told_once(kind: str) -> None:
+def test_a_dead_collector_does_not_hold_up_the_end_and_is_told_once(kind: str) -> None:
+    """The exporter itself would wait and try again for an hour."""
     with socket.socket() as collector:
         collector.bind(("127.0.0.1", 0))
         if kind == "nobody answers":
@@ -153,14 +152,12 @@ def test_a_dead_collector_holds_up_the_end_for_a_second_at_most_and_is_told_once
         address = f"http://127.0.0.1:{collector.getsockname()[1]}"
         found = subprocess.run(
             [sys.executable, "-c", DEAD],
-            env={**os.environ, "OTEL_EXPORTER_OTLP_ENDPOINT": address},
+            env={**os.environ, "OTEL_EXPORTER_OTLP_ENDPOINT": address, "OTEL_EXPORTER_OTLP_TIMEOUT": "3600"},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=50,
         )
-    ended = time.monotonic()
     assert found.returncode == 0
-    assert ended - float(found.stdout) < 4, "7 seconds or more before"
     assert [line for line in found.stderr.splitlines() if line.strip()] == [
         "the OpenTelemetry collector did not answer: the last traces are lost"
     ]

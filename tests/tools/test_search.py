@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -353,10 +352,8 @@ async def test_editorconfig_decides_for_grep_too(tmp_path: Path, engine: str | N
 async def test_a_hostile_pattern_ends_at_the_deadline_and_the_answer_says_so(tmp_path: Path) -> None:
     """ripgrep knows no such pattern: only what is searched without it can run away."""
     plant(tmp_path, {"first": "aaab\n", "long": "a" * 50_000 + "!\n"})
-    began = time.monotonic()
     text = await use(tmp_path, Grep(None, seconds=1), pattern="(a+)+b")
     assert text == "first:1: aaab\n[stopped for time: this is not all; narrow the pattern, the path or the glob]"
-    assert time.monotonic() - began < 4
     if RIPGREP is not None:
         assert await use(tmp_path, Grep(RIPGREP), pattern="(a+)+b") == "first:1: aaab"
 
@@ -474,12 +471,11 @@ def test_a_range_the_wrong_way_round_holds_its_first_character_and_a_nearer_file
     assert walked(tmp_path)[0] == [".gitignore", "a", "sub/.gitignore", "sub/x"]
 
 
-def test_a_hostile_ignore_file_takes_no_time(tmp_path: Path) -> None:
+def test_a_hostile_ignore_file_is_read_in_linear_time(tmp_path: Path) -> None:
+    """A matcher that tries again and again does not end within this test's time limit, however fast the machine is."""
     rules = ["*a" * 40 + "b", "**/a*/" * 40 + "b", "?*" * 50 + "x", "[" * 500, "a/**/" * 50 + "b"]
     plant(tmp_path, {".gitignore": "\n".join(rules), "a" * 200: "", "/".join(["a"] * 60): ""})
-    began = time.monotonic()
     assert len(walked(tmp_path)[0]) == 3
-    assert time.monotonic() - began < 1
 
 
 NAMES = ["a", "b", "ab", "a.b", ".a", "é", "a b", "b ", "[a]", "!a", "#a", "a\\b", "\udcff", "ba", "aab"]
