@@ -51,6 +51,16 @@ async def test_a_sub_agent_does_a_task_and_its_answer_is_the_result(tmp_path: Pa
         await world.runtime.context(child)
 
 
+async def test_what_a_sub_agent_wrote_before_its_output_limit_reaches_who_sent_it(tmp_path: Path) -> None:
+    world = family(tmp_path, delegates("find out"), Answer(text="It is 4", finish="length"), Answer(text="done"))
+    context_id = await world.start()
+    await world.turn(context_id)
+    result = (await world.runtime.read_messages(context_id))[2]
+    assert result.error.code is Code.SUBAGENT_INCOMPLETE
+    assert result.content.startswith("The sub-agent did not finish (limit).")
+    assert result.content.endswith("\nIt is 4")
+
+
 async def test_a_sub_agent_is_bound_by_the_present_mode_of_who_sent_it(tmp_path: Path) -> None:
     world = family(tmp_path, delegates("change it", mode="agent"), CALL, Answer(text="done"))
     context_id = await world.start("plan")

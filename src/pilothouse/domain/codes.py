@@ -161,6 +161,7 @@ class Code(StrEnum):
     PROTECTED_PATH = "protected_path"
     # what became of a call
     SUBAGENT_ENDED = "subagent_ended"
+    SUBAGENT_INCOMPLETE = "subagent_incomplete"
     REACH_CHANGED = "reach_changed"
     WHY_RUN = "why_run"
     WHY_WAIT = "why_wait"

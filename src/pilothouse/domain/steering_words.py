@@ -165,6 +165,10 @@ STEERING_WORDS: Mapping[Code, tuple[str, str]] = {
         "The sub-agent came to no answer ({end}). Its conversation is {context_id}.",
         "子代理没有得出答案（{end}）。其对话为 {context_id}。",
     ),
+    Code.SUBAGENT_INCOMPLETE: (
+        "The sub-agent did not finish ({end}). Its conversation is {context_id}. The last text it wrote:\n{text}",
+        "子智能体没有完成（{end}）。其对话为 {context_id}。它最后写下的内容：\n{text}",
+    ),
     Code.WHY_RUN: (
         "Decided in mode {mode}: run.",
         "在 {mode} 模式下决定：运行。",

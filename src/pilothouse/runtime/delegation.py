@@ -5,6 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pilothouse.domain.codes import Code
+from pilothouse.domain.contexts import TurnEnd
 from pilothouse.domain.errors import InvalidInput, RequestError, StoreError, ToolError
 from pilothouse.domain.messages import Text
 from pilothouse.domain.states import Failed, Idle
@@ -16,6 +17,8 @@ from pilothouse.runtime.messages import read_messages, send
 from pilothouse.runtime.turns import cancel
 
 _LOOKED_BACK = 20
+_CUT_OFF: frozenset[TurnEnd] = frozenset({"limit", "error", "interrupted"})
+"""Ends of a turn after which the text so far is worth having. After the others the person has decided against it."""
 
 
 async def delegate(contexts: Contexts, live: Live, task: str, mode: str | None) -> str:
@@ -43,11 +46,13 @@ async def delegate(contexts: Contexts, live: Live, task: str, mode: str | None) 
         with suppress(RequestError, StoreError):
             await cancel(contexts, child, by=by)
         raise
-    answer = await _answer(contexts, ended)
-    if answer is None:
-        end = ended.core.last_turn if isinstance(ended.state, Idle) else "failed"
-        raise ToolError(Code.SUBAGENT_ENDED, end=end, context_id=child)
-    return answer
+    answer = await _last_text(contexts, child)
+    end = ended.core.last_turn if isinstance(ended.state, Idle) else "failed"
+    if answer is not None and end == "complete":
+        return answer
+    if answer is not None and end in _CUT_OFF:
+        raise ToolError(Code.SUBAGENT_INCOMPLETE, end=end, context_id=child, text=answer)
+    raise ToolError(Code.SUBAGENT_ENDED, end=end, context_id=child)
 
 
 async def _until_it_ends(contexts: Contexts, child: ContextId) -> Live:
@@ -69,11 +74,8 @@ def _has_ended(live: Live) -> bool:
     return isinstance(live.state, Idle) and live.core.turn is None
 
 
-async def _answer(contexts: Contexts, live: Live) -> str | None:
-    """The last thing that it said, where its turn came to an end of its own."""
-    if live.core.last_turn != "complete" or not isinstance(live.state, Idle):
-        return None
-    for message in reversed(await read_messages(contexts, live.id, limit=_LOOKED_BACK)):
+async def _last_text(contexts: Contexts, child: ContextId) -> str | None:
+    for message in reversed(await read_messages(contexts, child, limit=_LOOKED_BACK)):
         if isinstance(message, Text) and message.role == "assistant" and message.content:
             return message.content
     return None
