@@ -13,7 +13,7 @@ from tests.scale import LONG, Record
 from tests.squeezing import BUDGET, PHASES, check, goes_on
 
 SEED = random.randrange(2**32)
-STEP = 1 if LONG else 2
+STEP = 1 if LONG else 4
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ async def test_killed_at_random_instants(tmp_path: Path, zygote: Zygote, record_
     chance = random.Random(SEED)
     squeezed = Squeezed(tmp_path)
     killed = 0
-    for number in range(200 if LONG else 25):
+    for number in range(200 if LONG else 12):
         status = zygote.run(squeezed.order(f"r{number}"), kill_after=chance.uniform(0.003, 0.09))
         killed += status == 9
         await squeezed.check(f"r{number}")

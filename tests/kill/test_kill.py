@@ -24,7 +24,7 @@ from pilothouse.testing import wire
 from tests.kill.child import CONTEXT, MODES, runtime_of
 from tests.scale import LONG, Record
 
-KILLS = 1000 if LONG else 200
+KILLS = 1000 if LONG else 100
 SEED = random.randrange(2**32)
 
 
@@ -132,7 +132,7 @@ class Victim:
 @pytest.mark.seconds(3600)
 async def test_killed_at_every_store_write(tmp_path: Path, zygote: Zygote, record_property: Record) -> None:
     """The n-th operation on the disk is never finished: for every n of a whole scenario, or for every other one."""
-    step = 1 if LONG else 2
+    step = 1 if LONG else 4
     number = 1 + SEED % step
     killed = 0
     victim = Victim(tmp_path / "0")

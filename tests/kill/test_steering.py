@@ -51,7 +51,7 @@ class Steered:
 
 @pytest.mark.seconds(3600)
 async def test_killed_at_store_writes(tmp_path: Path, zygote: Zygote, record_property: Record) -> None:
-    step = 1 if LONG else 2
+    step = 1 if LONG else 4
     number = 1 + SEED % step
     killed = 0
     steered = Steered(tmp_path / "0")
@@ -74,7 +74,7 @@ async def test_killed_at_random_instants(tmp_path: Path, zygote: Zygote, record_
     chance = random.Random(SEED)
     steered = Steered(tmp_path)
     killed = 0
-    for number in range(200 if LONG else 25):
+    for number in range(200 if LONG else 12):
         status = zygote.run(steered.order(f"r{number}"), kill_after=chance.uniform(0.003, 0.15))
         killed += status == 9
         await steered.check(f"r{number}")

@@ -42,9 +42,9 @@ CALLS: dict[str, dict[str, Any]] = {
     "grep": {"pattern": ".", "path": "spot"},
     "execute": {"command": "cat f secret new 2>/dev/null; echo mine > new", "cwd": "spot/deep"},
 }
-ROUNDS = dict.fromkeys(CALLS, 10_000 if LONG else 1_000)
+ROUNDS = dict.fromkeys(CALLS, 10_000 if LONG else 200)
 # These start a process each time.
-ROUNDS |= {"grep": 1_000 if LONG else 60, "execute": 500 if LONG else 30}
+ROUNDS |= {"grep": 1_000 if LONG else 20, "execute": 500 if LONG else 10}
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _HERE, _EXCHANGE = -100, 2

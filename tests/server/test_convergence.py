@@ -35,7 +35,7 @@ from tests.held import asks
 from tests.scale import LONG, Record
 from tests.server.child import Zygote, free_port
 
-RUNS = 200 if LONG else 20
+RUNS = 200 if LONG else 10
 TOKEN = "a-token-for-tests-only"
 PULLS_AT_ONCE = 8
 
