@@ -9,7 +9,7 @@ PAGE_SOURCES := $(shell find web/src web/public web/index.html web/package-lock.
 AS_ROOT := $(shell test "$$(id -u)" = 0 || command -v sudo)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help install run chat test test-long check page wheel bench docs lock clean tesseract chromium
+.PHONY: help install run chat test test-long mutants check page wheel bench docs lock clean tesseract chromium
 
 help: ## show this
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ test: check page $(PEERS)/.done tesseract ## lint, types and all tests, the long
 test-long: $(VENV)/.dev $(PAGE)/index.html $(PEERS)/.done tesseract ## the same with the full counts of kills, faults and generated cases
 	PILOTHOUSE_LONG=1 $(MAKE) page
 	PILOTHOUSE_LONG=1 $(BIN)/python -m pytest -n 3 --dist worksteal -rP
+
+mutants: $(VENV)/.dev $(PAGE)/index.html ## change the gate, the sandbox, the access checks and undo, and see what no test notices
+	$(BIN)/python -m tests.mutants
 
 check: $(VENV)/.dev ## lint and types only
 	$(BIN)/ruff format --check .
