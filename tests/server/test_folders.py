@@ -61,7 +61,7 @@ async def test_undoing_over_http_puts_back_tells_which_files_and_is_audited(tmp_
         assert (status, code) == (409, "nothing_to_undo")
 
 
-async def test_a_refusal_says_which_file_and_touches_nothing(tmp_path: Path) -> None:
+async def test_an_undo_that_meets_a_persons_edit_names_the_file_and_touches_nothing(tmp_path: Path) -> None:
     world = furnished(tmp_path, writes("a.txt", "two"), DONE)
     (world.workspace / "a.txt").write_text("one")
     async with opened(world) as (client, _):
@@ -69,7 +69,7 @@ async def test_a_refusal_says_which_file_and_touches_nothing(tmp_path: Path) -> 
         await world.turn(context_id)
         (world.workspace / "a.txt").write_text("by the person")
         status, code, told = await refused(client, "POST", f"/api/contexts/{context_id}/undo")
-        assert (status, code) == (409, "undo_refused")
+        assert (status, code) == (409, "undo_nothing")
         assert "a.txt" in told
         assert (world.workspace / "a.txt").read_text() == "by the person"
         kinds = [entry.kind for entry in await world.runtime.audit(context_id)]

@@ -1,4 +1,4 @@
-"""Taking back what the agent changed: call by call, all of a call or nothing, and never what a person did."""
+"""Taking back what the agent changed: call by call, and never what a person did."""
 
 import asyncio
 import json
@@ -8,16 +8,17 @@ import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
-from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.codes import Code, Reason, say
 from pilothouse.domain.errors import Conflict
 from pilothouse.domain.states import AwaitingToolApproval, Idle
 from pilothouse.runtime.parts import Limits
+from pilothouse.sandbox import entries
 from pilothouse.sandbox.workspace import Root
 from pilothouse.testing.world import World
 from pilothouse.tools.artifacts import ArtifactStore
@@ -368,29 +369,100 @@ async def test_what_was_kept_and_is_damaged_is_not_put_back(tmp_path: Path) -> N
         context_id = await done(world)
         (pack,) = (artifacts_of(world, context_id).folder / "before").iterdir()
         pack.write_bytes(b"other")
-        error = await refusal(world, context_id)
-        assert error.reason.code is Code.UNDO_NOTHING
+        assert (await refusal(world, context_id)).reason.code is Code.UNDO_NOTHING
         assert (world.workspace / "a.txt").read_text() == "two"
+        assert (await refusal(world, context_id)).reason.code is Code.NOTHING_TO_UNDO, "it is told once"
 
 
 # somebody else has changed it
 
 
-async def test_what_a_person_has_edited_since_is_refused_by_name_and_nothing_is_touched(tmp_path: Path) -> None:
-    world = furnished(tmp_path, runs("for n in a b c; do echo agent > $n; done"), DONE)
-    for name in "abc":
-        (world.workspace / name).write_text("before")
+def copies_in(reasons: Sequence[Reason]) -> list[str]:
+    """The contents of the files that an undo has set aside."""
+    (found,) = [reason.params["files"] for reason in reasons if reason.code is Code.UNDO_SET_ASIDE]
+    return [Path(path).read_text() for path in found.split(", ")]
+
+
+async def test_a_file_that_a_person_has_edited_since_stays_and_the_others_are_put_back(tmp_path: Path) -> None:
+    world = furnished(tmp_path, writes("old", "new"), runs("for n in a b c; do echo agent > $n; done"), DONE)
+    here = world.workspace
+    for name in ("a", "b", "c", "old"):
+        (here / name).write_text("before")
+    async with world.runtime:
+        context_id = await done(world)
+        (here / "b").write_text("by the person")
+        found = await world.runtime.undo(context_id)
+        assert found.paths == ("a", "c")
+        assert found.left[0] == Reason(Code.UNDO_CONFLICT, {"paths": "b"})
+        assert copies_in(found.left) == ["before"], "the version before the agent's change is at hand"
+        assert [(here / name).read_text() for name in "abc"] == ["before", "by the person", "before"]
+        assert await undone(world, context_id) == ["old"], "the next undo goes to the older change"
+        assert (await refusal(world, context_id)).reason.code is Code.NOTHING_TO_UNDO
+
+
+async def test_a_change_of_which_every_file_is_edited_since_is_told_and_the_older_one_is_next(tmp_path: Path) -> None:
+    world = furnished(tmp_path, writes("a", "two"), writes("b", "two"), DONE)
+    for name in "ab":
+        (world.workspace / name).write_text("one")
     async with world.runtime:
         context_id = await done(world)
         (world.workspace / "b").write_text("by the person")
-        error = await refusal(world, context_id)
-        assert error.reason == msgspec.structs.replace(error.reason, code=Code.UNDO_REFUSED, params={"paths": "b"})
-        assert [(world.workspace / name).read_text() for name in "abc"] == ["agent\n", "by the person", "agent\n"]
-        (world.workspace / "b").write_text("agent\n")
-        assert await undone(world, context_id) == ["a", "b", "c"], "the person has put it as it was"
+        reason = (await refusal(world, context_id)).reason
+        assert reason.code is Code.UNDO_NOTHING
+        assert reason.params["left"][0] == Reason(Code.UNDO_CONFLICT, {"paths": "b"})
+        assert copies_in(reason.params["left"]) == ["one"]
+        assert "Undo once more" in say(reason)
+        assert "b" in say(reason, "zh")
+        assert await undone(world, context_id) == ["a"]
+        assert (world.workspace / "b").read_text() == "by the person"
 
 
-async def test_one_file_that_cannot_be_put_back_keeps_all_of_the_others_as_they_are(tmp_path: Path) -> None:
+async def test_a_folder_that_the_agent_put_in_the_place_of_a_file_stays_with_what_a_person_wrote_in_it(
+    tmp_path: Path,
+) -> None:
+    world = furnished(tmp_path, runs("rm a; mkdir a; echo agent > a/x; echo agent > a/y"), DONE)
+    (world.workspace / "a").write_text("before")
+    async with world.runtime:
+        context_id = await done(world)
+        (world.workspace / "a" / "x").write_text("by the person")
+        found = await world.runtime.undo(context_id)
+        assert found.paths == ("a/y",)
+        assert found.left[0] == Reason(Code.UNDO_CONFLICT, {"paths": "a/x, a"})
+        assert copies_in(found.left) == ["before"]
+        assert (world.workspace / "a" / "x").read_text() == "by the person"
+
+
+async def test_a_file_in_the_place_of_a_folder_stays_where_a_person_has_edited_it(tmp_path: Path) -> None:
+    world = furnished(tmp_path, runs("rm -r a; echo agent > a; echo agent > b"), DONE)
+    (world.workspace / "a").mkdir()
+    (world.workspace / "a" / "x").write_text("before")
+    async with world.runtime:
+        context_id = await done(world)
+        (world.workspace / "a").write_text("by the person")
+        found = await world.runtime.undo(context_id)
+        assert found.paths == ("b",)
+        assert found.left[0] == Reason(Code.UNDO_CONFLICT, {"paths": "a, a/x"})
+        assert copies_in(found.left) == ["before"]
+        assert (world.workspace / "a").read_text() == "by the person"
+
+
+async def test_undo_removes_no_file_that_it_could_not_keep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large file that a command moved has no other copy."""
+    monkeypatch.setattr(entries, "MAX_HASHED_BYTES", 1_500_000)
+    world = furnished(tmp_path, runs("mv large moved; echo x > small"), DONE, undo=UndoLimits(file_megabytes=1))
+    (world.workspace / "large").write_bytes(bytes(2_000_000))
+    async with world.runtime:
+        context_id = await done(world)
+        found = await world.runtime.undo(context_id)
+        assert found.paths == ("small",)
+        assert found.left == (
+            Reason(Code.UNDO_UNKEPT, {"paths": "moved"}),
+            Reason(Code.UNDO_TOO_LARGE, {"paths": "large", "megabytes": 1}),
+        )
+        assert (world.workspace / "moved").stat().st_size == 2_000_000
+
+
+async def test_one_file_that_cannot_be_put_back_does_not_hinder_the_others(tmp_path: Path) -> None:
     world = furnished(tmp_path, runs("echo agent > a; echo agent > folder/z; rm x"), DONE)
     (world.workspace / "folder").mkdir()
     for name in ("a", "folder/z", "x"):
@@ -399,16 +471,15 @@ async def test_one_file_that_cannot_be_put_back_keeps_all_of_the_others_as_they_
         context_id = await done(world)
         (world.workspace / "x").mkdir()
         (world.workspace / "x" / "own").write_text("of the person")
-        await refusal(world, context_id)
-        assert (world.workspace / "a").read_text() == "agent\n"
-        assert (world.workspace / "folder" / "z").read_text() == "agent\n"
+        found = await world.runtime.undo(context_id)
+        assert found.left[0] == Reason(Code.UNDO_CONFLICT, {"paths": "x"})
+        assert (world.workspace / "a").read_text() == "before"
+        assert (world.workspace / "folder" / "z").read_text() == "before"
         assert (world.workspace / "x" / "own").read_text() == "of the person"
 
 
 @pytest.mark.parametrize("place", ["file", "link"])
-async def test_a_folder_whose_place_somebody_has_taken_keeps_all_of_the_others_as_they_are(
-    tmp_path: Path, place: str
-) -> None:
+async def test_a_folder_whose_place_somebody_has_taken_does_not_hinder_the_others(tmp_path: Path, place: str) -> None:
     world = furnished(tmp_path, runs("echo agent > a; rm -r folder; echo agent > z"), DONE)
     (world.workspace / "folder").mkdir()
     for name in ("a", "folder/x", "z"):
@@ -419,9 +490,10 @@ async def test_a_folder_whose_place_somebody_has_taken_keeps_all_of_the_others_a
             (world.workspace / "folder").write_text("of the person")
         else:
             (world.workspace / "folder").symlink_to(tmp_path)
-        await refusal(world, context_id)
-        assert (world.workspace / "a").read_text() == "agent\n"
-        assert (world.workspace / "z").read_text() == "agent\n"
+        found = await world.runtime.undo(context_id)
+        assert found.left[0] == Reason(Code.UNDO_CONFLICT, {"paths": "folder/x, folder"})
+        assert (world.workspace / "a").read_text() == "before"
+        assert (world.workspace / "z").read_text() == "before"
         assert not (tmp_path / "x").exists()
 
 
@@ -461,8 +533,9 @@ async def test_a_link_put_in_the_place_of_a_folder_leads_nothing_outside(tmp_pat
         context_id = await done(world)
         shutil.rmtree(world.workspace / "folder")
         (world.workspace / "folder").symlink_to(outside)
-        await refusal(world, context_id)
+        assert (await refusal(world, context_id)).reason.code is Code.UNDO_NOTHING
         assert (outside / "a").read_text() == "agent"
+        assert (await refusal(world, context_id)).reason.code is Code.NOTHING_TO_UNDO
 
 
 # the tool, by mode

@@ -224,8 +224,11 @@ class Code(StrEnum):
     INVALID_NOTEBOOK = "invalid_notebook"
     UNKNOWN_CELL = "unknown_cell"
     NOTHING_TO_UNDO = "nothing_to_undo"
-    UNDO_REFUSED = "undo_refused"
-    UNDO_INCOMPLETE = "undo_incomplete"
+    UNDO_REFUSED = "undo_refused"  # stored by earlier versions only
+    UNDO_INCOMPLETE = "undo_incomplete"  # stored by earlier versions only
+    UNDO_CONFLICT = "undo_conflict"
+    UNDO_UNKEPT = "undo_unkept"
+    UNDO_SET_ASIDE = "undo_set_aside"
     UNDO_ASKS = "undo_asks"
     UNDO_NOTHING = "undo_nothing"
     UNDO_EXPIRED = "undo_expired"

@@ -13,6 +13,19 @@ UNDO_WORDS: Mapping[Code, tuple[str, str]] = {
         "Not undone: {paths} changed after the agent's own change. Nothing was touched.",
         "未撤销：{paths} 在智能体修改之后又被改动。没有改动任何内容。",
     ),
+    Code.UNDO_CONFLICT: (
+        "Changed by somebody else after the agent's own change, and left as they are now: {paths}.",
+        "在智能体修改之后又被他人改动，保持现状：{paths}。",
+    ),
+    Code.UNDO_UNKEPT: (
+        "Left as they are, for they are too large or cannot be read, and undo replaces no file without keeping a copy:"
+        " {paths}.",
+        "这些文件太大或无法读取，保持现状（撤销不会替换无法留存副本的文件）：{paths}。",
+    ),
+    Code.UNDO_SET_ASIDE: (
+        "You find what they held before the agent's change in: {files}.",
+        "智能体修改之前的内容保存在：{files}。",
+    ),
     Code.UNDO_ASKS: (
         "A command changed {paths}, and a person may have changed files meanwhile: only a person can undo that here.",
         "命令修改了 {paths}，期间可能也有人改动过文件：此处只能由人来撤销。",

@@ -69,7 +69,7 @@ async def _note(contexts: Contexts, live: Live, kind: Kind, by: str) -> None:
 async def undo(contexts: Contexts, context_id: str, *, by: str = "local") -> Undone:
     """Take back the agent's last change of files here: the person's own act, decided by nobody else.
 
-    Raises: NotFound, Conflict while a call runs, or where somebody changed the same files since.
+    Raises: NotFound, Conflict while a call runs, or where no file was put back.
     """
     async with contexts.locked(context_id) as live:
         if any(call.status == "executing" for call in live.draft().all_calls()):

@@ -22,6 +22,7 @@ OTHER = "other"
 BLOCKED = "blocked"
 MAX_HASHED_BYTES = 64 * 1024 * 1024
 _MAX_HELD_ENTRIES = 100_000
+_LINK = "link:"
 
 
 class EntryState(NamedTuple):
@@ -36,6 +37,11 @@ class EntryState(NamedTuple):
 
     def is_named(self, name: str) -> bool:
         return name in (self.content, self.stat)
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether it is a file whose content was not read: too large, or unreadable."""
+        return self.content == self.stat
 
 
 _NO_ENTRY = EntryState(ABSENT)
@@ -66,7 +72,12 @@ def stat_name(size: int, mtime_ns: int, inode: int) -> str:
 
 
 def link_name(target: bytes) -> str:
-    return f"link:{hashlib.sha256(target).hexdigest()}"
+    return f"{_LINK}{hashlib.sha256(target).hexdigest()}"
+
+
+def is_link_name(name: str) -> bool:
+    """Whether a name stands for where a link leads."""
+    return name.startswith(_LINK)
 
 
 def _put_link(dir_fd: int, name: str, target: bytes) -> None:

@@ -1,4 +1,4 @@
-"""undo: takes back the agent's last change of files, unless somebody else has changed them since."""
+"""undo: takes back the agent's last change of files, but for files that somebody else has changed since."""
 
 from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code, say_all
@@ -17,7 +17,7 @@ class Undo:
     name = "undo"
     description = (
         "Undo your own last change of files in this conversation: an edit, a written file, or what a command changed. "
-        "Refused where somebody has changed the same files since."
+        "Files that somebody else has changed since stay as they are and are named; the next undo goes further back."
     )
     category: Category = "file_system"
     effect: Effect = "mutating"

@@ -5,8 +5,9 @@ conversation keeps too much, and the log then says so instead of forgetting the 
 """
 
 import hashlib
+import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -14,10 +15,12 @@ import msgspec
 from pilothouse.domain.codes import Reason
 from pilothouse.domain.values import Value
 from pilothouse.private_file import make_private_folder, open_private, sync_folder
+from pilothouse.sandbox.entries import is_link_name, link_name
 from pilothouse.tools.undo.limits import UndoLimits
 
 _DAY_SECONDS = 86_400
 _MAX_LOG_BYTES = 8_000_000
+_MAX_NAME_CHARACTERS = 50
 _PACK = ".pack"
 _UNDONE = f".undone{_PACK}"
 
@@ -94,9 +97,29 @@ class ChangeLog:
         """Keep what an undo is about to replace: nothing a file held is lost. Raises: OSError."""
         files = [file for file in entry.files if file.path in contents]
         swapped = tuple(ChangedFile(file.path, before=file.after, after=file.before) for file in files)
-        undone = ChangeEntry(call=entry.call + _UNDONE.removesuffix(_PACK), tool="undo", files=swapped, undone=True)
-        if swapped:
-            self.add(undone, [contents[file.path] for file in files])
+        if not swapped:
+            return
+        # An undo that a full disk or a crash stopped half-way has kept some already.
+        names = (f"{entry.call}{number or ''}{_UNDONE}" for number in itertools.count())
+        name = next(name for name in names if not (self._contents / name).exists()).removesuffix(_PACK)
+        undone = ChangeEntry(call=name, tool="undo", files=swapped, undone=True)
+        self.add(undone, [contents[file.path] for file in files])
+
+    def set_aside(self, entry: ChangeEntry, files: Sequence[ChangedFile]) -> list[Path]:
+        """Keep what files held before a change that is not put back, each as a file that a person can open.
+
+        Gives the files; one that is damaged or no longer kept is left out. Raises: OSError.
+        """
+        copies: list[Path] = []
+        for number, file in enumerate(files):
+            try:
+                data = self.content(entry, file)
+            except OSError:
+                continue
+            name = file.path.rpartition("/")[2][:_MAX_NAME_CHARACTERS]
+            copies.append(self._contents / f"{entry.call}-{number}-{name}")
+            self._write(copies[-1], [data])
+        return copies
 
     def entries(self) -> list[ChangeEntry]:
         """The changes that were not undone, oldest first. A line that a crash cut is passed over."""
@@ -116,7 +139,8 @@ class ChangeLog:
             with open(self._pack(entry.call), "rb") as pack:
                 pack.seek(file.offset)
                 data = pack.read(file.size)
-        if hashlib.sha256(data).hexdigest() != file.before.removeprefix("link:"):
+        name = link_name(data) if is_link_name(file.before) else hashlib.sha256(data).hexdigest()
+        if name != file.before:
             raise OSError("what was kept of it is damaged")
         return data
 
@@ -156,7 +180,7 @@ class ChangeLog:
             return
         make_private_folder(self._folder)
         make_private_folder(self._contents)
-        draft = path.with_suffix(".draft")
+        draft = path.with_name(f"{path.name}.draft")
         with open(open_private(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
             file.write(first)
             file.writelines(iterator)

@@ -1,16 +1,23 @@
-"""Putting files back as they were before a call: all that is kept of the call, or nothing."""
+"""Putting files back as they were before a call. A file that somebody else has changed since stays as it is.
 
-from collections.abc import Iterator, Sequence
+Undo overwrites and removes nothing that it has not kept a copy of.
+"""
+
+import errno
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.values import Value
-from pilothouse.sandbox.entries import BLOCKED, FOLDER, Entries
+from pilothouse.sandbox.entries import BLOCKED, FOLDER, OTHER, Entries, EntryState, is_link_name
 from pilothouse.sandbox.workspace import ABSENT, Workspace
 from pilothouse.tools.undo.changes import ChangedFile, ChangeEntry, ChangeLog
 
 COMMAND = "execute"
 """The tool whose changes are seen from outside, and may be a person's too."""
+_CONFLICTS = frozenset({Code.FILE_CHANGED, Code.FILE_MISSING, Code.NOT_A_DIRECTORY, Code.NOT_A_FILE})
+_DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class Undone(Value):
@@ -25,24 +32,22 @@ class Undone(Value):
 def undo_last(log: ChangeLog, workspace: Workspace, *, of_commands: bool = True) -> Undone:
     """Put back what the last call of the agent changed. What is replaced is kept.
 
-    What cannot be put back is told once: who asks again goes further back. Raises: ToolError; then nothing was touched.
+    Files that cannot be put back are told once: the next undo goes to the change before.
+    Raises: ToolError where no file was put back; OSError where the disk is full: the same undo can be tried again.
     """
     changes, entries = log.entries(), Entries(workspace)
     while changes:
         entry = changes.pop()
         if entry.tool == COMMAND and not of_commands:
             raise ToolError(Code.UNDO_ASKS, paths=_shown(entry))
-        left = _left(entry)
         if not entry.has_entries:
             raise ToolError(Code.UNDO_NOTHING, left=_end_all_without_files(log, [*changes, entry]))
-        changed = [file for file in entry.files if not _is_as_before(entries, file)]
-        foreign = [file.path for file in changed if not _is_as_after(entries, entry, file)]
-        if foreign:
-            raise ToolError(Code.UNDO_REFUSED, paths=", ".join(foreign))
-        folders = _put_back(log, entries, entry, changed)
-        log.end(entry)
-        if changed or folders or left:  # else it was noted and never made
-            return Undone((*(file.path for file in changed), *folders), tuple(left))
+        undone = _Revert(log, entries, entry).run()
+        if undone.paths:
+            return undone
+        if undone.left:
+            raise ToolError(Code.UNDO_NOTHING, left=list(undone.left))
+        # Else the change was noted and never made, or somebody has taken it back already.
     raise ToolError(Code.NOTHING_TO_UNDO)
 
 
@@ -66,67 +71,169 @@ def _end_all_without_files(log: ChangeLog, entries: Sequence[ChangeEntry]) -> li
     return reasons
 
 
-def _is_as_before(entries: Entries, file: ChangedFile) -> bool:
-    now = entries.look(file.path)
+class _Revert:
+    """The undo of one change."""
+
+    def __init__(self, log: ChangeLog, entries: Entries, entry: ChangeEntry) -> None:
+        self._log = log
+        self._entries = entries
+        self._entry = entry
+        self._conflicts: list[ChangedFile] = []
+        """Files that somebody else has changed since."""
+        self._taken_folders: list[str] = []
+        """Folders that the call removed and in whose place somebody has put something else."""
+        self._unkept: list[ChangedFile] = []
+        """Files whose present content cannot be kept."""
+        self._failed: list[tuple[ChangedFile, Reason]] = []
+        """Files that the system does not let us put back, and why."""
+
+    def run(self) -> Undone:
+        """Raises: ToolError where the earlier contents are lost, OSError."""
+        files = self._plan()
+        contents = self._contents(files)
+        self._log.keep_present(self._entry, dict(self._present(files)))
+        paths = self._put_back(files, contents)
+        left = (*self._remarks(), *_left(self._entry))
+        self._log.end(self._entry)
+        return Undone(paths, left)
+
+    # what can be put back
+
+    def _plan(self) -> list[ChangedFile]:
+        states = {file.path: self._look(file.path) for file in self._entry.files}
+        changed = [file for file in self._entry.files if not _is_as_before(states[file.path], file)]
+        # What the call made is looked at first: it may stand in the place of what the call removed.
+        made = [file for file in changed if file.before == ABSENT]
+        files = [file for file in made if self._can_replace(file, states[file.path], frozenset())]
+        removable = {file.path for file in files}
+        others = [file for file in changed if file.before != ABSENT]
+        return files + [file for file in others if self._can_replace(file, states[file.path], removable)]
+
+    def _look(self, path: str) -> EntryState:
+        try:
+            return self._entries.look(path)
+        except ToolError:  # a folder above was closed, or replaced by a link that leads outside
+            return EntryState(OTHER)
+
+    def _can_replace(self, file: ChangedFile, now: EntryState, removable: AbstractSet[str]) -> bool:
+        if not self._is_as_after(file, now, removable):
+            self._conflicts.append(file)
+            return False
+        if now.is_unread and file.before != file.after:
+            self._unkept.append(file)
+            return False
+        return True
+
+    def _is_as_after(self, file: ChangedFile, now: EntryState, removable: AbstractSet[str]) -> bool:
+        if now.content == FOLDER and file.after == ABSENT and file.path in self._entry.made_folders:
+            # The command put a folder in the place of the file: it can go if only the command's own files are in it.
+            try:
+                return self._entries.holds_only(file.path, removable)
+            except ToolError:
+                return False
+        if now.content == BLOCKED:  # the same for a file in the place of a folder
+            return file.after == ABSENT and any(folder in removable for folder in _folders_above(file.path))
+        return now.is_named(file.after) and (
+            file.before != file.after or file.mode_after is None or now.bits == file.mode_after
+        )
+
+    def _contents(self, files: Sequence[ChangedFile]) -> dict[str, bytes]:
+        try:
+            return {file.path: self._log.content(self._entry, file) for file in files if _needs_content(file)}
+        except FileNotFoundError as error:
+            self._log.end(self._entry)
+            raise ToolError(Code.UNDO_EXPIRED, paths=_shown(self._entry)) from error
+        except OSError as error:
+            self._log.end(self._entry)
+            raise ToolError(Code.UNDO_NOTHING, left=[Reason(Code.UNDO_UNKNOWN, {"detail": str(error)})]) from error
+
+    def _present(self, files: Sequence[ChangedFile]) -> Iterator[tuple[str, bytes]]:
+        for file in files:
+            if file.after not in (ABSENT, file.before) and not is_link_name(file.after):
+                content = self._entries.read(file.path)
+                if content is not None:
+                    yield file.path, content
+
+    # putting it back
+
+    def _put_back(self, files: Sequence[ChangedFile], contents: dict[str, bytes]) -> tuple[str, ...]:
+        """Gives the files that were put back; where the call changed folders only, those."""
+        entry = self._entry
+        # What the call made goes first: a folder may stand where a file was, and a file where a folder was.
+        done = {file.path for file in files if file.before == ABSENT and self._is_put_back(file, contents)}
+        folders = [folder for folder in reversed(entry.made_folders) if self._entries.remove_empty_folder(folder)]
+        folders += [path for path, bits in entry.removed_folders.items() if self._is_made(path, bits)]
+        done |= {file.path for file in files if file.before != ABSENT and self._is_put_back(file, contents)}
+        # Last, and the inner ones first: a folder may have been closed.
+        folders += [path for path in sorted(entry.folder_bits, reverse=True) if self._has_bits_back(path)]
+        return tuple(file.path for file in entry.files if file.path in done) or (() if files else tuple(folders))
+
+    def _is_put_back(self, file: ChangedFile, contents: Mapping[str, bytes]) -> bool:
+        """Raises: ToolError where the disk is full: the same undo can be tried again."""
+        try:
+            self._put(file, contents)
+        except ToolError as error:
+            if isinstance(error.__cause__, OSError) and error.__cause__.errno in _DISK_FULL:
+                raise
+            if error.reason.code in _CONFLICTS:
+                self._conflicts.append(file)
+            else:
+                self._failed.append((file, error.reason))
+            return False
+        return True
+
+    def _put(self, file: ChangedFile, contents: Mapping[str, bytes]) -> None:
+        """Raises: ToolError, also where the file is no longer as the call left it."""
+        if file.before == ABSENT:
+            self._entries.remove(file.path, expected=file.after)
+        elif file.path in contents:
+            data, is_link = contents[file.path], is_link_name(file.before)
+            self._entries.put(file.path, data, expected=file.after, mode=file.mode, is_link=is_link)
+        elif file.mode is not None:
+            self._entries.set_bits(file.path, file.mode, expected=file.after)
+
+    def _is_made(self, path: str, bits: int) -> bool:
+        try:
+            is_made = self._entries.make_folder(path, bits)
+        except ToolError:
+            is_made = False
+        if not is_made and self._look(path).content != FOLDER:
+            self._taken_folders.append(path)
+        return is_made
+
+    def _has_bits_back(self, path: str) -> bool:
+        before, after = self._entry.folder_bits[path]
+        now = self._look(path)
+        if now.content != FOLDER or now.bits != after:
+            return False
+        try:
+            self._entries.set_bits(path, before, expected=FOLDER)
+        except ToolError:  # another user's folder, or one that cannot even be opened
+            return False
+        return True
+
+    # what stays as it is
+
+    def _remarks(self) -> Iterator[Reason]:
+        """Raises: OSError."""
+        conflicts = dict.fromkeys([*(file.path for file in self._conflicts), *self._taken_folders])
+        for code, paths in ((Code.UNDO_CONFLICT, conflicts), (Code.UNDO_UNKEPT, [file.path for file in self._unkept])):
+            if paths:
+                yield Reason(code, {"paths": ", ".join(paths)})
+        yield from (reason for _, reason in self._failed)
+        staying = [*self._conflicts, *self._unkept, *(file for file, _ in self._failed)]
+        if copies := self._log.set_aside(self._entry, [file for file in staying if _needs_content(file)]):
+            yield Reason(Code.UNDO_SET_ASIDE, {"files": ", ".join(map(str, copies))})
+
+
+def _needs_content(file: ChangedFile) -> bool:
+    return file.before not in (ABSENT, file.after)
+
+
+def _is_as_before(now: EntryState, file: ChangedFile) -> bool:
     return now.is_named(file.before) and (file.before != file.after or file.mode is None or now.bits == file.mode)
 
 
-def _is_as_after(entries: Entries, entry: ChangeEntry, file: ChangedFile) -> bool:
-    now = entries.look(file.path)
-    if now.content == FOLDER and file.after == ABSENT and file.path in entry.made_folders:
-        # The command put a folder in the place of the file: it can go if only the command's own files are in it.
-        return entries.holds_only(file.path, {each.path for each in entry.files if each.before == ABSENT})
-    if now.content == BLOCKED:  # the same for a file in the place of a folder
-        made = [each.path for each in entry.files if each.before == ABSENT]
-        return file.after == ABSENT and any(file.path.startswith(f"{each}/") for each in made)
-    return now.is_named(file.after) and (
-        file.before != file.after or file.mode_after is None or now.bits == file.mode_after
-    )
-
-
-def _put_back(log: ChangeLog, entries: Entries, entry: ChangeEntry, files: Sequence[ChangedFile]) -> tuple[str, ...]:
-    """Gives the folders that were made or removed again."""
-    try:
-        contents = {file.path: log.content(entry, file) for file in files if ABSENT != file.before != file.after}
-    except FileNotFoundError as error:
-        log.end(entry)
-        raise ToolError(Code.UNDO_EXPIRED, paths=_shown(entry)) from error
-    except OSError as error:
-        raise ToolError(Code.UNDO_NOTHING, left=[Reason(Code.UNDO_UNKNOWN, {"detail": str(error)})]) from error
-    log.keep_present(entry, dict(_present(entries, files)))
-    # What the call made goes first: a folder may stand where a file was, and a file where a folder was.
-    for file in files:
-        if file.before == ABSENT:
-            entries.remove(file.path, expected=file.after)
-    folders = [folder for folder in reversed(entry.made_folders) if entries.remove_empty_folder(folder)]
-    folders += [path for path, bits in entry.removed_folders.items() if entries.make_folder(path, bits)]
-    for file in files:
-        if file.before == file.after and file.mode is not None:
-            entries.set_bits(file.path, file.mode, expected=file.after)
-        elif file.path in contents:
-            is_link = file.before.startswith("link:")
-            data = contents[file.path]
-            entries.put(file.path, data, expected=file.after, mode=file.mode, is_link=is_link)
-    # Last, and the inner ones first: a folder may have been closed.
-    folders += [path for path in sorted(entry.folder_bits, reverse=True) if _put_bits_back(entries, entry, path)]
-    return () if files else tuple(folders)
-
-
-def _put_bits_back(entries: Entries, entry: ChangeEntry, path: str) -> bool:
-    before, after = entry.folder_bits[path]
-    now = entries.look(path)
-    if now.content != FOLDER or now.bits != after:
-        return False
-    try:
-        entries.set_bits(path, before, expected=FOLDER)
-    except ToolError:  # another user's folder, or one that cannot even be opened
-        return False
-    return True
-
-
-def _present(entries: Entries, files: Sequence[ChangedFile]) -> Iterator[tuple[str, bytes]]:
-    for file in files:
-        if file.after not in (ABSENT, file.before) and not file.after.startswith("link:"):
-            content = entries.read(file.path)
-            if content is not None:
-                yield file.path, content
+def _folders_above(path: str) -> Iterator[str]:
+    while path := path.rpartition("/")[0]:
+        yield path
