@@ -1,6 +1,7 @@
 """Taking back what the agent changed: call by call, and never what a person did."""
 
 import asyncio
+import contextlib
 import json
 import os
 import shutil
@@ -69,16 +70,11 @@ async def refusal(world: World, context_id: str) -> Conflict:
     return caught.value
 
 
-async def is_undone(world: World, context_id: str) -> bool:
-    """Whether the last change was undone. What cannot be must be said: then nothing is touched."""
-    try:
-        await world.runtime.undo(context_id)
-    except Conflict as error:
-        told = error.reason.code
-    else:
-        return True
-    assert told is Code.UNDO_NOTHING
-    return False
+async def told(world: World, context_id: str) -> list[Code]:
+    """Undo a change of which no file can be put back: why."""
+    reason = (await refusal(world, context_id)).reason
+    assert reason.code is Code.UNDO_NOTHING
+    return [each.code for each in reason.params["left"]]
 
 
 def mode_of(path: Path) -> int:
@@ -233,8 +229,8 @@ async def test_undoing_a_new_link_takes_the_link_away_and_not_what_it_leads_to(t
     async with world.runtime:
         context_id = await done(world)
         assert (world.workspace / "link").is_symlink()
-        if await is_undone(world, context_id):
-            assert not (world.workspace / "link").is_symlink()
+        await world.runtime.undo(context_id)
+        assert not (world.workspace / "link").is_symlink()
         assert (world.workspace / "precious").read_text() == "of the person"
 
 
@@ -244,14 +240,14 @@ async def test_undoing_a_file_that_became_a_link_leaves_what_it_leads_to(tmp_pat
     (world.workspace / "precious").write_text("of the person")
     async with world.runtime:
         context_id = await done(world)
-        if await is_undone(world, context_id):
-            assert (world.workspace / "a").read_text() == "of a"
-            assert not (world.workspace / "a").is_symlink()
+        await world.runtime.undo(context_id)
+        assert (world.workspace / "a").read_text() == "of a"
+        assert not (world.workspace / "a").is_symlink()
         assert (world.workspace / "precious").read_text() == "of the person"
 
 
 @pytest.mark.parametrize("command", ["ln -sfn other link", "rm link"])
-async def test_a_link_that_was_changed_or_removed_is_put_back_or_told(tmp_path: Path, command: str) -> None:
+async def test_a_link_that_was_changed_or_removed_is_put_back(tmp_path: Path, command: str) -> None:
     world = furnished(tmp_path, writes("a.txt", "two"), runs(command), DONE)
     (world.workspace / "a.txt").write_text("one")
     (world.workspace / "precious").write_text("of the person")
@@ -259,8 +255,8 @@ async def test_a_link_that_was_changed_or_removed_is_put_back_or_told(tmp_path: 
     (world.workspace / "link").symlink_to("precious")
     async with world.runtime:
         context_id = await done(world)
-        if await is_undone(world, context_id):
-            assert os.readlink(world.workspace / "link") == "precious"
+        await world.runtime.undo(context_id)
+        assert os.readlink(world.workspace / "link") == "precious"
         assert (world.workspace / "a.txt").read_text() == "two", "nothing older is undone"
         assert (world.workspace / "precious").read_text() == "of the person"
         assert (world.workspace / "other").read_text() == "other"
@@ -269,8 +265,10 @@ async def test_a_link_that_was_changed_or_removed_is_put_back_or_told(tmp_path: 
 # what lies outside of what git would look at
 
 
-@pytest.mark.parametrize("ignoring", ["*.log\n", "*\n", "build/\n"])
-async def test_a_change_of_a_file_that_git_ignores_is_undone_or_told(tmp_path: Path, ignoring: str) -> None:
+@pytest.mark.parametrize("ignoring", ["*\n", "build/\n"])
+async def test_a_change_in_a_folder_that_git_ignores_is_told_and_nothing_older_is_undone(
+    tmp_path: Path, ignoring: str
+) -> None:
     world = furnished(tmp_path, writes("a.txt", "two"), runs("echo new > build/x.log"), DONE)
     (world.workspace / ".gitignore").write_text(ignoring)
     (world.workspace / "a.txt").write_text("one")
@@ -278,9 +276,19 @@ async def test_a_change_of_a_file_that_git_ignores_is_undone_or_told(tmp_path: P
     (world.workspace / "build" / "x.log").write_text("old")
     async with world.runtime:
         context_id = await done(world)
-        if await is_undone(world, context_id):
-            assert (world.workspace / "build" / "x.log").read_text() == "old"
+        assert await told(world, context_id) == [Code.UNDO_IGNORED]
         assert (world.workspace / "a.txt").read_text() == "two", "the older change is not the last one"
+
+
+async def test_a_file_that_git_ignores_by_its_name_is_put_back(tmp_path: Path) -> None:
+    world = furnished(tmp_path, runs("echo new > build/x.log"), DONE)
+    (world.workspace / ".gitignore").write_text("*.log\n")
+    (world.workspace / "build").mkdir()
+    (world.workspace / "build" / "x.log").write_text("old")
+    async with world.runtime:
+        context_id = await done(world)
+        assert await undone(world, context_id) == ["build/x.log"]
+        assert (world.workspace / "build" / "x.log").read_text() == "old"
 
 
 async def test_a_name_that_is_no_unicode_costs_neither_the_output_nor_the_undoing(tmp_path: Path) -> None:
@@ -292,8 +300,8 @@ async def test_a_name_that_is_no_unicode_costs_neither_the_output_nor_the_undoin
         (result,) = await world.runtime.read_messages(context_id, ids=[command.result_id or ""])
         assert command.status == "executed"
         assert "seen" in getattr(result, "content", "")
-        if await is_undone(world, context_id):
-            assert not os.path.exists(os.fsencode(world.workspace) + b"/\xff.txt")
+        await world.runtime.undo(context_id)
+        assert not os.path.exists(os.fsencode(world.workspace) + b"/\xff.txt")
         assert (world.workspace / "a.txt").read_text() == "two"
 
 
@@ -508,7 +516,7 @@ async def test_a_change_by_a_whole_path_is_undone_and_the_model_can_edit_again(t
         assert (world.workspace / "a.txt").read_text() == "three"
 
 
-async def test_what_a_sub_agent_changed_last_is_undone_first_or_told(tmp_path: Path) -> None:
+async def test_what_a_sub_agent_changed_last_is_undone_first(tmp_path: Path) -> None:
     sent = says(("delegate", {"task": "write"}))
     world = furnished(
         tmp_path, writes("a.txt", "two"), sent, writes("b.txt", "new"), DONE, DONE, tools=[*builtins(), Delegate()]
@@ -517,8 +525,8 @@ async def test_what_a_sub_agent_changed_last_is_undone_first_or_told(tmp_path: P
     async with world.runtime:
         context_id = await done(world)
         assert (world.workspace / "b.txt").read_text() == "new"
-        if await is_undone(world, context_id):
-            assert not (world.workspace / "b.txt").exists()
+        await world.runtime.undo(context_id)
+        assert not (world.workspace / "b.txt").exists()
         assert (world.workspace / "a.txt").read_text() == "two", "nothing older is undone"
 
 
@@ -687,8 +695,8 @@ async def test_a_repository_inside_the_folder_is_not_lost_in_silence(tmp_path: P
     git(inner, "commit", "-m", "one")
     async with world.runtime:
         context_id = await done(world)
-        if await is_undone(world, context_id):
-            assert (inner / "x").read_text() == "before"
+        await world.runtime.undo(context_id)
+        assert (inner / "x").read_text() == "before"
         assert (world.workspace / "a.txt").read_text() == "two", "nothing older is undone"
 
 
@@ -720,8 +728,8 @@ async def test_a_folder_that_is_too_large_is_told_once_and_undone_as_far_as_the_
         context_id = await done(world)
         calls = (await world.runtime.read_calls(context_id)).items
         results = await world.runtime.read_messages(context_id, ids=[call.result_id or "" for call in calls])
-        told = ["Undo covers only a part" in getattr(result, "content", "") for result in results]
-        assert told == [True, False]
+        covered = ["Undo covers only a part" in getattr(result, "content", "") for result in results]
+        assert covered == [True, False]
         assert await undone(world, context_id) == ["near"], "what lies beyond the bound is not looked at"
         assert (world.workspace / "near").read_text() == "old"
 
@@ -810,8 +818,8 @@ async def test_running_a_program_that_leaves_only_ignored_files_behind_does_not_
     (world.workspace / "a.py").write_text("one = 1\n")
     async with world.runtime:
         context_id = await done(world)
-        if not await is_undone(world, context_id):  # told once; who asks again has heard it
-            await world.runtime.undo(context_id)
+        assert await told(world, context_id) == [Code.UNDO_IGNORED]
+        await world.runtime.undo(context_id)
         assert (world.workspace / "a.py").read_text() == "one = 1\n"
 
 
@@ -827,10 +835,10 @@ async def test_in_a_folder_with_very_many_files_mode_bits_return_too(
         (world.workspace / name).chmod(mode)
     async with world.runtime:
         context_id = await done(world)
-        if await is_undone(world, context_id):
-            assert (world.workspace / "run.sh").read_text() == "old"
-            assert oct(mode_of(world.workspace / "run.sh")) == "0o755", "it can still be run"
-            assert oct(mode_of(world.workspace / "plain")) == "0o644"
+        await world.runtime.undo(context_id)
+        assert (world.workspace / "run.sh").read_text() == "old"
+        assert oct(mode_of(world.workspace / "run.sh")) == "0o755", "it can still be run"
+        assert oct(mode_of(world.workspace / "plain")) == "0o644"
 
 
 async def test_in_a_folder_with_very_many_files_a_change_that_git_does_not_see_is_told(
@@ -844,8 +852,8 @@ async def test_in_a_folder_with_very_many_files_a_change_that_git_does_not_see_i
         (world.workspace / name).write_text("one")
     async with world.runtime:
         context_id = await done(world)
-        if await is_undone(world, context_id):
-            assert (world.workspace / "secret.log").read_text() == "old"
+        await world.runtime.undo(context_id)
+        assert (world.workspace / "secret.log").read_text() == "old"
         assert (world.workspace / "a").read_text() == "two", "nothing older is undone"
 
 
@@ -874,8 +882,8 @@ async def test_a_cancelled_command_is_the_last_change_even_where_looking_takes_l
             while not any(printed.total for printed in live.printed.values()):
                 await asyncio.sleep(0.01)
         await world.runtime.cancel(context_id)
-        if await is_undone(world, context_id):
-            assert not (world.workspace / "b").exists()
+        with contextlib.suppress(Conflict):  # told, as long as the look is not at its end
+            await world.runtime.undo(context_id)
         assert (world.workspace / "a.txt").read_text() == "two", "nothing older is undone"
 
 
@@ -909,13 +917,12 @@ async def test_after_a_kill_a_command_that_was_running_is_not_forgotten(tmp_path
     world = furnished(tmp_path, ids_from=1000)
     async with world.runtime:
         assert await statuses(world, "killed") == ["executed", "interrupted"]
-        if await is_undone(world, "killed"):
-            assert not (world.workspace / "b").exists()
+        assert await told(world, "killed") == [Code.UNDO_INTERRUPTED]
         assert (world.workspace / "a.txt").read_text() == "two", "nothing older is undone"
 
 
 async def test_a_folder_that_becomes_a_repository_and_is_none_again_keeps_what_the_person_wrote(tmp_path: Path) -> None:
-    world = furnished(tmp_path, runs("echo one > x"), DONE, runs("rm -rf sub/.git"), DONE)
+    world = furnished(tmp_path, runs("echo one > x"), DONE, runs("rm -rf sub/.g*"), DONE)
     sub = world.workspace / "sub"
     sub.mkdir()
     (sub / "f").write_text("first")
@@ -924,7 +931,8 @@ async def test_a_folder_that_becomes_a_repository_and_is_none_again_keeps_what_t
         git(sub, "init")
         (sub / "f").write_text("the person's own")
         await go(world, context_id)
-        await is_undone(world, context_id)
+        assert await statuses(world, context_id) == ["executed", "executed"]
+        assert await told(world, context_id) == [Code.GIT_REMOVED]
         assert (sub / "f").read_text() == "the person's own"
 
 
@@ -936,6 +944,34 @@ async def test_a_change_in_what_a_command_makes_a_repository_is_not_passed_over(
     async with world.runtime:
         context_id = await done(world)
         await go(world, context_id)
-        if await is_undone(world, context_id):
-            assert (world.workspace / "sub" / "f").read_text() == "first"
+        await world.runtime.undo(context_id)
+        assert (world.workspace / "sub" / "f").read_text() == "first"
         assert (world.workspace / "x").read_text() == "two\n", "nothing older is undone in silence"
+
+
+async def test_a_deleted_folder_that_was_too_large_to_look_at_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tree, "MAX_NOTICED_ENTRIES", 5)
+    world = furnished(tmp_path, writes("a", "two"), runs("rm -r node_modules"), DONE)
+    (world.workspace / "node_modules").mkdir()
+    for number in range(10):
+        (world.workspace / "node_modules" / f"{number}.js").write_text("x")
+    async with world.runtime:
+        context_id = await done(world)
+        reason = (await refusal(world, context_id)).reason
+        assert reason.params["left"][0].code is Code.UNDO_IGNORED
+        assert "node_modules/" in say(reason)
+
+
+async def test_a_deleted_folder_that_lay_too_deep_to_look_at_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tree, "_MAX_DEPTH", 2)
+    world = furnished(tmp_path, runs("rm -r a/b/c"), DONE)
+    (world.workspace / "a" / "b" / "c").mkdir(parents=True)
+    (world.workspace / "a" / "b" / "c" / "x").write_text("x")
+    async with world.runtime:
+        context_id = await done(world)
+        found = await world.runtime.undo(context_id)
+        assert [(reason.code, reason.params["paths"]) for reason in found.left] == [(Code.UNDO_UNSEEN, "a/b/c/")]

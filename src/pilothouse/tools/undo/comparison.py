@@ -2,7 +2,7 @@
 
 import stat
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import NamedTuple
 
 from pilothouse.domain.codes import Code, Reason
@@ -14,7 +14,7 @@ from pilothouse.tools.undo.baseline import KeptFile, Snapshot
 from pilothouse.tools.undo.changes import ChangedFile, ChangeEntry
 from pilothouse.tools.undo.git_state import git_changes
 from pilothouse.tools.undo.limits import UndoLimits
-from pilothouse.tools.undo.tree import FileStat, Tree
+from pilothouse.tools.undo.tree import FileStat, Tree, folders_above
 
 MAX_CHANGED_FILES = 10_000
 _MAX_TOLD_PATHS = 5
@@ -137,8 +137,12 @@ class _Comparing:
         return Code.UNDO_OVER_BUDGET if old.size > self._room else None
 
     def hidden(self) -> None:
-        """Folders that only the second look did not see, such as one that now looks like a data directory."""
+        """Folders that one look did not see: one that now looks like a data directory, or that is gone."""
         for root, later in zip(self._before.roots, self._after.roots, strict=True):
+            for path in sorted(set(root.tree.unseen) - later.tree.folders.keys() - {""}):
+                if self._is_gone(root.prefix + path):
+                    code = Code.UNDO_IGNORED if path in root.tree.ignored else Code.UNDO_UNSEEN
+                    self._left[code].append(f"{root.prefix}{path}/")
             if not later.tree.is_cut:
                 new = set(later.tree.unseen) - set(root.tree.unseen)
                 self._left[Code.UNDO_UNSEEN] += [root.prefix + path for path in sorted(new)]
@@ -146,16 +150,17 @@ class _Comparing:
     def noticed(self) -> None:
         """Changes in ignored folders, which are told only."""
         for root, later in zip(self._before.roots, self._after.roots, strict=True):
+            unseen = set(later.tree.unseen)
             for path in sorted({*root.tree.noticed, *later.tree.noticed}):
                 old, new = root.tree.noticed.get(path), later.tree.noticed.get(path)
-                if old != new and not self._is_elsewhere(root.prefix, path, later.tree):
+                if old != new and not self._is_elsewhere(root.prefix, path, unseen):
                     self._left[Code.UNDO_IGNORED].append(root.prefix + path)
 
-    def _is_elsewhere(self, prefix: str, path: str, later: Tree) -> bool:
+    def _is_elsewhere(self, prefix: str, path: str, unseen: Set[str]) -> bool:
         """Whether the other look saw the file outside ignored folders, or did not look at its folder."""
         if prefix + path in self._before.files or prefix + path in self._after.files:
             return True
-        return any(path == each or path.startswith(f"{each}/") for each in later.unseen if each)
+        return path in unseen or any(folder in unseen for folder in folders_above(path))
 
     def folders(self) -> tuple[tuple[str, ...], dict[str, int]]:
         """Folders that were made, and those that were removed with their permission bits; the outer ones first."""

@@ -13,6 +13,7 @@ from pilothouse.domain.values import Value
 from pilothouse.sandbox.entries import BLOCKED, FOLDER, OTHER, Entries, EntryState, is_link_name
 from pilothouse.sandbox.workspace import ABSENT, Workspace
 from pilothouse.tools.undo.changes import ChangedFile, ChangeEntry, ChangeLog
+from pilothouse.tools.undo.tree import folders_above
 
 COMMAND = "execute"
 """The tool whose changes are seen from outside, and may be a person's too."""
@@ -132,7 +133,7 @@ class _Revert:
             except ToolError:
                 return False
         if now.content == BLOCKED:  # the same for a file in the place of a folder
-            return file.after == ABSENT and any(folder in removable for folder in _folders_above(file.path))
+            return file.after == ABSENT and any(folder in removable for folder in folders_above(file.path))
         return now.is_named(file.after) and (
             file.before != file.after or file.mode_after is None or now.bits == file.mode_after
         )
@@ -232,8 +233,3 @@ def _needs_content(file: ChangedFile) -> bool:
 
 def _is_as_before(now: EntryState, file: ChangedFile) -> bool:
     return now.is_named(file.before) and (file.before != file.after or file.mode is None or now.bits == file.mode)
-
-
-def _folders_above(path: str) -> Iterator[str]:
-    while path := path.rpartition("/")[0]:
-        yield path

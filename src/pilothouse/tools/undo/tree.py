@@ -8,7 +8,7 @@ import contextlib
 import os
 import stat
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
 from pilothouse.sandbox import walking
@@ -215,3 +215,9 @@ def _status(entry: "os.DirEntry[str]") -> FileStat | None:
 
 def _join(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder else name
+
+
+def folders_above(path: str) -> Iterator[str]:
+    """The folders that a path lies in, the inner ones first."""
+    while path := path.rpartition("/")[0]:
+        yield path
