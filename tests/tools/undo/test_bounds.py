@@ -105,6 +105,7 @@ def test_a_baseline_keeps_the_nearest_files_within_its_budget_and_says_so(tmp_pa
 
 def test_contents_that_no_file_holds_any_more_are_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(baselines, "_MIN_GARBAGE_BYTES", 100_000)
+    monkeypatch.setattr(baselines, "_MAX_UNSAVED_BYTES", 100_000)
     root = tmp_path / "w"
     root.mkdir()
     (root / "empty").write_bytes(b"")
@@ -176,6 +177,41 @@ def test_an_untouched_file_is_read_once(tmp_path: Path, monkeypatch: pytest.Monk
     for _ in range(3):
         cache.take(never).close()
     assert read == ["a"]
+
+
+def test_the_next_look_loads_no_index_and_a_small_change_saves_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "w"
+    root.mkdir()
+    (root / "a").write_bytes(b"zero")
+    cache = Baseline(tmp_path / "cache", Workspace(root), UndoLimits())
+    cache.take(never).close()
+    (index,) = (tmp_path / "cache").glob("*/index")
+    saved = index.read_bytes()
+    monkeypatch.setattr(Baseline, "_load", lambda _: pytest.fail("the index was loaded"))
+    for text in (b"one", b"two"):
+        (root / "a").write_bytes(text)
+        look = cache.take(never)
+        assert look.content(look.files["a"]) == text
+        look.close()
+    assert index.read_bytes() == saved
+    monkeypatch.undo()
+    monkeypatch.setattr(baselines, "_MEMORY", baselines._Memory())  # the next process
+    look = cache.take(never)
+    assert look.content(look.files["a"]) == b"two"
+    look.close()
+    assert index.read_bytes() != saved, "else every process would read what changed since and keep it anew"
+
+
+def test_a_process_holds_no_removed_contents_open(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a").write_bytes(b"a")
+        Baseline(tmp_path / "cache", Workspace(tmp_path / name), UndoLimits()).take(never).close()
+    shutil.rmtree(tmp_path / "cache")
+    Baseline(tmp_path / "cache", Workspace(tmp_path / "one"), UndoLimits()).take(never).close()
+    assert all(not each.is_removed for each in baselines._MEMORY._snapshots.values())
 
 
 def test_a_home_folder_is_covered_up_to_a_smaller_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ import fcntl
 import hashlib
 import os
 import shutil
+import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -28,6 +29,9 @@ from pilothouse.tools.undo.tree import FileStat, Stopped, Tree, scan
 _VERSION = 1
 _RACY_NS = 2_000_000_000  # the coarsest times of file systems in use are two seconds
 _MIN_GARBAGE_BYTES = 16_000_000
+_MAX_UNSAVED_BYTES = 4_000_000
+_UNSAVED_FILE_BYTES = 32_000  # what reading a file again costs beside its size
+_MAX_REMEMBERED_FILES = 50_000
 
 
 class KeptFile(NamedTuple):
@@ -77,29 +81,48 @@ class Snapshot:
         self.git: Mapping[str, GitState] = {}
         self.checked_ns = checked_ns
         self.is_over_budget = False
-        self._contents = contents
+        self.unsaved_bytes = _MAX_UNSAVED_BYTES
+        """How much must be read again if the saved index is loaded. A snapshot that was loaded is saved with the first
+        change: else every process would read the same files and keep their contents anew."""
+        self.contents = contents
+        self._contents_bytes = 0
 
     @property
     def is_cut(self) -> bool:
         """Whether the workspace holds more than the bounds allow."""
         return self.is_over_budget or any(root.tree.is_cut for root in self.roots)
 
+    @property
+    def is_removed(self) -> bool:
+        """Whether the file of its contents was deleted or replaced."""
+        return self.contents is None or os.fstat(self.contents).st_nlink == 0
+
+    def copy(self) -> "Snapshot":
+        """The same files, with the contents held open for the copy."""
+        assert self.contents is not None
+        copy = Snapshot(os.dup(self.contents), self.checked_ns)
+        copy.files, copy.git, copy.unsaved_bytes = self.files, self.git, self.unsaved_bytes
+        copy._contents_bytes = os.fstat(self.contents).st_size
+        return copy
+
     def shares(self, contents: int) -> bool:
         """Whether its contents lie in this open file: another look may have begun a new one."""
-        return self._contents is not None and os.path.sameopenfile(self._contents, contents)
+        if self.contents is None or not os.path.sameopenfile(self.contents, contents):
+            return False
+        return os.fstat(contents).st_size >= self._contents_bytes
 
     def content(self, file: KeptFile) -> bytes:
         """Raises: OSError for one that is damaged."""
-        assert self._contents is not None
-        data = os.pread(self._contents, file.size, file.offset)
+        assert self.contents is not None
+        data = os.pread(self.contents, file.size, file.offset)
         if digest_of(data, is_link=file.stat.is_link) != file.digest:
             raise OSError("the kept content is damaged")
         return data
 
     def close(self) -> None:
-        if self._contents is not None:
-            os.close(self._contents)
-            self._contents = None
+        if self.contents is not None:
+            os.close(self.contents)
+            self.contents = None
 
     def __del__(self) -> None:  # a look that nobody waited for any more
         self.close()
@@ -108,6 +131,32 @@ class Snapshot:
 def digest_of(data: bytes, *, is_link: bool = False) -> str:
     """Names a file's content, or where a link leads."""
     return link_name(data) if is_link else hashlib.sha256(data).hexdigest()
+
+
+class _Memory:
+    """The last snapshots of this process by the folder of their cache: the next look need not load an index."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._snapshots: dict[Path, Snapshot] = {}
+
+    def find(self, folder: Path, contents: int) -> Snapshot | None:
+        with self._lock:
+            snapshot = self._snapshots.get(folder)
+            return snapshot if snapshot is not None and snapshot.shares(contents) else None
+
+    def keep(self, folder: Path, snapshot: Snapshot) -> None:
+        """Those that were not used for longest go where it becomes too much, and those whose contents were removed:
+        the disk gets its space back only when nobody holds them open."""
+        with self._lock:
+            self._snapshots.pop(folder, None)
+            self._snapshots[folder] = snapshot.copy()
+            self._snapshots = {path: each for path, each in self._snapshots.items() if not each.is_removed}
+            while sum(len(each.files) for each in self._snapshots.values()) > _MAX_REMEMBERED_FILES:
+                del self._snapshots[next(iter(self._snapshots))]
+
+
+_MEMORY = _Memory()
 
 
 class Baseline:
@@ -125,7 +174,10 @@ class Baseline:
             contents = open_private(self._folder / "contents", os.O_RDWR | os.O_CREAT | os.O_APPEND)
             snapshot = Snapshot(contents, checked_ns)
             try:
-                known = before if before is not None and before.shares(contents) else self._load()
+                if before is not None and before.shares(contents):
+                    known = before
+                else:
+                    known = _MEMORY.find(self._folder, contents) or self._load()
                 reader = _Reader(snapshot, known, contents, self._limits)
                 for root, prefix in self._roots():
                     with _open_folder(root) as fd:
@@ -134,13 +186,22 @@ class Baseline:
                     snapshot.roots.append(Root(prefix, tree))
                 repositories = snapshot.roots[0].tree.repositories
                 snapshot.git = read_git_state(self._workspace.root, repositories, known.git)
-                if not stopped() and (reader.has_changed or len(known.files) != len(snapshot.files)):
-                    with contextlib.suppress(OSError):  # without its index, the next look reads more
-                        self._save(snapshot, contents)
+                if not stopped():
+                    removed = max(0, len(known.files) - len(snapshot.files))
+                    self._remember(snapshot, known.unsaved_bytes, reader.read_bytes + removed * _UNSAVED_FILE_BYTES)
             except BaseException:
                 snapshot.close()
                 raise
             return snapshot
+
+    def _remember(self, snapshot: Snapshot, unsaved_bytes: int, changed_bytes: int) -> None:
+        """Keep a snapshot for the next look, and save it once much has changed: writing all of it takes its time."""
+        snapshot.unsaved_bytes = unsaved_bytes + changed_bytes
+        if changed_bytes and snapshot.unsaved_bytes > _MAX_UNSAVED_BYTES:
+            with contextlib.suppress(OSError):  # without its index, the next process reads more
+                self._save(snapshot)
+                snapshot.unsaved_bytes = 0
+        _MEMORY.keep(self._folder, snapshot)
 
     def _roots(self) -> Iterator[tuple[str, str]]:
         own, *others = self._workspace.writable()
@@ -193,8 +254,8 @@ class Baseline:
         known.git = index.git
         return known
 
-    def _save(self, snapshot: Snapshot, contents: int) -> None:
-        self._compact(snapshot, contents)
+    def _save(self, snapshot: Snapshot) -> None:
+        self._compact(snapshot)
         rows = [_Row(os.fsencode(path), *file) for path, file in snapshot.files.items()]
         index = _Index(_VERSION, os.fsencode(self._workspace.root), snapshot.checked_ns, rows, dict(snapshot.git))
         draft = self._folder / "index.draft"
@@ -202,8 +263,10 @@ class Baseline:
         os.replace(draft, self._folder / "index")
         self._drop_others()
 
-    def _compact(self, snapshot: Snapshot, contents: int) -> None:
+    def _compact(self, snapshot: Snapshot) -> None:
         """Leave behind what no file holds any more. A snapshot that is still compared reads the old file."""
+        contents = snapshot.contents
+        assert contents is not None
         # Empty files share their offset with the content that was stored next.
         kept = {file.offset: file.size for file in snapshot.files.values() if file.offset >= 0 and file.size > 0}
         live = sum(kept.values())
@@ -229,8 +292,10 @@ class _Reader:
 
     def __init__(self, snapshot: Snapshot, known: Snapshot, contents: int, limits: UndoLimits) -> None:
         self.prefix = ""
-        self.has_changed = False
+        self.read_bytes = 0
+        """What was read because it changed, with the cost of opening it."""
         self._snapshot = snapshot
+        self._files = snapshot.files
         self._known = known.files
         self._racy_from = known.checked_ns - _RACY_NS
         self._contents = contents
@@ -241,17 +306,14 @@ class _Reader:
 
     def visit(self, dir_fd: int, name: str, path: str, status: FileStat) -> None:
         path = self.prefix + path
-        known = self._known.get(path)
-        is_same = known is not None and known.stat == status
-        is_racy = max(status.mtime_ns, status.ctime_ns) >= self._racy_from
-        if known is not None and is_same and not is_racy and (known.offset >= 0 or not self._has_room(status)):
-            file = known
-        else:
-            self.has_changed = True
+        file = self._known.get(path)
+        is_known = file is not None and file.stat == status and max(status[2:4]) < self._racy_from
+        if file is None or not is_known or (file.offset < 0 and self._has_room(status)):
             file = self._read(dir_fd, name, status)
+            self.read_bytes += _UNSAVED_FILE_BYTES + (file.size if file.offset >= 0 else 0)
         if file.offset >= 0:
-            self._left -= file.size
-        self._snapshot.files[path] = file
+            self._left -= status.size
+        self._files[path] = file
 
     def _has_room(self, status: FileStat) -> bool:
         """Whether a file that is not kept could be kept now: the limits may have been raised."""

@@ -210,7 +210,8 @@ def _status(entry: "os.DirEntry[str]") -> FileStat | None:
         status = entry.stat(follow_symlinks=False)
     except OSError:
         return None
-    return FileStat(status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+    fields = (status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+    return tuple.__new__(FileStat, fields)  # a scan makes very many: twice as fast as by their names
 
 
 def _join(folder: str, name: str) -> str:
