@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
-from pilothouse.sandbox.beneath import Way
+from pilothouse.sandbox.beneath import FILE, Way
 from pilothouse.sandbox.file_names import escape
 from pilothouse.sandbox.placing import as_tool_errors, draft_name, replace_file
 from pilothouse.sandbox.workspace import ABSENT, Workspace
@@ -92,7 +92,7 @@ def _put_link(dir_fd: int, name: str, target: bytes) -> None:
 
 
 def _open_entry(dir_fd: int, name: str) -> int:
-    return os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, dir_fd=dir_fd)
+    return os.open(name, FILE, dir_fd=dir_fd)
 
 
 class Entries:

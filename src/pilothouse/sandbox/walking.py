@@ -15,7 +15,7 @@ from collections.abc import Callable, Container, Generator, Iterator
 from typing import Literal, NamedTuple
 
 from pilothouse.domain.codes import Code
-from pilothouse.sandbox.beneath import FOLDER, Way
+from pilothouse.sandbox.beneath import FILE, FOLDER, Way
 from pilothouse.sandbox.data_directory import is_data_directory
 from pilothouse.sandbox.file_names import escape
 from pilothouse.sandbox.workspace import Workspace
@@ -153,7 +153,7 @@ def levels_in(dir_fd: int, base: str, above: tuple[Ignores, ...]) -> tuple[Ignor
     own = []
     for name in IGNORE_FILES:
         with contextlib.suppress(OSError):
-            fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=dir_fd)
+            fd = os.open(name, FILE, dir_fd=dir_fd)
             with open(fd, "rb") as file:
                 own.append(Ignores(base, name, (file.read(_LARGEST) or b"").decode("latin-1")))
     return tuple(sorted(above + tuple(own), key=lambda level: level.rank)) if own else above

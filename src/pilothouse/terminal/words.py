@@ -53,7 +53,7 @@ _WORDS: dict[str, tuple[str, str]] = {
         "/branch [名称]   显示或切换分支；/branch delete 名称\n"
         "/fork 名称       从这里新建分支；/edit 文字 重新表述上一条消息\n"
         "/merge 名称 [rebase] [preview]   合并这里还没有的内容\n"
-        "/undo            撤销代理最近一次文件修改；!命令 由你自己执行\n"
+        "/undo            撤销智能体最近一次文件修改；!命令 由你自己执行\n"
         "/tools           可用的工具；/tools off 名称；/allow $ git push：针对命令的规则\n"
         "/servers         工具服务器（MCP）；/resource 服务器 [URI]，/use 服务器 提示\n"
         "/trust           此文件夹自己的配置；/trust yes，/trust revoke\n"

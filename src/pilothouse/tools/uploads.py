@@ -14,6 +14,7 @@ from pilothouse.domain.errors import Conflict, InvalidInput
 from pilothouse.domain.payloads import MAX_UPLOAD_BYTES
 from pilothouse.domain.values import Value
 from pilothouse.private_file import make_private_folder, sync_folder
+from pilothouse.sandbox.beneath import FILE
 from pilothouse.tools.artifacts import is_own_folder
 
 MAX_UPLOADS = 1000
@@ -110,7 +111,7 @@ class UploadStore:
 
     def read(self, name: str) -> bytes:
         """Raises: OSError, FileNotFoundError for what is no upload."""
-        fd = os.open(self._path(name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = os.open(self._path(name), FILE)
         with open(fd, "rb") as file:
             if not stat.S_ISREG(os.fstat(fd).st_mode):
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)

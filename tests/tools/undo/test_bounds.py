@@ -4,8 +4,10 @@ import os
 import shutil
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from pilothouse.config.schema import UndoTable
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.entries import Entries
@@ -338,3 +340,7 @@ def test_a_file_over_the_budget_is_not_read(tmp_path: Path, monkeypatch: pytest.
     )
     found = Baseline(tmp_path / "cache", Workspace(root), UndoLimits(baseline_megabytes=1)).take(never)
     assert (read, found.is_cut) == (["sparse0"], True)
+
+
+def test_without_settings_the_limits_are_those_of_the_configuration() -> None:
+    assert UndoLimits(**msgspec.structs.asdict(UndoTable())) == UndoLimits()

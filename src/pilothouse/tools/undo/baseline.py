@@ -20,6 +20,7 @@ from typing import NamedTuple
 import msgspec
 
 from pilothouse.private_file import open_private
+from pilothouse.sandbox.beneath import FILE
 from pilothouse.sandbox.entries import link_name
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.undo.git_state import GitState, read_git_state
@@ -64,7 +65,7 @@ class _Index(msgspec.Struct, array_like=True, frozen=True):
     git: dict[str, GitState]
 
 
-class Root(NamedTuple):
+class ScannedRoot(NamedTuple):
     """One scanned folder of a snapshot: the workspace, or a writable folder beside it."""
 
     prefix: str
@@ -77,7 +78,7 @@ class Snapshot:
 
     def __init__(self, contents: int | None, checked_ns: int) -> None:
         self.files: dict[str, KeptFile] = {}
-        self.roots: list[Root] = []
+        self.roots: list[ScannedRoot] = []
         self.git: Mapping[str, GitState] = {}
         self.checked_ns = checked_ns
         self.is_over_budget = False
@@ -183,7 +184,7 @@ class Baseline:
                     with _open_folder(root) as fd:
                         reader.prefix = prefix
                         tree = scan(fd, root, self._skipped(), self.max_entries(root), reader.visit, stopped)
-                    snapshot.roots.append(Root(prefix, tree))
+                    snapshot.roots.append(ScannedRoot(prefix, tree))
                 repositories = snapshot.roots[0].tree.repositories
                 snapshot.git = read_git_state(self._workspace.root, repositories, known.git)
                 if not stopped():
@@ -340,7 +341,7 @@ class _Reader:
             return os.fsencode(os.readlink(name, dir_fd=dir_fd))
         if not status.is_file or status.size > self._limits.max_file_bytes:
             return None
-        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, dir_fd=dir_fd)
+        fd = os.open(name, FILE, dir_fd=dir_fd)
         with open(fd, "rb", buffering=0) as file:
             if os.fstat(fd).st_ino != status.inode:
                 return None

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pilothouse.domain.codes import Code, Reason
+from pilothouse.sandbox.beneath import FILE
 from pilothouse.sandbox.file_names import escape
 
 _MAX_REPOSITORIES = 50
@@ -163,7 +164,7 @@ def _references(common: Path) -> dict[str, str]:
 def _small(path: Path, limit: int = 65_536) -> bytes | None:
     """The beginning of a regular file, None where there is none."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        fd = os.open(path, FILE)
         with open(fd, "rb") as file:
             return file.read(limit) if stat.S_ISREG(os.fstat(fd).st_mode) else None
     except (OSError, ValueError):  # a path that a file named may hold a NUL
