@@ -76,6 +76,22 @@ async def test_an_undo_that_meets_a_persons_edit_names_the_file_and_touches_noth
         assert "change_undone" not in kinds
 
 
+@pytest.mark.parametrize(("language", "words"), [("en", "left as they are now: b"), ("zh", "保持现状：b")])
+async def test_an_undo_in_part_names_what_stays_in_the_persons_language(
+    tmp_path: Path, language: str, words: str
+) -> None:
+    world = furnished(tmp_path, runs("echo agent > a; echo agent > b"), DONE)
+    async with opened(world) as (client, _):
+        context_id = await world.start()
+        await world.turn(context_id)
+        (world.workspace / "b").write_text("by the person")
+        path = f"/api/contexts/{context_id}/undo"
+        answer = await client.call("POST", path, headers={"Accept-Language": language})
+        assert answer["paths"] == ["a"]
+        assert words in answer["left"]
+        assert (world.workspace / "b").read_text() == "by the person"
+
+
 async def test_undoing_twice_at_once_undoes_two_changes_and_not_one_twice(tmp_path: Path) -> None:
     world = furnished(tmp_path, writes("a.txt", "two"), writes("a.txt", "three"), DONE)
     (world.workspace / "a.txt").write_text("one")
