@@ -277,6 +277,7 @@ async def test_a_large_file_is_searched_and_a_huge_one_is_not(
     assert "[the file is over 512 MB: skipped; a command (grep -n) searches it" in named
 
 
+@pytest.mark.seconds(300)
 @pytest.mark.parametrize("engine", ENGINES)
 async def test_what_read_file_reads_of_a_large_file_grep_searches(tmp_path: Path, engine: str | None) -> None:
     """Files of 118 MB were read in part, with a hint to grep, which skipped them."""
