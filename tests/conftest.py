@@ -3,7 +3,9 @@
 import asyncio
 import faulthandler
 import inspect
+import os
 import signal
+import tempfile
 from collections.abc import Generator
 from types import FrameType
 from typing import Any, NoReturn
@@ -25,6 +27,11 @@ STUCK_SECONDS = 60
 for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, lambda *_: None)
+
+# Audit heads are noted in the person's state directory: tests have one of their own.
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    _state = tempfile.TemporaryDirectory(prefix="pilothouse-state-")
+    os.environ["XDG_STATE_HOME"] = _state.name
 
 # How busy the machine is decides no test.
 settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])

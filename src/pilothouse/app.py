@@ -46,7 +46,8 @@ def build_runtime(
     provided = provider.provided()
     runtime = Runtime(
         Parts(
-            store=store or FileStore(settings.data_dir, now=lambda: timestamp(ambient.now())),
+            store=store
+            or FileStore(settings.data_dir, now=lambda: timestamp(ambient.now()), state_dir=settings.state_dir),
             adapter=adapter or provided.adapter,
             model=provided.model,
             registry=registry,
@@ -105,10 +106,12 @@ def _servers(settings: Settings, environment: Mapping[str, str], registry: Regis
 
 
 def _private(settings: Settings) -> tuple[Path, ...]:
-    """What no tool may touch: the data, and the person's configuration with all that lies beside it."""
+    """What no tool may touch: the data, what is noted of it, and the person's configuration with all that lies beside
+    it."""
     own = settings.configuration.own_files
     folder = own[0].parent
-    return (settings.data_dir, *own, *([folder] if folder.name == "pilothouse" else []))
+    state = [settings.state_dir] if settings.state_dir is not None else []
+    return (settings.data_dir, *state, *own, *([folder] if folder.name == "pilothouse" else []))
 
 
 def _limits(settings: Settings) -> Limits:

@@ -31,7 +31,7 @@ from pilothouse.tools.mcp.definitions import server_warnings
 _CONFIGURATION = frozenset(
     {Code.INVALID_CONFIG, Code.OPEN_ACCESS, Code.WEAK_ACCESS, Code.CANNOT_LISTEN, Code.PORT_TAKEN}
 )
-_WITHOUT_RUNTIME = frozenset({"clean", "config", "mcp", "personas", "trust", "users"})
+_WITHOUT_RUNTIME = frozenset({"audit", "clean", "config", "mcp", "personas", "trust", "users"})
 MAX_WARNINGS_PRINTED = 10
 _USAGE = frozenset({Code.UNKNOWN_MODE, Code.UNKNOWN_PERSONA, Code.EMPTY_MESSAGE})
 
@@ -124,6 +124,10 @@ async def _answer(options: argparse.Namespace, settings: Settings) -> int:
             from pilothouse.toolkeeping import mcp_command, trust_command
 
             return await (mcp_command if options.command == "mcp" else trust_command)(options, settings)
+        case "audit":
+            from pilothouse.audit_verification import verify_command
+
+            return await verify_command(options, settings)
         case "clean":
             from pilothouse.disk_usage import clean_command
 

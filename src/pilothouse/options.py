@@ -21,6 +21,7 @@ _ACCEPTED: Mapping[str | None, tuple[str, ...]] = {
     "contexts": ("workspace",),
     "users": (),
     "clean": (),
+    "audit": (),
 }
 _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "mode": {"help": "agent, supervised, review, plan, ask, or one of your own"},
@@ -68,6 +69,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     _add_accepted(clean, "clean")
     clean.add_argument("--yes", action="store_true", help="free it without asking")
+    _audit_parser(commands)
     config = commands.add_parser("config", help="show what the configuration says here, or what is wrong in it")
     _add_accepted(config, "config")
     return parser
@@ -136,6 +138,21 @@ def _tools_parsers(commands: Any) -> None:
     trust.add_argument("folder", nargs="?", type=Path, help="the folder (default: here)")
     trust.add_argument("--yes", action="store_true", help="without asking")
     trust.add_argument("--revoke", action="store_true", help="no longer")
+
+
+def _audit_parser(commands: Any) -> None:
+    audit = commands.add_parser("audit", help="check what was recorded: verify")
+    _add_accepted(audit, "audit")
+    verify = audit.add_subparsers(dest="action", metavar="ACTION", required=True).add_parser(
+        "verify",
+        help="whether a record was cut or rewritten",
+        description="Check the audit of every conversation, or of one, and the record of lasting rules. Exit code: 0 "
+        "when everything is whole, 1 when something was cut, rewritten or cannot be read.",
+        epilog="Examples: pilothouse audit verify; pilothouse audit verify ID; pilothouse audit verify ID --accept",
+    )
+    _add_accepted(verify, "audit")
+    verify.add_argument("id", nargs="?", help="a conversation (default: all, and the rules)")
+    verify.add_argument("--accept", action="store_true", help="you have looked: what is there now counts from here on")
 
 
 def _port(text: str) -> int:

@@ -48,6 +48,8 @@ class Settings(Value, kw_only=True):
     title_model: ModelChoice | None = None
     mode: str | None = None
     data_dir: Path
+    state_dir: Path | None = None
+    """Where the ends of audit chains are noted, outside the data directory; None where there is no home folder."""
     language: Language = "en"
     base_url: str = OPENAI_URL
     key: str | None = None
@@ -82,6 +84,7 @@ def read_settings(
         named=named,
         mode=configuration.modes.named(wanted).name if wanted else None,
         data_dir=kept,
+        state_dir=_state_dir(environment),
         language=file.language or language_of(environment),
         access=environment.get("PILOTHOUSE_TOKEN") or None,
         configuration=configuration,
@@ -148,6 +151,13 @@ def _data_dir(environment: Mapping[str, str], named: str | None) -> Path:
         return _path(named)
     shared = environment.get("XDG_DATA_HOME")
     return (Path(shared) if shared else Path.home() / ".local" / "share") / "pilothouse"
+
+
+def _state_dir(environment: Mapping[str, str]) -> Path | None:
+    shared, home = environment.get("XDG_STATE_HOME"), environment.get("HOME")
+    if shared:
+        return Path(shared) / "pilothouse"
+    return Path(home) / ".local" / "state" / "pilothouse" if home else None
 
 
 def _path(text: str) -> Path:

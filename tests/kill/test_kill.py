@@ -84,7 +84,7 @@ class Victim:
             self._nothing_acknowledged_is_lost(messages, live.core.mode)
             self._every_call_has_one_result(messages, {call.id for call in live.calls.values() if call.is_open})
             await self._the_next_request_is_valid(runtime)
-            assert await runtime.audit_break(CONTEXT) is None
+            assert (await runtime.audit_chain(CONTEXT)).whole
         self._nothing_ran_twice()
         self._nothing_is_left_running()
 

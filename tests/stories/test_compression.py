@@ -66,7 +66,7 @@ async def test_what_came_before_the_turn_is_told_in_short_and_nothing_else_chang
     assert "We talked." in text_of(request)
     assert (live.core.mode, live.core.rules) == ("agent", (rule,))
     assert live.core.usage == Usage(70, 7), "what the summary took counts"
-    assert await world.runtime.audit_break(context_id) is None
+    assert (await world.runtime.audit_chain(context_id)).whole
     assert "history_compressed" in [entry.kind for entry in await world.runtime.audit(context_id)]
 
 

@@ -151,7 +151,7 @@ async def test_what_is_exported_is_imported_as_it_was(tmp_path: Path, kinds: tup
     assert told.left_out == ()
     assert await everything(stores[1], context_id) == await everything(stores[0], context_id)
     assert await exported(other, context_id) == data
-    assert await other.runtime.audit_break(context_id) is None
+    assert (await other.runtime.audit_chain(context_id)).whole
     await other.runtime.approve_all(context_id)
     await other.runtime.rested(context_id)
     assert other.change.ran == ["x"], "and it goes on from there"

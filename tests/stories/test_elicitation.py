@@ -71,7 +71,7 @@ async def test_the_answer_goes_to_the_server_and_the_call_goes_on(tmp_path: Path
         assert log_of(tmp_path / "docs").count('ask {"text": "form"}') == 1
         kinds = [entry.kind for entry in await world.runtime.audit(context_id)]
         assert "question_answered" in kinds
-        assert await world.runtime.audit_break(context_id) is None
+        assert (await world.runtime.audit_chain(context_id)).whole
 
 
 async def test_it_is_shown_and_answered_over_http_while_the_call_runs(tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ async def test_a_cancelled_turn_closes_the_question(tmp_path: Path) -> None:
         assert result.status == "cancelled"
         with pytest.raises(Conflict):
             await world.runtime.answer(context_id, ["red", ""])
-        assert await world.runtime.audit_break(context_id) is None
+        assert (await world.runtime.audit_chain(context_id)).whole
 
 
 async def test_the_time_of_a_call_stands_while_the_person_is_asked(tmp_path: Path) -> None:
@@ -373,4 +373,4 @@ async def closed_after_restart(world: World, context_id: str, record: CallRecord
         await world.runtime.answer(context_id, ["red", ""])
     await world.turn(context_id, "go on")
     assert isinstance((await world.runtime.context(context_id)).state, Idle)
-    assert await world.runtime.audit_break(context_id) is None
+    assert (await world.runtime.audit_chain(context_id)).whole

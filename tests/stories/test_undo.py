@@ -614,7 +614,7 @@ async def test_the_persons_undo_is_audited_and_refused_while_a_call_runs(tmp_pat
         await world.runtime.undo(context_id, by="anna")
         entry = (await world.runtime.audit(context_id))[-1]
         assert (entry.kind, entry.by, entry.detail) == ("change_undone", "anna", {"paths": ["a.txt"]})
-        assert await world.runtime.audit_break(context_id) is None
+        assert (await world.runtime.audit_chain(context_id)).whole
 
 
 # the person's git, and hostile folders

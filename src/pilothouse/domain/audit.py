@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.values import Timestamp, Value
 
 Kind = Literal[
@@ -63,10 +64,12 @@ class AuditEntry(Value, kw_only=True):
 
 
 class AuditHead(Value):
-    """Where the chain stands."""
+    """Where a chain ends."""
 
     count: int = 0
+    """How many entries it has."""
     hash: str = GENESIS
+    """The hash of the last one."""
 
 
 def chain(head: AuditHead, drafts: Iterable[AuditDraft]) -> tuple[AuditHead, tuple[AuditEntry, ...]]:
@@ -90,16 +93,77 @@ def chain(head: AuditHead, drafts: Iterable[AuditDraft]) -> tuple[AuditHead, tup
     return head, tuple(entries)
 
 
-def first_break(entries: Iterable[AuditEntry]) -> int | None:
-    """The sequence of the first entry that does not fit its chain, or None."""
-    head = AuditHead()
+class AuditChain(Value, kw_only=True):
+    """What is known of a chain that was read."""
+
+    whole: bool
+    """Whether every entry fits the one before it, and none is missing or different from what was seen here before."""
+    confirmed: bool
+    """Whether the chain contains the end that was noted outside the data directory. A copied folder has none."""
+    broken_at: int | None = None
+    """The sequence of the first entry that is missing, unreadable or different."""
+
+
+def chain_reason(chain: AuditChain) -> Reason:
+    """A chain in a form that can be put into words."""
+    if not chain.whole:
+        return Reason(Code.AUDIT_BROKEN, {"sequence": chain.broken_at})
+    return Reason(Code.AUDIT_WHOLE if chain.confirmed else Code.AUDIT_NOT_CONFIRMED)
+
+
+class ChainCheck:
+    """Checks a chain entry by entry, without keeping any."""
+
+    def __init__(self, noted: AuditHead | None = None) -> None:
+        self._noted = noted
+        self._head = AuditHead()
+        self._broken_at: int | None = None
+
+    def take(self, entry: AuditEntry | None) -> None:
+        """The next entry; None for one that cannot be read."""
+        if self._broken_at is not None:
+            return
+        if entry is None or not _follows(entry, self._head):
+            self._broken_at = self._head.count + 1
+            return
+        self._head = AuditHead(count=entry.sequence, hash=entry.hash)
+        if self._noted is not None and contradicts(self._head, self._noted):
+            self._broken_at = entry.sequence
+
+    def copy(self) -> "ChainCheck":
+        """To go on from here twice."""
+        other = ChainCheck(self._noted)
+        other._head, other._broken_at = self._head, self._broken_at
+        return other
+
+    def result(self, end: AuditHead | None = None) -> AuditChain:
+        """What the entries add up to; `end` is where the chain must end, where that is known."""
+        broken_at, count = self._broken_at, self._head.count
+        if broken_at is None and end not in (None, self._head):
+            assert end is not None
+            broken_at = count if end.count == count else min(end.count, count) + 1
+        if broken_at is None and self._noted is not None and self._noted.count > count:
+            broken_at = count + 1
+        whole = broken_at is None
+        return AuditChain(whole=whole, confirmed=whole and self._noted is not None, broken_at=broken_at)
+
+
+def check_chain(entries: Iterable[AuditEntry], noted: AuditHead | None = None) -> AuditChain:
+    check = ChainCheck(noted)
     for entry in entries:
-        draft = AuditDraft(kind=entry.kind, at=entry.at, by=entry.by, detail=entry.detail)
-        expected = _digest(head.count + 1, draft, head.hash)
-        if (entry.sequence, entry.previous, entry.hash) != (head.count + 1, head.hash, expected):
-            return head.count + 1
-        head = AuditHead(count=entry.sequence, hash=entry.hash)
-    return None
+        check.take(entry)
+    return check.result()
+
+
+def contradicts(entry: AuditHead, noted: AuditHead) -> bool:
+    """Whether an entry of a chain is another one than was noted at its place."""
+    return entry.count == noted.count and entry.hash != noted.hash
+
+
+def _follows(entry: AuditEntry, head: AuditHead) -> bool:
+    draft = AuditDraft(kind=entry.kind, at=entry.at, by=entry.by, detail=entry.detail)
+    expected = _digest(head.count + 1, draft, head.hash)
+    return (entry.sequence, entry.previous, entry.hash) == (head.count + 1, head.hash, expected)
 
 
 def _digest(sequence: int, draft: AuditDraft, previous: str) -> str:

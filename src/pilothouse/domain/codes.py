@@ -302,6 +302,8 @@ class Code(StrEnum):
     SCRIPT_INVALID = "script_invalid"
     # the store
     RULES_DAMAGED = "rules_damaged"
+    RULES_CUT = "rules_cut"
+    RULES_IN_DOUBT = "rules_in_doubt"
     DOCUMENT_DAMAGED = "document_damaged"
     SESSION_DAMAGED = "session_damaged"
     TOKENS_DAMAGED = "tokens_damaged"
@@ -320,6 +322,10 @@ class Code(StrEnum):
     METADATA_REBUILT = "metadata_rebuilt"
     MESSAGE_DAMAGED = "message_damaged"
     AUDIT_BROKEN = "audit_broken"
+    AUDIT_CUT = "audit_cut"
+    AUDIT_NOT_CONFIRMED = "audit_not_confirmed"
+    AUDIT_WHOLE = "audit_whole"
+    AUDIT_LOST = "audit_lost"
     INTERNAL = "internal"
 
 

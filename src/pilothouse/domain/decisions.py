@@ -14,7 +14,7 @@ from pilothouse.domain.lines import CommandLine, Sure, is_led_by
 from pilothouse.domain.modes import Mode, Verdict
 from pilothouse.domain.places import reaches, stays_within
 from pilothouse.domain.policies import Policy, is_left_to_the_person
-from pilothouse.domain.rules import Rule, RuleId, fits, is_narrower, rule_reason
+from pilothouse.domain.rules import Rule, RuleId, fits, is_narrower, is_stand_in, rule_reason
 from pilothouse.domain.values import Value
 
 
@@ -239,6 +239,8 @@ def _vote_of_rule(rule: Rule, sure: Sure) -> _Vote:
         return _Vote(verdict=Verdict.WAIT, reason=rule_reason(Code.RULE_MAY_APPLY, rule), doubt=True)
     if rule.effect == "deny":
         return _Vote(verdict=Verdict.DENY, reason=rule_reason(Code.RULE_DENIES, rule))
+    if is_stand_in(rule):  # a rule that allows may be one that was revoked: only a person says yes
+        return _Vote(verdict=Verdict.WAIT, reason=Reason(Code.RULES_IN_DOUBT, {"rule": rule.id}), elevates=True)
     return _Vote(verdict=Verdict.WAIT, reason=rule_reason(Code.RULE_ASKS, rule), ask=rule)
 
 

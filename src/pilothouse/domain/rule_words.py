@@ -1,7 +1,7 @@
 """A rule in words, in English and Chinese."""
 
 from pilothouse.domain.codes import Language
-from pilothouse.domain.rules import Rule, rule_params
+from pilothouse.domain.rules import Rule, is_stand_in, rule_params
 
 _EFFECTS = {"allow": ("allow", "允许"), "ask": ("ask before", "先询问"), "deny": ("deny", "拒绝")}
 
@@ -9,6 +9,12 @@ _EFFECTS = {"allow": ("allow", "允许"), "ask": ("ask before", "先询问"), "d
 def say_rule(rule: Rule, language: Language = "en", *, origin: bool = True) -> str:
     """Effect, scope, lifetime and, unless it is only offered, origin on one line."""
     chinese = language == "zh"
+    if is_stand_in(rule):
+        return (
+            "所有工具都先询问 · 记录被截断、改写或无法读取 · 检查规则后撤销此条"
+            if chinese
+            else "ask about every tool · a record was cut, rewritten or unreadable · revoke this once you have looked"
+        )
     params = rule_params(rule)
     parts = [f"{_EFFECTS[rule.effect][chinese]} {params['tool']} [{params['where']}]"]
     if rule.lifetime.context is not None:

@@ -1,8 +1,11 @@
 """Rules: a person's own refinements of the mode. All have one shape: effect, scope, lifetime, origin."""
 
+import hashlib
 import shlex
 from collections.abc import Iterable, Mapping
 from typing import Literal, NewType
+
+import msgspec
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import InvalidInput
@@ -24,6 +27,8 @@ _FOR_GOOD: Mapping[Rung, Rung] = {
 }
 WORDS_AT_MOST = 10
 _SHOWN = 200
+_STAND_IN = "damaged-"
+_RUNTIME = "runtime"
 
 RULES_PER_CONTEXT = 50
 RULES_PER_USER = 1000
@@ -85,6 +90,23 @@ class RuleOffer(Value):
 
     scope: Rung
     rule: Rule
+
+
+def stand_in(damage: Reason, context: ContextId | None = None) -> Rule:
+    """The rule for what a log no longer says. That may have forbidden anything, or revoked a rule that allows: until
+    the person has looked and revoked it, every call waits for them."""
+    digest = hashlib.sha256(msgspec.json.encode(damage)).hexdigest()[:12]
+    return Rule(
+        id=RuleId(f"{_STAND_IN}{digest}"),
+        effect="ask",
+        scope=Scope(),
+        lifetime=Lifetime(context=context),
+        origin=Origin(by=_RUNTIME),
+    )
+
+
+def is_stand_in(rule: Rule) -> bool:
+    return rule.id.startswith(_STAND_IN) and rule.origin.by == _RUNTIME
 
 
 def in_force(

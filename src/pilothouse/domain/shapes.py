@@ -5,6 +5,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from pilothouse.domain.audit import AuditChain
 from pilothouse.domain.branches import Compressed, MergedBlock
 from pilothouse.domain.calls import Effect, Status
 from pilothouse.domain.codes import Reason
@@ -184,6 +185,15 @@ class Page(Value, Generic[T], omit_defaults=False):
 
     items: tuple[T, ...]
     next: str | None = None
+
+
+class AuditedPage(Value, Generic[T], kw_only=True, omit_defaults=False):
+    """A page of what the audit says."""
+
+    items: tuple[T, ...]
+    next: str | None = None
+    chain: AuditChain
+    """Whether the audit can be relied on: the whole of it, not this page alone."""
 
 
 class MessagePage(Value, omit_defaults=False):

@@ -201,6 +201,19 @@ STEERING_WORDS: Mapping[Code, tuple[str, str]] = {
         "Stopped: the turn cost {used}; its limit is {limit}.",
         "已停止：回合费用为 {used}；上限为 {limit}。",
     ),
+    Code.RULES_CUT: (
+        "The record of your rules was cut or rewritten outside of Pilothouse: {known} entries were noted, and they are "
+        "no longer there as they were. A rule that you revoked may be back, one that forbids may be gone, so every "
+        "call waits for you. Look through your rules, then revoke the one that asks about every tool.",
+        "规则记录在 Pilothouse 之外被截断或改写：此前记下了 {known} 条，现在已不是原样。已撤销的规则可能重新出现，"
+        "禁止性规则可能丢失，因此所有调用都会等待你的批准。请检查规则列表，然后撤销那条对所有工具进行询问的规则。",
+    ),
+    Code.RULES_IN_DOUBT: (
+        "A record of rules or of this conversation was cut, rewritten or unreadable: every call waits for you until "
+        "you have looked at the rules and revoked the one that asks about every tool.",
+        "规则或此对话的记录被截断、改写或无法读取：在你检查规则并撤销那条对所有工具进行询问的规则之前，"
+        "所有调用都会等待你的批准。",
+    ),
     Code.RULES_DAMAGED: (
         "The stored rules could not be read in full ({detail}); the bytes are kept. "
         "Every call waits until you revoke the rule that stands for it.",

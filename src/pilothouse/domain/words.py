@@ -307,7 +307,27 @@ WORDS: Mapping[Code, tuple[str, str]] = {
         "元数据无法读取（{detail}）；已根据消息重建，旧文件保存为 {kept}。",
     ),
     Code.MESSAGE_DAMAGED: ("This message cannot be read: {detail}.", "此消息无法读取：{detail}。"),
-    Code.AUDIT_BROKEN: ("The audit chain is broken at entry {sequence}.", "审计链在第 {sequence} 条处断裂。"),
+    Code.AUDIT_BROKEN: (
+        "The audit was cut or rewritten: entry {sequence} is missing, unreadable or not the one that was written.",
+        "审计记录被截断或改写：第 {sequence} 条缺失、无法读取或已不是原来的内容。",
+    ),
+    Code.AUDIT_CUT: (
+        "This conversation was cut or rewritten outside of Pilothouse: its audit has {found} entries, {known} were "
+        "noted, and they are no longer there as they were. Its mode and rules may be older ones, so every call waits "
+        "for you. Look at its mode and rules, then revoke the rule that asks about every tool.",
+        "此对话在 Pilothouse 之外被截断或改写：审计记录现有 {found} 条，此前记下了 {known} 条，现在已不是原样。"
+        "其模式和规则可能是旧的，因此所有调用都会等待你的批准。请检查模式和规则，然后撤销那条对所有工具进行询问的规则。",
+    ),
+    Code.AUDIT_NOT_CONFIRMED: (
+        "The audit is whole. It is not confirmed here: nothing was noted of it on this machine yet, as for a copied "
+        "folder. The next entry confirms it.",
+        "审计记录完整，但尚未在此确认：本机还没有为它留下凭据（例如复制来的目录）。写入下一条记录后即得到确认。",
+    ),
+    Code.AUDIT_WHOLE: ("The audit is whole.", "审计记录完整。"),
+    Code.AUDIT_LOST: (
+        "The conversation is gone: its folder was removed outside of Pilothouse.",
+        "对话已不存在：其目录在 Pilothouse 之外被删除。",
+    ),
     Code.INTERNAL: (
         "An error of ours: {detail}. Nothing that was acknowledged is lost.",
         "内部错误：{detail}。已确认的内容没有丢失。",

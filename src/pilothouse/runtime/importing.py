@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from pilothouse.domain.audit import chain_reason, check_chain
 from pilothouse.domain.branches import check_name
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
@@ -62,7 +63,8 @@ _PATH_AT_MOST = 4096
 
 
 class Imported(Value):
-    """`left_out` is what gave leave to something and was not taken over, and uploads that the file does not hold."""
+    """`left_out` is what gave leave to something and was not taken over, uploads that the file does not hold, and
+    whether its audit was cut or rewritten."""
 
     context_id: ContextId
     left_out: tuple[Reason, ...] = ()
@@ -105,6 +107,9 @@ async def import_context(
         core, left_out = _without_leave(contexts, core)
         calls = await _looked_at_anew(contexts, core, calls, left_out)
     change = msgspec.structs.replace(change, core=core, calls=calls)
+    chain = await asyncio.to_thread(check_chain, change.audit, core.audit)
+    if not chain.whole:
+        left_out.append(chain_reason(chain))
     await finish(_create(contexts, change, [line for line in uploads if line.data is not None]))
     left_out += [upload_left_out(line.name, line.size) for line in uploads if line.data is None]
     return Imported(new_id, tuple(left_out))

@@ -1,16 +1,15 @@
 """The rules that users gave for good. They are what each user's log adds up to, so that log and rules cannot differ."""
 
 import asyncio
-import hashlib
 from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
-from pilothouse.domain.audit import AuditDraft, AuditEntry, AuditHead, Kind, chain, first_break
+from pilothouse.domain.audit import AuditDraft, AuditEntry, AuditHead, Kind, chain, check_chain
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import Conflict, NotFound
-from pilothouse.domain.rules import RULES_PER_USER, Origin, Rule, RuleId, Scope
+from pilothouse.domain.rules import RULES_PER_USER, Rule, RuleId, is_stand_in, stand_in
 from pilothouse.runtime.finishing import finish
 from pilothouse.runtime.parts import Parts
 from pilothouse.storage.base import UserLog
@@ -31,12 +30,23 @@ class Rulebook:
             log = await self._parts.store.user_log(user)
             if user not in self._logs:  # else somebody was faster, and may have given a rule since
                 self._take(user, log)
+                if log.is_cut and not self._is_in_doubt(user):  # accepted, but not noted: the process ended in between
+                    await self._parts.store.accept_user_log(user)
 
     def rules(self, user: str) -> tuple[Rule, ...]:
         return tuple(self._rules.get(user, {}).values())
 
-    def log(self, user: str) -> UserLog:
-        return self._logs[user]
+    def damage(self, user: str) -> tuple[Reason, ...]:
+        """What is wrong with a user's log and not accepted by them yet, and what was cut off it as never finished."""
+        log = self._logs[user]
+        return tuple(
+            reason
+            for reason in _damage(log)
+            if reason.code is Code.TAIL_CUT or not _is_revoked(stand_in(reason).id, log.entries)
+        )
+
+    def _is_in_doubt(self, user: str) -> bool:
+        return any(is_stand_in(rule) for rule in self._rules[user].values())
 
     async def give(self, user: str, rule: Rule, *, by: str) -> None:
         """Durable when it returns. Raises: Conflict when there are too many, StoreError."""
@@ -54,6 +64,8 @@ class Rulebook:
             if rule is None:
                 raise NotFound(Code.UNKNOWN_RULE, rule=rule_id)
             await self._append(user, "rule_revoked", by, rule=rule)
+            if is_stand_in(rule) and not self._is_in_doubt(user):
+                await self._parts.store.accept_user_log(user)
 
     async def _append(self, user: str, kind: Kind, by: str, **detail: Any) -> None:
         log = self._logs[user]
@@ -68,16 +80,22 @@ class Rulebook:
         await finish(append())  # who gives it may leave: what is on disk is then known here too
 
     def _take(self, user: str, log: UserLog) -> None:
-        rules = _folded(log.entries)
-        broken = first_break(log.entries)
-        damage = [reason for reason in log.damage if reason.code is not Code.TAIL_CUT]
-        if broken is not None and not damage:
-            damage.append(Reason(Code.AUDIT_BROKEN, {"sequence": broken}))
-        for reason in damage:
-            standin = _in_place_of(reason)
-            if not _is_revoked(standin.id, log.entries):
-                rules[standin.id] = standin
-        self._logs[user], self._rules[user] = log, rules
+        self._logs[user], self._rules[user] = log, _folded(log.entries)
+        for reason in self.damage(user):
+            if reason.code is not Code.TAIL_CUT:
+                rule = stand_in(reason)
+                self._rules[user][rule.id] = rule
+
+
+def _damage(log: UserLog) -> list[Reason]:
+    """Each reason stays the same while the log goes on: the rule that stands for it is known by it."""
+    damage = list(log.damage)
+    broken_at = check_chain(log.entries).broken_at
+    if broken_at is not None and all(reason.code is Code.TAIL_CUT for reason in damage):
+        damage.append(Reason(Code.AUDIT_BROKEN, {"sequence": broken_at}))
+    if log.is_cut and log.noted is not None:
+        damage.append(Reason(Code.RULES_CUT, {"known": log.noted.count, "hash": log.noted.hash}))
+    return damage
 
 
 def _folded(entries: Iterable[AuditEntry]) -> dict[RuleId, Rule]:
@@ -89,12 +107,6 @@ def _folded(entries: Iterable[AuditEntry]) -> dict[RuleId, Rule]:
         else:
             rules.pop(rule.id, None)
     return rules
-
-
-def _in_place_of(damage: Reason) -> Rule:
-    """A rule that cannot be read may have forbidden anything: until the person has looked, everything waits."""
-    digest = hashlib.sha256(msgspec.json.encode(damage)).hexdigest()[:12]
-    return Rule(id=RuleId(f"damaged-{digest}"), effect="ask", scope=Scope(), origin=Origin(by="runtime"))
 
 
 def _is_revoked(rule_id: RuleId, entries: Iterable[AuditEntry]) -> bool:

@@ -7,9 +7,9 @@ import msgspec
 
 from pilothouse.ambient import timestamp
 from pilothouse.domain.calls import CallRecord
-from pilothouse.domain.codes import Code
+from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.decisions import decide
-from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, ToolError
+from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreError, ToolError
 from pilothouse.domain.explaining import Step, explain
 from pilothouse.domain.modes import Verdict
 from pilothouse.domain.rules import (
@@ -24,6 +24,7 @@ from pilothouse.domain.rules import (
     Scope,
     check_scope,
     ladder,
+    stand_in,
 )
 from pilothouse.domain.values import CallId, ContextId
 from pilothouse.runtime.contexts import Contexts
@@ -163,9 +164,29 @@ async def revoke_rule(
         if any(rule.id == rule_id for rule in live.core.rules):
             await restand(contexts, context_id, lambda _, draft: _drop_rule(draft, rule_id, by), by=by, opens=nothing)
             return
+        cut = [reason for reason in live.damage if stand_in(reason, live.id).id == rule_id]
+        if cut:
+            await _accept_audit(contexts, live, cut[0], by)
+            return
         user = live.core.owner
     await contexts.rulebook.revoke(user, RuleId(rule_id), by=by)
     await _follow_all(contexts, user, by, [])
+
+
+async def _accept_audit(contexts: Contexts, live: Live, cut: Reason, by: str) -> None:
+    """The person has looked at a conversation whose audit was cut or rewritten, and goes on with what is there."""
+
+    def change(live: Live, draft: Draft) -> None:
+        draft.note("rule_revoked", by, rule=stand_in(cut, live.id))
+        live.damage = tuple(reason for reason in live.damage if reason != cut)
+
+    before = live.damage
+    try:
+        await restand(contexts, live.id, change, by=by, opens=nothing)
+    except StoreError:
+        live.damage = before
+        raise
+    await contexts.parts.store.accept_audit(live.id)
 
 
 def _drop_rule(draft: Draft, rule_id: str, by: str) -> None:

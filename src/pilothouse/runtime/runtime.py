@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from pilothouse.domain.audit import AuditEntry, first_break
+from pilothouse.domain.audit import AuditChain, AuditEntry
+from pilothouse.domain.values import ContextId
 from pilothouse.runtime import (
     branches,
     calls,
@@ -145,14 +146,9 @@ class Runtime(Contexts):
         live = await self.find(context_id)
         return await self.parts.store.audit(live.id, after, limit)
 
-    async def audit_break(self, context_id: str) -> int | None:
-        """The sequence at which the audit chain is broken, or None when it is whole."""
-        live = await self.find(context_id)
-        entries = await self.parts.store.audit(live.id)
-        broken = first_break(entries)
-        if broken is None and len(entries) != live.core.audit.count:
-            return len(entries) + 1
-        return broken
+    async def audit_chain(self, context_id: str) -> AuditChain:
+        """Whether the audit can be relied on. Raises: NotFound, StoreError."""
+        return await self.parts.store.check_audit(ContextId(context_id))
 
     def signals(self, topics: Iterable[str]) -> Subscription:
         """Of contexts by their id, of a user's session by its topic."""

@@ -9,7 +9,7 @@ from pilothouse.domain.decisions import Standing
 from pilothouse.domain.elevations import Elevation, End
 from pilothouse.domain.personas import refusal
 from pilothouse.domain.policies import Policy
-from pilothouse.domain.rules import Rule, in_force, is_of_whole_tool, rule_reason
+from pilothouse.domain.rules import Rule, in_force, is_of_whole_tool, rule_reason, stand_in
 from pilothouse.domain.steering import Steering
 from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.live import Live
@@ -52,7 +52,8 @@ def _standing(live: Live, draft: Draft) -> Standing:
 def rules_of(live: Live, draft: Draft) -> list[Rule]:
     """Of the files, of the person, of the context: those that count now."""
     steering = live.parts.steering(live.core.workspace)
-    known = (*steering.rules, *live.home.rulebook.rules(live.core.owner), *draft.value("rules"))
+    in_doubt = [stand_in(reason, live.id) for reason in live.damage if reason.code is Code.AUDIT_CUT]
+    known = (*steering.rules, *live.home.rulebook.rules(live.core.owner), *draft.value("rules"), *in_doubt)
     return in_force(known, contexts=[live.id], workspace=live.core.workspace, now=live.parts.now())
 
 

@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 
 import msgspec
 
-from pilothouse.domain.audit import AuditEntry
+from pilothouse.domain.audit import AuditChain, AuditEntry, chain_reason
 from pilothouse.domain.branches import Branch
 from pilothouse.domain.calls import CallRecord
-from pilothouse.domain.codes import Code, Language, Reason
+from pilothouse.domain.codes import Code, Language, Reason, say
 from pilothouse.domain.contexts import FORMAT, ContextCore, SentKey
 from pilothouse.domain.errors import Conflict
 from pilothouse.domain.markdown import Teller
@@ -35,6 +35,8 @@ class _Line(Value, tag_field="type"):
 
 class Head(_Line, tag="pilothouse_context"):
     format: int
+    chain: AuditChain | None = None
+    """What was wrong with the audit when the file was written."""
 
 
 class CoreLine(_Line, tag="core"):
@@ -85,7 +87,8 @@ async def export_context(contexts: Contexts, context_id: str) -> AsyncIterator[b
         if not live.is_resting or isinstance(live.state, WaitingForRecovery):
             raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
         core = msgspec.structs.replace(live.core, elevation=None)
-        lines: list[Line] = [Head(format=FORMAT), CoreLine(core)]
+        chain = await store.check_audit(live.id)
+        lines: list[Line] = [Head(format=FORMAT, chain=None if chain.whole else chain), CoreLine(core)]
         for name, branch in live.branches.items():
             lines.append(BranchLine(branch, tuple(await store.branch_ids(live.id, name))))
         message_ids = await store.message_ids(live.id)
@@ -147,6 +150,9 @@ async def export_markdown(
     ids = await read_ids(contexts, context_id, name, limit=length)
     teller = Teller(language)
     yield teller.head(live.core.title, name).encode()
+    chain = await contexts.parts.store.check_audit(live.id)
+    if not chain.whole:
+        yield f"> {say(chain_reason(chain), language)}\n\n".encode()
     for start in range(0, len(ids), _TOLD_AT_ONCE):
         messages = await contexts.parts.store.messages(live.id, ids[start : start + _TOLD_AT_ONCE])
         asked = [call.id for message in messages if isinstance(message, ToolRequest) for call in message.calls]

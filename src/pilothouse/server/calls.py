@@ -8,7 +8,7 @@ from msgspec import Meta
 from pilothouse.domain.calls import CallRecord, Status
 from pilothouse.domain.codes import say
 from pilothouse.domain.rules import Rung
-from pilothouse.domain.shapes import CallShape, Page
+from pilothouse.domain.shapes import AuditedPage, CallShape, Page
 from pilothouse.domain.values import Timestamp, Value
 from pilothouse.runtime.calls import PersonsDecision
 from pilothouse.server.inputs import Cursor, Id, Ids, Limit
@@ -124,16 +124,15 @@ async def _decided(call: Call, context_id: str, records: Sequence[CallRecord]) -
     return await call_shapes(call.runtime, context_id, records)
 
 
-async def explain(call: Call, context_id: str, call_id: str) -> Page[WhyStep]:
+async def explain(call: Call, context_id: str, call_id: str) -> AuditedPage[WhyStep]:
     steps = await call.runtime.explain_call(context_id, call_id)
-    return Page(
-        tuple(
-            WhyStep(
-                at=step.at,
-                by=step.by,
-                what=say(step.what, call.language),
-                why=say(step.why, call.language) if step.why is not None else None,
-            )
-            for step in steps
+    items = tuple(
+        WhyStep(
+            at=step.at,
+            by=step.by,
+            what=say(step.what, call.language),
+            why=say(step.why, call.language) if step.why is not None else None,
         )
+        for step in steps
     )
+    return AuditedPage(items=items, chain=await call.runtime.audit_chain(context_id))

@@ -14,7 +14,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import ContextSummary
 from pilothouse.domain.errors import InvalidInput, StoreError
 from pilothouse.domain.policies import Policy
-from pilothouse.domain.shapes import ContextShape, Page
+from pilothouse.domain.shapes import AuditedPage, ContextShape, Page
 from pilothouse.domain.values import Value
 from pilothouse.runtime.importing import Imported
 from pilothouse.server.inputs import BranchName, Cursor, Id, Limit, ModeName, PageQuery
@@ -116,11 +116,14 @@ async def delete(call: Call, context_id: str) -> None:
         await call.serving.sessions.close(call.user, context_id)
 
 
-async def audit(call: Call, context_id: str, query: PageQuery) -> Page[AuditEntry]:
+async def audit(call: Call, context_id: str, query: PageQuery) -> AuditedPage[AuditEntry]:
     after = _position(query.cursor)
-    entries = await call.runtime.audit(context_id, after, query.limit + 1)
-    more = len(entries) > query.limit
-    return Page(tuple(entries[: query.limit]), str(after + query.limit) if more else None)
+    entries = await call.runtime.audit(context_id, after, query.limit)
+    count = (await call.runtime.context(context_id)).core.audit.count
+    end = after + query.limit
+    return AuditedPage(
+        items=tuple(entries), next=str(end) if end < count else None, chain=await call.runtime.audit_chain(context_id)
+    )
 
 
 def _position(cursor: str | None) -> int:

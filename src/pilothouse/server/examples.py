@@ -314,3 +314,7 @@ CHAT = 'event: token\ndata: {"text":"Hello."}\n\nevent: done\ndata: {}\n\n'
 
 def page(*items: object, after: str | None = None) -> dict[str, Any]:
     return {"items": list(items), "next": after}
+
+
+def audited_page(*items: object) -> dict[str, Any]:
+    return {**page(*items), "chain": {"whole": True, "confirmed": True}}

@@ -65,7 +65,7 @@ async def context_shape(runtime: Runtime, live: Live) -> ContextShape:
         parent=core.parent,
         waiting_below=tuple(sorted(child.id for child in live.waiting_below())),
         archived=core.archived,
-        damage=live.damage,
+        damage=(*live.damage, *runtime.rulebook.damage(core.owner)),
         created_at=core.created_at,
         updated_at=core.updated_at,
     )

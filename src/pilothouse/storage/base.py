@@ -3,6 +3,8 @@
 - `commit` is atomic and durable before it returns; a stale version or fence changes nothing.
 - Opening a context reads a bounded amount, whatever the length of its history.
 - A message that cannot be read comes back as an ErrorMessage in its place; the rest still loads.
+- Where an audit chain ends is noted outside the data, when a context rests and with every entry of a user's log: what
+  was cut or rewritten there is told.
 - What a user decides for good lies in a log of its own: the rules are what its entries add up to.
 - Deltas of an answer being streamed are written, not synced: they survive the process, not the power.
 """
@@ -11,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from pilothouse.domain.audit import AuditEntry
+from pilothouse.domain.audit import AuditChain, AuditEntry, AuditHead
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.contexts import Change, ContextSummary, SentKey, StoredContext
@@ -29,6 +31,15 @@ class UserLog(Value):
     entries: tuple[AuditEntry, ...] = ()
     version: int = 0
     damage: tuple[Reason, ...] = ()
+    noted: AuditHead | None = None
+    """Where the log ended when that was last noted outside of it; None where nothing was noted."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the entry that was noted is gone, or another one."""
+        if self.noted is None or self.noted.count == 0:
+            return False
+        return not any(entry.hash == self.noted.hash for entry in self.entries if entry.sequence == self.noted.count)
 
 
 class Store(Protocol):
@@ -54,7 +65,14 @@ class Store(Protocol):
     async def call(self, context_id: ContextId, call_id: CallId) -> CallRecord:
         """Raises: NotFound."""
 
-    async def audit(self, context_id: ContextId, after: int = 0, limit: int | None = None) -> list[AuditEntry]: ...
+    async def audit(self, context_id: ContextId, after: int = 0, limit: int | None = None) -> list[AuditEntry]:
+        """The entries behind the first `after`. Those that cannot be read are left out."""
+
+    async def check_audit(self, context_id: ContextId) -> AuditChain:
+        """Read the whole chain, and compare it with what was noted of it. Raises: NotFound."""
+
+    async def accept_audit(self, context_id: ContextId) -> None:
+        """The chain of a context counts as it is now, whatever was noted of it before. Raises: NotFound."""
 
     async def call_ids(self, context_id: ContextId) -> list[CallId]:
         """Of all there ever were, in their order."""
@@ -72,6 +90,9 @@ class Store(Protocol):
 
     async def append_user_log(self, user: str, entries: Sequence[AuditEntry], *, expected: int) -> int:
         """Atomic and durable; gives the new version. Raises: StaleWrite, StoreRefused, StoreReadOnly."""
+
+    async def accept_user_log(self, user: str) -> None:
+        """The log counts as it is now, whatever was noted of it before."""
 
     async def document(self, user: str, name: str) -> bytes | None:
         """A small document of a user's. Raises: InvalidInput for a user's name that may not be one, StoreDamaged."""

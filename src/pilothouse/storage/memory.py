@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from pilothouse.domain.audit import AuditEntry
+from pilothouse.domain.audit import AuditChain, AuditEntry, check_chain
 from pilothouse.domain.branches import Branch
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code
@@ -124,6 +124,13 @@ class MemoryStore:
     async def audit(self, context_id: ContextId, after: int = 0, limit: int | None = None) -> list[AuditEntry]:
         return self._find(context_id).audit[after : None if limit is None else after + limit]
 
+    async def check_audit(self, context_id: ContextId) -> AuditChain:
+        kept = self._find(context_id)
+        return check_chain(kept.audit, kept.core.audit)
+
+    async def accept_audit(self, context_id: ContextId) -> None:
+        self._find(context_id)
+
     async def message_ids(self, context_id: ContextId) -> list[MessageId]:
         return sorted(self._find(context_id).pool)
 
@@ -149,6 +156,9 @@ class MemoryStore:
             raise StaleWrite(Code.STALE_VERSION, expected=expected, found=log.version)
         self._users[user] = UserLog(entries=(*log.entries, *entries), version=log.version + 1)
         return log.version + 1
+
+    async def accept_user_log(self, user: str) -> None:
+        """Nothing is noted of it elsewhere."""
 
     async def document(self, user: str, name: str) -> bytes | None:
         return self._documents.get((check_context_id(user), name))

@@ -74,7 +74,7 @@ class Conversation:
             print(tell("demo", self.language))
         if not self.runtime.has_sandbox:
             print(tell("no_sandbox", self.language))
-        for reason in (*live.damage, *self.runtime.rulebook.log(live.core.owner).damage):
+        for reason in (*live.damage, *self.runtime.rulebook.damage(live.core.owner)):
             print(visible(say(reason, self.language)))
 
     async def _live(self) -> Live:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from pilothouse.domain.audit import AuditEntry
+from pilothouse.domain.audit import AuditEntry, chain_reason
 from pilothouse.domain.codes import Code, Language, Reason, say
 from pilothouse.domain.elevations import CALLS_AT_MOST, MINUTES_AT_MOST
 from pilothouse.domain.errors import InvalidInput
@@ -174,15 +174,17 @@ async def why(runtime: Runtime, context_id: str, _: str, language: Language) -> 
     for step in await runtime.explain_call(context_id, call.id):
         words = [say(reason, language) for reason in (step.what, step.why) if reason is not None]
         print(visible(f"  {step.at}  {' '.join(words)}"))
+    chain = await runtime.audit_chain(context_id)
+    if not chain.whole:
+        print(say(chain_reason(chain), language))
 
 
 async def audit(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
     """/audit"""
     for entry in await runtime.audit(context_id):
         print(visible("  ".join(word for word in (entry.at, entry.kind, _detail(entry, language)) if word)))
-    broken = await runtime.audit_break(context_id)
-    if broken is not None:
-        print(say(Reason(Code.AUDIT_BROKEN, {"sequence": broken}), language))
+    chain = await runtime.audit_chain(context_id)
+    print(say(chain_reason(chain), language))
 
 
 def _detail(entry: AuditEntry, language: Language) -> str:

@@ -16,6 +16,7 @@ from pilothouse.domain.errors import NotFound
 from pilothouse.domain.messages import Message
 from pilothouse.domain.values import CallId, MessageId
 from pilothouse.storage.base import gap
+from pilothouse.storage.files.audit_chain import read_audit
 from pilothouse.storage.files.checkpoint import Tail
 from pilothouse.storage.files.layout import DAMAGED, ID_LINE, Folder, Stub, decode_ids, is_safe
 
@@ -24,7 +25,6 @@ KEYS_LOOKED_AT = 1024 * 1024
 
 _MESSAGE: msgspec.json.Decoder[Message] = msgspec.json.Decoder(Message)
 _CALL = msgspec.json.Decoder(CallRecord)
-_AUDIT = msgspec.json.Decoder(AuditEntry)
 _KEY = msgspec.json.Decoder(SentKey)
 _STUB = msgspec.json.Decoder(Stub)
 
@@ -96,14 +96,7 @@ class Contents:
         return found + [DAMAGED] * (wanted - len(found))
 
     def audit(self, after: int, limit: int | None) -> list[AuditEntry]:
-        """Entries that cannot be read are left out: the chain then shows the break."""
-        try:
-            with open(self.folder.audit, "rb") as file:
-                lines = file.read(self.tail.audit_bytes).splitlines()
-        except OSError:
-            lines = []
-        wanted = (lines + self.tail.audit)[after : None if limit is None else after + limit]
-        return [entry for entry in map(_audit_or_none, wanted) if entry is not None]
+        return read_audit(self.folder.audit, self.tail.audit_bytes, self.tail.audit, after, limit)
 
     def message_ids(self) -> list[MessageId]:
         return [MessageId(name) for name in _names(self.folder.pool, self.tail.messages)]
@@ -148,10 +141,3 @@ class Contents:
 def _names(folder: Path, in_tail: Iterable[str]) -> list[str]:
     stored = {path.stem for path in folder.glob("*.json") if is_safe(path.stem)} if folder.is_dir() else set()
     return sorted(stored | set(in_tail))
-
-
-def _audit_or_none(line: bytes) -> AuditEntry | None:
-    try:
-        return _AUDIT.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return None

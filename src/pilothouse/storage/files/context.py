@@ -1,6 +1,5 @@
 """One context on disk: opened, read, committed to, checkpointed. Synchronous; the store gives it a thread."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -11,9 +10,11 @@ from pilothouse.domain.errors import NotFound, StaleWrite, StoreReadOnly, StoreR
 from pilothouse.domain.values import CallId, MessageId
 from pilothouse.storage.base import FENCE
 from pilothouse.storage.files import recovery
+from pilothouse.storage.files.audit_chain import AuditSnapshot, AuditState
 from pilothouse.storage.files.checkpoint import Tail, write_checkpoint
 from pilothouse.storage.files.contents import Contents
 from pilothouse.storage.files.disk import Disk, words_of
+from pilothouse.storage.files.heads import Heads
 from pilothouse.storage.files.journal import JournalWriter, segments
 from pilothouse.storage.files.layout import (
     BLOB_FROM,
@@ -32,13 +33,14 @@ class ContextOnDisk:
     """Holds what is not checkpointed yet in `tail`; everything else is read from its file when asked for."""
 
     def __init__(
-        self, folder: Folder, disk: Disk, core: ContextCore, base: Metadata | None = None, damage: Sequence[Reason] = ()
+        self, folder: Folder, disk: Disk, heads: Heads, core: ContextCore, base: Metadata | None = None
     ) -> None:
         self.folder = folder
         self.core = core
         self.version = base.version if base else 0
         self.tail = Tail.on(base)
-        self.damage = tuple(damage)
+        self.damage: tuple[Reason, ...] = ()
+        self.audit_state = AuditState(heads, folder.path.name)
         self.contents = Contents(folder, self.tail)
         self.stream = StreamFile(folder, disk, known=self.contents.has_message)
         self._disk = disk
@@ -47,7 +49,9 @@ class ContextOnDisk:
         self._blobs_are_there = False
 
     @classmethod
-    def load(cls, folder: Folder, disk: Disk, *, at: str, acknowledged: int | None = None) -> "ContextOnDisk":
+    def load(
+        cls, folder: Folder, disk: Disk, heads: Heads, *, at: str, acknowledged: int | None = None
+    ) -> "ContextOnDisk":
         """What the folder holds; up to the version `acknowledged`, where a failed sync left more in doubt.
 
         Raises: NotFound, StoreDamaged.
@@ -58,7 +62,7 @@ class ContextOnDisk:
         base = found.metadata
         if base is None and found.metadata_error is not None:
             base = recovery.rebuild(folder, found, at)
-        loaded = cls(folder, disk, base or found.entries[0].core, base)
+        loaded = cls(folder, disk, heads, base or found.entries[0].core, base)
         loaded._back_up(base)
         loaded._put_aside(found)
         for entry in found.entries:
@@ -67,17 +71,19 @@ class ContextOnDisk:
         loaded.tail.require_branch(loaded.core.active_branch)
         if loaded.core.turn is not None:
             loaded.tail.require_branch(loaded.core.turn.branch)
+        loaded.audit_state.compare(loaded.audit_snapshot())
         return loaded
 
     @classmethod
-    def create(cls, folder: Folder, disk: Disk, change: Change) -> "ContextOnDisk":
+    def create(cls, folder: Folder, disk: Disk, heads: Heads, change: Change) -> "ContextOnDisk":
         """Raises: StoreRefused, StoreReadOnly."""
         try:
             disk.make_dir(folder.path)
             disk.sync_dir(folder.path.parent)
         except OSError as error:
             raise StoreRefused(Code.STORE_REFUSED, detail=words_of(error)) from error
-        made = cls(folder, disk, change.core)
+        made = cls(folder, disk, heads, change.core)
+        made.audit_state.is_new = change.core.audit.count <= 1  # an imported one brings more from elsewhere
         try:
             made.commit(change, expected=0, fence=FENCE)
         except BaseException:
@@ -200,6 +206,7 @@ class ContextOnDisk:
             old = segments(self.folder.journal)
             self._journal.rotate()
             write_checkpoint(self.folder, self._disk, self.core, self.version, self.tail)
+            self.audit_state.note(self.core.audit)
             for path in old:
                 self._disk.unlink(path)
         except OSError as error:
@@ -211,6 +218,9 @@ class ContextOnDisk:
 
     # reading
 
+    def audit_snapshot(self) -> AuditSnapshot:
+        return AuditSnapshot(self.folder.audit, self.tail.audit_bytes, tuple(self.tail.audit), self.core.audit)
+
     def stored(self) -> StoredContext:
         calls = (self.contents.call_or_none(call_id) for call_id in self.tail.turn_calls)
         return StoredContext(
@@ -219,7 +229,7 @@ class ContextOnDisk:
             branches=dict(self.tail.branches),
             calls={call.id: call for call in calls if call is not None},
             partials=self.stream.unfinished(),
-            damage=self.damage,
+            damage=(*self.damage, *self.audit_state.damage(self.core.audit)),
         )
 
 

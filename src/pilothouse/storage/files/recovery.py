@@ -1,10 +1,12 @@
 """Reading a folder that may be torn or damaged, without changing it; and putting damaged bytes aside."""
 
 import re
+from collections import deque
 from pathlib import Path
 
 import msgspec
 
+from pilothouse.domain.audit import AuditHead
 from pilothouse.domain.branches import MAIN
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.contexts import FORMAT, ContextCore
@@ -13,6 +15,7 @@ from pilothouse.domain.messages import Metadata as MessageMetadata
 from pilothouse.domain.modes import DEFAULT_MODE
 from pilothouse.domain.states import Failed
 from pilothouse.domain.values import ContextId, MessageId
+from pilothouse.storage.files.audit_chain import audit_lines, entry_or_none
 from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.journal import first_version, read_lines, segments
 from pilothouse.storage.files.layout import Entry, Folder, Metadata, StoredBranch, Stub, is_safe
@@ -169,6 +172,7 @@ def rebuild(folder: Folder, found: Found, at: str) -> Metadata:
         {path.stem for path in folder.pool.glob("*.json") if is_safe(path.stem)} if folder.pool.is_dir() else set()
     )
     ids = sorted(in_pool - in_journal)
+    audit_bytes = _audit_before(folder, found)
     reason = Reason(Code.CONTEXT_DAMAGED, {"context_id": folder.path.name, "detail": found.metadata_error})
     core = ContextCore(
         context_id=ContextId(folder.path.name),
@@ -177,13 +181,14 @@ def rebuild(folder: Folder, found: Found, at: str) -> Metadata:
         updated_at=at,
         state=Failed(error_message=reason, failed_at=at),
         mode=_last_mode(folder, ids),
+        audit=_last_head(folder, audit_bytes),
     )
     branch = StoredBranch(name=MAIN, key=MAIN, created_at=at, length=len(ids), message_ids=tuple(map(MessageId, ids)))
     return Metadata(
         **{name: getattr(core, name) for name in core.__struct_fields__},
         version=found.entries[0].version - 1 if found.entries else len(ids) + 1,
         branches={MAIN: branch},
-        audit_bytes=_audit_before(folder, found),
+        audit_bytes=audit_bytes,
         keys_bytes=folder.keys.read_bytes().rfind(b"\n") + 1 if folder.keys.exists() else 0,
     )
 
@@ -200,6 +205,13 @@ def _audit_before(folder: Folder, found: Found) -> int:
             pass
         size += len(line)
     return size
+
+
+def _last_head(folder: Folder, size: int) -> AuditHead:
+    """Where the audit ends: what comes next is chained to it."""
+    last = deque(audit_lines(folder.audit, size), maxlen=1)
+    entry = entry_or_none(last[0]) if last else None
+    return AuditHead(count=entry.sequence, hash=entry.hash) if entry is not None else AuditHead()
 
 
 class _SequenceOnly(msgspec.Struct):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
-from pilothouse.domain.audit import AuditEntry
+from pilothouse.domain.audit import AuditChain, AuditEntry
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import (
@@ -31,7 +31,8 @@ from pilothouse.storage.base import FENCE, UserLog
 from pilothouse.storage.files.context import ContextOnDisk
 from pilothouse.storage.files.disk import PRIVATE_DIR, Disk, free_bytes, words_of
 from pilothouse.storage.files.documents import Documents
-from pilothouse.storage.files.layout import GRAVE, Folder
+from pilothouse.storage.files.heads import Heads
+from pilothouse.storage.files.layout import GRAVE, Folder, is_safe
 from pilothouse.storage.files.listing import is_absent, list_contexts
 from pilothouse.storage.files.lock import lock_directory
 from pilothouse.storage.files.migration import move_artifacts
@@ -50,16 +51,25 @@ _PROBE_BYTES = 64 * 1024
 class FileStore:
     """`now` gives the time as text. One thread at a time works on a context; contexts do not wait for each other."""
 
-    def __init__(self, data: Path, *, now: Callable[[], str], disk: Disk | None = None) -> None:
-        """Raises: StoreLocked when another process owns the directory."""
+    def __init__(
+        self, data: Path, *, now: Callable[[], str], disk: Disk | None = None, state_dir: Path | None = None
+    ) -> None:
+        """`state_dir` is where the ends of audit chains are noted, outside of `data`.
+
+        Raises: StoreLocked when another process owns the directory.
+        """
         self._root = data / "contexts"
         self._now = now
         self._writes = WriteWatch(now)
         self._disk = disk or Disk()
         data.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
+        is_new = not self._root.exists() and not (data / "users").exists()
         self._root.mkdir(mode=PRIVATE_DIR, exist_ok=True)
         self._lock_fd = lock_directory(data)
         self._disk.sync_dir(data)
+        self._heads = Heads(state_dir, data, self._disk)
+        if is_new:
+            self._heads.forget_all()
         move_artifacts(data)
         for grave in self._root.glob(f"{GRAVE}*"):
             shutil.rmtree(grave, ignore_errors=True)
@@ -87,7 +97,8 @@ class FileStore:
                 raise Conflict(Code.CONTEXT_EXISTS, context_id=context_id)
             try:
                 with self._writes.watched(context_id):
-                    made = await self._run(ContextOnDisk.create, folder, self._disk, change)
+                    await self._run(self._heads.forget, "contexts", context_id)
+                    made = await self._run(ContextOnDisk.create, folder, self._disk, self._heads, change)
             except StoreError:
                 self._half_made.add(context_id)  # what may lie there was never acknowledged
                 raise
@@ -136,6 +147,40 @@ class FileStore:
             context = await self._context(context_id)
             return await self._run(context.contents.audit, after, limit)
 
+    async def check_audit(self, context_id: ContextId) -> AuditChain:
+        async with self._lock_of(context_id):
+            context = self._open.get(context_id)
+            if context is None:  # read and forgotten: whoever checks all of them must not keep all of them
+                context = await self._run(self._load, check_context_id(context_id), None)
+                context.close()
+            audit = context.audit_snapshot()
+        return await self._run(context.audit_state.check, audit)
+
+    async def accept_audit(self, context_id: ContextId) -> None:
+        if await self._run(self._is_lost, check_context_id(context_id)):
+            await self._run(self._heads.forget, "contexts", context_id)
+            return
+        async with self._lock_of(context_id):
+            context = await self._context(context_id)
+            await self._run(context.audit_state.accept, context.core.audit)
+
+    async def users(self) -> list[str]:
+        """Who has a log here, or had one when its end was noted."""
+        folder = self._root.parent / "users"
+        known = {path.name for path in folder.iterdir() if is_safe(path.name)} if folder.is_dir() else set()
+        return sorted(known | set(self._heads.names("users")))
+
+    async def lost_contexts(self) -> list[ContextId]:
+        """Contexts that were here when their chain was noted, and were not deleted by this program."""
+        names = await self._run(self._heads.names, "contexts")
+        return [ContextId(name) for name in names if await self._run(self._is_lost, ContextId(name))]
+
+    def _is_lost(self, context_id: ContextId) -> bool:
+        if context_id in self._open or self._heads.read("contexts", context_id) is None:
+            return False
+        folder = self._folder(context_id)
+        return not folder.metadata.exists() and is_absent(folder)
+
     async def message_ids(self, context_id: ContextId) -> list[MessageId]:
         async with self._lock_of(context_id):
             context = await self._context(context_id)
@@ -171,6 +216,10 @@ class FileStore:
             with self._writes.watched():
                 return await self._run(log.append, entries, expected=expected)
 
+    async def accept_user_log(self, user: str) -> None:
+        async with self._user_lock:
+            await self._run((await self._user(user)).note_head)
+
     async def document(self, user: str, name: str) -> bytes | None:
         async with self._user_lock:
             return await self._run(self._documents.read, check_context_id(user), name)
@@ -188,7 +237,7 @@ class FileStore:
     async def _user(self, user: str) -> UserLogOnDisk:
         log = self._users.get(check_context_id(user))
         if log is None:
-            log = await self._run(UserLogOnDisk, Folder(self._root.parent / "users" / user), self._disk)
+            log = await self._run(UserLogOnDisk, Folder(self._root.parent / "users" / user), self._disk, self._heads)
             self._users[user] = log
         return log
 
@@ -203,6 +252,7 @@ class FileStore:
             self._forget_checkpoint(context_id)
             context.close()
             del self._open[context_id]
+            await self._run(self._heads.forget, "contexts", context_id)  # first: a kill must not leave it alone
             await self._run(self._remove, self._folder(context_id).path)
             self._writes.forget(context_id)
 
@@ -282,7 +332,8 @@ class FileStore:
         shutil.rmtree(grave, ignore_errors=True)
 
     def _load(self, context_id: ContextId, acknowledged: int | None) -> ContextOnDisk:
-        return ContextOnDisk.load(self._folder(context_id), self._disk, at=self._now(), acknowledged=acknowledged)
+        folder = self._folder(context_id)
+        return ContextOnDisk.load(folder, self._disk, self._heads, at=self._now(), acknowledged=acknowledged)
 
     def _folder(self, context_id: ContextId) -> Folder:
         return Folder(self._root / context_id)

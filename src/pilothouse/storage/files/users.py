@@ -5,12 +5,13 @@ from pathlib import Path
 
 import msgspec
 
-from pilothouse.domain.audit import AuditEntry
+from pilothouse.domain.audit import AuditEntry, AuditHead
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import StaleWrite, StoreDamaged, StoreRefused
 from pilothouse.domain.values import Value
 from pilothouse.storage.base import UserLog
 from pilothouse.storage.files.disk import Disk, words_of
+from pilothouse.storage.files.heads import Heads
 from pilothouse.storage.files.journal import JournalWriter, first_version, read_lines, segments
 from pilothouse.storage.files.layout import Folder
 from pilothouse.storage.files.recovery import keep
@@ -27,20 +28,22 @@ _LINE = msgspec.json.Decoder(_Line)
 class UserLogOnDisk:
     """Small and read whole. A line that cannot be read is kept aside and told: a rule may be missing."""
 
-    def __init__(self, folder: Folder, disk: Disk) -> None:
+    def __init__(self, folder: Folder, disk: Disk, heads: Heads) -> None:
         self._folder = folder
+        self._heads = heads
         self._disk = disk
         self._lines: dict[int, _Line] = {}
         self._version = 0
         self._is_there = False
         self._damage: list[Reason] = []
         self._read()
+        self._noted = heads.read("users", folder.path.name)
         self._journal = JournalWriter(folder.journal, disk)
 
     def stored(self) -> UserLog:
         lines = [self._lines[version] for version in sorted(self._lines)]
         entries = tuple(entry for line in lines for entry in line.entries)
-        return UserLog(entries=entries, version=self._version, damage=tuple(self._damage))
+        return UserLog(entries=entries, version=self._version, damage=tuple(self._damage), noted=self._noted)
 
     def append(self, entries: Sequence[AuditEntry], *, expected: int) -> int:
         """Raises: StaleWrite, StoreRefused, StoreReadOnly; then nothing was appended."""
@@ -53,11 +56,21 @@ class UserLogOnDisk:
             self._make_folder()
         except OSError as error:
             raise StoreRefused(Code.STORE_REFUSED, detail=words_of(error)) from error
+        is_cut = self.stored().is_cut
         line = _Line(version=expected + 1, entries=tuple(entries))
         self._journal.append(line.version, msgspec.json.encode(line))
         self._lines[line.version] = line
         self._version = line.version
+        if not is_cut:
+            self.note_head()
         return line.version
+
+    def note_head(self) -> None:
+        """Note where the log ends now, elsewhere too. The noted head that it contradicts is given up."""
+        last = self.stored().entries[-1:]
+        head = AuditHead(count=last[0].sequence, hash=last[0].hash) if last else AuditHead()
+        if self._heads.note("users", self._folder.path.name, head):
+            self._noted = head
 
     def close(self) -> None:
         self._journal.rotate()

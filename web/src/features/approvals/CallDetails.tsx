@@ -119,6 +119,11 @@ function Why({ call, context }: { call: CallShape; context: string }) {
         <div className="why">
           <ProblemNote problem={problem} />
           {value === null && problem === null && <p className="soft small">{t("loading")}</p>}
+          {value?.chain.whole === false && (
+            <p className="note bad small" role="status">
+              {say({ code: "audit_broken", params: { sequence: value.chain.broken_at } }, language)}
+            </p>
+          )}
           <ol>
             {(value?.items ?? []).map((step, index) => (
               <li key={index}>

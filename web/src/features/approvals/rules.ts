@@ -33,6 +33,10 @@ const ORIGINS = {
   call: ["Given by {by} {ago}, when a call was approved", "由 {by} 于{ago}批准调用时给出"],
   hand: ["Given by {by} {ago}", "由 {by} 于{ago}给出"],
   plain: ["Given by {by}", "由 {by} 给出"],
+  standIn: [
+    "A record was cut, rewritten or unreadable: revoke this rule once you have looked through the others",
+    "记录被截断、改写或无法读取：检查其他规则后撤销此条",
+  ],
 } as const;
 
 /** What the rule is about. */
@@ -125,7 +129,8 @@ export function effectWords(effect: Rule["effect"], language: Language): string 
   return sayWord(EFFECTS[effect], language);
 }
 
-export function originWords({ origin }: Pick<Rule, "origin">, language: Language, now: number): string {
+export function originWords({ id, origin }: Pick<Rule, "id" | "origin">, language: Language, now: number): string {
+  if (origin.by === "runtime" && id.startsWith("damaged-")) return sayWord(ORIGINS.standIn, language);
   if (origin.file != null) return sayWord(ORIGINS.file, language, { file: visibleText(origin.file) });
   const by = visibleName(origin.by);
   if (origin.at == null || origin.at === "") return sayWord(ORIGINS.plain, language, { by });

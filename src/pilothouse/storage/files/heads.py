@@ -1,0 +1,82 @@
+"""Where audit chains end, noted outside the data directory: a chain that was cut or rewritten there is then found out.
+
+A head is noted after the entries that it counts are on disk, so a crash or a full disk leaves one that is too old,
+never one that is too new. A head that cannot be read is none.
+"""
+
+import hashlib
+import logging
+import os
+import shutil
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from pilothouse.domain.audit import AuditHead
+from pilothouse.storage.files.disk import PRIVATE_DIR, Disk, words_of
+
+_HEAD = msgspec.json.Decoder(AuditHead)
+_KEY_DIGITS = 32
+_log = logging.getLogger(__name__)
+
+Kind = Literal["contexts", "users"]
+
+
+class Heads:
+    """Synchronous, like all that works on files here."""
+
+    def __init__(self, state_dir: Path | None, data: Path, disk: Disk) -> None:
+        """`state_dir` is where this program keeps what is not data; without one nothing is noted."""
+        self._disk = disk
+        self._folder: Path | None = None
+        self._has_failed = False
+        if state_dir is not None:
+            # By its path: a copy of a data directory lies elsewhere, and goes its own way from there.
+            place = os.fsencode(os.path.realpath(data))
+            self._folder = state_dir / "audit-heads" / hashlib.sha256(place).hexdigest()[:_KEY_DIGITS]
+
+    def read(self, kind: Kind, name: str) -> AuditHead | None:
+        if self._folder is None:
+            return None
+        try:
+            return _HEAD.decode((self._folder / kind / name).read_bytes())
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+            return None
+
+    def note(self, kind: Kind, name: str, head: AuditHead) -> bool:
+        """Whether it is noted. A failure is logged once: the entries themselves are safe."""
+        if self._folder is None:
+            return False
+        folder = self._folder / kind
+        try:
+            folder.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
+            self._disk.replace_file(folder / name, msgspec.json.encode(head))
+        except OSError as error:
+            if not self._has_failed:
+                _log.warning("audit heads cannot be written to %s: %s", self._folder, words_of(error))
+            self._has_failed = True
+            return False
+        self._has_failed = False
+        return True
+
+    def names(self, kind: Kind) -> list[str]:
+        """Of which chains there are heads."""
+        if self._folder is None:
+            return []
+        try:
+            return sorted(path.name for path in (self._folder / kind).iterdir() if path.suffix != ".new")
+        except OSError:
+            return []
+
+    def forget(self, kind: Kind, name: str) -> None:
+        if self._folder is not None:
+            try:
+                self._disk.unlink(self._folder / kind / name)
+            except OSError as error:
+                _log.warning("the audit head of a deleted conversation stays: %s", words_of(error))
+
+    def forget_all(self) -> None:
+        """Of a data directory that is new: heads of one that lay at the same path say nothing about it."""
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)

@@ -1,0 +1,392 @@
+"""Where audit chains end is noted outside the data directory: what was cut or rewritten is told, and opens nothing."""
+
+import shutil
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from pilothouse.domain.audit import AuditDraft, AuditHead, chain
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import StoreError
+from pilothouse.domain.rules import Scope
+from pilothouse.domain.states import AwaitingToolApproval, Idle
+from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.storage.files.disk import Disk
+from pilothouse.storage.files.journal import line_of, read_lines
+from pilothouse.storage.files.store import FileStore
+from pilothouse.testing.disk import Fault, FaultyDisk
+from pilothouse.testing.world import World
+from tests.scale import LONG, Record
+from tests.storage.test_contract import AT
+
+CHANGE = Answer(text="I will", calls=(ScriptedCall(tool="change", arguments={"text": "x"}),))
+DONE = Answer(text="done")
+
+
+def files(path: Path, disk: Disk | None = None) -> FileStore:
+    return FileStore(path / "data", now=lambda: AT, disk=disk, state_dir=path / "state")
+
+
+def opened(path: Path, *answers: Answer, ids_from: int = 1000, disk: Disk | None = None) -> World:
+    return World(path, *answers, store=files(path, disk), ids_from=ids_from)
+
+
+async def conversation(path: Path, turns: int = 2) -> str:
+    """The id of a conversation with some turns, closed in good order."""
+    world = opened(path, *([CHANGE, DONE] * turns), ids_from=0)
+    context_id = await world.start("agent")
+    for _ in range(turns):
+        await world.turn(context_id)
+    await world.runtime.close()
+    return context_id
+
+
+def audit_file(path: Path, context_id: str) -> Path:
+    return path / "data/contexts" / context_id / "audit.jsonl"
+
+
+def cut_audit(path: Path, context_id: str, lines: int) -> None:
+    """As somebody would who knows the format: the last entries are gone, and everything else fits."""
+    folder = path / "data/contexts" / context_id
+    kept = (folder / "audit.jsonl").read_bytes().splitlines(keepends=True)[:-lines]
+    (folder / "audit.jsonl").write_bytes(b"".join(kept))
+    metadata = msgspec.json.decode((folder / "metadata.json").read_bytes())
+    last = msgspec.json.decode(kept[-1])
+    metadata["audit"] = {"count": last["sequence"], "hash": last["hash"]}
+    metadata["audit_bytes"] = sum(map(len, kept))
+    (folder / "metadata.json").write_bytes(msgspec.json.encode(metadata))
+
+
+async def given_and_revoked(path: Path) -> Path:
+    """The file of a rules log that allows the tool, and then no longer."""
+    world = opened(path, ids_from=0)
+    rule = await world.runtime.give_rule("allow", Scope(tool="change"))
+    await world.runtime.revoke_rule(rule.id)
+    await world.runtime.close()
+    (log,) = (path / "data/users/local/journal").iterdir()
+    return log
+
+
+async def waits(world: World, mode: str = "supervised") -> bool:
+    context_id = await world.start(mode)
+    await world.turn(context_id)
+    return isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
+
+
+# the log of lasting rules
+
+
+def without_last_line(data: bytes) -> bytes:
+    return b"".join(data.splitlines(keepends=True)[:-1])
+
+
+def with_half_a_last_line(data: bytes) -> bytes:
+    *lines, last = data.splitlines(keepends=True)
+    return b"".join(lines) + last[: len(last) // 2]
+
+
+def with_another_last_line(data: bytes) -> bytes:
+    """A whole chain with sums that fit, in which another rule was revoked."""
+    first, _ = [payload for _, _, payload in read_lines(data)]
+    entry = msgspec.json.decode(first)["entries"][0]
+    other = AuditDraft(kind="rule_revoked", at=AT, by="x", detail={"rule": {**entry["detail"]["rule"], "id": "other"}})
+    _, entries = chain(AuditHead(1, entry["hash"]), [other])
+    return line_of(first) + line_of(msgspec.json.encode({"version": 2, "entries": entries}))
+
+
+TAMPERING = (without_last_line, with_half_a_last_line, with_another_last_line, lambda data: b"")
+
+
+@pytest.mark.parametrize("tampered", TAMPERING)
+async def test_a_rules_log_that_was_cut_or_rewritten_does_not_revive_a_revoked_rule(tmp_path: Path, tampered) -> None:
+    log = await given_and_revoked(tmp_path)
+    log.write_bytes(tampered(log.read_bytes()))
+    for attempt in range(2):  # opening it accepts nothing
+        world = opened(tmp_path, CHANGE, DONE, ids_from=1000 * (attempt + 1))
+        assert await waits(world)
+        assert Code.RULES_CUT in [reason.code for reason in world.runtime.rulebook.damage("local")]
+        await world.runtime.close()
+
+
+async def test_a_rules_log_that_was_removed_makes_everything_ask(tmp_path: Path) -> None:
+    await given_and_revoked(tmp_path)
+    shutil.rmtree(tmp_path / "data/users")
+    world = opened(tmp_path, CHANGE, DONE)
+    assert await waits(world, "agent")
+    await world.runtime.close()
+
+
+async def test_no_rule_opens_what_waits_because_the_rules_are_in_doubt(tmp_path: Path) -> None:
+    log = await given_and_revoked(tmp_path)
+    log.write_bytes(without_last_line(log.read_bytes()))
+    world = opened(tmp_path, CHANGE, DONE)
+    context_id = await world.start("agent")
+    await world.turn(context_id)
+    (call,) = await world.runtime.pending_calls(context_id)
+    assert call.reason.code is Code.RULES_IN_DOUBT
+    assert await world.runtime.rule_offers(context_id, call.id) == []
+    await world.runtime.give_rule("allow", Scope(tool="change"), context_id=context_id)
+    assert await world.runtime.pending_calls(context_id) == [call]
+    await world.runtime.close()
+
+
+async def test_the_person_accepts_the_rules_by_revoking_the_rule_that_stands_for_them(tmp_path: Path) -> None:
+    log = await given_and_revoked(tmp_path)
+    log.write_bytes(without_last_line(log.read_bytes()))
+    world = opened(tmp_path)
+    shown = await world.runtime.rules()
+    assert [(rule.effect, rule.scope.tool) for rule in shown] == [("allow", "change"), ("ask", "*")]
+    await world.runtime.revoke_rule(shown[0].id, by="me")
+    assert world.runtime.rulebook.damage("local") != ()
+    await world.runtime.revoke_rule(shown[1].id, by="me")
+    assert world.runtime.rulebook.damage("local") == ()
+    await world.runtime.close()
+    again = opened(tmp_path, CHANGE, DONE, ids_from=2000)
+    assert await again.runtime.rules() == []
+    assert await waits(again)
+    await again.runtime.close()
+
+
+async def test_rules_of_an_earlier_version_count_and_are_noted_with_the_next_one(tmp_path: Path) -> None:
+    world = World(tmp_path, store=FileStore(tmp_path / "data", now=lambda: AT))  # without a state directory
+    await world.runtime.give_rule("allow", Scope(tool="change"))
+    await world.runtime.close()
+    world = opened(tmp_path, CHANGE, DONE)
+    assert not await waits(world)
+    assert (await world.parts.store.user_log("local")).noted is None
+    await world.runtime.give_rule("deny", Scope(tool="look"))
+    assert (await world.parts.store.user_log("local")).noted is not None
+    await world.runtime.close()
+
+
+# the audit of a conversation
+
+
+async def chain_of(path: Path, context_id: str) -> tuple[bool, bool, int | None]:
+    store = files(path)
+    found = await store.check_audit(context_id)
+    await store.close()
+    return found.whole, found.confirmed, found.broken_at
+
+
+async def test_a_chain_that_was_written_here_is_whole_and_confirmed_at_once_and_after_a_restart(tmp_path: Path) -> None:
+    world = opened(tmp_path, CHANGE, DONE, ids_from=0)
+    context_id = await world.start("agent")
+    assert (await world.runtime.audit_chain(context_id)).confirmed
+    await world.turn(context_id)
+    assert (await world.runtime.audit_chain(context_id)).confirmed
+    await world.runtime.close()
+    assert await chain_of(tmp_path, context_id) == (True, True, None)
+
+
+@pytest.mark.parametrize("lines", [1, 3])
+async def test_a_conversation_whose_last_entries_were_cut_is_told_and_everything_in_it_waits(
+    tmp_path: Path, lines: int
+) -> None:
+    context_id = await conversation(tmp_path)
+    count = len(audit_file(tmp_path, context_id).read_bytes().splitlines())
+    cut_audit(tmp_path, context_id, lines)
+    assert await chain_of(tmp_path, context_id) == (False, False, count - lines + 1)
+    world = opened(tmp_path, CHANGE, DONE)
+    live = await world.runtime.context(context_id)
+    assert [reason.code for reason in live.damage] == [Code.AUDIT_CUT]
+    await world.turn(context_id)
+    assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
+    await world.runtime.close()
+    assert (await chain_of(tmp_path, context_id))[0] is False  # going on with it does not cover it up
+
+
+async def test_the_person_goes_on_with_a_cut_conversation_by_revoking_the_rule_that_stands_for_it(
+    tmp_path: Path,
+) -> None:
+    context_id = await conversation(tmp_path)
+    cut_audit(tmp_path, context_id, 2)
+    world = opened(tmp_path, CHANGE, DONE)
+    (rule,) = await world.runtime.rules(context_id)
+    await world.runtime.revoke_rule(rule.id, context_id=context_id)
+    assert await world.runtime.rules(context_id) == []
+    await world.turn(context_id)
+    live = await world.runtime.context(context_id)
+    assert isinstance(live.state, Idle)
+    assert live.damage == ()
+    await world.runtime.close()
+    assert await chain_of(tmp_path, context_id) == (True, True, None)
+
+
+async def test_entries_that_were_forged_reordered_or_removed_are_found(tmp_path: Path) -> None:
+    context_id = await conversation(tmp_path)
+    file = audit_file(tmp_path, context_id)
+    whole = file.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    forged = lines[2].replace(b'"by":"', b'"by":"X', 1)
+    trials = {
+        3: [*lines[:2], forged[:-3] + forged[-2:], *lines[3:]],
+        2: [lines[0], lines[2], lines[1], *lines[3:]],
+        4: [*lines[:3], *lines[4:]],
+        len(lines): [*lines[:-1], b"{}\n"],
+    }
+    for broken_at, changed in trials.items():
+        file.write_bytes(b"".join(changed))
+        assert await chain_of(tmp_path, context_id) == (False, False, broken_at)
+    file.write_bytes(whole)
+    assert await chain_of(tmp_path, context_id) == (True, True, None)
+
+
+async def test_a_chain_that_was_written_anew_as_a_whole_is_found(tmp_path: Path) -> None:
+    context_id = await conversation(tmp_path)
+    folder = tmp_path / "data/contexts" / context_id
+    old = [msgspec.json.decode(line) for line in audit_file(tmp_path, context_id).read_bytes().splitlines()]
+    drafts = [AuditDraft(kind=each["kind"], at=AT, by="X", detail=each.get("detail", {})) for each in old]
+    head, entries = chain(AuditHead(), drafts)
+    data = b"".join(msgspec.json.encode(entry) + b"\n" for entry in entries)
+    audit_file(tmp_path, context_id).write_bytes(data)
+    metadata = msgspec.json.decode((folder / "metadata.json").read_bytes())
+    metadata |= {"audit": msgspec.to_builtins(head), "audit_bytes": len(data)}
+    (folder / "metadata.json").write_bytes(msgspec.json.encode(metadata))
+    assert await chain_of(tmp_path, context_id) == (False, False, len(old))
+
+
+async def test_a_copied_folder_is_not_confirmed_until_something_is_written(tmp_path: Path) -> None:
+    context_id = await conversation(tmp_path)
+    shutil.copytree(tmp_path / "data", tmp_path / "elsewhere/data")
+    there = tmp_path / "elsewhere"
+    assert await chain_of(there, context_id) == (True, False, None)
+    assert await chain_of(there, context_id) == (True, False, None)  # reading confirms nothing
+    world = opened(there, DONE)
+    await world.turn(context_id)
+    await world.runtime.close()
+    assert await chain_of(there, context_id) == (True, True, None)
+    assert await chain_of(tmp_path, context_id) == (True, True, None)  # the other one goes its own way
+
+
+@pytest.mark.parametrize("turns", [1, 60])
+async def test_a_head_that_is_older_than_the_chain_is_normal(tmp_path: Path, turns: int) -> None:
+    context_id = await conversation(tmp_path, 1)
+    shutil.copytree(tmp_path / "state", tmp_path / "old")
+    world = opened(tmp_path, *([CHANGE, DONE] * turns))
+    for _ in range(turns):
+        await world.turn(context_id)
+    await world.runtime.close()
+    shutil.rmtree(tmp_path / "state")
+    shutil.copytree(tmp_path / "old", tmp_path / "state")
+    assert await chain_of(tmp_path, context_id) == (True, True, None)
+    world = opened(tmp_path, ids_from=9000)
+    assert (await world.runtime.context(context_id)).damage == ()
+    await world.runtime.close()
+
+
+async def test_a_data_directory_that_begins_anew_at_the_same_path_is_not_suspected(tmp_path: Path) -> None:
+    await given_and_revoked(tmp_path)
+    context_id = await conversation(tmp_path)
+    shutil.rmtree(tmp_path / "data")
+    world = opened(tmp_path, CHANGE, DONE, ids_from=0)
+    assert not await waits(world, "agent")
+    assert await world.parts.store.lost_contexts() == []
+    assert (await world.runtime.audit_chain(context_id)).whole  # a new one, which got the same id
+    await world.runtime.close()
+
+
+async def test_a_deleted_conversation_leaves_nothing_that_is_missed_and_a_removed_one_is(tmp_path: Path) -> None:
+    first, second = await conversation(tmp_path), None
+    world = opened(tmp_path, CHANGE, DONE)
+    second = await world.start("agent")
+    await world.turn(second)
+    await world.runtime.close()
+    store = files(tmp_path)
+    await store.delete(first)
+    assert await store.lost_contexts() == []
+    await store.close()
+    shutil.rmtree(tmp_path / "data/contexts" / second)
+    store = files(tmp_path)
+    assert await store.lost_contexts() == [second]
+    await store.close()
+
+
+# crashes and full disks
+
+
+async def scenario(path: Path, disk: FaultyDisk) -> None:
+    """Turns and rules; whatever is refused is left."""
+    world = opened(path, *([CHANGE, DONE] * 2), ids_from=0, disk=disk)
+    try:
+        context_id = await world.start("agent")
+        rule = await world.runtime.give_rule("allow", Scope(tool="other"))
+        await world.turn(context_id)
+        await world.parts.store.checkpoint(context_id)
+        await world.runtime.revoke_rule(rule.id)
+        await world.turn(context_id)
+    except StoreError:
+        pass
+    disk.disarm()
+    await world.runtime.close()
+
+
+async def suspected(path: Path) -> list[str]:
+    """What a fresh process says was cut or rewritten."""
+    store = files(path)
+    found = ["rules"] if (await store.user_log("local")).is_cut else []
+    found += [
+        each.context_id for each in await store.contexts() if not (await store.check_audit(each.context_id)).whole
+    ]
+    found += await store.lost_contexts()
+    await store.close()
+    return found
+
+
+@pytest.mark.parametrize("fault", ["ENOSPC", "EIO"])
+async def test_no_refused_write_is_taken_for_tampering(tmp_path: Path, fault: Fault, record_property: Record) -> None:
+    disk = FaultyDisk()
+    await scenario(tmp_path / "whole", disk)
+    count = disk.count
+    step = 1 if LONG else 10
+    for at in range(1, count + 1, step):
+        for lasting in (False, True):
+            path = tmp_path / f"{at}-{lasting}"
+            disk = FaultyDisk()
+            disk.arm(at, fault, lasting=lasting)
+            try:
+                await scenario(path, disk)
+            except OSError:
+                continue  # the directory itself could not be made
+            assert await suspected(path) == []
+    record_property(
+        "figure",
+        f"audit heads: {fault} at {len(range(1, count + 1, step))} of {count} operations, none taken for tampering",
+    )
+
+
+class CopyingDisk(FaultyDisk):
+    """Before each operation, keeps what a process that is killed there would leave."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+
+    def _fails(self) -> bool:
+        number = self.count + 1
+        if (self._path / "data").exists() and number % (1 if LONG else 4) == 0:
+            shutil.copytree(self._path, self._path.parent / f"killed-{number}" / "x")
+        return super()._fails()
+
+
+async def test_no_kill_is_taken_for_tampering(tmp_path: Path, record_property: Record) -> None:
+    path = tmp_path / "x"
+    path.mkdir()
+    disk = CopyingDisk(path)
+    await scenario(path, disk)
+    trials = sorted(tmp_path.glob("killed-*"))
+    assert len(trials) > 10
+    for trial in trials:
+        path.rename(tmp_path / "before")  # heads belong to a path: the copy must lie where the killed one lay
+        (trial / "x").rename(path)
+        assert await suspected(path) == []
+        path.rename(trial / "x")
+        (tmp_path / "before").rename(path)
+    record_property("figure", f"audit heads: {len(trials)} kills, none taken for tampering")
+
+
+async def test_a_state_directory_that_cannot_be_written_refuses_nothing(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("a file")
+    context_id = await conversation(tmp_path)
+    assert await chain_of(tmp_path, context_id) == (True, False, None)

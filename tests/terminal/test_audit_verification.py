@@ -1,0 +1,51 @@
+"""`pilothouse audit verify` and what clients say of an audit that was cut or rewritten: real processes and files."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.storage.test_audit_heads import cut_audit
+from tests.terminal.test_command import WRITE, Command
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Command:
+    command = Command(tmp_path)
+    command.environment["XDG_STATE_HOME"] = str(tmp_path / "state")
+    return command
+
+
+def turn(command: Command) -> str:
+    """The id of a conversation in which a file was written."""
+    model = command.script({"text": "I write", "calls": [WRITE]}, {"text": "done"})
+    code, output, errors = command.run("--model", model, "--mode", "agent", "run", "go", "--output-format", "json")
+    assert code == 0, errors
+    found: str = json.loads(output)["context_id"]
+    return found
+
+
+def test_verify_says_which_conversation_was_cut_until_the_person_accepts_it(command: Command, tmp_path: Path) -> None:
+    context_id = turn(command)
+    code, output, _ = command.run("audit", "verify")
+    assert code == 0
+    assert f"{context_id}  The audit is whole." in output
+    cut_audit(tmp_path, context_id, 1)
+    for arguments in ((), (context_id,)):
+        code, output, _ = command.run("audit", "verify", *arguments)
+        assert code == 1
+        assert f"{context_id}  The audit was cut or rewritten" in output
+    assert command.run("contexts", "export", context_id, str(tmp_path / "out.jsonl"))[0] == 0
+    head = json.loads((tmp_path / "out.jsonl").read_text().splitlines()[0])
+    assert head["chain"]["whole"] is False
+    code, output, _ = command.run("--context", context_id, given="/audit\n/quit\n")
+    assert "This conversation was cut or rewritten outside of Pilothouse" in output
+    assert "The audit was cut or rewritten: entry" in output
+    assert command.run("audit", "verify", "--accept")[0] == 0
+    assert command.run("audit", "verify")[0] == 0
+
+
+def test_verify_refuses_a_conversation_that_never_was(command: Command) -> None:
+    code, _, errors = command.run("audit", "verify", "nobody")
+    assert code == 4
+    assert "nobody" in errors
