@@ -14,6 +14,7 @@ from pilothouse.domain.state_words import STATE_WORDS
 from pilothouse.domain.states import RESTING, WORKING, ProcessingUserMessage, name_of
 from pilothouse.domain.transitions import STEP_OF, TRANSITIONS, diagram
 from pilothouse.domain.words import WORDS
+from pilothouse.sandbox.code_files import programs
 from pilothouse.server.documents import document
 
 HERE = Path(__file__).parent
@@ -57,9 +58,41 @@ def words(language: int) -> dict[str, dict[str, str]]:
     }
 
 
+CODE_FILES = """# Files that make programs run code
+
+Generated from `src/pilothouse/sandbox/code_files.toml`: do not edit, run `make docs`.
+
+The agent changes these only when you say so, in every mode and whatever rules allow: with a file tool, a notebook edit,
+or a command that plainly writes to them (a redirection, `tee`, `cp`, `mv`, `sed -i`, `git checkout` …). Names count at
+any depth, in any case, and where links lead. Reading them, or recording them with `git add` and `git commit`, asks
+nobody.
+
+**The rule.** A file is listed when a program that people use for something else (opening a folder, entering it,
+committing, installing, pushing, debugging, logging in) loads it by its name, and code or commands stand in it, or which
+program to run. Not listed:
+
+- ordinary source, even where a tool runs it: `Makefile`, `package.json`, `pyproject.toml`, `setup.py`, `conftest.py`,
+  `build.rs`, `Dockerfile`, `docker-compose.yml`, `Vagrantfile`, `flake.nix`. Changing it is the agent's daily work;
+  what runs it is a command of its own.
+- words for agents: `AGENTS.md`, `CLAUDE.md`, `.cursorrules`. They steer an agent, which has a gate of its own.
+- linter settings that are data (`.eslintrc.json`, `.rubocop.yml`, `mypy.ini`), and `.env` files.
+
+`.git`, `.envrc`, `.ssh` and the start-up files of common shells are refused altogether inside a workspace; a command
+that plainly writes to such a file outside of it asks. An undo puts back what stood there before the agent's change, and
+does not ask again. What a command does without naming the file, only `sandbox = "workspace"` bounds.
+
+"""
+
+
+def code_files_page() -> str:
+    rows = [f"| {each.name} | {' '.join(f'`{path}`' for path in each.paths)} | {each.source} |" for each in programs()]
+    return "\n".join([f"{CODE_FILES}| program | files and folders | documented in |", "| --- | --- | --- |", *rows, ""])
+
+
 def generated() -> dict[Path, str]:
     return {
         HERE / "states.md": states_page(),
+        HERE / "code-files.md": code_files_page(),
         WEB / "api/schema.ts": typescript(document()),
         WEB / "api/states.json": _json(states_for_the_page()),
         WEB / "i18n/words.en.json": _json(words(0)),

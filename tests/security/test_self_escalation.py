@@ -98,6 +98,25 @@ RUNS_CODE = (
     *(".vscode/settings.json", ".vscode/tasks.json", "sub/.VSCODE/launch.json", "x.code-workspace", ".idea/x.xml"),
     *(".mcp.json", "mcp_servers.json", ".npmrc", ".yarnrc.yml", ".husky/pre-commit", ".devcontainer/devcontainer.json"),
     *(".pre-commit-config.yaml", ".cargo/config.toml", ".claude/settings.json", ".cursor/mcp.json"),
+    *(".pnpmfile.cjs", ".yarn/plugins/x.cjs", "bunfig.toml", ".mise.toml", ".zed/tasks.json", ".windsurf/hooks.json"),
+    *(
+        ".codex/config.toml",
+        ".gemini/settings.json",
+        ".kiro/hooks/x",
+        ".continue/config.yaml",
+        "opencode.json",
+        ".exrc",
+    ),
+    *(
+        ".nvimrc",
+        ".vimrc",
+        ".gdbinit",
+        ".mvn/extensions.xml",
+        "lefthook.yml",
+        ".eslintrc.js",
+        ".github/workflows/ci.yml",
+    ),
+    *("sub/.GitHub/Workflows/deploy.yml", ".gitlab-ci.yml", "a/b/sitecustomize.py", "x.pth", ".dir-locals.el"),
 )
 NEVER = (".git/hooks/pre-commit", ".git/config", "sub/.git/hooks/x", ".bashrc", ".envrc", ".ssh/config", ".gitconfig")
 

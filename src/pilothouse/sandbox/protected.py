@@ -17,14 +17,6 @@ _GIT_SECRETS = frozenset({"config", "config.worktree", "hooks"})
 _TELLING = _OWN_NAMES | _START_UP | {".git", *(folder[-1] for folder in _START_UP_FOLDERS)}
 
 
-# Who can write these makes an editor or a program of the person run something, sooner or later.
-_RUNS_CODE = frozenset({".npmrc", ".yarnrc", ".yarnrc.yml", ".mcp.json", "mcp_servers.json", ".pre-commit-config.yaml"})
-_RUNS_CODE_FOLDERS = (
-    *((".vscode",), (".idea",), (".husky",), (".devcontainer",), (".cursor",), (".claude",)),
-    (".cargo",),
-)
-
-
 def is_protected(parts: Sequence[str], writing: bool) -> bool:
     """`parts` are those of a path below a workspace, in lower case. Whether it exists does not matter."""
     if _TELLING.isdisjoint(parts):
@@ -35,12 +27,6 @@ def is_protected(parts: Sequence[str], writing: bool) -> bool:
         # Anything in there can lead git to another configuration; what may hold keys is not read either.
         return writing or not _GIT_SECRETS.isdisjoint(parts[parts.index(".git") :])
     return (bool(parts) and parts[-1] in _START_UP) or any(_holds(parts, folder) for folder in _START_UP_FOLDERS)
-
-
-def runs_code(parts: Sequence[str]) -> bool:
-    """Whether some program of the person runs what stands in it."""
-    named = bool(parts) and (parts[-1] in _RUNS_CODE or parts[-1].endswith(".code-workspace"))
-    return named or any(_holds(parts, folder) for folder in _RUNS_CODE_FOLDERS)
 
 
 def _holds(parts: Sequence[str], folder: tuple[str, ...]) -> bool:

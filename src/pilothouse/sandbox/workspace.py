@@ -16,10 +16,11 @@ from typing import NamedTuple
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.beneath import open_beneath
+from pilothouse.sandbox.code_files import runs_code
 from pilothouse.sandbox.data_directory import has_data_directory
 from pilothouse.sandbox.file_names import escape, unescape
 from pilothouse.sandbox.placing import as_tool_errors, link_target, make_dirs, replace_file, status_of
-from pilothouse.sandbox.protected import is_protected, runs_code
+from pilothouse.sandbox.protected import is_protected
 
 READ_LIMIT = 10 * 1024 * 1024
 ABSENT = "absent"
@@ -180,13 +181,21 @@ class Workspace:
         name = unescape(path)
         real = real_path(self.root / name)
         for each in (os.path.normpath(self.root / name), real):
-            if runs_code(self._parts(each)):
+            if self._runs_code(each):
                 return Reason(Code.RUNS_CODE, {"path": path})
         with contextlib.suppress(OSError, ValueError):
             status = os.stat(real, follow_symlinks=False)
             if stat.S_ISREG(status.st_mode) and not status.st_mode & stat.S_IWUSR:
                 return Reason(Code.FILE_READ_ONLY, {"path": path})
         return None
+
+    def _runs_code(self, absolute: str) -> bool:
+        """Where the workspace itself lies does not matter. Outside of it, the files that start with a shell count too:
+        no limit keeps an approved command from them."""
+        if _is_within(absolute, str(self.root)):
+            return runs_code(self._parts(absolute))
+        parts = [part for part in absolute.casefold().split("/") if part]
+        return runs_code(parts) or is_protected(parts, writing=True)
 
     def forget(self, path: str) -> None:
         """What the model has read of a file is no longer what it holds, and that is all right."""

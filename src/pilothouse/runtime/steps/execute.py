@@ -124,6 +124,11 @@ async def _outcome(turn: Turn, call: CallRecord) -> Outcome:
 
 async def _reaches_elsewhere(turn: Turn, call: CallRecord) -> bool:
     """Whether a call would touch something else than what was decided: a link may have changed since it was shown."""
+    if call.touches and call.ask is None and call.effect == "mutating":
+        workspace = turn.live.workspace()
+        reasons = await asyncio.to_thread(lambda: [workspace.ask(path) for path in call.touches or ()])
+        if any(reason is not None and reason.code is Code.RUNS_CODE for reason in reasons):
+            return True
     if call.touches is None or not standing_of(turn.live).depends_on_folders:
         return False
     prepared = await prepare(turn.live, call.tool, call.arguments)

@@ -34,6 +34,31 @@ Sandbox = Literal["off", "workspace"]
 _HAS_PROC = Path("/proc/self/fd").is_dir()
 _SCRIPT_AT_MOST = 1024 * 1024
 _NAMED_AT_MOST = 20
+_GIT_RECORDS = frozenset({"add", "commit", "stage"})
+_FILE_WRITERS = frozenset(
+    {
+        *("tee", "cp", "mv", "ln", "install", "rsync", "scp", "dd", "touch", "truncate", "sponge", "split", "csplit"),
+        *(
+            "sed",
+            "gsed",
+            "perl",
+            "awk",
+            "gawk",
+            "sort",
+            "yq",
+            "dasel",
+            "patch",
+            "ed",
+            "ex",
+            "vi",
+            "vim",
+            "nvim",
+            "nano",
+        ),
+        *("mkdir", "rm", "rmdir", "unlink", "shred", "chmod", "chown", "setfacl", "mkfifo", "mknod", "link", "symlink"),
+        *("git", "hg", "tar", "bsdtar", "unzip", "cpio", "pax", "7z", "gzip", "gunzip", "curl", "wget", "openssl"),
+    }
+)
 _UPLOADS_VARIABLE = re.compile(r"\$PILOTHOUSE_UPLOADS\b|\$\{PILOTHOUSE_UPLOADS\}")
 _HOME, _TO_END = re.compile(r"~(?=/)|\$HOME\b|\$\{HOME\}"), r"[^\s'\";|&<>()]*"
 _REFUSED = (
@@ -81,6 +106,7 @@ class Execute:
             dangerous=judgement.dangers,
             line=self._line(judgement, workspace),
             basis=await in_thread(self._basis, arguments, in_shell) if limit is None else None,
+            ask=await in_thread(_ask, arguments, judgement, in_shell) if limit is None else None,
         )
 
     def _line(self, judgement: Judgement, workspace: Workspace) -> CommandLine:
@@ -195,7 +221,6 @@ def _told(output: Output, status: int | None, confined: Confinement) -> str:
 def _protected(command: str, judgement: Judgement, cwd: str, workspace: Workspace) -> Reason | None:
     """The hard limit of a file that the line plainly writes to, and of one of the runtime's own that it plainly names:
     keys are in there. What it hides, only a sandbox stops."""
-    entered = [words[1] for words in judgement.commands if len(words) > 1 and words[0] in ("cd", "pushd")]
     named = _named(command, judgement, workspace)
     in_shell = workspace.without_mounts()
 
@@ -203,7 +228,7 @@ def _protected(command: str, judgement: Judgement, cwd: str, workspace: Workspac
         # A shell knows the conversation's folders by their whole path only.
         return (workspace if path.startswith("/") else in_shell).limit(path, writing=writing)
 
-    for folder in (cwd, *(os.path.join(cwd, escape(each)) for each in entered)):
+    for folder in _folders(judgement, cwd):
         for word in judgement.written:
             found = limit_of(os.path.join(folder, escape(word)), writing=True)
             if found is not None and found.code in (Code.PROTECTED_PATH, Code.UPLOAD_READ_ONLY):
@@ -215,6 +240,44 @@ def _protected(command: str, judgement: Judgement, cwd: str, workspace: Workspac
             if is_closed and _is_the_runtimes(real_path(workspace.root / unescape(path)), workspace):
                 return Reason(Code.PROTECTED_PATH, {"path": word})
     return None
+
+
+def _folders(judgement: Judgement, cwd: str) -> list[str]:
+    """Where the words of a line may be meant: where it begins, and where it plainly goes."""
+    entered = [words[1] for words in judgement.commands if len(words) > 1 and words[0] in ("cd", "pushd")]
+    return [cwd, *(os.path.join(cwd, escape(each)) for each in entered)]
+
+
+def _ask(arguments: ExecuteArguments, judgement: Judgement, workspace: Workspace) -> Reason | None:
+    """Why only a person can let a line run: it plainly writes to a file that makes programs run code. A linter that is
+    given its configuration, or git that records such a file, does not write to it."""
+    if judgement.strict:
+        return None
+    writing = {word for words in judgement.commands if _writes_files(words) for word in _with_values(words)}
+    others = {word for words in judgement.commands if not _writes_files(words) for word in _with_values(words)}
+    if ">" in arguments.command:  # what a program prints may go into the same file
+        others.clear()
+    for folder in _folders(judgement, arguments.cwd):
+        for word in judgement.written:
+            if "\0" in word or (word in others and word not in writing):
+                continue
+            found = workspace.ask(os.path.join(folder, escape(word)))
+            if found is not None and found.code is Code.RUNS_CODE:
+                return Reason(Code.RUNS_CODE, {"path": word})
+    return None
+
+
+def _writes_files(words: tuple[str, ...]) -> bool:
+    """Whether a command is there to change the files that it names, itself or by what it starts (`xargs cp`)."""
+    if words[:1] == ("git",) and not _GIT_RECORDS.isdisjoint(words[1:2]):
+        return False
+    return any(os.path.basename(word) in _FILE_WRITERS for word in words)
+
+
+def _with_values(words: tuple[str, ...]) -> Iterator[str]:
+    """The words of a command, and what stands behind `=` in them."""
+    for word in words:
+        yield from (word, *word.split("=")[1:])
 
 
 def _named(command: str, judgement: Judgement, workspace: Workspace) -> set[str]:

@@ -1,0 +1,71 @@
+"""Files and folders that make programs of the person run code, from one list (`code_files.toml`)."""
+
+import tomllib
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+_FILE = Path(__file__).with_name("code_files.toml")
+_ANY = "*"
+
+
+class Program(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A program and what it takes code from."""
+
+    name: str
+    paths: tuple[str, ...]
+    source: str
+    """The page of its documentation that says so."""
+
+
+class _Names:
+    """The list, arranged by the last name of each path: most paths need one look."""
+
+    def __init__(self, programs: Sequence[Program]) -> None:
+        self._files: dict[str, list[tuple[str, ...]]] = {}
+        self._folders: dict[str, list[tuple[str, ...]]] = {}
+        self._patterns: list[tuple[str, ...]] = []
+        for path in (path.casefold() for program in programs for path in program.paths):
+            parts = tuple(path.strip("/").split("/"))
+            if _ANY in path:
+                self._patterns.append(parts)
+            else:
+                self._kind(path).setdefault(parts[-1], []).append(parts)
+
+    def _kind(self, path: str) -> dict[str, list[tuple[str, ...]]]:
+        return self._folders if path.endswith("/") else self._files
+
+    def hold(self, parts: Sequence[str]) -> bool:
+        if any(_ends(parts, known) for known in self._files.get(parts[-1], ())):
+            return True
+        if any(_ends(parts[:-1], known[:-1]) and fnmatchcase(parts[-1], known[-1]) for known in self._patterns):
+            return True
+        return any(
+            _ends(parts[:end], known)
+            for end, part in enumerate(parts, start=1)
+            for known in self._folders.get(part, ())
+        )
+
+
+def _ends(parts: Sequence[str], known: Sequence[str]) -> bool:
+    return not known or tuple(parts[-len(known) :]) == tuple(known)
+
+
+@cache
+def programs() -> tuple[Program, ...]:
+    """The list. It is part of the package: one that cannot be read is a bug."""
+    return msgspec.convert(tomllib.loads(_FILE.read_text(encoding="utf-8"))["program"], tuple[Program, ...])
+
+
+@cache
+def _names() -> _Names:
+    return _Names(programs())
+
+
+def runs_code(parts: Sequence[str]) -> bool:
+    """Whether some program of the person runs what stands in a file, or in the files of a folder. `parts` are those of
+    its path, in lower case; whether it exists does not matter."""
+    return bool(parts) and _names().hold(parts)
