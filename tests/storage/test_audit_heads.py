@@ -276,13 +276,18 @@ async def test_a_head_that_is_older_than_the_chain_is_normal(tmp_path: Path, tur
     await world.runtime.close()
 
 
-async def test_a_data_directory_that_begins_anew_at_the_same_path_is_not_suspected(tmp_path: Path) -> None:
+async def test_a_data_directory_that_was_removed_is_told_and_goes_on_when_the_person_has_looked(
+    tmp_path: Path,
+) -> None:
+    """Whoever could make it look new for a moment could put an older copy back."""
     await given_and_revoked(tmp_path)
     context_id = await conversation(tmp_path)
     shutil.rmtree(tmp_path / "data")
-    world = opened(tmp_path, CHANGE, DONE, ids_from=0)
+    world = opened(tmp_path, CHANGE, DONE, CHANGE, DONE, ids_from=0)
+    assert await world.parts.store.lost_contexts() == [context_id]
+    (rule,) = await world.runtime.rules()
+    await world.runtime.revoke_rule(rule.id)
     assert not await waits(world, "agent")
-    assert await world.parts.store.lost_contexts() == []
     assert (await world.runtime.audit_chain(context_id)).whole  # a new one, which got the same id
     await world.runtime.close()
 

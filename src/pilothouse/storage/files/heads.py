@@ -7,7 +7,6 @@ never one that is too new. A head that cannot be read is none.
 import hashlib
 import logging
 import os
-import shutil
 from pathlib import Path
 from typing import Literal
 
@@ -75,8 +74,3 @@ class Heads:
                 self._disk.unlink(self._folder / kind / name)
             except OSError as error:
                 _log.warning("the audit head of a deleted conversation stays: %s", words_of(error))
-
-    def forget_all(self) -> None:
-        """Of a data directory that is new: heads of one that lay at the same path say nothing about it."""
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)

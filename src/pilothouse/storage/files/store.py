@@ -63,13 +63,10 @@ class FileStore:
         self._writes = WriteWatch(now)
         self._disk = disk or Disk()
         data.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
-        is_new = not self._root.exists() and not (data / "users").exists()
         self._root.mkdir(mode=PRIVATE_DIR, exist_ok=True)
         self._lock_fd = lock_directory(data)
         self._disk.sync_dir(data)
         self._heads = Heads(state_dir, data, self._disk)
-        if is_new:
-            self._heads.forget_all()
         move_artifacts(data)
         for grave in self._root.glob(f"{GRAVE}*"):
             shutil.rmtree(grave, ignore_errors=True)
