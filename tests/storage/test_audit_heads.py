@@ -391,6 +391,21 @@ async def test_no_kill_is_taken_for_tampering(tmp_path: Path, record_property: R
     record_property("figure", f"audit heads: {len(trials)} kills, none taken for tampering")
 
 
+async def test_a_head_that_is_noted_while_the_audit_is_read_is_not_taken_for_tampering(tmp_path: Path) -> None:
+    world = opened(tmp_path, CHANGE, DONE, CHANGE, DONE, ids_from=0)
+    store = world.parts.store
+    assert isinstance(store, FileStore)
+    context_id = await world.start("agent")
+    await world.turn(context_id)
+    await store.checkpoint(context_id)
+    context = store._open[context_id]
+    audit = context.audit_snapshot()
+    await world.turn(context_id)
+    await store.checkpoint(context_id)
+    assert context.audit_state.check(audit).whole
+    await world.runtime.close()
+
+
 async def test_a_state_directory_that_cannot_be_written_refuses_nothing(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("a file")
     context_id = await conversation(tmp_path)

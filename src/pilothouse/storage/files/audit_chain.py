@@ -17,13 +17,15 @@ _LAST_BYTES = 64 * 1024
 
 
 class AuditSnapshot(Value):
-    """Where the audit of a context lies at one instant. Only more is appended to the file."""
+    """Where the audit of a context lies at one instant. Only more is appended to the file, and noted later: whoever
+    reads it without the context's lock must not compare it with a later head."""
 
     path: Path
     size: int
     tail: tuple[bytes, ...]
     """The lines that are not in the file yet."""
     end: AuditHead
+    noted: AuditHead | None
 
 
 class AuditState:
@@ -39,7 +41,7 @@ class AuditState:
 
     def compare(self, audit: AuditSnapshot) -> None:
         """Look up the noted head in the chain. Reads a bounded amount, unless the head is far behind."""
-        noted = self._heads.read("contexts", self._name)
+        noted = audit.noted
         if noted is None or noted.count == 0:
             self.is_contradicted = False
         elif noted.count >= audit.end.count:
@@ -59,9 +61,7 @@ class AuditState:
 
     def check(self, audit: AuditSnapshot) -> AuditChain:
         """Check the whole chain. What was checked before is read again only where it changed."""
-        noted = self._heads.read("contexts", self._name)
-        if noted is None and self.is_new:
-            noted = audit.end
+        noted = audit.end if audit.noted is None and self.is_new else audit.noted
         signature = (_signature(audit), noted)
         known = self._checked
         if known is None or known[0] != signature:
@@ -77,8 +77,11 @@ class AuditState:
     def damage(self, end: AuditHead) -> tuple[Reason, ...]:
         if not self.is_contradicted:
             return ()
-        noted = self._heads.read("contexts", self._name)
+        noted = self.noted()
         return (Reason(Code.AUDIT_CUT, {"found": end.count, "known": noted.count if noted is not None else 0}),)
+
+    def noted(self) -> AuditHead | None:
+        return self._heads.read("contexts", self._name)
 
 
 def audit_lines(path: Path, size: int) -> Iterator[bytes]:

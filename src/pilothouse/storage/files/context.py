@@ -219,7 +219,13 @@ class ContextOnDisk:
     # reading
 
     def audit_snapshot(self) -> AuditSnapshot:
-        return AuditSnapshot(self.folder.audit, self.tail.audit_bytes, tuple(self.tail.audit), self.core.audit)
+        return AuditSnapshot(
+            path=self.folder.audit,
+            size=self.tail.audit_bytes,
+            tail=tuple(self.tail.audit),
+            end=self.core.audit,
+            noted=self.audit_state.noted(),
+        )
 
     def stored(self) -> StoredContext:
         calls = (self.contents.call_or_none(call_id) for call_id in self.tail.turn_calls)

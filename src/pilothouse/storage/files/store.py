@@ -150,7 +150,7 @@ class FileStore:
             if context is None:  # read and forgotten: whoever checks all of them must not keep all of them
                 context = await self._run(self._load, check_context_id(context_id), None)
                 context.close()
-            audit = context.audit_snapshot()
+            audit = await self._run(context.audit_snapshot)
         return await self._run(context.audit_state.check, audit)
 
     async def accept_audit(self, context_id: ContextId) -> None:
