@@ -51,6 +51,15 @@ def test_every_listed_path_is_asked_for_at_any_depth_in_any_case_and_through_lin
         assert asks(workspace, f"{path}a/b/c"), path
 
 
+@pytest.mark.parametrize("path", [".vs\u200ccode/tasks.json", "a/.ｖscode/tasks.json", ".NPMRC", ".npmrc\u200d"])
+def test_a_name_that_a_file_system_may_take_for_a_listed_one_is_asked_for(tmp_path: Path, path: str) -> None:
+    assert asks(Workspace(tmp_path), path)
+
+
+def test_a_name_that_a_file_system_may_take_for_git_is_refused(tmp_path: Path) -> None:
+    assert Workspace(tmp_path).limit(".g\u200cit/config", writing=True) is not None
+
+
 @pytest.mark.parametrize("path", DAILY)
 def test_ordinary_work_asks_nobody(tmp_path: Path, path: str) -> None:
     assert not asks(Workspace(tmp_path), path)

@@ -1,6 +1,7 @@
 """Files and folders that make programs of the person run code, from one list (`code_files.toml`)."""
 
 import tomllib
+import unicodedata
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import cache
@@ -63,6 +64,19 @@ def programs() -> tuple[Program, ...]:
 @cache
 def _names() -> _Names:
     return _Names(programs())
+
+
+def folded_parts(path: str) -> list[str]:
+    """The names in a path, the same for all spellings that a file system may take for one name: it may ignore case,
+    compatibility forms and characters that are not seen."""
+    if path.isascii():
+        return [part for part in path.casefold().split("/") if part]
+    return [_folded(part) for part in path.split("/") if part]
+
+
+def _folded(name: str) -> str:
+    seen = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")
+    return unicodedata.normalize("NFKC", seen).casefold()
 
 
 def runs_code(parts: Sequence[str]) -> bool:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.beneath import open_beneath
-from pilothouse.sandbox.code_files import runs_code
+from pilothouse.sandbox.code_files import folded_parts, runs_code
 from pilothouse.sandbox.data_directory import has_data_directory
 from pilothouse.sandbox.file_names import escape, unescape
 from pilothouse.sandbox.placing import as_tool_errors, link_target, make_dirs, replace_file, status_of
@@ -194,7 +194,7 @@ class Workspace:
         no limit keeps an approved command from them."""
         if _is_within(absolute, str(self.root)):
             return runs_code(self._parts(absolute))
-        parts = [part for part in absolute.casefold().split("/") if part]
+        parts = folded_parts(absolute)
         return runs_code(parts) or is_protected(parts, writing=True)
 
     def forget(self, path: str) -> None:
@@ -222,7 +222,7 @@ class Workspace:
         return False
 
     def _parts(self, absolute: str) -> list[str]:
-        return [part for part in absolute.casefold().split("/")[self._depth :] if part]
+        return folded_parts(absolute)[self._depth - 1 :]
 
     # doing it
 
