@@ -13,6 +13,7 @@ from pilothouse.ambient import SystemAmbient
 from pilothouse.domain.codes import Code, say
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.runtime.runtime import Runtime
+from pilothouse.server.connections import raise_descriptor_limit
 from pilothouse.server.logs import set_up_logs
 from pilothouse.server.serve import HOST, listen, make_serving, open_in_browser, serve
 from pilothouse.server.tokens import LOCAL, Tokens
@@ -40,6 +41,7 @@ _CHINESE = {
 
 async def serve_command(options: argparse.Namespace, settings: Settings, runtime: Runtime) -> int:
     """Raises: InvalidInput, StoreDamaged, OSError."""
+    raise_descriptor_limit()
     given = settings.configuration.file.server
     host = options.host or given.host or HOST
     tokens = _tokens(settings)

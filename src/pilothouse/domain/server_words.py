@@ -66,6 +66,10 @@ SERVER_WORDS: Mapping[Code, tuple[str, str]] = {
         "The workspace {path!r} does not lie beneath a folder that the server was started with: {allowed}.",
         "工作区 {path!r} 不在服务器启动时指定的目录之内：{allowed}。",
     ),
+    Code.TOO_MANY_CONNECTIONS: (
+        "The server has {limit} connections in use, as many as it can serve: close one, or try again later.",
+        "服务器正在使用的连接已达到上限（{limit} 个）：请关闭一个，或稍后重试。",
+    ),
     Code.TOO_MANY_STREAMS: (
         "There are {limit} open streams already: close one, or try again later.",
         "已有 {limit} 个打开的事件流：请关闭一个，或稍后重试。",

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import ctypes
 import os
+import resource
 import shutil
 import signal
 import sys
@@ -28,6 +29,10 @@ _PASSED_ON = (
 # The keeper is found where this package lies, and imports nothing else that lies beside it.
 _PACKAGES = str(Path(__file__).parents[2])
 _KEEPER = "import sys; sys.path.append(sys.argv[1]); from pilothouse.sandbox.keeper import main; main(sys.argv[2:])"
+# The server raises its own limit on open files. What it starts keeps the limit that the server was started with:
+# programs that use select() fail with high descriptors, and old ones close every number up to the limit.
+_MAX_OPEN_FILES = resource.getrlimit(resource.RLIMIT_NOFILE)
+_KEEP_LIMIT = f"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, {_MAX_OPEN_FILES}); "
 PROCESSES_AT_MOST = 1024
 _ENDS_WITHIN = 1.2
 
@@ -111,7 +116,7 @@ async def start(
 
 def _keeper(confinement: Confinement, processes: int) -> list[str]:
     # Isolated, and without what a site adds: it starts in a few milliseconds, and reads nothing of the folder.
-    python = [sys.executable, "-I", "-S", "-B", "-c", _KEEPER, _PACKAGES]
+    python = [sys.executable, "-I", "-S", "-B", "-c", _KEEP_LIMIT + _KEEPER, _PACKAGES]
     grants = [part for leave, path in confinement.grants() for part in (leave, path)]
     return [*python, confinement.kind, str(processes), str(len(grants) // 2), *grants]
 

@@ -90,7 +90,7 @@ class App:
             door = await opened(access, request)
             if door is not None:
                 return door
-        user = scope["user"] = await access.user(request)
+        user = scope["user"] = await self._user(request)
         route, params = self._router.find(request.method, scope["raw_path"])
         scope["route"], scope["context"] = route.path, params.get("context_id")
         call = Call(self._serving, user, language, request.headers)
@@ -100,6 +100,17 @@ class App:
         if "context_id" in params:  # here, and after the body has come: no handler can forget it
             await call.own(params["context_id"])
         return _response(route, await route.handler(call, **arguments))
+
+    async def _user(self, request: Request) -> str:
+        """Who asks; the connection counts as theirs from now on. Raises: Refused."""
+        set_authenticated = request.scope["state"]["set_authenticated"]
+        try:
+            user = await self._serving.access.user(request)
+        except PilothouseError:
+            set_authenticated(False)
+            raise
+        set_authenticated(True)
+        return user
 
     async def _arguments(self, route: Route, params: Mapping[str, str], request: Request) -> dict[str, Any]:
         """Raises: Refused for anything that does not fit."""

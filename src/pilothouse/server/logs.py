@@ -4,13 +4,17 @@ import contextlib
 import logging
 import sys
 import traceback
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from typing import TextIO
 
 import msgspec
 
 from pilothouse.ambient import timestamp
 from pilothouse.domain.errors import StoreDamaged
 
+MAX_REPEATS_PER_MINUTE = 20
+_WINDOW_SECONDS = 60.0
 _HIDDEN = "[hidden]"
 
 
@@ -40,9 +44,52 @@ class JsonLines(logging.Formatter):
         return text
 
 
+class _Repeats:
+    """How often one message came since `began`."""
+
+    def __init__(self, began: float) -> None:
+        self.began = began
+        self.count = 0
+
+
+class RepeatLimitHandler(logging.StreamHandler[TextIO]):
+    """Writes the same message MAX_REPEATS_PER_MINUTE times a minute at most, then says how many were left out: nobody
+    without a token fills the disk. Requests of known users are all written.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream)
+        self._repeats: OrderedDict[tuple[object, ...], _Repeats] = OrderedDict()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._end_windows(record.created)
+        fields = getattr(record, "fields", {})
+        if fields.get("user") is None:
+            key = (record.name, record.levelno, str(record.msg), fields.get("path"), fields.get("status"))
+            repeats = self._repeats.setdefault(key, _Repeats(record.created))
+            repeats.count += 1
+            if repeats.count > MAX_REPEATS_PER_MINUTE:
+                return
+        super().emit(record)
+
+    def _end_windows(self, now: float) -> None:
+        """The windows stand in the order in which they began."""
+        while self._repeats:
+            key, repeats = next(iter(self._repeats.items()))
+            if 0 <= now - repeats.began < _WINDOW_SECONDS:
+                return
+            del self._repeats[key]
+            suppressed = repeats.count - MAX_REPEATS_PER_MINUTE
+            if suppressed > 0:
+                name, level, message, path, status = key
+                told = {"name": name, "levelno": level, "levelname": logging.getLevelName(int(str(level)))}
+                fields = {"suppressed": suppressed, "path": path, "status": status}
+                super().emit(logging.makeLogRecord({**told, "msg": message, "fields": fields}))
+
+
 def set_up_logs(secrets: Callable[[], Iterable[str]]) -> None:
     """To standard error: everything where a program reads it, only what is wrong where a person does."""
-    handler = logging.StreamHandler(sys.stderr)
+    handler = RepeatLimitHandler(sys.stderr)
     handler.setFormatter(JsonLines(secrets))
     root = logging.getLogger()
     root.handlers = [handler]

@@ -1,4 +1,5 @@
-"""The HTTP protocol, with bounds where the library has none: on headers, and on the time that they may take."""
+"""The HTTP protocol, with bounds where the library has none: on headers, on the time that they may take, and on the
+connections that have shown no token."""
 
 import asyncio
 from typing import Any
@@ -6,10 +7,11 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from pilothouse.domain.codes import Code
+from pilothouse.server.connections import ConnectionPool
 from pilothouse.server.problems import HEADERS, Refused, problem_response
 
 HEADERS_AT_MOST = 64 * 1024
-HEADER_SECONDS = 20.0
+HEADER_SECONDS = 10.0
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -19,21 +21,46 @@ class BoundedProtocol(HttpToolsProtocol):
     _deadline: asyncio.TimerHandle | None = None
     _in_body = False
 
+    def __init__(self, pool: ConnectionPool, **options: Any) -> None:
+        super().__init__(**options)
+        self._pool = pool
+
+    @property
+    def is_idle(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete
+
+    def drop(self) -> None:
+        transport: Any = self.transport
+        if not transport.is_closing():
+            transport.abort()
+
+    def set_authenticated(self, is_authenticated: bool) -> None:
+        """Whether the request that is being answered has shown a valid token. Raises: Refused where there is no room
+        for another connection."""
+        if self.transport.is_closing():
+            return
+        if is_authenticated:
+            self._pool.authenticate(self)
+        else:
+            self._pool.add(self)
+
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        self._pool.add(self)
         self._expect_headers()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._pool.discard(self)
         self._got_headers()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         if self._deadline is None and not self._in_body:
             self._expect_headers()  # the next request on the same connection
-        if self._deadline is not None:
+        if self._deadline is not None and not self._in_body:
             self._header_bytes += len(data)
         super().data_received(data)
-        if self._deadline is not None and self._header_bytes > HEADERS_AT_MOST:
+        if self._deadline is not None and not self._in_body and self._header_bytes > HEADERS_AT_MOST:
             self._got_headers()
             self.transport.abort()
 
@@ -41,11 +68,19 @@ class BoundedProtocol(HttpToolsProtocol):
         self._got_headers()
         self._in_body = True
         self.scope["state"]["abort"] = self.transport.abort
+        self.scope["state"]["set_authenticated"] = self.set_authenticated
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
         self._in_body = False
+        if self.cycle.response_complete:
+            self._got_headers()  # the deadline was for the rest of this body
         super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self._in_body and not self.transport.is_closing():
+            self._expect_headers()  # nobody reads the rest of this body: it must end as soon as headers must
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002
         """What is no request at all gets an answer like any other."""
@@ -67,6 +102,4 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _give_up(self) -> None:
         self._deadline = None
-        transport: Any = self.transport
-        if not transport.is_closing():
-            transport.abort()
+        self.drop()

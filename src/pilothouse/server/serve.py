@@ -17,6 +17,7 @@ from pilothouse.domain.errors import InvalidInput
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.server.access import Access, is_loopback
 from pilothouse.server.app import App
+from pilothouse.server.connections import ConnectionPool, Listener
 from pilothouse.server.protocol import BoundedProtocol
 from pilothouse.server.routes import ROUTES
 from pilothouse.server.serving import PAGE, Serving
@@ -27,7 +28,6 @@ HOST = "127.0.0.1"
 PORT = 8484
 _PORTS_TRIED = 50
 _PORT_AT_MOST = 65535
-_CONNECTIONS_AT_MOST = 4000
 _SECONDS_TO_END = 5
 
 
@@ -93,9 +93,11 @@ def make_serving(
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, pool: ConnectionPool, ready: Callable[[], None]) -> None:
         super().__init__(config)
+        self._pool = pool
         self._ready = ready
+        self._listeners: list[Listener] = []
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -103,26 +105,35 @@ class _Server(uvicorn.Server):
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        await super().startup([])
+        self._listeners = [Listener(each, self._make_protocol, self._pool) for each in sockets or ()]
         self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for listener in self._listeners:
+            listener.close()
+        await super().shutdown(sockets)
+
+    def _make_protocol(self) -> BoundedProtocol:
+        state = self.lifespan.state
+        return BoundedProtocol(self._pool, config=self.config, server_state=self.server_state, app_state=state)
 
 
 def start(serving: Serving, ready: Callable[[], None]) -> uvicorn.Server:
     """The application on uvicorn, to be run."""
     config = uvicorn.Config(
         App(serving, ROUTES),
-        http=BoundedProtocol,
+        http="httptools",
         ws="none",
         lifespan="off",
         log_config=None,
         access_log=False,
         proxy_headers=False,  # else whoever asks may say that they are somebody else
         server_header=False,
-        limit_concurrency=_CONNECTIONS_AT_MOST,
         timeout_keep_alive=60,
         timeout_graceful_shutdown=_SECONDS_TO_END,
     )
-    return _Server(config, ready)
+    return _Server(config, ConnectionPool(), ready)
 
 
 async def serve(serving: Serving, listening: socket.socket, ready: Callable[[], None]) -> None:
