@@ -88,6 +88,7 @@ class Code(StrEnum):
     FOREIGN_HOST = "foreign_host"
     FOREIGN_ORIGIN = "foreign_origin"
     OUTSIDE_ROOTS = "outside_roots"
+    TOO_MANY_EDITS = "too_many_edits"
     TOO_MANY_CONNECTIONS = "too_many_connections"
     TOO_MANY_STREAMS = "too_many_streams"
     SERVER_STOPPING = "server_stopping"

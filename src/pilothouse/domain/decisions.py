@@ -252,6 +252,17 @@ def speaks_of(rule: Rule, facts: CallFacts) -> Sure:
     return fits(rule, tool=facts.tool, fingerprint=facts.fingerprint, touches=facts.touches, line=facts.line)
 
 
+def is_denied_by_mode(tool: str, effect: Effect, standing: Standing) -> bool:
+    """Whether no call of this effect can run as things stand, whatever its arguments are: then nothing has to be known
+    of the call to deny it."""
+    family = (standing, *standing.above)
+    if any(tool in each.denied for each in family):
+        return True
+    facts = CallFacts(tool=tool, effect=effect, digest="")
+    modes = [each.mode for each in family if effect != "mutating" or not each.mode.only_beneath]
+    return any(_verdict_of(facts, mode) is Verdict.DENY for mode in modes)
+
+
 def must_be_confined(facts: CallFacts, standing: Standing, approval: Approval | None) -> bool:
     """Whether a call may run only because it only reads: then the kernel must see to it that it does. Or because the
     mode lets just this tool run: then it does no more than it must."""

@@ -175,6 +175,10 @@ WORDS: Mapping[Code, tuple[str, str]] = {
         "Edit {number}: the old text stands {count} times in {path!r}. Give more of it, or set replace_all.",
         "第 {number} 处修改：原文在 {path!r} 中出现 {count} 次。请给出更多上下文或设置 replace_all。",
     ),
+    Code.TOO_MANY_EDITS: (
+        "{count} edits are too many for {path!r} ({size} bytes): at most {limit} fit into one call. Split them up.",
+        "{path!r}（{size} 字节）一次最多可做 {limit} 处修改，而这次有 {count} 处。请分几次修改。",
+    ),
     Code.BAD_LINE_RANGE: (
         "Lines {start} to {end} are no range of {path!r}, which has {lines} lines.",
         "{path!r} 共 {lines} 行，没有第 {start} 到 {end} 行。",

@@ -1,14 +1,15 @@
 """Looking at a call before it is decided: what it would do, what it would touch, which hard limit it breaks."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 
 from pilothouse.domain.appearances import deceptions
 from pilothouse.domain.calls import CallRecord, digest_of, display_name, fingerprint_of
 from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.decisions import Standing, is_denied_by_mode
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.messages import Message, ToolCall, ToolRequest
 from pilothouse.runtime.draft import Draft
@@ -17,13 +18,38 @@ from pilothouse.runtime.results import end_call, open_turn
 from pilothouse.sandbox.file_names import with_bytes_escaped
 from pilothouse.tools.base import Prepared, parse_arguments
 
+MAX_ARGUMENTS_CHARACTERS = 1_000_000
+_MAX_SHOWN_CHARACTERS = 2_000
+_MAX_CHARACTERS_ON_LOOP = 20_000
+T = TypeVar("T")
 
-async def look_at(live: Live, request: ToolRequest, call: ToolCall) -> CallRecord:
-    """A record of a call that was just sent: pending, with everything that a decision needs."""
-    arguments, unreadable = _decoded(call)
+
+async def look_at(live: Live, request: ToolRequest, call: ToolCall, *, is_denied: bool = False) -> CallRecord:
+    """A record of a call that was just sent: pending, with everything that a decision needs.
+
+    `is_denied`: the mode denies the call whatever its arguments are, so that the call is not prepared. Whoever decides
+    makes sure that the mode is still the same.
+    """
+    size = len(call.arguments)
+    arguments, unreadable = await _off_loop(size, lambda: _decoded(call))
     if unreadable is not None and request.finish_reason == "length":
         unreadable = Prepared(effect="unknown", limit=Reason(Code.ARGUMENTS_CUT, {"tool": call.tool}))
-    return _record(live, request, call, arguments, unreadable or await prepare(live, call.tool, arguments))
+    unprepared = Prepared(effect=live.parts.registry.effect_of(call.tool, live.core.workspace)) if is_denied else None
+    prepared = unreadable or unprepared or await prepare(live, call.tool, arguments)
+    return await _off_loop(size, lambda: _record(live, request, call, arguments, prepared))
+
+
+async def _off_loop(characters: int, work: Callable[[], T]) -> T:
+    """Do in a thread what takes long for large arguments."""
+    return await asyncio.to_thread(work) if characters > _MAX_CHARACTERS_ON_LOOP else work()
+
+
+def is_always_denied(live: Live, name: str, standing: Standing) -> bool:
+    """Whether the mode denies every call of a tool, whatever its arguments are."""
+    tool = live.parts.registry.find(name, live.core.workspace)
+    if tool is None or getattr(tool, "effect_varies", False):
+        return False
+    return is_denied_by_mode(name, tool.effect, standing)
 
 
 def _record(live: Live, request: ToolRequest, call: ToolCall, arguments: Any, prepared: Prepared) -> CallRecord:
@@ -56,17 +82,23 @@ def close_unseen_calls(draft: Draft, live: Live, outbox: Sequence[Message], reas
 
 async def look_again(live: Live, record: CallRecord, arguments: Any) -> CallRecord:
     """The same call, perhaps with other arguments: shown anew, under a digest of its own."""
-    prepared = await prepare(live, record.tool, arguments)
-    fingerprint = fingerprint_of(record.tool, arguments)
-    return msgspec.structs.replace(
-        record,
-        arguments=arguments,
-        edited=record.edited or arguments != record.arguments,
-        display_name=display_name(record.tool),
-        fingerprint=fingerprint,
-        digest=digest_of(live.id, record.id, live.core.workspace, fingerprint),
-        **_seen(prepared, arguments),
-    )
+    size = len(msgspec.json.encode(arguments))
+    is_too_long = size > MAX_ARGUMENTS_CHARACTERS
+    prepared = _broken(record.tool, _too_long(size)) if is_too_long else await prepare(live, record.tool, arguments)
+
+    def changed() -> CallRecord:
+        fingerprint = fingerprint_of(record.tool, arguments)
+        return msgspec.structs.replace(
+            record,
+            arguments=arguments,
+            edited=record.edited or arguments != record.arguments,
+            display_name=display_name(record.tool),
+            fingerprint=fingerprint,
+            digest=digest_of(live.id, record.id, live.core.workspace, fingerprint),
+            **_seen(prepared, arguments),
+        )
+
+    return await _off_loop(size, changed)
 
 
 def _seen(prepared: Prepared, arguments: Any) -> dict[str, Any]:
@@ -75,6 +107,8 @@ def _seen(prepared: Prepared, arguments: Any) -> dict[str, Any]:
 
 
 def _decoded(call: ToolCall) -> tuple[Any, Prepared | None]:
+    if len(call.arguments) > MAX_ARGUMENTS_CHARACTERS:
+        return call.arguments[:_MAX_SHOWN_CHARACTERS], _broken(call.tool, _too_long(len(call.arguments)))
     try:
         arguments = msgspec.json.decode(call.arguments or "{}")
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
@@ -82,6 +116,10 @@ def _decoded(call: ToolCall) -> tuple[Any, Prepared | None]:
     if not isinstance(arguments, dict):
         return arguments, _broken(call.tool, "an object was expected")
     return arguments, None
+
+
+def _too_long(size: int) -> str:
+    return f"they hold {size:,} characters; {MAX_ARGUMENTS_CHARACTERS:,} are the most"
 
 
 def _broken(tool: str, detail: str) -> Prepared:

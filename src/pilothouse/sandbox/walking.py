@@ -12,6 +12,7 @@ import os
 import re
 from collections import deque
 from collections.abc import Callable, Container, Generator, Iterator
+from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
 from pilothouse.domain.codes import Code
@@ -22,7 +23,10 @@ from pilothouse.sandbox.workspace import Workspace
 
 ENTRIES_AT_MOST, DEEPEST = 200_000, 100
 IGNORE_FILES = (".gitignore", ".ignore", ".rgignore")  # a later one is asked first, wherever it stands
-_LARGEST, _RULES_AT_MOST = 1024 * 1024, 2000
+_MAX_IGNORE_FILE_BYTES = 256 * 1024
+_MAX_RULES = 2000
+_MAX_RULE_CHARACTERS = 1000
+_MAX_COMPILED_FILES = 64
 # What takes longer than looking at an entry counts for so many: where a link leads, to read a rule and to ask it.
 _A_LINK_COSTS, _A_RULE_COSTS, _RULES_LIKE_AN_ENTRY = 10, 5, 100
 
@@ -96,12 +100,45 @@ def any_of(expressions: list[str]) -> Matches:
     return re.compile("|".join(f"(?:{one})" for one in expressions) or "(?!)", re.DOTALL).fullmatch
 
 
-class _Rule(NamedTuple):
-    text: str
-    matches: Matches
-    by_name: bool
-    keeps: bool
-    folders_only: bool
+class _Rule:
+    """One line of an ignore file."""
+
+    def __init__(self, text: str, *, by_name: bool, keeps: bool, folders_only: bool) -> None:
+        self.text, self.by_name, self.keeps, self.folders_only = text, by_name, keeps, folders_only
+
+    @cached_property
+    def matches(self) -> Matches:
+        """Compiled when a path asks for it: few rules of a long file are ever asked alone."""
+        return any_of([self.text])
+
+
+class _Rules:
+    """The rules of one ignore file, the last first."""
+
+    def __init__(self, text: str) -> None:
+        lines = text.removeprefix("ï»¿").split("\n", _MAX_RULES)[:_MAX_RULES]
+        self.all = [rule for rule in map(_rule, reversed(lines)) if rule]
+        self.size = len(self.all) + len(text) // 1000
+        try:
+            self._join()
+        except re.error:  # some rule is none
+            self.all = [rule for rule in self.all if _is_valid(rule)]
+            self._join()
+
+    def _join(self) -> None:
+        """Most paths are meant by no rule: one look each tells."""
+        self.any_name = any_of([rule.text for rule in self.all if rule.by_name])
+        self.any_path = any_of([rule.text for rule in self.all if not rule.by_name])
+
+
+def _is_valid(rule: _Rule) -> bool:
+    try:
+        return rule.matches is not None
+    except re.error:
+        return False
+
+
+_compiled = lru_cache(maxsize=_MAX_COMPILED_FILES)(_Rules)  # every walk reads the same few files
 
 
 class Ignores:
@@ -110,25 +147,24 @@ class Ignores:
     def __init__(self, base: str, name: str, text: str) -> None:
         self.rank = IGNORE_FILES.index(name)
         self._skip = len(base) + 1 if base else 0
-        lines = text.removeprefix("ï»¿").split("\n", _RULES_AT_MOST)[:_RULES_AT_MOST]
-        self._rules = [rule for rule in map(_rule, reversed(lines)) if rule]
-        self.size = len(self._rules) + len(text) // 1000
-        # Most paths are meant by no rule: one look each tells.
-        self._any_name = any_of([rule.text for rule in self._rules if rule.by_name])
-        self._any_path = any_of([rule.text for rule in self._rules if not rule.by_name])
+        self._rules = _compiled(text)
+        self.size = self._rules.size
 
     def says(self, path: str, is_folder: bool) -> bool | None:
         """Whether a path is left out; None where nothing is said about it."""
         inner, name = path[self._skip :], path.rpartition("/")[2]
-        if self._any_name(name) or self._any_path(inner):
-            for rule in self._rules:
+        if self._rules.any_name(name) or self._rules.any_path(inner):
+            for rule in self._rules.all:
                 if (is_folder or not rule.folders_only) and rule.matches(name if rule.by_name else inner):
                     return not rule.keeps
         return None
 
 
 def _rule(line: str) -> _Rule | None:
-    """Spaces at the end say nothing, unless a backslash stands before them."""
+    """Spaces at the end say nothing, unless a backslash stands before them. A line that no name is as long as says
+    nothing."""
+    if len(line) > _MAX_RULE_CHARACTERS:
+        return None
     line = line.removesuffix("\r")
     end = len(line.rstrip(" "))
     line = line[: end + (end - len(line[:end].rstrip("\\"))) % 2]
@@ -138,9 +174,9 @@ def _rule(line: str) -> _Rule | None:
         return None
     try:
         text = translate(body.removeprefix("/"))
-        return _Rule(text, any_of([text]), "/" not in body, keeps, folders_only)
-    except (BadPattern, re.error):
+    except BadPattern:
         return None
+    return _Rule(text, by_name="/" not in body, keeps=keeps, folders_only=folders_only)
 
 
 def plain(name: str) -> str:
@@ -155,7 +191,7 @@ def levels_in(dir_fd: int, base: str, above: tuple[Ignores, ...]) -> tuple[Ignor
         with contextlib.suppress(OSError):
             fd = os.open(name, FILE, dir_fd=dir_fd)
             with open(fd, "rb") as file:
-                own.append(Ignores(base, name, (file.read(_LARGEST) or b"").decode("latin-1")))
+                own.append(Ignores(base, name, (file.read(_MAX_IGNORE_FILE_BYTES) or b"").decode("latin-1")))
     return tuple(sorted(above + tuple(own), key=lambda level: level.rank)) if own else above
 
 

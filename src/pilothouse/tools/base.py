@@ -1,9 +1,10 @@
 """A tool's contract. A tool says what a call would do before it is decided, and does it when the gate has let it."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar
 
 import msgspec
+from msgspec import Meta
 
 from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code, Reason
@@ -15,6 +16,10 @@ from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.artifacts import ArtifactStore
 
 A = TypeVar("A", bound=msgspec.Struct, contravariant=True)
+
+MAX_PATH_CHARACTERS = 4096
+PathText = Annotated[str, Meta(max_length=MAX_PATH_CHARACTERS)]
+"""A path as a tool takes it. No system has longer ones, and each part of one costs a look at the disk."""
 
 
 class Arguments(msgspec.Struct, forbid_unknown_fields=True):
@@ -72,6 +77,9 @@ class ToolOutput(Value):
 
 
 class Tool(Protocol[A]):
+    """`effect` is the most that a call may do. A tool whose calls may do less says so by `effect_varies`: a mode that
+    denies `effect` does not deny such a call before it was prepared."""
+
     @property
     def name(self) -> str: ...
     @property

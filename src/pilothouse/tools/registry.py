@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code
 from pilothouse.domain.decisions import Standing, is_offered
 from pilothouse.domain.errors import InvalidInput
@@ -50,6 +51,11 @@ class Registry:
 
     def find(self, name: str, workspace: str | None = None) -> Tool[Any] | None:
         return self.within(workspace).get(name)
+
+    def effect_of(self, name: str, workspace: str | None = None) -> Effect:
+        """The most that a call of a tool may do."""
+        tool = self.find(name, workspace)
+        return tool.effect if tool is not None else "unknown"
 
     def offered(self, standing: Standing, workspace: str | None = None) -> tuple[ToolOffer, ...]:
         """The tools that the model is told of, as things stand."""

@@ -12,9 +12,9 @@ from pilothouse.domain.states import SavingMessage, State
 from pilothouse.domain.values import CallId
 from pilothouse.runtime.deciding import decide_call, next_state, note_decision, start_calls
 from pilothouse.runtime.draft import Draft
-from pilothouse.runtime.looking import look_at
+from pilothouse.runtime.looking import is_always_denied, look_at
 from pilothouse.runtime.results import EndStatus, end_call
-from pilothouse.runtime.standing import present
+from pilothouse.runtime.standing import present, standing_of
 from pilothouse.runtime.turn import Turn
 
 # These limits deny a call. Any other is a mistake of the model: the call failed, nobody denied it.
@@ -25,20 +25,33 @@ async def gate(turn: Turn) -> State:
     live = turn.live
     request = turn.outbox[-1]
     assert isinstance(request, ToolRequest)
-    records = [await look_at(live, request, call) for call in request.calls]
+    standing = standing_of(live)
+    denied = {call.id for call in request.calls if is_always_denied(live, call.tool, standing)}
+    records = [await look_at(live, request, call, is_denied=call.id in denied) for call in request.calls]
     try:
-        return await _decide_round(turn, request, records)
+        state = await _decide_round(turn, request, records, denied)
+        if state is None:  # the mode has changed: the calls that it would have denied have to be prepared after all
+            records = [await look_at(live, request, call) for call in request.calls]
+            state = await _decide_round(turn, request, records, set())
+        assert state is not None
+        return state
     except Exception:
         if live.unsaved is None and request not in turn.outbox:
             turn.outbox.append(request)  # a bug of ours must not lose what the model said
         raise
 
 
-async def _decide_round(turn: Turn, request: ToolRequest, records: list[CallRecord]) -> State:
+async def _decide_round(
+    turn: Turn, request: ToolRequest, records: list[CallRecord], denied: set[CallId]
+) -> State | None:
+    """`denied` are the calls that were not prepared, because the mode denied them. None, with nothing changed, where
+    the mode does not deny one of them any more."""
     live = turn.live
     async with live.lock:
         draft = live.draft()
         standing = present(live, draft)
+        if any(record.id in denied and not is_always_denied(live, record.tool, standing) for record in records):
+            return None
         turn.mode = standing.mode
         turn.outbox.remove(request)
         draft.append(request, turn.open.branch)

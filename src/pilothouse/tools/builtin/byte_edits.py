@@ -15,6 +15,8 @@ from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.workspace import READ_LIMIT
 from pilothouse.tools.text_encoding import MULTI_BYTE, Encoding, candidates, sample_lines
 
+MAX_SEARCHED_BYTES = 500_000_000
+"""How much all edits of one call may look through: each reads the whole file."""
 _MAX_CANDIDATES_SHOWN = 6
 _MAX_LINES_SHOWN = 3
 _MAX_LINE_CHARACTERS = 100
@@ -50,7 +52,11 @@ def replaced(data: bytes, encoding: Encoding, edits: Sequence[Replacement], path
     windows = has_windows_ends(encoding.decode(data))
     others = [] if encoding.is_certain else candidates(data, encoding.name)
     replace = _replace_lines if _has_shifts(encoding.name) else _replace_bytes
+    searched = 0
     for number, edit in enumerate(edits, start=1):
+        searched += len(body)
+        if searched > MAX_SEARCHED_BYTES:
+            raise ToolError(Code.TOO_MANY_EDITS, path=path, count=len(edits), size=len(body), limit=number - 1)
         old, new = _with_line_ends(body, edit, encoding.name, windows)
         spans = find(body, old, encoding.name)
         if others:

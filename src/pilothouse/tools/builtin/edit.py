@@ -4,7 +4,9 @@ import difflib
 import hashlib
 import os
 import stat
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from msgspec import Meta
 
 from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code
@@ -12,7 +14,7 @@ from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.entries import Entries
 from pilothouse.sandbox.workspace import ABSENT, Workspace
 from pilothouse.tools.artifacts import ArtifactStore
-from pilothouse.tools.base import Arguments, Category, Job, Prepared
+from pilothouse.tools.base import Arguments, Category, Job, PathText, Prepared
 from pilothouse.tools.builtin.byte_edits import (
     Replacement,
     has_windows_ends,
@@ -21,7 +23,7 @@ from pilothouse.tools.builtin.byte_edits import (
     with_windows_ends,
 )
 from pilothouse.tools.builtin.editorconfig import charset_of
-from pilothouse.tools.builtin.files import encoding_of
+from pilothouse.tools.builtin.files import EncodingName, encoding_of
 from pilothouse.tools.text_encoding import (
     UTF_8,
     Encoding,
@@ -34,6 +36,7 @@ from pilothouse.tools.text_encoding import (
 from pilothouse.tools.threads import in_thread
 from pilothouse.tools.undo.changes import ChangedFile, ChangeEntry
 
+MAX_EDITS = 500
 NOT_WHOLE = "not shown whole"
 _PREVIEW = 20_000
 _COMPARED_AT_MOST = 4_000_000
@@ -62,7 +65,7 @@ def read_present(workspace: Workspace, path: str) -> Present:
 
 
 class WriteFileArguments(Arguments):
-    path: str
+    path: PathText
     content: str
 
 
@@ -150,9 +153,9 @@ class Edit(Arguments):
 
 
 class EditFileArguments(Arguments):
-    path: str
-    edits: list[Edit]
-    encoding: str | None = None
+    path: PathText
+    edits: Annotated[list[Edit], Meta(max_length=MAX_EDITS)]
+    encoding: EncodingName | None = None
 
 
 class EditFile:

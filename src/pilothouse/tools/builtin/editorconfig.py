@@ -2,9 +2,11 @@
 
 import os
 import re
+from functools import lru_cache
 
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.file_names import escape
+from pilothouse.sandbox.walking import Matches
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.builtin.patterns import glob_matcher
 from pilothouse.tools.text_encoding import Charset
@@ -14,6 +16,7 @@ _MAX_BYTES = 64 * 1024
 _MAX_SECTIONS = 200
 _MAX_FOLDERS = 50
 _MAX_NUMBERS = 100
+_MAX_PATTERN_CHARACTERS = 200
 _NUMBERS = re.compile(r"\{(-?\d{1,6})\.\.(-?\d{1,6})\}")
 _CHARSETS: dict[str, Charset] = {
     "latin1": "latin-1",
@@ -66,10 +69,16 @@ def _said(text: str, path: str) -> tuple[str | None, bool]:
 
 def _matches(pattern: str, path: str) -> bool:
     """A pattern without a slash is for names in any folder. One that means nothing matches nothing."""
+    matcher = _matcher(pattern) if len(pattern) <= _MAX_PATTERN_CHARACTERS else None
+    return matcher is not None and bool(matcher(path))
+
+
+@lru_cache(maxsize=1024)  # the same few sections are asked for every file
+def _matcher(pattern: str) -> Matches | None:
     try:
-        return bool(glob_matcher(NAME, _NUMBERS.sub(_counted, pattern).removeprefix("/"))(path))
+        return glob_matcher(NAME, _NUMBERS.sub(_counted, pattern).removeprefix("/"))
     except ToolError:
-        return False
+        return None
 
 
 def _counted(found: re.Match[str]) -> str:

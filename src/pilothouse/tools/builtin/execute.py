@@ -25,13 +25,16 @@ from pilothouse.sandbox.file_names import escape, unescape
 from pilothouse.sandbox.shell import Judgement, judge
 from pilothouse.sandbox.workspace import Workspace, real_path
 from pilothouse.tools.artifacts import UPLOADS
-from pilothouse.tools.base import Arguments, Category, Job, Prepared, ToolOutput
+from pilothouse.tools.base import Arguments, Category, Job, PathText, Prepared, ToolOutput
 from pilothouse.tools.results import Output
 from pilothouse.tools.threads import in_thread
 from pilothouse.tools.undo.command_recorder import CommandRecorder
 
 Sandbox = Literal["off", "workspace"]
 _HAS_PROC = Path("/proc/self/fd").is_dir()
+# The kernel takes 128 KiB for one argument of a program: what is longer belongs into a script.
+MAX_COMMAND_CHARACTERS = 100_000
+_MAX_CHECKED_PATHS = 10_000
 _SCRIPT_AT_MOST = 1024 * 1024
 _NAMED_AT_MOST = 20
 _GIT_RECORDS = frozenset({"add", "commit", "stage"})
@@ -69,9 +72,9 @@ _REFUSED_OUTSIDE = "[This command ran where only the workspace can be written: t
 
 
 class ExecuteArguments(Arguments):
-    command: Annotated[str, Meta(min_length=1)]
+    command: Annotated[str, Meta(min_length=1, max_length=MAX_COMMAND_CHARACTERS)]
     timeout: Annotated[float, Meta(gt=0)] | None = None
-    cwd: str = "."
+    cwd: PathText = "."
 
 
 class Execute:
@@ -85,6 +88,7 @@ class Execute:
     )
     category: Category = "system_control"
     effect: Effect = "mutating"
+    effect_varies = True  # a command that only reads is a reading call
     parameters = ExecuteArguments
     keeps_time = True  # the limit is the command's own: looking at the workspace before and after is bounded in itself
 
@@ -95,7 +99,7 @@ class Execute:
     async def prepare(self, arguments: ExecuteArguments, workspace: Workspace) -> Prepared:
         judgement: Judgement = await in_thread(judge, arguments.command)
         in_shell = workspace.without_mounts()
-        limit = in_shell.limit(arguments.cwd) or _protected(arguments.command, judgement, arguments.cwd, workspace)
+        limit: Reason | None = await in_thread(_limit, arguments, judgement, workspace)
         # Without a kernel that stops what a folder makes a program do, only what needs none runs by itself.
         harmless = judgement.read_only if confinement.has_sandbox() else judgement.strict
         has_bash = processes.shell().endswith("bash")
@@ -104,7 +108,7 @@ class Execute:
             limit=limit,
             preview=arguments.command,
             dangerous=judgement.dangers,
-            line=self._line(judgement, workspace),
+            line=await in_thread(self._line, judgement, workspace),
             basis=await in_thread(self._basis, arguments, in_shell) if limit is None else None,
             ask=await in_thread(_ask, arguments, judgement, in_shell) if limit is None else None,
         )
@@ -218,6 +222,12 @@ def _told(output: Output, status: int | None, confined: Confinement) -> str:
     return text
 
 
+def _limit(arguments: ExecuteArguments, judgement: Judgement, workspace: Workspace) -> Reason | None:
+    """The hard limit that a command breaks."""
+    limit = workspace.without_mounts().limit(arguments.cwd)
+    return limit or _protected(arguments.command, judgement, arguments.cwd, workspace)
+
+
 def _protected(command: str, judgement: Judgement, cwd: str, workspace: Workspace) -> Reason | None:
     """The hard limit of a file that the line plainly writes to, and of one of the runtime's own that it plainly names:
     keys are in there. What it hides, only a sandbox stops."""
@@ -228,7 +238,11 @@ def _protected(command: str, judgement: Judgement, cwd: str, workspace: Workspac
         # A shell knows the conversation's folders by their whole path only.
         return (workspace if path.startswith("/") else in_shell).limit(path, writing=writing)
 
-    for folder in _folders(judgement, cwd):
+    folders = _folders(judgement, cwd)
+    if len(folders) * (len(named) + len(judgement.written)) > _MAX_CHECKED_PATHS:
+        detail = "it names too many folders and files to check; split it into several commands"
+        return Reason(Code.INVALID_ARGUMENTS, {"tool": Execute.name, "detail": detail})
+    for folder in folders:
         for word in judgement.written:
             found = limit_of(os.path.join(folder, escape(word)), writing=True)
             if found is not None and found.code in (Code.PROTECTED_PATH, Code.UPLOAD_READ_ONLY):
@@ -245,7 +259,7 @@ def _protected(command: str, judgement: Judgement, cwd: str, workspace: Workspac
 def _folders(judgement: Judgement, cwd: str) -> list[str]:
     """Where the words of a line may be meant: where it begins, and where it plainly goes."""
     entered = [words[1] for words in judgement.commands if len(words) > 1 and words[0] in ("cd", "pushd")]
-    return [cwd, *(os.path.join(cwd, escape(each)) for each in entered)]
+    return list(dict.fromkeys((cwd, *(os.path.join(cwd, escape(each)) for each in entered))))
 
 
 def _ask(arguments: ExecuteArguments, judgement: Judgement, workspace: Workspace) -> Reason | None:

@@ -12,11 +12,13 @@ from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.workspace import READ_LIMIT, Workspace
-from pilothouse.tools.base import Arguments, Category, Job, Prepared
+from pilothouse.tools.base import Arguments, Category, Job, PathText, Prepared
 from pilothouse.tools.builtin.editorconfig import charset_of
 from pilothouse.tools.builtin.scan import MAX_SEARCHED_BYTES
 from pilothouse.tools.text_encoding import Encoding, detect, named_encoding
 from pilothouse.tools.threads import in_thread
+
+EncodingName = Annotated[str, Meta(max_length=100)]
 
 _MAX_CHARACTERS = 40_000
 _HEAD_BYTES = 1024 * 1024
@@ -28,10 +30,10 @@ _BEYOND = (
 
 
 class ReadFileArguments(Arguments):
-    path: str
+    path: PathText
     start_line: Annotated[int, Meta(ge=1)] | None = None
     end_line: Annotated[int, Meta(ge=1)] | None = None
-    encoding: str | None = None
+    encoding: EncodingName | None = None
 
 
 class ReadFile:
@@ -46,7 +48,7 @@ class ReadFile:
     parameters = ReadFileArguments
 
     async def prepare(self, arguments: ReadFileArguments, workspace: Workspace) -> Prepared:
-        return reading(arguments.path, workspace)
+        return await prepare_reading(arguments.path, workspace)
 
     async def run(self, arguments: ReadFileArguments, job: Job) -> str:
         lines = (arguments.start_line, arguments.end_line)
@@ -54,7 +56,13 @@ class ReadFile:
         return text
 
 
-def reading(path: str, workspace: Workspace) -> Prepared:
+async def prepare_reading(path: str, workspace: Workspace) -> Prepared:
+    """Raises: ToolError."""
+    prepared: Prepared = await in_thread(_prepare_reading, path, workspace)
+    return prepared
+
+
+def _prepare_reading(path: str, workspace: Workspace) -> Prepared:
     limit = workspace.limit(path)
     return Prepared(effect="read_only", touches=None if limit else workspace.touched(path), limit=limit)
 

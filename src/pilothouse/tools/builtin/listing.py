@@ -16,9 +16,9 @@ from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox import beneath, walking
 from pilothouse.sandbox.file_names import escape, printable
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.base import Arguments, Category, Job, Prepared
+from pilothouse.tools.base import Arguments, Category, Job, PathText, Prepared
 from pilothouse.tools.builtin import patterns
-from pilothouse.tools.builtin.files import reading
+from pilothouse.tools.builtin.files import prepare_reading
 from pilothouse.tools.threads import until_cancelled
 
 LISTED_AT_MOST = 1000
@@ -27,7 +27,7 @@ MARKS = {"folder": "/", "link": "@", "file": "", "other": ""}
 
 
 class ListDirectoryArguments(Arguments):
-    path: str = "."
+    path: PathText = "."
     depth: Annotated[int, Meta(ge=1, le=5)] = 1
 
 
@@ -42,7 +42,7 @@ class ListDirectory:
     parameters = ListDirectoryArguments
 
     async def prepare(self, arguments: ListDirectoryArguments, workspace: Workspace) -> Prepared:
-        return reading(arguments.path, workspace)
+        return await prepare_reading(arguments.path, workspace)
 
     async def run(self, arguments: ListDirectoryArguments, job: Job) -> str:
         return await until_cancelled(lambda stopped: _listing(job.workspace, arguments.path, arguments.depth, stopped))
@@ -75,7 +75,7 @@ def _listing(workspace: Workspace, path: str, depth: int, stopped: Callable[[], 
 
 class GlobArguments(Arguments):
     pattern: Annotated[str, Meta(min_length=1, max_length=1000)]
-    path: str = "."
+    path: PathText = "."
 
 
 class Glob:
@@ -90,10 +90,10 @@ class Glob:
     parameters = GlobArguments
 
     async def prepare(self, arguments: GlobArguments, workspace: Workspace) -> Prepared:
-        return reading(arguments.path, workspace)
+        return await prepare_reading(arguments.path, workspace)
 
     async def run(self, arguments: GlobArguments, job: Job) -> str:
-        wanted = patterns.glob_matcher(self.name, arguments.pattern)
+        wanted = await until_cancelled(lambda _: patterns.glob_matcher(self.name, arguments.pattern))
         return await until_cancelled(lambda stopped: _found(job.workspace, arguments.path, wanted, stopped))
 
 

@@ -10,7 +10,7 @@ from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.base import Arguments, Category, Job, Prepared
+from pilothouse.tools.base import Arguments, Category, Job, PathText, Prepared
 from pilothouse.tools.builtin.byte_edits import has_windows_ends, with_windows_ends
 from pilothouse.tools.builtin.edit import diff, hard_links_note, prepared_edit, put, read_present
 from pilothouse.tools.text_encoding import Encoding
@@ -25,7 +25,7 @@ Action = Literal["replace", "insert", "delete"]
 
 
 class NotebookEditArguments(Arguments):
-    path: str
+    path: PathText
     cell: int | str
     source: str = ""
     kind: Kind | None = None

@@ -9,6 +9,7 @@ from pilothouse.sandbox import walking
 
 _BRACES_AT_MOST = 16
 _ALTERNATIVES_AT_MOST = 256
+_MAX_EXPANDED_CHARACTERS = 20_000
 
 # The pattern. Python decides whether it is one, the table what only one of the two engines has. What still differs is
 # rare: whether marks and control characters count for \w and \s, the other case of a few letters, and whether `.` is a
@@ -45,8 +46,8 @@ def check_regex(pattern: str) -> None:
     found = (words for part in parts for known, words in _REFUSED.items() if re.fullmatch(known, part, re.DOTALL))
     detail = next(found, None)
     try:
-        if detail is None:
-            re.compile(pattern)
+        if detail is None:  # whether it is valid does not depend on the case, and wide ranges take long without
+            re.compile(pattern.removeprefix("(?i)"))
     except (re.error, RecursionError, OverflowError) as error:
         detail = str(error)
     if detail is not None:
@@ -90,6 +91,8 @@ def expand_braces(pattern: str) -> list[str]:
             todo += reversed([text[:start] + text[left + 1 : right] + text[end + 1 :] for left, right in cuts])
         if len(todo) + len(done) > _ALTERNATIVES_AT_MOST:
             raise walking.BadPattern(f"its braces stand for more than {_ALTERNATIVES_AT_MOST} patterns")
+        if sum(map(len, todo)) + sum(map(len, done)) > _MAX_EXPANDED_CHARACTERS:
+            raise walking.BadPattern(f"its braces stand for more than {_MAX_EXPANDED_CHARACTERS:,} characters")
     return done
 
 

@@ -24,16 +24,17 @@ from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox import confinement, processes, walking
 from pilothouse.sandbox.confinement import FREE, Confinement
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.base import Arguments, Category, Job, Prepared
+from pilothouse.tools.base import Arguments, Category, Job, PathText, Prepared
 from pilothouse.tools.builtin import listing, patterns, scan
-from pilothouse.tools.builtin.files import reading
+from pilothouse.tools.builtin.files import prepare_reading
 from pilothouse.tools.builtin.grep_answer import MAX_COUNTED, Answer
 from pilothouse.tools.builtin.grep_encodings import encodings_of, file_note, scan_names
-from pilothouse.tools.threads import until_cancelled
+from pilothouse.tools.threads import entered_in_thread, until_cancelled
 
 SECONDS = 10.0
 _SECONDS_FOR_OTHER_ENCODINGS = 4.0
 _MAX_LISTED_BYTES = 16 * 1024 * 1024
+_READ_BYTES = 16 * 1024
 # One that ripgrep reads as we do; what it narrows is still narrowed by ours.
 _PLAIN_GLOB = re.compile(r"[\w.*-]*(?:\{\w+(?:,\w+)+\})?", re.ASCII)
 
@@ -55,8 +56,8 @@ _LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/nix/store", "/etc/ld
 
 class GrepArguments(Arguments):
     pattern: Annotated[str, Meta(min_length=1, max_length=1000)]
-    path: str = "."
-    glob: str | None = None
+    path: PathText = "."
+    glob: Annotated[str, Meta(max_length=1000)] | None = None
     ignore_case: bool = False
     max_results: Annotated[int, Meta(ge=1, le=2000)] = 200
 
@@ -79,12 +80,11 @@ class Grep:
         self._ripgrep, self._seconds = ripgrep, seconds
 
     async def prepare(self, arguments: GrepArguments, workspace: Workspace) -> Prepared:
-        return reading(arguments.path, workspace)
+        return await prepare_reading(arguments.path, workspace)
 
     async def run(self, arguments: GrepArguments, job: Job) -> str:
-        patterns.check_regex(arguments.pattern)
-        wanted = patterns.glob_matcher(self.name, arguments.glob) if arguments.glob else None
-        with listing.open_places(job.workspace, arguments.path) as places:
+        wanted = await until_cancelled(lambda _: self._checked(arguments))
+        async with entered_in_thread(listing.open_places(job.workspace, arguments.path)) as places:
             answers = [
                 Answer(place, wanted and place.matches(wanted, places[0]), arguments.max_results) for place in places
             ]
@@ -104,6 +104,11 @@ class Grep:
         for other in answers[1:]:
             answers[0].join(other)
         return answers[0].text()
+
+    def _checked(self, arguments: GrepArguments) -> walking.Matches | None:
+        """What the glob matches. Raises: ToolError."""
+        patterns.check_regex(arguments.pattern)
+        return patterns.glob_matcher(self.name, arguments.glob) if arguments.glob else None
 
     async def _by_ripgrep(self, arguments: GrepArguments, answer: Answer, job: Job) -> bool:
         if self._ripgrep is None or not confinement.has_sandbox():
@@ -159,7 +164,7 @@ async def _by_scan(arguments: GrepArguments, answer: Answer, job: Job) -> None:
     answer.forget()
     paths = await until_cancelled(walked)
     answer.notes += listing.notes(walk)
-    with _names(paths) as names:
+    async with entered_in_thread(_names(paths)) as names:
         others = await _listed(_scan_program(names), FREE, answer, job)
     await _search_others(others or [], arguments, answer, job)
     await _scan(paths, arguments, answer, job)
@@ -175,7 +180,7 @@ async def _search_others(paths: list[str], arguments: GrepArguments, answer: Ans
 
 
 async def _scan(paths: Mapping[str, str], arguments: GrepArguments, answer: Answer, job: Job) -> None:
-    with _names(paths) as names:
+    async with entered_in_thread(_names(paths)) as names:
         argv = [*_scan_program(names), arguments.pattern, *("i" * arguments.ignore_case)]
         if not await _search(argv, FREE, answer, job):
             raise ToolError(Code.TOOL_FAILED, tool=Grep.name, detail="the search broke off")
@@ -204,21 +209,26 @@ async def _listed(argv: list[str], confined: Confinement, answer: Answer, job: J
             is_whole = not part
     except TimeoutError:
         pass
-    *unordered, rest = bytes(data).split(b"\0")
-    paths = sorted((path.removeprefix(b"./") for path in unordered), key=lambda path: path.split(b"/"))
     if not is_whole:
         answer.notes.append("[not all files that are not UTF-8 were looked at; narrow the path or the glob]")
-    elif rest:
+    elif data and data[-1] != 0:
         return None
-    return [os.fsdecode(path) for path in paths]
+    return await until_cancelled(lambda _: _paths(bytes(data)))
+
+
+def _paths(data: bytes) -> list[str]:
+    """The names that are complete, in the order of their folders."""
+    names = (name.removeprefix(b"./") for name in data.split(b"\0")[:-1])
+    return [os.fsdecode(name) for name in sorted(names, key=lambda name: name.split(b"/"))]
 
 
 async def _search(argv: list[str], confined: Confinement, answer: Answer, job: Job) -> bool:
     """Whether it came to its end, or as far as is enough. Nothing of it is left when this returns."""
     rest, before = b"", answer.begin()
     async with _started(argv, confined, answer, job) as running:
-        while part := await running.output.read(65536):
+        while part := await running.output.read(_READ_BYTES):
             rest = answer.hear(rest + part)
+            await asyncio.sleep(0)  # a read of what has come already does not give way to others
             if answer.matches - before > MAX_COUNTED:
                 return True
         status = await running.process.wait()
