@@ -56,16 +56,21 @@ async def test_a_call_that_the_mode_denies_reads_no_file(tmp_path: Path, monkeyp
     writes = {"path": "a.txt", "content": "b"}
     world = World(tmp_path, says(("edit_file", edits), ("write_file", writes)), DONE, tools=[EditFile(), WriteFile()])
 
-    def read(*_: object) -> bytes:
-        raise AssertionError("a denied call was prepared")
+    read: list[str] = []
+    original = Workspace.read
 
-    monkeypatch.setattr(Workspace, "read", read)
+    def spy(workspace: Workspace, path: str, *limit: int) -> bytes:
+        read.append(path)
+        return original(workspace, path, *limit)
+
+    monkeypatch.setattr(Workspace, "read", spy)
     async with world.runtime:
         context_id = await world.start("plan")
         await world.turn(context_id)
         calls = (await world.runtime.read_calls(context_id)).items
         assert [call.status for call in calls] == ["denied", "denied"]
         assert {call.reason.code for call in calls if call.reason} == {Code.MODE_DENIED}
+    assert "a.txt" not in read
 
 
 class SlowDenied(NoteTool):
