@@ -9,7 +9,7 @@ PAGE_SOURCES := $(shell find web/src web/public web/index.html web/package-lock.
 AS_ROOT := $(shell test "$$(id -u)" = 0 || command -v sudo)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help install run chat test test-long mutants check page wheel bench docs lock clean tesseract chromium
+.PHONY: help install run chat test test-long mutants check page wheel bench docs lock clean tesseract busybox chromium
 
 help: ## show this
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,10 +23,10 @@ chat: install ## a conversation in the terminal; needs no key
 	@$(BIN)/pilothouse
 
 # Three workers on two cores: many tests wait for processes and disks.
-test: check page $(PEERS)/.done tesseract ## lint, types and all tests, the long ones as a sample; about ten minutes
+test: check page $(PEERS)/.done tesseract busybox ## lint, types and all tests, the long ones as a sample; about ten minutes
 	$(BIN)/python -m pytest -n 3 --dist worksteal
 
-test-long: $(VENV)/.dev $(PAGE)/index.html $(PEERS)/.done tesseract ## the same with the full counts of kills, faults and generated cases
+test-long: $(VENV)/.dev $(PAGE)/index.html $(PEERS)/.done tesseract busybox ## the same with the full counts of kills, faults and generated cases
 	PILOTHOUSE_LONG=1 $(MAKE) page
 	PILOTHOUSE_LONG=1 $(BIN)/python -m pytest -n 3 --dist worksteal -rP
 
@@ -90,6 +90,11 @@ $(PAGE)/index.html: $(NODE)/.done $(PAGE_SOURCES)
 tesseract:
 	@command -v tesseract >/dev/null || $(AS_ROOT) sh -c 'apt-get -qq update; apt-get install -y -qq --no-install-recommends tesseract-ocr' \
 		|| { echo "The tests need the program tesseract: install it (Debian, Ubuntu: apt install tesseract-ocr)." >&2; exit 1; }
+
+# A third shell, with which the judge of command lines is compared.
+busybox:
+	@command -v busybox >/dev/null || $(AS_ROOT) sh -c 'apt-get -qq update; apt-get install -y -qq --no-install-recommends busybox' \
+		|| { echo "The tests need the program busybox: install it (Debian, Ubuntu: apt install busybox)." >&2; exit 1; }
 
 # The browser in which the stories of the page are told.
 chromium:

@@ -125,6 +125,16 @@ MANY = {
 # installed) or somebody listened. The last group was not seen: what its programs do is known from their sources and
 # manuals, and of the date only that it tried to set the clock.
 NOT_RUN = {
+    "names of programs that look like harmless ones": r"""
+!ls
+!cat f.txt
+![ -f f.txt ]
+cat<(ls)
+diff <(ls)<(ls sub)
+time - ls
+time -p - ls
+nice - ls
+""",
     "no version": r"""
 make version
 bash version

@@ -5,6 +5,7 @@ limit, as nobody where the tests run as root, and every process of its group is 
 """
 
 import atexit
+import contextlib
 import functools
 import hashlib
 import os
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,23 +83,49 @@ def run_in_fresh_folder(command: str) -> bool:
 
 def run(command: str, *, patience: float = PATIENCE) -> Outcome:
     """Run a line in a fresh copy of the prepared folder; wait up to `patience` for a change."""
-    base = Path(tempfile.mkdtemp(prefix="lines-"))
+    with _fresh_base() as base:
+        return _run_in(base, _snapshot(base), command, patience)
+
+
+def run_in_turn(commands: Iterable[str]) -> Iterator[Outcome]:
+    """Run lines that should change nothing one after the other; only after a change is the folder made anew."""
+    left = iter(commands)
+    while True:
+        with _fresh_base() as base:
+            before = _snapshot(base)
+            for command in left:
+                outcome = _run_in(base, before, command, 0)
+                yield outcome
+                if outcome.changed:
+                    break
+            else:
+                return
+
+
+def _run_in(base: Path, before: dict[str, tuple[object, ...]], command: str, patience: float) -> Outcome:
     folder = base / "work"
-    group = 0
+    code, errors, group = _bash(command, folder)
     try:
-        subprocess.run(["cp", "-a", str(_prepared()), str(folder)], check=True)
-        (base / "tmp").mkdir()
-        if os.geteuid() == 0:
-            os.chown(base, NOBODY, NOBODY)
-            os.chown(base / "tmp", NOBODY, NOBODY)
-        before = _snapshot(base)
-        code, errors, group = _bash(command, folder)
         until = time.monotonic() + patience
         while (changed := _changes(before, base)) == () and time.monotonic() < until:
             time.sleep(0.02)
         return Outcome(_struck(changed, folder), changed, code, errors)
     finally:
         _end(group)
+
+
+@contextlib.contextmanager
+def _fresh_base() -> Iterator[Path]:
+    """A folder with a fresh copy of the prepared one, and a place for temporary files."""
+    base = Path(tempfile.mkdtemp(prefix="lines-"))
+    try:
+        subprocess.run(["cp", "-a", str(_prepared()), str(base / "work")], check=True)
+        (base / "tmp").mkdir()
+        if os.geteuid() == 0:
+            os.chown(base, NOBODY, NOBODY)
+            os.chown(base / "tmp", NOBODY, NOBODY)
+        yield base
+    finally:
         shutil.rmtree(base, ignore_errors=True)
 
 

@@ -9,7 +9,7 @@ from pilothouse.sandbox.shell import judge
 from tests.scale import LONG, Record
 from tests.security.havoc import havoc
 from tests.security.mutations import mutations
-from tests.security.running import run
+from tests.security.running import run, run_in_turn
 
 MUTATIONS = 20_000 if LONG else 2000
 RUN = 300 if LONG else 60
@@ -38,7 +38,6 @@ def test_rewriting_keeps_what_a_line_does() -> None:
 def test_a_torn_line_that_is_called_read_only_changes_nothing(record_property: Record) -> None:
     """Whatever comes of tearing lines apart: what the judge lets through is run, and must change nothing."""
     lines = [line for line in islice(havoc(SEED), TORN) if judge(line).read_only]
-    with ThreadPoolExecutor(2) as pool:
-        outcomes = list(zip(lines, pool.map(lambda line: run(line, patience=0), lines), strict=True))
+    outcomes = list(zip(lines, run_in_turn(lines), strict=True))
     record_property("figure", f"shell judge: {len(lines)} of {TORN} torn lines let through and run")
     assert [(line, outcome.changed) for line, outcome in outcomes if outcome.changed] == []

@@ -7,6 +7,7 @@ shell may differ, makes the line one that hides something.
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
@@ -44,6 +45,11 @@ _LEAVES = frozenset(
         *("test_operator", "ansi_c_string", "brace_expression"),
     }
 )
+
+
+# Nodes whose parts stand side by side, and those that begin with a sign of their own.
+_ONE_WORD = frozenset({"concatenation", "string", "expansion", "heredoc_redirect", "heredoc_body", "brace_expression"})
+_REDIRECTS = frozenset({"file_redirect", "herestring_redirect", "heredoc_redirect"})
 
 
 @cache
@@ -94,7 +100,7 @@ class Reading:
             self._goes(Level.LINE)
         is_odd = node.type == "comment" and "\n" in _text(node)
         is_odd = is_odd or (node.type in ("regex", "extglob_pattern") and opens_a_command(_text(node)))
-        if is_odd or any(child.type == "((" for child in node.children):
+        if is_odd or any(child.type == "((" for child in node.children) or _has_glued_words(node):
             self._goes(Level.LINE)
         for child in node.children:
             self._walk(child, depth + 1)
@@ -197,6 +203,10 @@ class Reading:
         if not start or (not is_quoted and ("`" in body or "$(" in body or "${" in body or "$[" in body)):
             self._goes(Level.LINE)
 
+    def _negation(self, node: Node, _: int) -> None:
+        if not _text(node)[1:2].isspace():
+            self._goes(Level.LINE)  # `!ls` is the name of a program, `!(ls)` a pattern
+
     def _loop(self, node: Node, _: int) -> None:
         variable = node.child_by_field_name("variable")
         if variable is None or not _SAFE_VARIABLE.fullmatch(_text(variable)):
@@ -249,6 +259,7 @@ _SPECIAL = {
     "command": Reading._command,
     "command_substitution": Reading._substitution,
     "heredoc_redirect": Reading._heredoc,
+    "negated_command": Reading._negation,
     "for_statement": Reading._loop,
     "variable_assignment": Reading._assignment,
     "file_redirect": Reading._redirect,
@@ -296,6 +307,16 @@ def _are_spaced(test: Node, leaves: list[Node]) -> bool:
     starts = [*(leaf.start_byte - test.start_byte for leaf in leaves), len(source) - 1]
     gaps = [source[end:start] for end, start in zip(ends, starts, strict=True)]
     return all(re.fullmatch(rb"(?:[ \t]|\\\n)*[ \t](?:[ \t]|\\\n)*", gap) for gap in gaps)
+
+
+def _has_glued_words(node: Node) -> bool:
+    """Whether two words touch each other: `cat<(ls)` is one word for the shell, and the name of a program."""
+    if node.type in _ONE_WORD:
+        return False
+    return any(
+        left.is_named and right.is_named and left.end_byte == right.start_byte and right.type not in _REDIRECTS
+        for left, right in pairwise(node.children)
+    )
 
 
 def _is_in_double_brackets(node: Node) -> bool:

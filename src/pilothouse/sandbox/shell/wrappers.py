@@ -40,7 +40,7 @@ def _after(options: Options, operands: int = 0) -> Callable[[Args], Finding]:
 
     def judge(args: Args) -> Finding:
         rest = list(args)
-        while rest and rest[0].exact and rest[0].text.startswith("-"):
+        while rest and rest[0].exact and rest[0].text.startswith("-") and rest[0].text != "-":
             word = rest.pop(0)
             if word.text == "--":
                 break

@@ -1,0 +1,102 @@
+"""The judge compared with the shells themselves, on generated lines.
+
+A line that is called read-only is run for real in bash, dash and busybox. Nothing may change, and nothing may begin
+that the judge has not named. bash is what the product runs commands with; without it, every command asks a person.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from pilothouse.sandbox.shell import Judgement, judge
+from tests.scale import LONG, Record
+from tests.security.shell_generator import MARKS, Generator
+from tests.security.shell_runner import SHELLS, ShellRunner
+
+LINES = 100_000 if LONG else 2500
+SEED = 20261116
+READING = (
+    *("awk", "basename", "bash", "cat", "cut", "date", "diff", "dirname", "env", "find", "git", "grep", "head", "id"),
+    *("jq", "ls", "rev", "sed", "seq", "sort", "stat", "tac", "tee", "tr", "uniq", "wc", "xargs", "timeout", "nice"),
+)
+OTHERS = ("touch", "rm", "cp", "mv", "mkdir", "dd", "sh", "python3", "evil.sh", "ln", "chmod", "node", "make", *MARKS)
+# Words of the shell itself that its trace shows where no command stands.
+_KEYWORDS = {"for", "case", "[[", "((", "[", "select", "echo"}
+
+
+@pytest.fixture
+def runner() -> Iterator[ShellRunner]:
+    # Not pytest's own folder: nobody, who runs the lines, must be able to enter it.
+    base = tempfile.mkdtemp(prefix="shells-")
+    try:
+        with ShellRunner(Path(base), READING, OTHERS) as runner:
+            yield runner
+    finally:
+        shutil.rmtree(base, ignore_errors=True)
+
+
+def installed() -> list[str]:
+    return [name for name, command in SHELLS.items() if shutil.which(command[0])]
+
+
+def harmless(count: int) -> list[tuple[str, Judgement]]:
+    lines = islice(Generator(SEED).lines(), count)
+    return [(line, judgement) for line in lines if (judgement := judge(line)).read_only]
+
+
+def is_for(shell: str, line: str) -> bool:
+    """`[[ … ]]` is a command of bash: other shells take its operators for their own."""
+    return shell == "bash" or "[[" not in line
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_runner_sees_a_written_file_and_a_started_program(runner: ShellRunner, shell: str) -> None:
+    if shell not in installed():
+        pytest.skip(f"{shell} is not installed")
+    assert runner.run(shell, "[ -f f.txt > PWNED ]").changed == ["PWNED"]
+    assert runner.run(shell, "rm -f victim & ./evil.sh").started == ["rm"]
+    assert runner.run(shell, "(./evil.sh &) &").changed == ["PWNED"]
+    assert runner.run(shell, "[ '' || PWNED ]").started == ["PWNED"]
+    assert runner.run(shell, "cat f.txt | wc -l").changed == []
+    assert set(runner.run(shell, "cat f.txt | wc -l").started) == {"cat", "wc"}
+
+
+@pytest.mark.seconds(1500)
+def test_generated_lines_that_are_called_read_only_change_nothing(runner: ShellRunner, record_property: Record) -> None:
+    lines, shells, wrong = harmless(LINES), installed(), []
+    for line, judgement in lines:
+        names = {words[0].rpartition("/")[2] for words in judgement.commands if words}
+        for shell in shells:
+            if not is_for(shell, line):
+                continue
+            deed = runner.run(shell, line)
+            unseen = {name for name in (*deed.started, *deed.traced) if "=" not in name} - names - _KEYWORDS
+            if deed.changed or unseen:
+                wrong.append((shell, line, deed.changed, unseen))
+    figure = f"shell judge: {len(lines)} of {LINES} generated lines read-only, run in {', '.join(shells)}: "
+    record_property("figure", f"{figure}{len(wrong)} did more")
+    assert wrong[:20] == []
+
+
+@pytest.mark.seconds(900)
+def test_bash_parses_generated_lines_into_the_commands_that_the_judge_names(
+    runner: ShellRunner, record_property: Record
+) -> None:
+    """bash prints a function as it has parsed it: redirections where they belong, words and ends of lines in order."""
+    lines, unread, wrong = harmless(LINES), 0, []
+    for line, judgement in lines:
+        form = runner.form(line)
+        body = judge(form.partition("{")[2].rpartition("}")[0]) if form else judgement
+        if body.hidden == "line":
+            unread += 1  # the grammar cannot read what bash has printed: it says nothing of the line
+        elif not body.read_only or set(body.commands) != set(judgement.commands):
+            wrong.append((line, form, set(body.commands) ^ set(judgement.commands)))
+    record_property(
+        "figure", f"shell judge: {len(lines)} lines as bash parses them, {unread} unread, {len(wrong)} else"
+    )
+    assert wrong[:20] == []
+    assert unread <= len(lines) * 0.02
