@@ -32,6 +32,14 @@ sed -n p < f.txt -i g.txt
 git branch 2>&1 PWNED
 git log 2>/dev/null --output=PWNED
 """,
+    "process substitutions in expansions and patterns": r"""
+echo ${x:-<(touch PWNED)}
+echo PWNED ${x:-| a<(touch PWNED)gs -i touch PWNED{}
+echo ${x-a>(touch PWNED)}
+x=a; echo ${x+<(touch PWNED)}
+x=a; echo ${x#<(touch PWNED)}
+x=a; echo ${x/a/<(touch PWNED)}
+""",
     "patterns that are expanded": r"""
 [[ x =~ ^(`touch PWNED`)$ ]]
 x='$(touch PWNED)'; [[ x =~ ^(${x@P})$ ]]
@@ -129,6 +137,8 @@ NOT_RUN = {
 !ls
 !cat f.txt
 ![ -f f.txt ]
+[['a' = b ]]
+[["$x" = b ]]
 cat<(ls)
 diff <(ls)<(ls sub)
 time - ls

@@ -99,7 +99,7 @@ class Reading:
         elif node.type not in _THROUGH and node.type not in _LEAVES:
             self._goes(Level.LINE)
         is_odd = node.type == "comment" and "\n" in _text(node)
-        is_odd = is_odd or (node.type in ("regex", "extglob_pattern") and opens_a_command(_text(node)))
+        is_odd = is_odd or (node.type in ("regex", "extglob_pattern") and _expands(_text(node)))
         if is_odd or any(child.type == "((" for child in node.children) or _has_glued_words(node):
             self._goes(Level.LINE)
         for child in node.children:
@@ -172,7 +172,7 @@ class Reading:
 
     def _expansion(self, node: Node, _: int) -> None:
         """`${…}`: what would look through a value (`!`, `@`), or calculate with it, can run what stands in it."""
-        if any(sign in _text(node)[2:] for sign in ("$", "`", "'", '"', "\\", "\n")):
+        if any(sign in _text(node)[2:] for sign in ("$", "`", "'", '"', "\\", "\n", "<", ">")):
             self._goes(Level.LINE)  # what stands in there is not always a node of its own
         operators = [_text(child) for child in node.children if not child.is_named][1:-1]
         if any(operator in ("!", "@", "=", ":=") or operator.isalpha() for operator in operators):
@@ -228,7 +228,10 @@ class Reading:
         The grammar reads both alike, as an expression. In `[ … ]` the shell sees words: `>` redirects there, `&&`, `|`
         and a line's end begin another command, and two tokens without a blank between them are one word.
         """
-        if _text(node).startswith("[["):
+        text = _text(node)
+        if text.startswith("[["):
+            if not (text[2].isspace() and text[-3].isspace()):
+                self._goes(Level.LINE)  # `[[a` is the name of a program
             self.commands.append(Simple(literal("[[")))
             return
         leaves = list(_leaf_words(node))
@@ -307,6 +310,10 @@ def _are_spaced(test: Node, leaves: list[Node]) -> bool:
     starts = [*(leaf.start_byte - test.start_byte for leaf in leaves), len(source) - 1]
     gaps = [source[end:start] for end, start in zip(ends, starts, strict=True)]
     return all(re.fullmatch(rb"(?:[ \t]|\\\n)*[ \t](?:[ \t]|\\\n)*", gap) for gap in gaps)
+
+
+def _expands(pattern: str) -> bool:
+    return opens_a_command(pattern) or "<(" in pattern or ">(" in pattern
 
 
 def _has_glued_words(node: Node) -> bool:
