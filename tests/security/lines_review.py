@@ -32,6 +32,12 @@ sed -n p < f.txt -i g.txt
 git branch 2>&1 PWNED
 git log 2>/dev/null --output=PWNED
 """,
+    "a variable that holds a descriptor": r"""
+echo a {PATH}>/dev/null; cat f.txt
+{ ls; } {PATH}</dev/null; cat f.txt
+true {PATH}<&0; cat f.txt
+true {PATH}<<<a; cat f.txt
+""",
     "process substitutions in expansions and patterns": r"""
 echo ${x:-<(touch PWNED)}
 echo PWNED ${x:-| a<(touch PWNED)gs -i touch PWNED{}
@@ -120,6 +126,8 @@ printf ':!touch PWNED\n:q!\n' | vim -v
 
 # The grammar ends these texts before the shell does, and takes what follows for a quoted word.
 MANY = {
+    "a variable that holds a descriptor": ("true {PATH}<<E\na\nE\ncat f.txt",),
+    "a line that goes on in quotes": ('printf "% \\\nn" PATH; cat f.txt',),
     "the end of a text": (
         "cat <<EOF\nx \\\nEOF\necho '\nEOF\ntouch PWNED\n: '",
         "cat <<-'EOF'\n  EOF\necho '\nEOF\ntouch PWNED\n: '",

@@ -19,6 +19,7 @@ from pilothouse.sandbox.shell.words import UNKNOWN, Misread, Word, literal, open
 LENGTH_AT_MOST = 20_000
 _DEPTH_AT_MOST = 60
 _PLAIN_VARIABLE = re.compile(r"\$\{[A-Za-z_]\w*\}")
+_DESCRIPTOR = re.compile(rb"(?:^|[\s;&|()<>])(?:\d+|\{[^\s{}]+\})$")
 _NUMBER = re.compile(r"[-+*/%()\s\d]+")
 _SAFE_VARIABLE = re.compile(r"[a-z_][a-z0-9_]*")
 _SAFE_BEFORE_A_COMMAND = re.compile(r"LC_[A-Z]+|LANG|LANGUAGE|TZ|NO_COLOR|COLUMNS|LINES|CLICOLOR|TERM")
@@ -100,6 +101,8 @@ class Reading:
             self._goes(Level.LINE)
         is_odd = node.type == "comment" and "\n" in _text(node)
         is_odd = is_odd or (node.type in ("regex", "extglob_pattern") and _expands(_text(node)))
+        # `{PATH}<` sets a variable, and the 0 of `0<` is no word.
+        is_odd = is_odd or (node.type in _REDIRECTS and bool(_DESCRIPTOR.search(_text_before(node))))
         if is_odd or any(child.type == "((" for child in node.children) or _has_glued_words(node):
             self._goes(Level.LINE)
         for child in node.children:
@@ -333,6 +336,14 @@ def _is_in_double_brackets(node: Node) -> bool:
             return False  # judged as a whole
         above = above.parent
     return above is not None and _text(above).startswith("[[")
+
+
+def _text_before(node: Node) -> bytes:
+    """The text of the line up to a node."""
+    root = node
+    while root.parent is not None:
+        root = root.parent
+    return (root.text or b"")[: node.start_byte - root.start_byte]
 
 
 def _text(node: Node) -> str:

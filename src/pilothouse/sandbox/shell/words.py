@@ -8,7 +8,7 @@ from tree_sitter import Node
 # What stands in a bare word without a backslash before it. Anything else there means that we and the shell differ.
 _BARE = re.compile(r"(?:[^\s\\;|&<>()$`\"'#]|(?<!^)#|\\[^\n])*", re.DOTALL)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_ESCAPE_IN_QUOTES = re.compile(r"\\([$`\"\\])")
+_ESCAPE_IN_QUOTES = re.compile(r"\\(?:\n|([$`\"\\]))")  # a line that goes on leaves nothing behind
 _OPENS = re.compile(r"(?<!\\)(?:\\\\)*(?:\$[({\[]|`)")
 _GLOB = re.compile(r"(?<!\\)(?:\\\\)*[*?\[\]{}]")
 
@@ -105,7 +105,7 @@ def _quoted(node: Node) -> Word:
         text = _text(node)[1:-1]
         if opens_a_command(text):
             raise Misread(text)
-        return literal(_ESCAPE_IN_QUOTES.sub(r"\1", text))
+        return literal(_ESCAPE_IN_QUOTES.sub(lambda found: found[1] or "", text))
     before = (node.text or b"")[1 : inner[0].start_byte - node.start_byte].decode()
     return Word(before, exact=False, operand=before.strip() != "" and before[0] not in "-\\")
 
