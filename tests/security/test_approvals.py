@@ -147,6 +147,24 @@ async def test_a_program_that_changed_since_it_was_shown_does_not_run(tmp_path: 
     assert (record.status, record.reason.code) == ("failed", Code.FILE_CHANGED)
 
 
+@pytest.mark.parametrize(
+    ("command", "may_change"), [("./build.sh", False), ("cd sub && ./build.sh", False), ("unknown-program", True)]
+)
+async def test_a_person_is_told_when_what_a_command_runs_may_change(
+    tmp_path: Path, command: str, may_change: bool
+) -> None:
+    for folder in (tmp_path, tmp_path / "sub"):
+        folder.mkdir(exist_ok=True)
+        (folder / "build.sh").write_text("#!/bin/sh\n")
+    here = world(tmp_path, runs(command), DONE)
+    async with here.runtime, Served(here.runtime, [tmp_path]) as served, served.client() as client:
+        context_id, (call,) = await waiting(here)
+        answer = await client.call("GET", f"/api/contexts/{context_id}/tool-calls/{call.id}")
+        assert answer["may_change"] is may_change
+    assert ("can still change after you approve" in shown(call, "en")) is may_change
+    assert ("仍可能被更改" in shown(call, "zh")) is may_change
+
+
 CHANGED = {
     "write_file": {"path": "f", "content": "of the model\n"},
     "edit_file": {"path": "f", "edits": [{"old_text": "shown", "new_text": "of the model"}]},

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from pilothouse.config.reading import read_text, refused
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import Conflict, StoreRefused
 from pilothouse.domain.jsonc import plain_json
+from pilothouse.domain.runner_files import PACKAGE, first_files, package_words
 from pilothouse.domain.trust import FolderTrust, TrustStatus
 from pilothouse.domain.values import Timestamp, Value
 from pilothouse.private_file import replace_private_file
@@ -25,6 +26,7 @@ FOLDER = ".pilothouse"
 CONFIG, TOOLS, SERVERS = "config.toml", "tools.toml", "mcp_servers.json"
 _NAMES = (CONFIG, TOOLS, SERVERS)
 _FILES_AT_MOST = 500
+_MAX_PACKAGE_BYTES = 1024 * 1024
 
 
 class _Trusted(Value, kw_only=True):
@@ -144,21 +146,50 @@ def _check_no_links(*paths: Path) -> None:
 
 
 def _programs(folder: str, servers: str | None) -> dict[str, str]:
-    """What lies in the folder and is named in the file of its servers: to change it is to change what is started."""
+    """What lies in the folder and decides what its servers run: files that their file names, the first files of the
+    runners that start them, and files that a package names. To change one is to change what is started."""
     try:
-        words = set(_words(json.loads(plain_json(servers or "null"))))
+        data = json.loads(plain_json(servers or "null"))
     except (ValueError, RecursionError):
         return {}
+    words = set(_words(data))
     words |= {word.partition("=")[2] for word in words if "=" in word}
-    # A name is meant as seen from the folder, or from where a server is started.
-    starts = [folder, *(word for word in words if os.path.isabs(word) and os.path.isdir(word))]
-    found: dict[str, str] = {}
-    for word in sorted(words):
-        for start in starts:
-            path = os.path.normpath(os.path.join(start, word)) if "\0" not in word else ""
-            if path.startswith(folder.rstrip("/") + "/"):
-                found |= {os.path.relpath(each, folder): _digest_of(each) for each in _files(path)}
-    return found
+    # A name is meant as seen from the folder, or from one that the file names: where a server is started.
+    starts = [folder, *sorted(path for word in words if os.path.isdir(path := _joined(folder, word)))]
+    first = {name for command in _commands(data) for name in first_files(command)}
+    found = _held_in(folder, starts, words | first)
+    packages = [_package_text(os.path.join(folder, name)) for name in found if os.path.basename(name) == PACKAGE]
+    return found | _held_in(folder, starts, {word for text in packages for word in package_words(text)})
+
+
+def _held_in(folder: str, starts: Sequence[str], names: Iterable[str]) -> dict[str, str]:
+    """The files of the folder that these names lead to, with their digests."""
+    paths = {_joined(start, name) for name in sorted(names) for start in starts}
+    inside = sorted(path for path in paths if path.startswith(folder.rstrip("/") + "/"))
+    return {os.path.relpath(each, folder): _digest_of(each) for path in inside for each in _files(path)}
+
+
+def _joined(start: str, word: str) -> str:
+    return os.path.normpath(os.path.join(start, word)) if "\0" not in word else ""
+
+
+def _package_text(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return file.read(_MAX_PACKAGE_BYTES).decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def _commands(data: Any) -> Iterator[list[str]]:
+    """The commands of servers, with their arguments."""
+    if isinstance(data, dict):
+        command, arguments = data.get("command"), data.get("args")
+        if isinstance(command, str | list):
+            yield [*_words(command), *_words(arguments)]
+    if isinstance(data, dict | list):
+        for value in data.values() if isinstance(data, dict) else data:
+            yield from _commands(value)
 
 
 def _files(path: str) -> list[str]:

@@ -13,6 +13,8 @@ from pilothouse.domain.values import CallId, ContextId, MessageId, Timestamp, Tu
 Status = Literal[
     "pending", "approved", "executing", "executed", "failed", "rejected", "denied", "cancelled", "interrupted"
 ]
+PARTIAL_BASIS = ":partial"
+"""Ends the basis of a command that may run other files than those that the basis names."""
 OPEN: frozenset[Status] = frozenset({"pending", "approved", "executing"})
 Effect = Literal["read_only", "mutating", "question", "delegating", "unknown"]
 
@@ -68,6 +70,11 @@ class CallRecord(Value, kw_only=True):
     @property
     def is_open(self) -> bool:
         return self.status in OPEN
+
+    @property
+    def may_change(self) -> bool:
+        """Whether files that decide what a command runs may change after the approval without being noticed."""
+        return self.basis is not None and self.basis.endswith(PARTIAL_BASIS)
 
     @property
     def is_question(self) -> bool:

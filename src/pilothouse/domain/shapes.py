@@ -51,6 +51,8 @@ class CallShape(Value, kw_only=True, omit_defaults=False):
     effect: Effect
     read_only: bool
     dangerous: tuple[str, ...] = ()
+    may_change: bool = False
+    """Whether files that decide what a command runs may change after the approval without being noticed."""
     status: Status
     rule_offers: tuple[RuleOffer, ...] = ()
     requested_at: Timestamp

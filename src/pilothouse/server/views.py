@@ -142,6 +142,7 @@ def _call_shape(record: CallRecord, offers: tuple[RuleOffer, ...], result: str |
         effect=record.effect,
         read_only=record.effect == "read_only",
         dangerous=record.dangerous,
+        may_change=record.may_change,
         status=record.status,
         rule_offers=offers,
         requested_at=record.requested_at,

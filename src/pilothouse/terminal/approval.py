@@ -57,6 +57,8 @@ def shown(call: CallRecord, language: Language) -> str:
         parts.append("  → " + ", ".join(call.touches[1:]))
     if call.dangerous:
         parts.append(tell("dangerous", language, what=say_dangers(call.dangerous, language)))
+    if call.may_change:
+        parts.append(tell("may_change", language))
     if call.reason is not None:
         parts.append(say(call.reason, language))
     return visible("\n".join(parts))

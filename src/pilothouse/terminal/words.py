@@ -118,6 +118,10 @@ _WORDS: dict[str, tuple[str, str]] = {
     "tools_all": ("all tools", "全部工具"),
     "tools_only": ("only {tools}", "仅限 {tools}"),
     "tools_not": ("not {tools}", "不含 {tools}"),
+    "may_change": (
+        "The files that this command runs can still change after you approve it.",
+        "你批准之后，此命令所运行的文件仍可能被更改。",
+    ),
     "dangerous_start": ("This would start:", "这将启动："),
     "sure": ("y = yes, anything else = no > ", "y = 是，其他 = 否 > "),
     "policy": ("Approval policy: {policy}", "审批策略：{policy}"),

@@ -67,6 +67,8 @@ class Reading:
         self.dangers: set[str] = set()
         self.targets: list[str] = []
         self.sources: list[str] = []
+        self.replaced: list[str | None] = []
+        """Files that redirections write to; None for one whose name is not known."""
         self.is_plain = False
         try:
             self._read(text)
@@ -171,7 +173,10 @@ class Reading:
             self._goes(Level.LINE)
         self._goes(Level.WRITES)
         self.targets.append(word.text)
-        self.dangers.add("network" if word.text.startswith("/dev/") else "overwrite")
+        if word.text.startswith("/dev/"):
+            self.dangers.add("network")
+        else:
+            self.replaced.append(word.text if word.exact else None)
 
     def _expansion(self, node: Node, _: int) -> None:
         """`${…}`: what would look through a value (`!`, `@`), or calculate with it, can run what stands in it."""

@@ -36,6 +36,12 @@ class Judgement(Value, kw_only=True):
     leading: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+    """Every known word of the line's commands, behind unknown ones too."""
+    programs: tuple[tuple[str, ...], ...] = ()
+    """Those of the commands that may start anything."""
+    redirected: tuple[str, ...] = ()
+    """Files that the line would replace if they exist, where nothing else makes it overwrite; all of them are known."""
 
     @property
     def line(self) -> CommandLine:
@@ -55,10 +61,13 @@ def judge(line: str) -> Judgement:
         strict=level == Level.STRICT,
         hidden="no" if level <= Level.WRITES else "program" if level is Level.PROGRAM else "line",
         simple=simple,
-        dangers=tuple(sorted(judging.dangers)),
+        dangers=tuple(sorted(judging.dangers | {"overwrite"} if judging.redirected else judging.dangers)),
         leading=_leading(judging.commands[0]) if simple else (),
         written=tuple(dict.fromkeys(judging.written))[:_WORDS_AT_MOST],
         read=tuple(reading.sources)[:_WORDS_AT_MOST],
+        named=tuple(dict.fromkeys(judging.named))[:_WORDS_AT_MOST],
+        programs=tuple(dict.fromkeys(judging.programs)),
+        redirected=() if "overwrite" in judging.dangers or None in judging.redirected else judging.targets,
     )
 
 
@@ -68,12 +77,20 @@ class _Judging:
         self.commands: list[tuple[str, ...]] = []
         self.dangers: set[str] = set()
         self.written: list[str] = []
+        self.named: list[str] = []
+        self.programs: list[tuple[str, ...]] = []
+        self.redirected: list[str | None] = []
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        return tuple(target for target in self.redirected if target is not None)[:_WORDS_AT_MOST]
 
     def line(self, text: str, depth: int) -> Reading:
         reading = Reading(text)
         self._goes(reading.level)
         self.dangers |= reading.dangers
         self.written += reading.targets
+        self.redirected += reading.replaced
         if not reading.commands and text.strip() and reading.level is Level.STRICT and not _is_comment(text):
             self._goes(Level.WRITES if "=" in text else Level.LINE)
         for command in reading.commands:
@@ -88,8 +105,11 @@ class _Judging:
         if not command.name.exact:
             self._goes(Level.LINE)
             return
+        self.named += [word.text for word in (command.name, *command.args) if word.exact or word.text[:2] == "~/"]
         finding = known(command)
         self._goes(finding.level)
+        if finding.level >= Level.PROGRAM:
+            self.programs.append(command.literals)
         self.dangers |= finding.dangers
         if finding.level >= Level.WRITES:
             self.written += [part for word in command.args for part in (word.text, *word.text.split("=")[1:]) if part]

@@ -137,7 +137,7 @@ def _with_more(level: Level, *dangers: str) -> Callable[[Args], Finding]:
     return lambda args: _inner(args, level, *dangers) if args and args[0].operand else _anywhere(args, *dangers)
 
 
-_SHELLS = names("sh dash ash ksh mksh zsh fish")
+SHELLS = names("sh dash ash ksh mksh zsh fish bash")
 INTERPRETERS = names("python python3 node deno bun perl ruby php lua npx uvx awk sed vim vi emacs ssh")
 _LOOSE = names(
     "busybox setsid ionice chrt taskset unshare chroot flock strace ltrace script watch parallel nsenter runuser "
@@ -145,7 +145,7 @@ _LOOSE = names(
 )
 
 WRAPPERS: Mapping[str, Callable[[Args], Finding]] = {
-    **dict.fromkeys(_SHELLS, _other_shell),
+    **dict.fromkeys(SHELLS, _other_shell),
     "bash": _shell,
     **dict.fromkeys(_LOOSE, _loose()),
     ".": _hides,

@@ -3,7 +3,6 @@
 import asyncio
 import codecs
 import contextlib
-import hashlib
 import os
 import re
 import shutil
@@ -26,6 +25,7 @@ from pilothouse.sandbox.shell import Judgement, judge
 from pilothouse.sandbox.workspace import Workspace, real_path
 from pilothouse.tools.artifacts import UPLOADS
 from pilothouse.tools.base import Arguments, Category, Job, PathText, Prepared, ToolOutput
+from pilothouse.tools.builtin.command_files import CommandFiles, inspect_files
 from pilothouse.tools.results import Output
 from pilothouse.tools.threads import in_thread
 from pilothouse.tools.undo.command_recorder import CommandRecorder
@@ -35,7 +35,6 @@ _HAS_PROC = Path("/proc/self/fd").is_dir()
 # The kernel takes 128 KiB for one argument of a program: what is longer belongs into a script.
 MAX_COMMAND_CHARACTERS = 100_000
 _MAX_CHECKED_PATHS = 10_000
-_SCRIPT_AT_MOST = 1024 * 1024
 _NAMED_AT_MOST = 20
 _GIT_RECORDS = frozenset({"add", "commit", "stage"})
 _FILE_WRITERS = frozenset(
@@ -103,13 +102,14 @@ class Execute:
         # Without a kernel that stops what a folder makes a program do, only what needs none runs by itself.
         harmless = judgement.read_only if confinement.has_sandbox() else judgement.strict
         has_bash = processes.shell().endswith("bash")
+        files = await in_thread(self._files, arguments, in_shell) if limit is None else None
         return Prepared(
             effect="read_only" if harmless and has_bash else "mutating",
             limit=limit,
             preview=arguments.command,
-            dangerous=judgement.dangers,
+            dangerous=_dangers(judgement, files),
             line=await in_thread(self._line, judgement, workspace),
-            basis=await in_thread(self._basis, arguments, in_shell) if limit is None else None,
+            basis=files.basis if files is not None else None,
             ask=await in_thread(_ask, arguments, judgement, in_shell) if limit is None else None,
         )
 
@@ -123,24 +123,20 @@ class Execute:
             return CommandLine(commands=line.commands, hidden=line.hidden)
         return line
 
-    def _basis(self, arguments: ExecuteArguments, workspace: Workspace) -> str:
-        """Names the programs and scripts that the line itself names: what was shown is what runs."""
-        judgement = judge(arguments.command)
-        names = {word for command in judgement.commands for word in command[:_NAMED_AT_MOST]} | set(judgement.read)
+    def _files(self, arguments: ExecuteArguments, workspace: Workspace) -> CommandFiles:
+        """Raises: ToolError for a working directory that cannot be entered."""
         with workspace.directory(arguments.cwd) as fd:
             place = os.fstat(fd)  # the folder itself: what its path leads to may change
-        digest = hashlib.sha256(f"{place.st_dev} {place.st_ino}\n".encode())
-        for name in sorted(names):
-            digest.update(_state_of(name, arguments.cwd, workspace, self._environment.get("PATH")))
-        return digest.hexdigest()
+        start = os.path.join(workspace.root, unescape(arguments.cwd))
+        return inspect_files(judge(arguments.command), start, place, self._environment.get("PATH"))
 
     async def run(self, arguments: ExecuteArguments, job: Job) -> ToolOutput:
         if "\0" in arguments.command:
             raise ToolError(Code.INVALID_ARGUMENTS, tool=self.name, detail="the command holds a NUL character")
-        if job.basis is not None and job.basis != await in_thread(
-            self._basis, arguments, job.workspace.without_mounts()
-        ):
-            raise ToolError(Code.FILE_CHANGED, path=arguments.command)
+        if job.basis is not None:
+            files: CommandFiles = await in_thread(self._files, arguments, job.workspace.without_mounts())
+            if files.basis != job.basis:
+                raise ToolError(Code.FILE_CHANGED, path=arguments.command)
         if job.confined:
             return await self._in_shell(arguments, job, None)
         with _temporary(self._sandbox) as temporary:
@@ -309,17 +305,11 @@ def _is_the_runtimes(real: str, workspace: Workspace) -> bool:
     return any(path == each or each in path.parents for each in workspace.runtimes)
 
 
-def _state_of(name: str, cwd: str, workspace: Workspace, path: str | None) -> bytes:
-    try:
-        content = workspace.read(os.path.join(cwd, escape(name)), _SCRIPT_AT_MOST)
-        return f"{name} {hashlib.sha256(content).hexdigest()}\n".encode()
-    except (ToolError, ValueError):
-        pass
-    found = shutil.which(name, path=path) if "\0" not in name else None
-    if found is None:
-        return b""
-    status = os.stat(found)
-    return f"{name} {found} {status.st_ino} {status.st_size} {status.st_mtime_ns}\n".encode()
+def _dangers(judgement: Judgement, files: CommandFiles | None) -> tuple[str, ...]:
+    """A redirection into a file that does not exist replaces nothing; the basis notices one that appears."""
+    if files is None or not judgement.redirected or files.has_any(judgement.redirected):
+        return judgement.dangers
+    return tuple(danger for danger in judgement.dangers if danger != "overwrite")
 
 
 @contextlib.contextmanager

@@ -32,6 +32,7 @@ export function CallView({ call, workspace, isPast = false }: Given) {
       )}
       {heart?.kind === "diff" && <DiffView text={heart.text} path={pathOf(call, workspace)} />}
       {heart?.kind === "text" && <TextValue text={heart.text} label={t("wholeText")} />}
+      {!isPast && call.may_change === true && <p className="soft small">{t("mayChange")}</p>}
       {touched.length > 0 && (
         <p className="soft small">
           {t("leadsTo", { paths: touched.map((path) => visibleText(withinWorkspace(path, workspace))).join(", ") })}

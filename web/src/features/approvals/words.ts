@@ -12,6 +12,10 @@ export const WORDS = {
   allArguments: ["All arguments", "全部参数"],
   noArguments: ["No arguments", "没有参数"],
   rawJson: ["Raw JSON", "原始 JSON"],
+  mayChange: [
+    "The files that this command runs can still change after you approve it.",
+    "你批准之后，此命令所运行的文件仍可能被更改。",
+  ],
   leadsTo: ["Leads to {paths}", "实际指向 {paths}"],
   dock: ["Approval needed", "需要批准"],
   dockOffer: ["Run this one call?", "要运行这一个调用吗？"],

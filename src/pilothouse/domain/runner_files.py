@@ -1,0 +1,122 @@
+"""The files of a folder that a known runner reads first: to change them is to change what a command runs."""
+
+import json
+import posixpath
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+PACKAGE = "package.json"
+_VERSION = re.compile(r"[\d.]+$")
+_PACKAGE_FILES = (PACKAGE, ".npmrc", ".pnpmfile.cjs", ".yarnrc.yml", "bunfig.toml")
+_PYTHON_PROJECT = ("pyproject.toml", "setup.cfg", "setup.py")
+_GRADLE = ("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts")
+_CONTAINERS = (
+    "Dockerfile",
+    "Containerfile",
+    "compose.yaml",
+    "compose.yml",
+    "docker-compose.yml",
+    "docker-compose.yaml",
+)
+_MAKE = ("GNUmakefile", "makefile", "Makefile")
+_INDEXES = ("index.js", "index.mjs", "index.cjs", "index.ts")
+
+# By the name of the program, without its version.
+_FIRST_FILES: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("make", "gmake", "remake"), _MAKE),
+    **dict.fromkeys(("npm", "pnpm", "yarn", "npx", "pnpx", "bun", "bunx", "corepack"), _PACKAGE_FILES),
+    **dict.fromkeys(("uv", "uvx", "poetry", "pdm", "hatch", "rye", "pip", "pipx"), _PYTHON_PROJECT),
+    **dict.fromkeys(("pytest", "py.test"), ("conftest.py", "pytest.ini", "tox.ini", *_PYTHON_PROJECT)),
+    **dict.fromkeys(("gradle", "gradlew"), (*_GRADLE, "gradle/wrapper/gradle-wrapper.properties")),
+    **dict.fromkeys(("mvn", "mvnw"), ("pom.xml", ".mvn/extensions.xml", ".mvn/jvm.config", ".mvn/maven.config")),
+    **dict.fromkeys(("docker", "podman", "docker-compose"), _CONTAINERS),
+    **dict.fromkeys(("task", "go-task"), ("Taskfile.yml", "Taskfile.yaml", "taskfile.yml", "taskfile.yaml")),
+    **dict.fromkeys(("invoke", "inv", "fab"), ("tasks.py", "fabfile.py")),
+    **dict.fromkeys(("mise", "rtx"), (".mise.toml", "mise.toml")),
+    "ant": ("build.xml",),
+    "bundle": ("Gemfile",),
+    "cargo": ("Cargo.toml", "build.rs", ".cargo/config.toml", ".cargo/config"),
+    "cmake": ("CMakeLists.txt", "CMakePresets.json"),
+    "composer": ("composer.json",),
+    "deno": ("deno.json", "deno.jsonc"),
+    "dotnet": ("Directory.Build.props", "global.json"),
+    "go": ("go.mod", "go.work"),
+    "just": ("justfile", "Justfile", ".justfile"),
+    "lefthook": ("lefthook.yml", "lefthook.yaml"),
+    "mage": ("magefile.go",),
+    "meson": ("meson.build",),
+    "mix": ("mix.exs",),
+    "ninja": ("build.ninja",),
+    "nox": ("noxfile.py",),
+    "pre-commit": (".pre-commit-config.yaml",),
+    "rake": ("Rakefile", "rakefile", "Rakefile.rb"),
+    "sbt": ("build.sbt", "project/build.properties"),
+    "terraform": ("main.tf",),
+    "tox": ("tox.ini", *_PYTHON_PROJECT),
+    "vagrant": ("Vagrantfile",),
+}
+_EVERY_FIRST_FILE = tuple(
+    dict.fromkeys((*(name for files in _FIRST_FILES.values() for name in files), *_INDEXES, "__main__.py"))
+)
+_SCRIPT_FOLDERS = frozenset({"node", "nodejs", "tsx", "ts-node", "bun", "deno", "electron"})
+
+
+def is_runner(program: str) -> bool:
+    """Whether this program is known to run what some file of the folder says."""
+    return _plain_name(program) in _FIRST_FILES
+
+
+def first_files(words: Sequence[str]) -> tuple[str, ...]:
+    """Names of files that decide what a command runs, from the folder in which it runs. They need not exist."""
+    if not words:
+        return ()
+    program = _plain_name(words[0])
+    found = [*_FIRST_FILES.get(program, ())]
+    if program == "python":
+        found += _module_files(words)
+    for word in words[1:]:
+        if posixpath.normpath(word or "/") == ".":
+            found += _EVERY_FIRST_FILE
+        elif program in _SCRIPT_FOLDERS and not word.startswith("-"):
+            found += [f"{word}/{name}" for name in (PACKAGE, *_INDEXES)]
+            found += [f"{word}{ending}" for ending in (".js", ".json", ".node")]
+        elif program == "python" and not word.startswith("-"):
+            found.append(f"{word}/__main__.py")
+    return tuple(dict.fromkeys(found))
+
+
+def package_words(text: str) -> tuple[str, ...]:
+    """Words of a package.json that may name files: of its scripts, and what it starts from."""
+    try:
+        package = json.loads(text)
+    except (ValueError, RecursionError):
+        return ()
+    if not isinstance(package, dict):
+        return ()
+    parts = (package.get(name) for name in ("scripts", "main", "module", "bin", "exports"))
+    return tuple(dict.fromkeys(word for part in parts for line in _texts(part) for word in line.split()))
+
+
+def _plain_name(program: str) -> str:
+    return _VERSION.sub("", posixpath.basename(program)) or program
+
+
+def _module_files(words: Sequence[str]) -> Iterator[str]:
+    """`python -m a.b` runs a/__init__.py, and a/b.py or a/b/__main__.py; a module may be a runner itself."""
+    for index, word in enumerate(words[1:], start=1):
+        module = words[index + 1] if word == "-m" and index + 1 < len(words) else word[2:] if word[:2] == "-m" else ""
+        if not module:
+            continue
+        yield from _FIRST_FILES.get(module, ())
+        parts = module.split(".")
+        for end in range(1, len(parts) + 1):
+            path = "/".join(parts[:end])
+            yield from (f"{path}/__init__.py", f"{path}/__main__.py", f"{path}.py")
+
+
+def _texts(data: object, depth: int = 0) -> Iterator[str]:
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict) and depth < 5:
+        for value in data.values():
+            yield from _texts(value, depth + 1)

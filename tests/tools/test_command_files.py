@@ -1,0 +1,226 @@
+"""What a command runs is what was shown: scripts and the first files of known runners are part of an approval."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pilothouse.domain.calls import PARTIAL_BASIS
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import ToolError
+from pilothouse.domain.values import CallId
+from pilothouse.sandbox.workspace import Workspace
+from pilothouse.tools.base import Job, Prepared
+from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
+
+HARMLESS = "#!/bin/sh\necho harmless\n"
+HOSTILE = "#!/bin/sh\ntouch RAN\n"
+MEGABYTE = 1024 * 1024
+
+
+@pytest.fixture
+def execute() -> Execute:
+    return Execute(dict(os.environ))
+
+
+async def prepared(execute: Execute, command: str, folder: Path, cwd: str = ".") -> Prepared:
+    return await execute.prepare(ExecuteArguments(command=command, cwd=cwd), Workspace(folder))
+
+
+async def is_refused(execute: Execute, command: str, folder: Path, shown: Prepared) -> bool:
+    """Whether the command, as it was shown, does not run now."""
+    job = Job(call_id=CallId("call"), workspace=Workspace(folder), basis=shown.basis, seconds=20)
+    try:
+        await execute.run(ExecuteArguments(command=command), job)
+    except ToolError as error:
+        return error.reason.code is Code.FILE_CHANGED
+    return False
+
+
+def put(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+SCRIPTS = {
+    "cd sub && ./run.sh": "sub/run.sh",
+    "cd sub; cd deep; ./run.sh": "sub/deep/run.sh",
+    "cd same && cd same && sh run.sh": "same/same/run.sh",
+    "cd sub && cd .. && cd other && ./run.sh": "other/run.sh",
+    "cd ./sub/ && exec ./run.sh": "sub/run.sh",
+    "(cd sub && sh run.sh)": "sub/run.sh",
+    "pushd sub >/dev/null && ./run.sh": "sub/run.sh",
+    "env -C sub ./run.sh": "sub/run.sh",
+    "env --chdir=sub ./run.sh": "sub/run.sh",
+    "bash -c 'cd sub && ./run.sh'": "sub/run.sh",
+    "find . -name x; cd sub && sh ./run.sh $HOME": "sub/run.sh",
+    "echo $HOME && cd sub && sh run.sh": "sub/run.sh",
+    "sh -- sub/run.sh": "sub/run.sh",
+    "echo " + "word " * 30 + "; ./run.sh": "run.sh",
+    "sh -c 'exec ./run.sh'": "run.sh",
+    "cp run.sh copy.sh && sh copy.sh": "run.sh",
+    "make": "Makefile",
+    "make -C sub": "sub/Makefile",
+    "make -Csub all": "sub/Makefile",
+    "make --directory=sub": "sub/Makefile",
+    "cd sub && make test": "sub/GNUmakefile",
+    "make -f other.mk": "other.mk",
+    "npm start": "package.json",
+    "npm run build": "package.json",
+    "npm --prefix sub run build": "sub/package.json",
+    "pnpm -C sub test": "sub/package.json",
+    "yarn build": "package.json",
+    "cd web && npm test": "web/package.json",
+    "python3 -m tool": "tool/__main__.py",
+    "python3 -m tool.part": "tool/part.py",
+    "python3 -mtool": "tool.py",
+    "python3.11 sub": "sub/__main__.py",
+    "cd sub && python -m tool": "sub/tool.py",
+    "node .": "index.js",
+    "node server": "server/index.js",
+    "just build": "justfile",
+    "tox -e py": "tox.ini",
+    "nox": "noxfile.py",
+    "python -m pytest": "conftest.py",
+    "cargo run": "build.rs",
+    "./gradlew build": "build.gradle",
+}
+
+
+@pytest.mark.parametrize("command", SCRIPTS)
+async def test_a_command_does_not_run_when_the_file_it_runs_has_changed(
+    tmp_path: Path, execute: Execute, command: str
+) -> None:
+    for folder in ("sub/deep", "other", "same/same", "web", "server"):
+        (tmp_path / folder).mkdir(parents=True)
+    put(tmp_path / SCRIPTS[command], HARMLESS)
+    shown = await prepared(execute, command, tmp_path)
+    assert shown.limit is None
+    put(tmp_path / SCRIPTS[command], HOSTILE)
+    assert await is_refused(execute, command, tmp_path, shown)
+    assert list(tmp_path.rglob("RAN")) == []
+
+
+@pytest.mark.parametrize("command", SCRIPTS)
+async def test_a_command_does_not_run_when_the_file_it_runs_has_appeared(
+    tmp_path: Path, execute: Execute, command: str
+) -> None:
+    for folder in ("sub/deep", "other", "same/same", "web", "server", "tool"):
+        (tmp_path / folder).mkdir(parents=True)
+    shown = await prepared(execute, command, tmp_path)
+    put(tmp_path / SCRIPTS[command], HOSTILE)
+    assert await is_refused(execute, command, tmp_path, shown)
+    assert list(tmp_path.rglob("RAN")) == []
+
+
+@pytest.mark.parametrize("size", [2 * MEGABYTE, 80 * MEGABYTE])
+async def test_the_end_of_a_large_script_counts(tmp_path: Path, execute: Execute, size: int) -> None:
+    script = tmp_path / "big.sh"
+    put(script, "#!/bin/sh\nexit\n")
+    os.truncate(script, size)
+    shown = await prepared(execute, "sh big.sh", tmp_path)
+    with script.open("r+b") as file:
+        file.seek(size - 10)
+        file.write(b"touch RAN\n")
+    assert await is_refused(execute, "sh big.sh", tmp_path, shown)
+
+
+async def test_a_script_outside_the_workspace_counts(tmp_path: Path, execute: Execute) -> None:
+    root, script = tmp_path / "project", tmp_path / "tools/run.sh"
+    root.mkdir()
+    put(script, HARMLESS)
+    for command in (str(script), f"sh {script}", "../tools/run.sh", f"cd {tmp_path}/tools && ./run.sh"):
+        put(script, HARMLESS)
+        shown = await prepared(execute, command, root)
+        put(script, HOSTILE)
+        assert await is_refused(execute, command, root, shown), command
+
+
+async def test_a_folder_that_took_the_place_of_the_entered_one_counts(tmp_path: Path, execute: Execute) -> None:
+    for folder in ("sub", "other"):
+        (tmp_path / folder).mkdir()
+    command = "cd sub && touch here"
+    shown = await prepared(execute, command, tmp_path)
+    (tmp_path / "sub").rename(tmp_path / "old")
+    (tmp_path / "other").rename(tmp_path / "sub")
+    assert await is_refused(execute, command, tmp_path, shown)
+
+
+async def test_a_file_that_a_package_names_counts(tmp_path: Path, execute: Execute) -> None:
+    put(tmp_path / "package.json", '{"scripts": {"build": "node tools/build.js --fast"}, "main": "lib/main.js"}')
+    for name, command in (("tools/build.js", "npm run build"), ("lib/main.js", "node .")):
+        put(tmp_path / name, "harmless")
+        shown = await prepared(execute, command, tmp_path)
+        put(tmp_path / name, "hostile")
+        assert await is_refused(execute, command, tmp_path, shown), command
+
+
+async def test_what_a_command_only_reads_may_change_meanwhile(tmp_path: Path, execute: Execute) -> None:
+    log = tmp_path / "app.log"
+    log.write_text("one\n")
+    shown = await prepared(execute, "tail -n 5 app.log", tmp_path)
+    log.write_text("one\ntwo\n")
+    assert not await is_refused(execute, "tail -n 5 app.log", tmp_path, shown)
+
+
+async def test_files_of_which_none_is_run_do_not_hold_a_command_up(tmp_path: Path, execute: Execute) -> None:
+    put(tmp_path / "sub/run.sh", HARMLESS)
+    shown = await prepared(execute, "cd sub && ./run.sh", tmp_path)
+    put(tmp_path / "sub/other.sh", HARMLESS)
+    os.utime(tmp_path / "sub/run.sh", (1, 1))
+    assert not await is_refused(execute, "cd sub && ./run.sh", tmp_path, shown)
+
+
+COVERED = (
+    "./run.sh",
+    "sh run.sh",
+    "cd sub && ./run.sh",
+    "make",
+    "npm run x",
+    "python3 tool.py",
+    "touch x",
+    "ls",
+    "rm -r sub",
+)
+OPEN_ENDED = (
+    *(
+        "git commit -m x",
+        "unknown-program",
+        "./absent.sh",
+        "sh *.sh",
+        "sh $x",
+        "cd $x && ./run.sh",
+        "python3 -m absent",
+    ),
+    *("pip install x", "eval $x", 'sh -c "$x"', "cd sub && just", "popd; ./run.sh"),
+)
+
+
+async def test_the_record_says_when_what_a_command_runs_may_change(tmp_path: Path, execute: Execute) -> None:
+    for name in ("run.sh", "sub/run.sh", "Makefile", "package.json", "tool.py"):
+        put(tmp_path / name, "{}")
+    for command in (*COVERED, *OPEN_ENDED):
+        shown = await prepared(execute, command, tmp_path)
+        assert shown.basis is not None
+        assert shown.basis.endswith(PARTIAL_BASIS) == (command in OPEN_ENDED), command
+
+
+async def test_only_a_redirection_into_a_file_that_exists_overwrites(tmp_path: Path, execute: Execute) -> None:
+    put(tmp_path / "old", "")
+    put(tmp_path / "sub/deep", "")
+    fresh = ("ls > new", "ls > sub/new", "cd sub && ls > new", "ls > new 2> also", "ls &> new", "cat < old > new")
+    replacing = (
+        *("ls > old", "ls > new 2> old", "cd sub && ls > deep", 'ls > "$x"', "ls > n*", "cp old new > fresh"),
+        *("ls > ./old", "ls > sub/../old", f"ls > {tmp_path}/old", "ls > ~/old$x", "ls | tee new > fresh"),
+    )
+    for command in (*fresh, *replacing):
+        shown = await prepared(execute, command, tmp_path)
+        assert ("overwrite" in shown.dangerous) == (command in replacing), command
+
+
+async def test_a_file_that_appears_after_it_was_called_new_is_not_replaced(tmp_path: Path, execute: Execute) -> None:
+    shown = await prepared(execute, "ls > new", tmp_path)
+    (tmp_path / "new").write_text("the person's own")
+    assert await is_refused(execute, "ls > new", tmp_path, shown)
+    assert (tmp_path / "new").read_text() == "the person's own"
