@@ -128,6 +128,13 @@ printf ':!touch PWNED\n:q!\n' | vim -v
 MANY = {
     "a variable that holds a descriptor": ("true {PATH}<<E\na\nE\ncat f.txt",),
     "a line that goes on in quotes": ('printf "% \\\nn" PATH; cat f.txt',),
+    "the beginning of a text": (
+        "cat <<EOF |\necho '\nEOF\ntouch PWNED\n: '\nEOF",
+        "cat <<EOF &&\necho '\nEOF\ntouch PWNED\n: '\nEOF",
+        "cat <<'EOF' |\necho '\nEOF\ntouch PWNED\n: '\nEOF",
+        "cat <<-EOF |\necho '\n\tEOF\ntouch PWNED\n: '\n\tEOF",
+        "true <<EOF &&\n[[ '\nEOF\ntouch PWNED\n: ' ]]\nEOF",
+    ),
     "the end of a text": (
         "cat <<EOF\nx \\\nEOF\necho '\nEOF\ntouch PWNED\n: '",
         "cat <<-'EOF'\n  EOF\necho '\nEOF\ntouch PWNED\n: '",
@@ -144,6 +151,8 @@ NOT_RUN = {
     "names of programs that look like harmless ones": r"""
 !ls
 !cat f.txt
+{ls; }
+{time -p wc -l f.txt; }
 ![ -f f.txt ]
 [['a' = b ]]
 [["$x" = b ]]

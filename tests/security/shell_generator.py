@@ -157,7 +157,7 @@ class Generator:
             name = self._chance.choice(("x", "y", "a[0]", "x+") if self._wild else ("LC_ALL", "LANG", "TZ"))
             words.insert(0, f"{name}={self.word(depth) if self._wild else 'C'}")
         line = " ".join(words)
-        return line + self.heredoc(depth) if self._chance.random() < 0.06 else line
+        return line + self.heredoc(depth) if self._chance.random() < 0.1 else line
 
     def redirect(self, depth: int) -> str:
         if not self._wild or self._chance.random() < 0.5:
@@ -169,10 +169,13 @@ class Generator:
         end = self._chance.choice(("EOF", "'EOF'", '"EOF"', "\\EOF", "E'O'F", "EOF"))
         wild = ("$(echo a)", "`echo a`", "a\\", "\tEOF", " EOF", "$(touch PWNED)")
         body = self._chance.choice(
-            (*("a", "$x", "'", "", '"', "${x}", "\\$x", "(", "# a"), *(wild if self._wild else ()))
+            (*("a", "$x", "'", "", '"', "${x}", "\\$x", "(", "# a", "echo '", "\n"), *(wild if self._wild else ()))
         )
-        after = self._chance.choice(("", "\necho b", "\n", "\ncat f.txt"))
-        return f" {self._chance.choice(('<<', '<<-', '<< '))}{end}\n{body}\nEOF{after}"
+        rest = self._chance.choice(("", "", "", " | cat", " && ls", " |", " &&", " ||", "; ls", " # c", " &", " <<EOG"))
+        after = self._chance.choice(
+            ("", "\necho b", "\n", "\ncat f.txt", "\ntouch PWNED\n: '\nEOF", "\nls '\nEOF", "\nEOG")
+        )
+        return f" {self._chance.choice(('<<', '<<-', '<< '))}{end}{rest}\n{body}\nEOF{after}"
 
     def word(self, depth: int) -> str:
         if depth < MAX_DEPTH and self._chance.random() < 0.3:

@@ -208,12 +208,16 @@ class Reading:
             self._goes(Level.LINE)
         if not is_quoted and "\\\n" in body:
             self._goes(Level.LINE)
+        if not _begins_on_the_next_line(node):
+            self._goes(Level.LINE)  # the grammar has taken the text, or a part of it, for a command
         if not start or (not is_quoted and ("`" in body or "$(" in body or "${" in body or "$[" in body)):
             self._goes(Level.LINE)
 
-    def _negation(self, node: Node, _: int) -> None:
-        if not _text(node)[1:2].isspace():
-            self._goes(Level.LINE)  # `!ls` is the name of a program, `!(ls)` a pattern
+    def _sign(self, node: Node, _: int) -> None:
+        """`!` and `{` are words: `!ls` and `{ls` are names of programs, `!(ls)` is a pattern."""
+        text = _text(node)
+        if text[:1] in ("!", "{") and not text[1:2].isspace():
+            self._goes(Level.LINE)
 
     def _loop(self, node: Node, _: int) -> None:
         variable = node.child_by_field_name("variable")
@@ -270,7 +274,8 @@ _SPECIAL = {
     "command": Reading._command,
     "command_substitution": Reading._substitution,
     "heredoc_redirect": Reading._heredoc,
-    "negated_command": Reading._negation,
+    "negated_command": Reading._sign,
+    "compound_statement": Reading._sign,
     "for_statement": Reading._loop,
     "variable_assignment": Reading._assignment,
     "file_redirect": Reading._redirect,
@@ -318,6 +323,16 @@ def _are_spaced(test: Node, leaves: list[Node]) -> bool:
     starts = [*(leaf.start_byte - test.start_byte for leaf in leaves), len(source) - 1]
     gaps = [source[end:start] for end, start in zip(ends, starts, strict=True)]
     return all(re.fullmatch(rb"(?:[ \t]|\\\n)*[ \t](?:[ \t]|\\\n)*", gap) for gap in gaps)
+
+
+def _begins_on_the_next_line(heredoc: Node) -> bool:
+    """Whether the text of a here-document is what follows the line on which the here-document is asked for."""
+    start = next((child.end_byte for child in heredoc.children if child.type == "heredoc_start"), heredoc.start_byte)
+    parts = [child for child in heredoc.children if child.type in ("heredoc_body", "heredoc_end") and child.text]
+    end = parts[0].start_byte if parts else heredoc.end_byte
+    between = (heredoc.text or b"")[start - heredoc.start_byte : end - heredoc.start_byte]
+    _, newline, first = between.partition(b"\n")
+    return bool(newline) and not first.strip()
 
 
 def _expands(pattern: str) -> bool:
