@@ -9,8 +9,10 @@ from pilothouse.domain.calls import PARTIAL_BASIS
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.values import CallId
+from pilothouse.sandbox.shell import judge
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import Job, Prepared
+from pilothouse.tools.builtin.command_files import MAX_FOLDERS, inspect_files
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
 
 HARMLESS = "#!/bin/sh\necho harmless\n"
@@ -186,6 +188,7 @@ COVERED = (
 OPEN_ENDED = (
     *(
         "git commit -m x",
+        "git status > x",
         "unknown-program",
         "./absent.sh",
         "sh *.sh",
@@ -212,6 +215,7 @@ async def test_only_a_redirection_into_a_file_that_exists_overwrites(tmp_path: P
     fresh = ("ls > new", "ls > sub/new", "cd sub && ls > new", "ls > new 2> also", "ls &> new", "cat < old > new")
     replacing = (
         *("ls > old", "ls > new 2> old", "cd sub && ls > deep", 'ls > "$x"', "ls > n*", "cp old new > fresh"),
+        *("cd $x && ls > new", "cd s* && ls > new", 'eval "$x"; ls > new'),
         *("ls > ./old", "ls > sub/../old", f"ls > {tmp_path}/old", "ls > ~/old$x", "ls | tee new > fresh"),
     )
     for command in (*fresh, *replacing):
@@ -224,3 +228,12 @@ async def test_a_file_that_appears_after_it_was_called_new_is_not_replaced(tmp_p
     (tmp_path / "new").write_text("the person's own")
     assert await is_refused(execute, "ls > new", tmp_path, shown)
     assert (tmp_path / "new").read_text() == "the person's own"
+
+
+def test_a_line_of_many_commands_is_looked_at_within_a_bound(tmp_path: Path) -> None:
+    for number in range(40):
+        put(tmp_path / f"d{number}/package.json", "{}")
+    line = "; ".join(f"cd d{number % 40}; node . n{number}" for number in range(300))
+    files = inspect_files(judge(line), str(tmp_path), tmp_path.stat(), os.environ["PATH"])
+    assert len(files.folders) == MAX_FOLDERS
+    assert files.basis.endswith(PARTIAL_BASIS)

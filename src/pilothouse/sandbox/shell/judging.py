@@ -39,7 +39,7 @@ class Judgement(Value, kw_only=True):
     named: tuple[str, ...] = ()
     """Every known word of the line's commands, behind unknown ones too."""
     programs: tuple[tuple[str, ...], ...] = ()
-    """Those of the commands that may start anything."""
+    """Those of the commands that may start anything, or what the folder's configuration says."""
     redirected: tuple[str, ...] = ()
     """Files that the line would replace if they exist, where nothing else makes it overwrite; all of them are known."""
 
@@ -108,7 +108,7 @@ class _Judging:
         self.named += [word.text for word in (command.name, *command.args) if word.exact or word.text[:2] == "~/"]
         finding = known(command)
         self._goes(finding.level)
-        if finding.level >= Level.PROGRAM:
+        if finding.level not in (Level.STRICT, Level.WRITES):
             self.programs.append(command.literals)
         self.dangers |= finding.dangers
         if finding.level >= Level.WRITES:

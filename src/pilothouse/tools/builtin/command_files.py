@@ -8,22 +8,24 @@ import hashlib
 import os
 import shutil
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from pilothouse.domain.calls import PARTIAL_BASIS
 from pilothouse.domain.lines import UNKNOWN_WORD
 from pilothouse.domain.runner_files import PACKAGE, first_files, is_runner, package_words
+from pilothouse.sandbox import confinement
 from pilothouse.sandbox.shell import Judgement
 from pilothouse.sandbox.shell.wrappers import INTERPRETERS, SHELLS
 
 MAX_FOLDERS = 32
 MAX_FOLDER_PASSES = 4
+MAX_LOOKUPS = 10_000
+"""How many paths are looked at for one command; files beyond that are not part of the basis."""
 MAX_HASHED_BYTES = 64 * 1024 * 1024
 """Of all files of a command together. Beyond that, files are known by inode, size and times."""
 MAX_PACKAGE_BYTES = 1024 * 1024
 _CHUNK_BYTES = 1024 * 1024
-_ENTERING = ("cd", "pushd", "popd")
 _INLINE_CODE = frozenset({"-c", "-e", "-E", "-r", "-p", "--eval", "--print"})
 
 
@@ -34,10 +36,13 @@ class CommandFiles(NamedTuple):
     """Names the present state of the files."""
     folders: tuple[str, ...]
     """Where the line's words may be meant: its working directory, and the folders that it names."""
+    has_all_folders: bool
+    """Whether the line cannot enter another folder than these."""
 
-    def has_any(self, names: Sequence[str]) -> bool:
-        """Whether any of these names exists in a folder of the line."""
-        return any(os.path.lexists(os.path.join(folder, name)) for folder in self.folders for name in names)
+    def may_exist(self, names: Sequence[str]) -> bool:
+        """Whether any of these names exists in a folder of the line, or may do so in one that is not known."""
+        paths = (os.path.join(folder, name) for folder in self.folders for name in names)
+        return not self.has_all_folders or any(map(os.path.lexists, paths))
 
 
 def inspect_files(judgement: Judgement, start: str, place: os.stat_result, path: str | None) -> CommandFiles:
@@ -53,14 +58,15 @@ class _Inspection:
         self._states: dict[str, str] = {}
         self._words = [] if judgement.read_only else _pieces((*judgement.named, *judgement.read, *judgement.redirected))
         self._folders = [start]
-        self._has_all_folders = True
+        self._lookups_left = MAX_LOOKUPS
+        self._has_all_folders = judgement.hidden != "line" and not any(map(_enters_unknown, judgement.commands))
         self._find_folders()
 
     def result(self, place: os.stat_result) -> CommandFiles:
         self._look_at_words(self._words)
         if not self._judgement.read_only:
-            self._look_at_words([name for words in self._judgement.commands for name in first_files(words)])
-            self._look_at_words([word for text in self._packages() for word in _pieces(package_words(text))])
+            self._look_at_words(name for words in self._judgement.commands for name in first_files(words))
+            self._look_at_words(word for text in list(self._packages()) for word in _pieces(package_words(text)))
         digest = hashlib.sha256(f"{place.st_dev} {place.st_ino}\n".encode())
         for folder in self._folders[1:]:
             digest.update(f"{folder} {_identity(folder)}\n".encode(errors="surrogateescape"))
@@ -70,7 +76,7 @@ class _Inspection:
         for file, state in sorted(self._states.items()):
             digest.update(f"{file} {state}\n".encode(errors="surrogateescape"))
         partial = "" if self._is_complete() else PARTIAL_BASIS
-        return CommandFiles(digest.hexdigest() + partial, tuple(self._folders))
+        return CommandFiles(digest.hexdigest() + partial, tuple(self._folders), self._has_all_folders)
 
     def _find_folders(self) -> None:
         """Words may be meant from any folder that the line names: behind `cd`, `pushd`, `-C`, `--directory=`."""
@@ -78,6 +84,8 @@ class _Inspection:
             before = len(self._folders)
             for word in self._words:
                 for folder in self._folders[:before]:
+                    if not self._may_look():
+                        return
                     self._add_folder(os.path.normpath(os.path.join(folder, word)))
             if len(self._folders) == before:
                 return
@@ -91,12 +99,18 @@ class _Inspection:
         else:
             self._has_all_folders = False
 
-    def _look_at_words(self, words: Sequence[str]) -> None:
-        for word in words:
+    def _look_at_words(self, words: Iterable[str]) -> None:
+        for word in dict.fromkeys(words):
             for folder in self._folders:
+                if not self._may_look():
+                    return
                 path = os.path.normpath(os.path.join(folder, word))
                 if path not in self._states and (state := self._state(path)) is not None:
                     self._states[path] = state
+
+    def _may_look(self) -> bool:
+        self._lookups_left -= 1
+        return self._lookups_left >= 0
 
     def _state(self, path: str) -> str | None:
         """The content of a regular file, by its hash; of one that is too large or unreadable, its identity."""
@@ -132,10 +146,9 @@ class _Inspection:
     def _is_complete(self) -> bool:
         """Whether the files that were looked at are all that the line itself names to be run."""
         judgement = self._judgement
-        if judgement.hidden != "program":
-            return judgement.hidden == "no"
-        entered = [words for words in judgement.commands if words and words[0] in _ENTERING]
-        if not self._has_all_folders or any(UNKNOWN_WORD in words or words[0] == "popd" for words in entered):
+        if judgement.read_only and (judgement.strict or confinement.has_sandbox()):
+            return True  # the kernel stops what a folder would make a program do
+        if not self._has_all_folders or self._lookups_left < 0:
             return False
         return all(self._is_covered(words) for words in judgement.programs)
 
@@ -153,6 +166,10 @@ class _Inspection:
     def _has_state(self, words: Sequence[str]) -> bool:
         paths = (os.path.normpath(os.path.join(folder, word)) for folder in self._folders for word in words)
         return any(path in self._states for path in paths)
+
+
+def _enters_unknown(words: tuple[str, ...]) -> bool:
+    return bool(words) and words[0] in ("cd", "pushd", "popd") and (UNKNOWN_WORD in words or words[0] == "popd")
 
 
 def _pieces(words: Sequence[str]) -> list[str]:

@@ -307,7 +307,7 @@ def _is_the_runtimes(real: str, workspace: Workspace) -> bool:
 
 def _dangers(judgement: Judgement, files: CommandFiles | None) -> tuple[str, ...]:
     """A redirection into a file that does not exist replaces nothing; the basis notices one that appears."""
-    if files is None or not judgement.redirected or files.has_any(judgement.redirected):
+    if files is None or not judgement.redirected or files.may_exist(judgement.redirected):
         return judgement.dangers
     return tuple(danger for danger in judgement.dangers if danger != "overwrite")
 
