@@ -38,6 +38,14 @@ echo a {PATH}>/dev/null; cat f.txt
 true {PATH}<&0; cat f.txt
 true {PATH}<<<a; cat f.txt
 """,
+    "options that look like descriptors": r"""
+sort f.txt -oPWNED2>/dev/null
+sort f.txt -oPWNED1</dev/null
+git log --output=PWNED2>/dev/null
+shuf f.txt -oPWNED2>/dev/null
+sort f.txt -oPWNED1>&2
+sort f.txt -oPWNED2>/dev/null | cat
+""",
     "process substitutions in expansions and patterns": r"""
 echo ${x:-<(touch PWNED)}
 echo PWNED ${x:-| a<(touch PWNED)gs -i touch PWNED{}
@@ -128,6 +136,7 @@ printf ':!touch PWNED\n:q!\n' | vim -v
 MANY = {
     "a variable that holds a descriptor": ("true {PATH}<<E\na\nE\ncat f.txt",),
     "a line that goes on in quotes": ('printf "% \\\nn" PATH; cat f.txt',),
+    "words on the next line": ("TZ=C cat f.txt | ls | echo a b\n! touch PWNED ']' ~/}||echo $((1+2))",),
     "the beginning of a text": (
         "cat <<EOF |\necho '\nEOF\ntouch PWNED\n: '\nEOF",
         "cat <<EOF &&\necho '\nEOF\ntouch PWNED\n: '\nEOF",

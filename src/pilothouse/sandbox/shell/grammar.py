@@ -50,6 +50,7 @@ _LEAVES = frozenset(
 
 # Nodes whose parts stand side by side, and those that begin with a sign of their own.
 _ONE_WORD = frozenset({"concatenation", "string", "expansion", "heredoc_redirect", "heredoc_body", "brace_expression"})
+_ONE_LINE = frozenset({"command", "file_redirect", "herestring_redirect", "redirected_statement"})
 _REDIRECTS = frozenset({"file_redirect", "herestring_redirect", "heredoc_redirect"})
 
 
@@ -105,7 +106,9 @@ class Reading:
         is_odd = is_odd or (node.type in ("regex", "extglob_pattern") and _expands(_text(node)))
         # `{PATH}<` sets a variable, and the 0 of `0<` is no word.
         is_odd = is_odd or (node.type in _REDIRECTS and bool(_DESCRIPTOR.search(_text_before(node))))
-        if is_odd or any(child.type == "((" for child in node.children) or _has_glued_words(node):
+        # The grammar takes a word that ends in a digit for a descriptor: `sort f -oPWNED2>/dev/null`.
+        is_odd = is_odd or (node.type == "file_descriptor" and not _text(node).isdecimal())
+        if is_odd or any(child.type == "((" for child in node.children) or _has_glued_words(node) or _spans_lines(node):
             self._goes(Level.LINE)
         for child in node.children:
             self._walk(child, depth + 1)
@@ -323,6 +326,16 @@ def _are_spaced(test: Node, leaves: list[Node]) -> bool:
     starts = [*(leaf.start_byte - test.start_byte for leaf in leaves), len(source) - 1]
     gaps = [source[end:start] for end, start in zip(ends, starts, strict=True)]
     return all(re.fullmatch(rb"(?:[ \t]|\\\n)*[ \t](?:[ \t]|\\\n)*", gap) for gap in gaps)
+
+
+def _spans_lines(node: Node) -> bool:
+    """Whether the grammar goes on with a command behind the end of its line."""
+    if node.type not in _ONE_LINE:
+        return False
+    text = node.text or b""
+    pairs = pairwise(node.children)
+    gaps = [text[left.end_byte - node.start_byte : right.start_byte - node.start_byte] for left, right in pairs]
+    return any(b"\n" in gap.replace(b"\\\n", b"") for gap in gaps)
 
 
 def _begins_on_the_next_line(heredoc: Node) -> bool:
