@@ -54,6 +54,11 @@ def is_for(shell: str, line: str) -> bool:
     return shell == "bash" or "[[" not in line
 
 
+def is_printed_faithfully(line: str) -> bool:
+    """bash 5.2 loses what separates commands behind a here-document inside a substitution when it prints a function."""
+    return "<<" not in line.replace("<<<", "") or not any(sign in line for sign in ("$(", "`", "<("))
+
+
 Commands = Sequence[tuple[str, ...]]
 
 
@@ -109,7 +114,7 @@ def test_bash_parses_generated_lines_into_the_commands_that_the_judge_names(
     """bash prints a function as it has parsed it: redirections where they belong, words and ends of lines in order."""
     lines, unread, wrong = harmless(LINES), 0, []
     for line, judgement in lines:
-        form = runner.form(line)
+        form = runner.form(line) if is_printed_faithfully(line) else ""
         body = judge(form.partition("{")[2].rpartition("}")[0]) if form else judgement
         if body.hidden == "line":
             unread += 1  # the grammar cannot read what bash has printed: it says nothing of the line
