@@ -201,7 +201,7 @@ def test_the_same_holds_for_a_plain_user(layout: Layout) -> None:
     code = (
         "import sys; sys.path[:0] = sys.argv[1:3]\n"
         "from pilothouse.sandbox import landlock\n"
-        "landlock.confine(list(zip(sys.argv[5::2], sys.argv[4::2])), network=False)\n"
+        "landlock.confine(list(zip(sys.argv[5::2], sys.argv[4::2])), network=False, version=landlock.abi())\n"
         "import os; os.execv('/bin/sh', ['sh', '-c', sys.argv[3]])\n"
     )
     with tempfile.TemporaryDirectory(prefix="plain-user-") as folder:

@@ -38,6 +38,7 @@ SECONDS = 20
 # The keeper as the runtime starts it, but as another user: what it needs is loaded before the change.
 AS_USER = """import os, sys
 sys.path.append(sys.argv[1])
+import _socket, pilothouse.sandbox.signal_listener
 from pilothouse.sandbox.keeper import main
 if sys.argv[2] != "None":
     os.setgroups([])
@@ -52,7 +53,7 @@ def run(command: str, folder: Path, confined: Confinement, user: int | None) -> 
     """Under a keeper, as a user. What it printed; nothing of it is left when this returns."""
     environment = processes.clean_environment({"PATH": PATH, "HOME": str(folder), "LANG": "C.UTF-8"})
     grants = [part for grant in confined.grants() for part in grant]
-    spec = [confined.kind, "1024", str(len(grants) // 2), *grants]
+    spec = [confined.kind, str(confined.landlock), "1024", str(len(grants) // 2), *grants]
     with subprocess.Popen(
         [sys.executable, "-I", "-S", "-B", "-c", AS_USER, PACKAGES, str(user), *spec, "/bin/bash", "-c", command],
         cwd=folder,

@@ -314,6 +314,7 @@ class Code(StrEnum):
     STORE_UNAVAILABLE = "store_unavailable"
     DISK_SPACE_LOW = "disk_space_low"
     CHANGE_NOT_KEPT = "change_not_kept"
+    SANDBOX_INCOMPLETE = "sandbox_incomplete"
     STORE_LOCKED = "store_locked"
     STALE_VERSION = "stale_version"
     STALE_FENCE = "stale_fence"

@@ -277,6 +277,11 @@ WORDS: Mapping[Code, tuple[str, str]] = {
         "then try again.",
         "没有任何更改：无法为撤销保存 {path} 的当前内容（{detail}）。请腾出磁盘空间后重试。",
     ),
+    Code.SANDBOX_INCOMPLETE: (
+        "The command was not run: since it was decided, the kernel's sandbox has become incomplete, and the command "
+        "needs an approval now. Call it again.",
+        "命令未运行：自作出决定以来，内核沙箱已不再完整，该命令现在需要批准。请重新调用。",
+    ),
     Code.DISK_SPACE_LOW: (
         "Only {free_mb} MB are free on the disk with the data directory {path}. Make room before it is full.",
         "数据目录 {path} 所在磁盘仅剩 {free_mb} MB。请在磁盘写满之前腾出空间。",

@@ -69,4 +69,5 @@ async def _put_into_words(live: Live, image: Image) -> str:
         raise ToolError(Code.IMAGE_UNSEEN)
     if image.data is None:
         raise ToolError(Code.IMAGE_ELSEWHERE)
-    return await read_text(b64decode(image.data), call_id=image.id, workspace=live.core.workspace)
+    private = [str(path) for path in live.parts.private]
+    return await read_text(b64decode(image.data), call_id=image.id, workspace=live.core.workspace, private=private)

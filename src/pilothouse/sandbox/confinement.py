@@ -2,17 +2,23 @@
 
 import contextlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Literal
 
+import msgspec
+
+from pilothouse.domain.promises import Kernel
 from pilothouse.domain.values import Value
-from pilothouse.sandbox import landlock
+from pilothouse.sandbox import landlock, seccomp
 from pilothouse.sandbox.program_folders import SYSTEM, program_paths
 
 Kind = Literal["no", "read_only", "workspace"]
 
-_NOWHERE = ("/dev/null", "/dev/zero", "/dev/full")
+_ALL_VERSIONS = 1_000
+_DEVICES = ("/dev/random", "/dev/urandom")
+_EMPTY_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
+_LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/nix/store", "/etc/ld.so.cache")
 _REFUSALS = (
     "not a git repository",  # of which this folder is only a part
     "ermission denied",
@@ -24,20 +30,19 @@ _REFUSALS = (
 
 
 class Confinement(Value):
-    """What the kernel leaves to a command, where it is confined at all. `entries` can be read, but are no links."""
+    """What the kernel leaves to a command, where it is confined at all. No path holds a link."""
 
     kind: Kind = "no"
     readable: tuple[str, ...] = ()
     writable: tuple[str, ...] = ()
     listable: tuple[str, ...] = ()
-    entries: tuple[str, ...] = ()
+    """Folders in which, and beneath which, the names of files can be read, but not the files."""
+    landlock: int = _ALL_VERSIONS
+    """The highest version of the Landlock ABI to use; the keeper uses what the kernel has of it."""
 
     def grants(self) -> list[tuple[str, str]]:
         """Each a leave and a path."""
-        leaves = (
-            *(("list", self.listable), ("entry", self.entries)),
-            *(("read", self.readable), ("write", self.writable)),
-        )
+        leaves = (("list", self.listable), ("read", self.readable), ("write", self.writable))
         return [(leave, path) for leave, paths in leaves for path in paths]
 
 
@@ -45,28 +50,86 @@ FREE = Confinement()
 
 
 @cache
+def kernel() -> Kernel:
+    """What the running kernel has."""
+    return Kernel(landlock=landlock.abi(), filter=seccomp.is_available())
+
+
 def has_sandbox() -> bool:
-    return landlock.abi() > 0
+    """Whether the kernel keeps every promise of the sandbox."""
+    return kernel().is_complete
 
 
-def only_reading(readable: Sequence[str], environment: Mapping[str, str], private: Sequence[str] = ()) -> Confinement:
-    """The system, the programs on the PATH and these folders can be read, but for what is private in them; nothing can
-    be written, nobody be called."""
+def only_reading(
+    readable: Sequence[str],
+    environment: Mapping[str, str],
+    private: Sequence[str] = (),
+    version: int = _ALL_VERSIONS,
+) -> Confinement:
+    """The system, the programs on the PATH and these folders can be read, but for what is private in any of them;
+    nothing can be written, nobody be called."""
+    folders = (*_system(), *_real(readable), *program_paths(environment, (*readable, *private)))
+    return _confined("read_only", folders, _EMPTY_DEVICES, private, version)
+
+
+def reading_with(program: Sequence[str], readable: Sequence[str], private: Sequence[str]) -> Confinement:
+    """For a program that the runtime itself runs over a folder: the folder, but for what is private in it, the
+    program's own files and the libraries of the system can be read."""
+    return _confined("read_only", _real((*readable, *program, *_LIBRARIES)), (), private)
+
+
+def writing_beneath(
+    writable: Sequence[str],
+    readable: Sequence[str] = (),
+    private: Sequence[str] = (),
+    version: int = _ALL_VERSIONS,
+) -> Confinement:
+    """Everything can be read, and what lies beneath some folders be written, but for what is private in any of them.
+    In a folder that holds something private nothing new can be made: the kernel knows no exception from a leave."""
+    devices = (*_EMPTY_DEVICES, "/dev/tty", "/dev/shm")  # noqa: S108
+    closed = (*private, "/dev")
+    whole = _confined("workspace", ("/",), _real((*devices, *writable)), closed, version)
+    also = _confined("workspace", _real((*readable, *_DEVICES)), (), private, version)
+    return msgspec.structs.replace(
+        whole, readable=(*whole.readable, *also.readable), listable=(*whole.listable, *also.listable)
+    )
+
+
+def _confined(
+    kind: Kind,
+    readable: Sequence[str],
+    writable: Sequence[str],
+    private: Sequence[str],
+    version: int = _ALL_VERSIONS,
+) -> Confinement:
+    closed = set(_real(private))
     listable: list[str] = []
-    folders = (*readable, *program_paths(environment, (*readable, *private)))
-    entries = [each for folder in folders for each in _without(folder, private, listable)]
-    return Confinement("read_only", SYSTEM, _NOWHERE, tuple(listable), tuple(entries))
+    reads = [path for folder in readable for path in _without(folder, closed, listable)]
+    writes = [path for folder in writable for path in _without(folder, closed, listable)]
+    return Confinement(kind, tuple(reads), tuple(writes), tuple(dict.fromkeys(listable)), version)
 
 
-def _without(folder: str, private: Sequence[str], listable: list[str]) -> list[str]:
-    """All of a folder but what is private in it: the kernel knows leave only, and that for a whole folder."""
+def _real(paths: Sequence[str]) -> list[str]:
+    """Where paths lead, once each."""
+    return list(dict.fromkeys(map(os.path.realpath, paths)))
+
+
+@cache
+def _system() -> tuple[str, ...]:
+    """`/bin` is a link on most systems."""
+    return tuple(_real((*SYSTEM, *_DEVICES)))
+
+
+def _without(folder: str, private: Collection[str], listable: list[str]) -> list[str]:
+    """All of a folder but what is private in it: the kernel knows leave only, and that for a whole folder. A folder
+    inside a private one was granted on purpose."""
     if folder in private:
         return []
     if not any(_is_within(path, folder) for path in private):
         return [folder]
     listable.append(folder)
-    with contextlib.suppress(OSError):
-        plain = [entry.path for entry in os.scandir(folder) if not entry.is_symlink()]  # a link leads elsewhere
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        plain = [entry.path for entry in entries if not entry.is_symlink()]  # a link leads elsewhere
         return [each for path in plain for each in _without(path, private, listable)]
     return []
 
@@ -75,11 +138,6 @@ def path_outside(path: str, workspace: str) -> str:
     """A PATH without what is relative, or lies in the workspace: no program of a folder passes for another."""
     kept = [entry for entry in path.split(":") if os.path.isabs(entry)]
     return ":".join(entry for entry in kept if not _is_within(os.path.realpath(entry), workspace))
-
-
-def writing_beneath(writable: Sequence[str]) -> Confinement:
-    """Everything can be read; only what lies beneath these folders can be written."""
-    return Confinement("workspace", ("/",), (*_NOWHERE, "/dev/tty", "/dev/shm", *writable))  # noqa: S108
 
 
 def environment_for(kind: Kind, environment: Mapping[str, str], workspace: str) -> dict[str, str]:

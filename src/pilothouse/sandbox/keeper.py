@@ -11,31 +11,66 @@ import select
 import sys
 
 from pilothouse.sandbox import landlock, seccomp
+from pilothouse.sandbox.process_tree import descendants
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # what types need takes longer to import than all the rest
+    from _socket import socket
     from collections.abc import Callable
+
+    from pilothouse.sandbox.signal_listener import SignalListener
 
 _PR_SET_CHILD_SUBREAPER = 36
 _SIGKILL, _SIGPIPE = 9, 13
 _LOOK_EVERY = 0.05
 _KILLING_AT_MOST = 200
+_ABI_WITH_TRUNCATION, _ABI_WITH_SIGNALS = 3, 6
 NOT_STARTED, TOO_MANY = 126, -1
 
 
 def main(spec: list[str]) -> None:
-    """`spec`: how it is confined (no, read_only, workspace), how many processes it may be, how many grants follow, each
-    a leave and a path, then the program and its arguments."""
-    confinement, processes, count, *rest = spec
+    """`spec`: how it is confined (no, read_only, workspace), the Landlock ABI to use at most, how many processes it may
+    be, how many grants follow, each a leave and a path, then the program and its arguments."""
+    confinement, abi, processes, count, *rest = spec
     size = 2 * int(count)
     grants, argv = list(zip(rest[1:size:2], rest[0:size:2], strict=True)), rest[size:]
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     limit = int(processes)
+    version = min(landlock.abi(), int(abi)) if confinement != "no" else 0
+    asks_about_signals = confinement == "read_only" and 0 < version < _ABI_WITH_SIGNALS and seccomp.is_available()
+    ours, theirs = _channel() if asks_about_signals else (None, None)
+
+    def become() -> None:
+        _become(_Confined(confinement, version, grants, theirs), argv)
+
     # Twice: a command that ends its keeper finds another one behind it.
-    _guard(2 * limit, lambda: _guard(limit, lambda: _become(confinement, grants, argv)))
+    _guard(2 * limit, lambda: _guard(limit, become, ours, theirs))
 
 
-def _guard(processes: int, inside: "Callable[[], None]") -> None:
+class _Confined:
+    """How a command is confined."""
+
+    def __init__(self, kind: str, version: int, grants: "list[landlock.Grant]", listener: "socket | None") -> None:
+        self.kind = kind
+        self.version = version
+        """The Landlock ABI to use; 0 for none."""
+        self.grants = grants
+        self.listener = listener
+        """Takes the descriptor on which the kernel asks about signals, where the keeper decides about them."""
+
+
+def _channel() -> "tuple[socket, socket]":
+    import _socket
+
+    return _socket.socketpair()
+
+
+def _guard(
+    processes: int,
+    inside: "Callable[[], None]",
+    channel: "socket | None" = None,
+    theirs: "socket | None" = None,
+) -> None:
     """Do something in a child, and let nothing of it outlive this process. Does not return."""
     landlock._libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     child = os.fork()
@@ -43,7 +78,9 @@ def _guard(processes: int, inside: "Callable[[], None]") -> None:
         inside()
     status = 128 + _SIGKILL
     try:
-        status = _keep(child, processes)
+        if theirs is not None:
+            theirs.close()
+        status = _keep(child, processes, channel)
     finally:
         _end_all()
         if status == TOO_MANY:
@@ -58,18 +95,19 @@ def _say(text: str) -> None:
         pass  # nobody reads any more
 
 
-def _become(confinement: str, grants: list[landlock.Grant], argv: list[str]) -> None:
+def _become(confined: _Confined, argv: list[str]) -> None:
     """In the child: give away what it must not have, then become the command."""
     try:
         os.setsid()
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
-        if confinement != "no":
-            landlock.confine(grants, network=confinement != "read_only")
-        if confinement == "read_only":
+        if confined.version:
+            landlock.confine(confined.grants, network=confined.kind != "read_only", version=confined.version)
+        elif confined.kind == "workspace":
+            raise OSError("the kernel has no Landlock")
+        if confined.kind == "read_only":
             landlock.give_up_capabilities()
-        if confinement == "read_only" and seccomp.is_known():
-            seccomp.refuse_changes()
+        _filter(confined)
         landlock._libc().signal(_SIGPIPE, None)  # Python ignores it, and what it starts would, too
         os.execve(argv[0], argv, os.environ)  # noqa: S606
     except OSError as error:
@@ -78,18 +116,52 @@ def _become(confinement: str, grants: list[landlock.Grant], argv: list[str]) -> 
         os._exit(NOT_STARTED)
 
 
-def _keep(child: int, processes: int) -> int:
+def _filter(confined: _Confined) -> None:
+    """Refuse the system calls that Landlock does not know, where their numbers are known. Raises: OSError."""
+    machine = os.uname().machine
+    if confined.kind == "no" or not seccomp.is_available():
+        return
+    if confined.kind == "workspace":
+        if confined.version < _ABI_WITH_TRUNCATION:
+            seccomp.install(seccomp.truncation_program(machine))
+        return
+    program = seccomp.reading_program(machine, asks_about_signals=confined.listener is not None)
+    listener = seccomp.install(program, listener=confined.listener is not None)
+    if confined.listener is not None and listener is not None:
+        import _socket
+
+        rights = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, listener.to_bytes(4, sys.byteorder))
+        confined.listener.sendmsg([b"."], [rights])
+        os.close(listener)
+
+
+def _keep(child: int, processes: int, channel: "socket | None") -> int:
     """Wait until the command is over, the runtime is gone, or there are too many processes."""
     ended = os.pidfd_open(child)
+    listener = None
     while True:
-        ready, _, _ = select.select([0, ended], [], [], _LOOK_EVERY)
+        asking = [each.fileno() for each in (channel, listener) if each is not None]
+        ready, _, _ = select.select([0, ended, *asking], [], [], _LOOK_EVERY)
         if 0 in ready and not os.read(0, 1):
             return 128 + _SIGKILL
         over = _reap(child)
         if over is not None:
             return over
+        if channel is not None and channel.fileno() in ready:
+            listener, channel = _received(channel), None
+        elif listener is not None and listener.fileno() in ready:
+            listener.answer()
         if len(descendants(os.getpid())) > processes:
             return TOO_MANY
+
+
+def _received(channel: "socket") -> "SignalListener | None":
+    """The descriptor that the child sends before it becomes the command; none where it did not come so far."""
+    from pilothouse.sandbox.signal_listener import SignalListener
+
+    with_rights = channel.recvmsg(1, 64)[1]
+    channel.close()
+    return SignalListener(int.from_bytes(with_rights[0][2][:4], sys.byteorder)) if with_rights else None
 
 
 def _reap(child: int) -> int | None:
@@ -121,32 +193,6 @@ def _end_all() -> None:
         except ChildProcessError:
             return
         select.select([], [], [], 0.005)
-
-
-def descendants(of: int) -> list[int]:
-    found: list[int] = []
-    todo = [of]
-    while todo:
-        parent = todo.pop()
-        children = _children(parent)
-        found += children
-        todo += children
-    return found
-
-
-def _children(pid: int) -> list[int]:
-    try:
-        tasks = os.listdir(f"/proc/{pid}/task")
-    except OSError:
-        return []
-    found: list[int] = []
-    for task in tasks:
-        try:
-            with open(f"/proc/{pid}/task/{task}/children", "rb") as file:
-                found += map(int, file.read().split())
-        except OSError:
-            continue
-    return found
 
 
 if __name__ == "__main__":

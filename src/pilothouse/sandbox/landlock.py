@@ -8,6 +8,7 @@ import ctypes
 import os
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every architecture
+_OPENAT2, _AT_FDCWD, _RESOLVE_NO_SYMLINKS = 437, -100, 0x04
 _VERSION = 1
 _PATH_BENEATH = 1
 _PR_SET_NO_NEW_PRIVS = 38
@@ -39,7 +40,7 @@ class _PathBeneath(ctypes.Structure):
     _fields_ = [("allowed", ctypes.c_uint64), ("fd", ctypes.c_int32)]
 
 
-Grant = tuple[str, str]  # a path, and what may be done beneath it: list, read (if it is no link: entry) or write
+Grant = tuple[str, str]  # a path without links in it, and what may be done beneath it: list, read or write
 
 
 def _libc() -> ctypes.CDLL:
@@ -57,12 +58,9 @@ def abi() -> int:
     return max(found, 0)
 
 
-def confine(grants: list[Grant], *, network: bool) -> None:
-    """Keep this process to what is granted, for good. Without `network` it makes no connection, and reaches no process
-    outside, where the kernel knows how. Raises: OSError."""
-    version = abi()
-    if not version:
-        raise OSError("the kernel has no Landlock")
+def confine(grants: list[Grant], *, network: bool, version: int) -> None:
+    """Keep this process to what is granted, for good, with what this version of the ABI knows. Without `network` it
+    makes no connection, and reaches no process outside, where the kernel knows how. Raises: OSError."""
     handled = sum(rights for since, rights in _BY_ABI if version >= since)
     ruleset = _create(handled, 0 if network or version < 4 else _TCP, 0 if network or version < 6 else _SCOPES, version)
     try:
@@ -97,12 +95,11 @@ def _create(handled: int, net: int, scoped: int, version: int) -> int:
 
 def _grant(ruleset: int, grant: Grant, handled: int) -> None:
     path, leave = grant
-    try:
-        fd = os.open(path, os.O_PATH | os.O_CLOEXEC | (os.O_NOFOLLOW if leave == "entry" else 0))
-    except OSError:
+    fd = _open(path)
+    if fd is None:
         return  # what is not there needs no leave
     try:
-        allowed = {"list": READ_DIR, "read": READ, "entry": READ}.get(leave, handled)
+        allowed = {"list": READ_DIR, "read": READ}.get(leave, handled)
         if not os.path.isdir(f"/proc/self/fd/{fd}"):
             allowed &= ~_ONLY_FOR_FOLDERS
         rule = _PathBeneath(allowed & handled, fd)
@@ -118,6 +115,19 @@ def _grant(ruleset: int, grant: Grant, handled: int) -> None:
         )
     finally:
         os.close(fd)
+
+
+def _open(path: str) -> int | None:
+    """Nothing that was swapped for a link since the grant was made is followed, at any place of the path."""
+    how = (ctypes.c_uint64 * 3)(os.O_PATH | os.O_CLOEXEC, 0, _RESOLVE_NO_SYMLINKS)
+    fd: int = _libc().syscall(
+        ctypes.c_long(_OPENAT2),
+        ctypes.c_int(_AT_FDCWD),
+        ctypes.c_char_p(os.fsencode(path)),
+        ctypes.byref(how),
+        ctypes.c_size_t(ctypes.sizeof(how)),
+    )
+    return fd if fd >= 0 else None
 
 
 def _check(result: int, what: str) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pilothouse.sandbox.confinement import FREE, Confinement
-from pilothouse.sandbox.keeper import descendants
+from pilothouse.sandbox.process_tree import descendants
 
 MARK = "PILOTHOUSE_CALL"
 _PASSES_AT_MOST = 50
@@ -118,7 +118,7 @@ def _keeper(confinement: Confinement, processes: int) -> list[str]:
     # Isolated, and without what a site adds: it starts in a few milliseconds, and reads nothing of the folder.
     python = [sys.executable, "-I", "-S", "-B", "-c", _KEEP_LIMIT + _KEEPER, _PACKAGES]
     grants = [part for leave, path in confinement.grants() for part in (leave, path)]
-    return [*python, confinement.kind, str(processes), str(len(grants) // 2), *grants]
+    return [*python, confinement.kind, str(confinement.landlock), str(processes), str(len(grants) // 2), *grants]
 
 
 def end_below(pid: int) -> None:

@@ -20,8 +20,8 @@ _MAX_CACHED = 32
 # Where programs of the system and what they need lie. Nothing of a person is in there.
 SYSTEM = (
     *("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr", "/etc", "/opt", "/nix", "/snap", "/proc", "/sys"),
-    "/dev",
 )
+_NO_PROGRAMS = ("/dev",)
 _PROGRAMS = frozenset({"bin", "sbin", "libexec", "shims", "condabin"})
 _BESIDE = (
     *("bin", "sbin", "libexec", "shims", "lib", "lib64", "include", "pyvenv.cfg"),
@@ -186,7 +186,7 @@ def _above(path: str) -> list[str]:
 
 
 def _is_system(path: str) -> bool:
-    return any(_is_within(path, folder) for folder in SYSTEM)
+    return any(_is_within(path, folder) for folder in (*SYSTEM, *_NO_PROGRAMS))
 
 
 def _is_within(path: str, root: str) -> bool:

@@ -1,6 +1,7 @@
-"""A filter of system calls for what must only read: no connections, no change of modes, owners, times or attributes.
+"""Filters of system calls, for what Landlock does not know. `system_calls` says which calls a filter lets through.
 
-Landlock does not know these. One small program for the kernel, on the two architectures whose numbers are known here.
+A filter is a small program for the kernel (classic BPF). It sees the numbers in a call's registers, never what an
+address points to. The keeper imports this module, so it imports next to nothing.
 """
 
 import ctypes
@@ -8,127 +9,205 @@ import errno
 import os
 import struct
 
-_PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _FILTER = 38, 22, 2
-_LOAD, _JUMP_EQUAL, _JUMP_FROM, _RETURN = 0x20, 0x15, 0x35, 0x06
-_ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
-_NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENT_AT = 0, 4, 16
-_WITH_ARGUMENTS = {"x86_64": (302, 16), "aarch64": (261, 29)}  # prlimit64, ioctl
-_CHANGES_FLAGS = (0x40086602, 0x40046602, 0x401C5820, 0x5412)  # of files, and typing into a terminal
-_X32 = 0x40000000
+from pilothouse.sandbox import system_calls
 
-# Connections of every kind, rings that make them, looking into other processes, and what marks a file.
-_X86_64: dict[str, int] = {
-    "socket": 41,
-    "io_uring_setup": 425,
-    "ptrace": 101,
-    "process_vm_writev": 311,
-    "pidfd_getfd": 438,
-    "chmod": 90,
-    "fchmod": 91,
-    "fchmodat": 268,
-    "fchmodat2": 452,
-    "chown": 92,
-    "fchown": 93,
-    "lchown": 94,
-    "fchownat": 260,
-    "utime": 132,
-    "utimes": 235,
-    "futimesat": 261,
-    "utimensat": 280,
-    "setxattr": 188,
-    "lsetxattr": 189,
-    "fsetxattr": 190,
-    "removexattr": 197,
-    "lremovexattr": 198,
-    "fremovexattr": 199,
-    "mount": 165,
-    "bpf": 321,
-    "keyctl": 250,
-    "add_key": 248,
-    "userfaultfd": 323,
-    "setxattrat": 463,
-    "removexattrat": 466,
-    "file_setattr": 469,
-}
-_ARM_64: dict[str, int] = {
-    "socket": 198,
-    "io_uring_setup": 425,
-    "ptrace": 117,
-    "process_vm_writev": 271,
-    "pidfd_getfd": 438,
-    "fchmod": 52,
-    "fchmodat": 53,
-    "fchmodat2": 452,
-    "fchownat": 54,
-    "fchown": 55,
-    "utimensat": 88,
-    "setxattr": 5,
-    "lsetxattr": 6,
-    "fsetxattr": 7,
-    "removexattr": 14,
-    "lremovexattr": 15,
-    "fremovexattr": 16,
-    "mount": 40,
-    "bpf": 280,
-    "keyctl": 219,
-    "add_key": 217,
-    "userfaultfd": 282,
-    "setxattrat": 463,
-    "removexattrat": 466,
-    "file_setattr": 469,
-}
-# What reaches beyond files: how others are scheduled, and queues that outlive a command.
-_X86_64 |= {"setpriority": 141, "sched_setscheduler": 144, "sched_setparam": 142, "sched_setaffinity": 203}
-_X86_64 |= {"sched_setattr": 314, "ioprio_set": 251, "shmget": 29, "semget": 64, "msgget": 68, "mq_open": 240}
-_X86_64 |= {"truncate": 76, "ftruncate": 77}
-_ARM_64 |= {"setpriority": 140, "sched_setscheduler": 119, "sched_setparam": 118, "sched_setaffinity": 122}
-_ARM_64 |= {"sched_setattr": 274, "ioprio_set": 30, "shmget": 194, "semget": 190, "msgget": 186, "mq_open": 180}
-_ARM_64 |= {"truncate": 45, "ftruncate": 46}
-_MACHINES = {"x86_64": (0xC000003E, _X86_64), "aarch64": (0xC00000B7, _ARM_64)}
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    Step = tuple[int, int, int, int]  # operation, jump if true, jump if false, operand
+
+_PR_SET_NO_NEW_PRIVS = 38
+_SYSTEM_CALL = {"x86_64": 317, "aarch64": 277}  # seccomp(2)
+_AUDIT_ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_SET_FILTER, _ACTION_AVAILABLE = 1, 2
+_WITH_LISTENER = 8
+_LOAD, _AND, _JUMP_EQUAL, _JUMP_OVER, _JUMP_FROM, _JUMP_BITS, _RETURN = 0x20, 0x54, 0x15, 0x25, 0x35, 0x45, 0x06
+_ALLOW, _ERRNO, _NOTIFY = 0x7FFF0000, 0x00050000, 0x7FC00000
+_NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENTS_AT = 0, 4, 16
+_X32 = 0x40000000  # numbers from here on are of the x32 form of x86_64
+
+_O_ACCMODE, _O_TRUNC = 3, 0o1000
+_AF_UNIX, _SOCK_STREAM, _SOCK_SEQPACKET, _SOCK_TYPE = 1, 1, 5, 0xF
+_CLONE_NAMESPACES = 0x7E020000  # mount, control group, host name, IPC, user, process, network
+# Requests that ask, or change nothing but a descriptor of the command's own.
+_IOCTL = (
+    *(0x5401, 0x802C542A, 0x5405),  # TCGETS, TCGETS2, TCGETA: the settings of a terminal
+    *(0x5413, 0x540F, 0x5429, 0x5424),  # TIOCGWINSZ, TIOCGPGRP, TIOCGSID, TIOCGETD: its size, group, session, kind
+    *(0x541B, 0x5411, 0x5460),  # FIONREAD, TIOCOUTQ, FIOQSIZE: how much there is
+    *(0x5421, 0x5450, 0x5451),  # FIONBIO, FIONCLEX, FIOCLEX: of a descriptor
+    *(0x80086601, 0x80046601, 0x801C581F, 0x80087601),  # FS_IOC_GETFLAGS (also 32 bits), FSGETXATTR, GETVERSION
+    *(0x00000002, 0xC020660B),  # FIGETBSZ, FS_IOC_FIEMAP: blocks of a file
+)
+# Without locks, leases, watches, and signals to other processes. F_SETFL changes a descriptor of the command's own.
+_FCNTL = (
+    *(0, 1, 2, 3, 4, 1030),  # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC
+    *(5, 36, 9, 11, 16, 1025),  # F_GETLK, F_OFD_GETLK, F_GETOWN, F_GETSIG, F_GETOWN_EX, F_GETLEASE
+    *(1027, 1028, 1031, 1032, 1033, 1034, 1035),  # F_DUPFD_QUERY, F_CREATED_QUERY, pipe sizes, seals, F_GET_RW_HINT
+)
 
 
 class _Program(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
 
 
-def is_known() -> bool:
-    return os.uname().machine in _MACHINES
-
-
-def refuse_changes() -> None:
-    """For this process and all that it starts, for good. Raises: OSError."""
+def is_available() -> bool:
+    """Whether the architecture's system calls are known, and the kernel takes filters that can ask a listener."""
     machine = os.uname().machine
-    architecture, numbers = _MACHINES[machine]
-    code = _program(architecture, sorted(numbers.values()), machine)
-    buffer = ctypes.create_string_buffer(code, len(code))
-    program = _Program(len(code) // 8, ctypes.addressof(buffer))
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or libc.prctl(
-        _PR_SET_SECCOMP, _FILTER, ctypes.byref(program), 0, 0
-    ):
+    if not system_calls.has_table(machine):
+        return False
+    action = ctypes.c_uint32(_NOTIFY)
+    return _seccomp(_ACTION_AVAILABLE, 0, action) == 0
+
+
+def install(program: bytes, *, listener: bool = False) -> int | None:
+    """Filter the calls of this process and all that it starts, for good. Gives the descriptor on which the kernel asks
+    about calls, where there is a listener. Raises: OSError."""
+    buffer = ctypes.create_string_buffer(program, len(program))
+    described = _Program(len(program) // 8, ctypes.addressof(buffer))
+    failed = _libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    result = -1 if failed else _seccomp(_SET_FILTER, _WITH_LISTENER if listener else 0, described)
+    if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{os.strerror(number)} (seccomp)")
+    return result if listener else None
 
 
-def _program(architecture: int, refused: list[int], machine: str) -> bytes:
-    """Of another architecture (32 bits): nothing. Of the refused ones: a permission error. All others go through."""
-    refuse, allow = (_RETURN, 0, 0, _ERRNO | errno.EPERM), (_RETURN, 0, 0, _ALLOW)
-    prlimit, ioctl = _WITH_ARGUMENTS[machine]
-    flags = [step for request in _CHANGES_FLAGS for step in ((_JUMP_EQUAL, 0, 1, request), refuse)]
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _seccomp(operation: int, flags: int, argument: "ctypes.Structure | ctypes.c_uint32") -> int:
+    number = ctypes.c_long(_SYSTEM_CALL[os.uname().machine])
+    result: int = _libc().syscall(number, ctypes.c_uint(operation), ctypes.c_uint(flags), ctypes.byref(argument))
+    return result
+
+
+def reading_program(machine: str, *, asks_about_signals: bool) -> bytes:
+    """For a command that only reads: what is not allowed is refused, and unknown numbers are no calls at all."""
+    signals = system_calls.numbers(machine, system_calls.SIGNALS).values()
+    allowed = sorted(system_calls.numbers(machine, system_calls.ALLOWED).values())
+    refused = sorted(system_calls.numbers(machine, system_calls.REFUSED).values())
     steps = [
+        *_of_architecture(machine),
+        *_conditions(machine),
+        *_each(signals, _NOTIFY if asks_about_signals else _ALLOW),
+        *_each(allowed, _ALLOW),
+        *_each(refused, _ERRNO | errno.EPERM),
+        _give(_ERRNO | errno.ENOSYS),
+    ]
+    return _encoded(steps)
+
+
+def truncation_program(machine: str) -> bytes:
+    """For a command that may write beneath some folders, where Landlock does not know truncation (below ABI 3): files
+    outside are not emptied without being opened for writing."""
+    numbers = {name: each for table in _TABLES for name, each in system_calls.numbers(machine, table).items()}
+    hidden = [numbers[name] for name in ("openat2", "io_uring_setup")]
+    opening = [(name, at) for name, at in (("open", 1), ("openat", 2)) if name in numbers]
+    steps = [
+        *_of_architecture(machine),
+        *(step for name, at in opening for step in _if(numbers[name], _opens(at))),
+        *_each([numbers["truncate"]], _ERRNO | errno.EPERM),
+        *_each(hidden, _ERRNO | errno.ENOSYS),
+        _give(_ALLOW),
+    ]
+    return _encoded(steps)
+
+
+_TABLES = (system_calls.CONDITIONAL, system_calls.REFUSED, system_calls.ABSENT)
+
+
+def _of_architecture(machine: str) -> "list[Step]":
+    """Programs of another architecture (32 bits) can call nothing; then the call's number is loaded."""
+    return [
         (_LOAD, 0, 0, _ARCHITECTURE_AT),
-        (_JUMP_EQUAL, 1, 0, architecture),
-        refuse,
+        (_JUMP_EQUAL, 1, 0, _AUDIT_ARCHITECTURE[machine]),
+        _give(_ERRNO | errno.EPERM),
         (_LOAD, 0, 0, _NUMBER_AT),
         (_JUMP_FROM, 0, 1, _X32),
-        refuse,
-        *(step for number in refused for step in ((_JUMP_EQUAL, 0, 1, number), refuse)),
-        *_if(prlimit, [(_LOAD, 0, 0, _ARGUMENT_AT), (_JUMP_EQUAL, 1, 0, 0), refuse, allow]),  # only one's own
-        *_if(ioctl, [(_LOAD, 0, 0, _ARGUMENT_AT + 8), *flags, allow]),
-        allow,
+        _give(_ERRNO | errno.ENOSYS),
     ]
-    return b"".join(struct.pack("=HBBI", *step) for step in steps)
 
 
-def _if(number: int, then: list[tuple[int, int, int, int]]) -> list[tuple[int, int, int, int]]:
+def _conditions(machine: str) -> "list[Step]":
+    """The calls whose arguments decide."""
+    refuse = _give(_ERRNO | errno.EPERM)
+    rules: dict[str, list[Step]] = {
+        "open": _opens(1),
+        "openat": _opens(2),
+        "ioctl": [_argument(1), *_each(_IOCTL, _ALLOW), _give(_ERRNO | errno.ENOTTY)],
+        "fcntl": [_argument(1), *_each(_FCNTL, _ALLOW), _give(_ERRNO | errno.EINVAL)],
+        "clone": [_argument(0), (_JUMP_BITS, 0, 1, _CLONE_NAMESPACES), refuse, _give(_ALLOW)],
+        # A pair of datagram sockets could send to any other socket.
+        "socketpair": [
+            _argument(0),
+            (_JUMP_EQUAL, 1, 0, _AF_UNIX),
+            refuse,
+            _argument(1),
+            (_AND, 0, 0, _SOCK_TYPE),
+            *_each((_SOCK_STREAM, _SOCK_SEQPACKET), _ALLOW),
+            refuse,
+        ],
+        # Only to the other end, not to an address.
+        "sendto": [
+            _argument(4),
+            (_JUMP_EQUAL, 1, 0, 0),
+            refuse,
+            _argument(4, upper=True),
+            (_JUMP_EQUAL, 1, 0, 0),
+            refuse,
+            _give(_ALLOW),
+        ],
+        "prlimit64": [_argument(0), (_JUMP_EQUAL, 1, 0, 0), refuse, _give(_ALLOW)],  # only its own
+    }
+    numbers = system_calls.numbers(machine, system_calls.CONDITIONAL)
+    return [step for name, number in numbers.items() for step in _if(number, rules[name])]
+
+
+def _opens(at: int) -> "list[Step]":
+    """Opening a file, with the flags in this argument. O_TRUNC without write access empties a file although Landlock
+    sees only reading (below ABI 3); access mode 3 is neither reading nor writing for Landlock."""
+    refuse = _give(_ERRNO | errno.EPERM)
+    return [
+        _argument(at),
+        (_AND, 0, 0, _O_ACCMODE),
+        (_JUMP_EQUAL, 0, 1, _O_ACCMODE),
+        refuse,
+        (_JUMP_EQUAL, 1, 0, os.O_RDONLY),
+        _give(_ALLOW),
+        _argument(at),
+        (_JUMP_BITS, 0, 1, _O_TRUNC),
+        refuse,
+        _give(_ALLOW),
+    ]
+
+
+def _argument(index: int, *, upper: bool = False) -> "Step":
+    """Load half of an argument: both architectures are little-endian."""
+    return (_LOAD, 0, 0, _ARGUMENTS_AT + 8 * index + 4 * upper)
+
+
+def _give(action: int) -> "Step":
+    return (_RETURN, 0, 0, action)
+
+
+def _each(values: "Iterable[int]", action: int) -> "list[Step]":
+    """Do the same for each of some values; neighbours are compared together."""
+    ranges: list[list[int]] = []
+    for value in sorted(values):
+        if ranges and value == ranges[-1][1] + 1:
+            ranges[-1][1] = value
+        else:
+            ranges.append([value, value])
+    return [
+        step for first, last in ranges for step in ((_JUMP_FROM, 0, 2, first), (_JUMP_OVER, 1, 0, last), _give(action))
+    ]
+
+
+def _if(number: int, then: "list[Step]") -> "list[Step]":
     return [(_JUMP_EQUAL, 0, len(then), number), *then]
+
+
+def _encoded(steps: "list[Step]") -> bytes:
+    return b"".join(struct.pack("=HBBI", *step) for step in steps)

@@ -5,6 +5,7 @@ import asyncio
 import os
 import shutil
 import tempfile
+from collections.abc import Sequence
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
@@ -18,8 +19,11 @@ _LANGUAGES = "eng+chi_sim"  # one that is not installed is passed over
 _QUIET_AND_BOUNDED = 'ulimit -v 2000000 && exec "$0" "$@" 2>/dev/null'
 
 
-async def read_text(data: bytes, *, call_id: str, workspace: str | None, seconds: float = SECONDS) -> str:
-    """The text in an image. A program that lies in the workspace is not taken for the one of the system.
+async def read_text(
+    data: bytes, *, call_id: str, workspace: str | None, private: Sequence[str] = (), seconds: float = SECONDS
+) -> str:
+    """The text in an image. A program that lies in the workspace is not taken for the one of the system. `private` are
+    the runtime's own folders.
 
     Raises: ToolError.
     """
@@ -32,7 +36,7 @@ async def read_text(data: bytes, *, call_id: str, workspace: str | None, seconds
         file.flush()
         try:
             async with asyncio.timeout(seconds):
-                output = await _run(program, os.path.realpath(file.name), path, call_id)
+                output = await _run(program, os.path.realpath(file.name), path, call_id, private)
         except TimeoutError as error:
             raise ToolError(Code.OCR_TIMED_OUT, seconds=round(seconds)) from error
     text = output.decode(errors="replace").strip()
@@ -41,11 +45,11 @@ async def read_text(data: bytes, *, call_id: str, workspace: str | None, seconds
     return text if len(text) <= CHARACTERS_AT_MOST else f"{text[:CHARACTERS_AT_MOST]}\n[cut: there is more text]"
 
 
-async def _run(program: str, file: str, path: str, call_id: str) -> bytes:
+async def _run(program: str, file: str, path: str, call_id: str, private: Sequence[str]) -> bytes:
     """Nothing of it is left when this returns. Raises: ToolError."""
     argv = ["/bin/sh", "-c", _QUIET_AND_BOUNDED, program, file, "stdout", "-l", _LANGUAGES]
     environment = {"PATH": path, "LC_ALL": "C.UTF-8", "OMP_THREAD_LIMIT": "1"}
-    confined = confinement.only_reading([file], environment) if confinement.has_sandbox() else confinement.FREE
+    confined = confinement.only_reading([file], environment, private)
     try:
         running = await processes.start(argv, cwd="/", call_id=call_id, environment=environment, confinement=confined)
     except OSError as error:

@@ -18,6 +18,8 @@ from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.exit_status import describe_exit
 from pilothouse.domain.lines import CommandLine
+from pilothouse.domain.promise_words import say_broken
+from pilothouse.domain.promises import Kernel
 from pilothouse.sandbox import confinement, processes
 from pilothouse.sandbox.confinement import Confinement
 from pilothouse.sandbox.file_names import escape, unescape
@@ -64,9 +66,10 @@ _FILE_WRITERS = frozenset(
 _UPLOADS_VARIABLE = re.compile(r"\$PILOTHOUSE_UPLOADS\b|\$\{PILOTHOUSE_UPLOADS\}")
 _HOME, _TO_END = re.compile(r"~(?=/)|\$HOME\b|\$\{HOME\}"), r"[^\s'\";|&<>()]*"
 _REFUSED = (
-    "[This command ran where nothing can be written, no connection be made, and of files only the workspace and the "
-    "system be read: the kernel refused what it tried beyond that.]"
+    "[This command ran where nothing can be written, no connection be made, no process outside be reached, and of "
+    "files only the workspace and the system be read: the kernel refused what it tried beyond that.]"
 )
+_INCOMPLETE = "The kernel's sandbox is not complete here. It does not promise that: {promises}."
 _REFUSED_OUTSIDE = "[This command ran where only the workspace can be written: the kernel refused a write outside it.]"
 
 
@@ -91,20 +94,19 @@ class Execute:
     parameters = ExecuteArguments
     keeps_time = True  # the limit is the command's own: looking at the workspace before and after is bounded in itself
 
-    def __init__(self, environment: Mapping[str, str], sandbox: Sandbox = "off") -> None:
+    def __init__(self, environment: Mapping[str, str], sandbox: Sandbox = "off", kernel: Kernel | None = None) -> None:
+        """`kernel` is what the kernel has to keep promises with; as it is found where none is given."""
         self._environment = processes.clean_environment(environment)
         self._sandbox = sandbox
+        self._kernel = kernel or confinement.kernel()
 
     async def prepare(self, arguments: ExecuteArguments, workspace: Workspace) -> Prepared:
         judgement: Judgement = await in_thread(judge, arguments.command)
         in_shell = workspace.without_mounts()
         limit: Reason | None = await in_thread(_limit, arguments, judgement, workspace)
-        # Without a kernel that stops what a folder makes a program do, only what needs none runs by itself.
-        harmless = judgement.read_only if confinement.has_sandbox() else judgement.strict
-        has_bash = processes.shell().endswith("bash")
         files = await in_thread(self._files, arguments, in_shell) if limit is None else None
         return Prepared(
-            effect="read_only" if harmless and has_bash else "mutating",
+            effect="read_only" if self._only_reads(judgement) else "mutating",
             limit=limit,
             preview=arguments.command,
             dangerous=_dangers(judgement, files),
@@ -112,6 +114,11 @@ class Execute:
             basis=files.basis if files is not None else None,
             ask=await in_thread(_ask, arguments, judgement, in_shell) if limit is None else None,
         )
+
+    def _only_reads(self, judgement: Judgement) -> bool:
+        """Without a kernel that stops whatever a folder makes a program do, only what needs none runs by itself."""
+        harmless = judgement.read_only if self._kernel.is_complete else judgement.strict
+        return harmless and processes.shell().endswith("bash")
 
     def _line(self, judgement: Judgement, workspace: Workspace) -> CommandLine:
         """A program of the workspace is none that a rule for its name was given for."""
@@ -138,6 +145,9 @@ class Execute:
             if files.basis != job.basis:
                 raise ToolError(Code.FILE_CHANGED, path=arguments.command)
         if job.confined:
+            # The call may have been decided before a restart, on a kernel that kept more.
+            if not self._kernel.is_complete and not (await in_thread(judge, arguments.command)).strict:
+                raise ToolError(Code.SANDBOX_INCOMPLETE)
             return await self._in_shell(arguments, job, None)
         with _temporary(self._sandbox) as temporary:
             if job.artifacts is None:
@@ -185,18 +195,22 @@ class Execute:
             await asyncio.shield(running.end())
             output.close()
         status = running.process.returncode
-        return ToolOutput(_told(output, status, confined), exit_status=status)
+        said = ToolOutput(_told(output, status, confined), exit_status=status)
+        if not job.confined or self._kernel.is_complete:
+            return said
+        return said.with_remark(_INCOMPLETE.format(promises=say_broken(self._kernel, "en")))
 
     def _confinement(self, job: Job, temporary: str | None) -> Confinement:
-        if job.confined and confinement.has_sandbox():
-            private = [str(path) for path in job.workspace.runtimes]
-            return confinement.only_reading(job.workspace.readable(), self._environment, private)
-        if self._sandbox == "workspace" and not job.confined:
-            if not confinement.has_sandbox():
-                detail = 'the kernel has no Landlock, and sandbox = "workspace" is set'
+        private = [str(path) for path in job.workspace.runtimes]
+        version = self._kernel.landlock
+        if job.confined:
+            return confinement.only_reading(job.workspace.readable(), self._environment, private, version)
+        if self._sandbox == "workspace":
+            if not self._kernel.keeps_to_workspace:
+                detail = 'the kernel cannot keep a command to its workspace, and sandbox = "workspace" is set'
                 raise ToolError(Code.TOOL_FAILED, tool=self.name, detail=detail)
             writable = [*job.workspace.writable(), *([temporary] if temporary is not None else [])]
-            return confinement.writing_beneath(writable)
+            return confinement.writing_beneath(writable, job.workspace.readable(), private, version)
         return confinement.FREE
 
 

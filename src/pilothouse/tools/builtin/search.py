@@ -12,7 +12,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -22,7 +22,7 @@ from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox import confinement, processes, walking
-from pilothouse.sandbox.confinement import FREE, Confinement
+from pilothouse.sandbox.confinement import Confinement
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import Arguments, Category, Job, PathText, Prepared
 from pilothouse.tools.builtin import listing, patterns, scan
@@ -50,8 +50,8 @@ _RIPGREP = (
 )
 # The files with a line that is not valid UTF-8, or holds a zero byte or an escape.
 _OTHER_ENCODINGS = (*_FILES, "--text", "--files-with-matches", "--invert-match", "-e", r"^[^\x00\x1b]*$")
-# What a program needs to start at all.
-_LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/nix/store", "/etc/ld.so.cache")
+# What our own Python consists of.
+_PYTHON = tuple(dict.fromkeys((sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix, sys.executable)))
 
 
 class GrepArguments(Arguments):
@@ -111,7 +111,7 @@ class Grep:
         return patterns.glob_matcher(self.name, arguments.glob) if arguments.glob else None
 
     async def _by_ripgrep(self, arguments: GrepArguments, answer: Answer, job: Job) -> bool:
-        if self._ripgrep is None or not confinement.has_sandbox():
+        if self._ripgrep is None or not confinement.kernel().landlock:
             return False
         place, flags = answer.place, []
         if not place.levels:  # otherwise, those above count as far up as the workspace goes: no more can be read
@@ -120,7 +120,7 @@ class Grep:
         if narrows:
             flags += [f"--type-add=wanted:{arguments.glob}", "--type=wanted"]
         flags += _without_private(place)
-        confined, where = _shut_in(self._ripgrep, place), ["--", f"./{place.name or ''}"]
+        confined, where = _shut_in([self._ripgrep], place), ["--", f"./{place.name or ''}"]
         others = await _listed([self._ripgrep, *_OTHER_ENCODINGS, *flags, *where], confined, answer, job)
         if others is None:
             return False
@@ -147,9 +147,10 @@ def _without_private(place: listing.Place) -> list[str]:
     return [f"--glob=!/{name}" for name in names]
 
 
-def _shut_in(program: str, place: listing.Place) -> Confinement:
-    """What is swapped for a link while it walks leads nowhere outside."""
-    return Confinement("read_only", (str(place.workspace.root), os.path.realpath(program), *_LIBRARIES))
+def _shut_in(program: Sequence[str], place: listing.Place) -> Confinement:
+    """What is swapped for a link while it walks leads nowhere outside, nor to what is the runtime's own."""
+    private = [str(path) for path in place.workspace.runtimes]
+    return confinement.reading_with(program, [str(place.workspace.root)], private)
 
 
 async def _by_scan(arguments: GrepArguments, answer: Answer, job: Job) -> None:
@@ -165,7 +166,7 @@ async def _by_scan(arguments: GrepArguments, answer: Answer, job: Job) -> None:
     paths = await until_cancelled(walked)
     answer.notes += listing.notes(walk)
     async with entered_in_thread(_names(paths)) as names:
-        others = await _listed(_scan_program(names), FREE, answer, job)
+        others = await _listed(_scan_program(names), _for_scan(names, answer), answer, job)
     await _search_others(others or [], arguments, answer, job)
     await _scan(paths, arguments, answer, job)
 
@@ -182,12 +183,16 @@ async def _search_others(paths: list[str], arguments: GrepArguments, answer: Ans
 async def _scan(paths: Mapping[str, str], arguments: GrepArguments, answer: Answer, job: Job) -> None:
     async with entered_in_thread(_names(paths)) as names:
         argv = [*_scan_program(names), arguments.pattern, *("i" * arguments.ignore_case)]
-        if not await _search(argv, FREE, answer, job):
+        if not await _search(argv, _for_scan(names, answer), answer, job):
             raise ToolError(Code.TOOL_FAILED, tool=Grep.name, detail="the search broke off")
 
 
 def _scan_program(names: str) -> list[str]:
     return [sys.executable, "-I", "-S", "-B", scan.__file__, names]
+
+
+def _for_scan(names: str, answer: Answer) -> Confinement:
+    return _shut_in([*_PYTHON, scan.__file__, names], answer.place)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,197 @@
+"""The runtime's own folders hold keys and tokens: no confined command reads or writes them, wherever they lie."""
+
+import ast
+import os
+import pty
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import pilothouse
+from pilothouse.domain.errors import ToolError
+from pilothouse.domain.promises import Kernel
+from pilothouse.domain.values import CallId
+from pilothouse.sandbox import confinement
+from pilothouse.sandbox.workspace import Mount, Root, Workspace
+from pilothouse.tools.base import Job
+from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
+from pilothouse.tools.builtin.search import Grep, GrepArguments, find_ripgrep
+from pilothouse.tools.ocr import read_text
+from tests.pictures import picture
+
+pytestmark = pytest.mark.skipif(not confinement.has_sandbox(), reason="the kernel does not keep every promise")
+
+SOURCE = Path(pilothouse.__file__).parent
+PATH = "/usr/local/bin:/usr/bin:/bin"
+is_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can put a folder there")
+
+
+def data_in(folder: Path) -> Path:
+    """A data directory with a token, beside something that is not private."""
+    data = folder / "app" / "data"
+    data.mkdir(parents=True)
+    (data / "tokens.json").write_text("planted")
+    (folder / "app" / "readme").write_text("public\n")
+    return data
+
+
+async def use(workspace: Workspace, command: str, *, path: str = PATH, **options: object) -> str:
+    kernel = options.pop("kernel", None)
+    tool = Execute({**os.environ, "PATH": path}, "off" if options.get("confined") else "workspace", kernel)
+    job = Job(CallId(f"call-{os.urandom(6).hex()}"), workspace, **options)
+    return (await tool.run(ExecuteArguments(command), job)).content
+
+
+@pytest.fixture(params=["/opt", "/etc", "/usr/local"])
+def system_folder(request: pytest.FixtureRequest) -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="pilothouse-test-", dir=request.param))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@is_root
+async def test_keys_in_a_folder_of_the_system_are_not_read_in_review(tmp_path: Path, system_folder: Path) -> None:
+    data = data_in(system_folder)
+    looking = f"cat {data}/tokens.json; cat {system_folder}/app/readme; ls /usr/bin/env"
+    said = await use(Workspace(tmp_path, private=[data]), looking, confined=True)
+    assert "planted" not in said
+    assert "public" in said
+    assert "/usr/bin/env" in said
+    file = Workspace(tmp_path, private=[data / "tokens.json"])
+    assert "planted" not in await use(file, looking, confined=True)
+
+
+@pytest.mark.parametrize("inside", ["workspace", "root", "programs"])
+async def test_keys_in_any_other_folder_that_can_be_read_are_not_read_in_review(tmp_path: Path, inside: str) -> None:
+    folder = tmp_path / inside
+    data = data_in(folder)
+    (tmp_path / "work").mkdir()
+    root = folder if inside == "workspace" else tmp_path / "work"
+    also = [Root(folder)] if inside == "root" else []
+    path = f"{folder}/app:{PATH}" if inside == "programs" else PATH
+    workspace = Workspace(root, private=[data], also=also)
+    said = await use(workspace, f"cat {data}/tokens.json; cat {folder}/app/readme", confined=True, path=path)
+    assert "planted" not in said
+    assert "public" in said
+
+
+async def test_a_link_to_the_data_directory_closes_what_it_leads_to(tmp_path: Path) -> None:
+    data = data_in(tmp_path / "work")
+    (tmp_path / "data").symlink_to(data)
+    workspace = Workspace(tmp_path / "work", private=[tmp_path / "data"])
+    for options in ({"confined": True}, {}):
+        assert "planted" not in await use(workspace, "cat app/data/tokens.json", **options)
+
+
+async def test_a_command_that_is_kept_to_its_workspace_does_not_write_the_data_directory_in_it(tmp_path: Path) -> None:
+    data = data_in(tmp_path)
+    writing = (
+        "rm -rf app/data; echo x > app/data/tokens.json; mv app/data gone; mv app gone; ln app/data/tokens.json l; "
+    )
+    writing += (
+        "echo x > app/data/new; mkdir app/data/d; cat app/data/tokens.json; echo mine > app/readme; mkdir -p sub/x"
+    )
+    (tmp_path / "sub").mkdir()
+    said = await use(Workspace(tmp_path, private=[data]), writing)
+    assert (data / "tokens.json").read_text() == "planted"
+    assert [path.name for path in data.iterdir()] == ["tokens.json"]
+    assert "planted" not in said
+    assert (tmp_path / "app/readme").read_text() == "mine\n"
+    assert (tmp_path / "sub/x").is_dir()
+
+
+async def test_such_a_command_reads_no_key_wherever_it_lies_and_still_reads_uploads(tmp_path: Path) -> None:
+    data = data_in(tmp_path / "home")
+    (data / "uploads").mkdir()
+    (data / "uploads/given.txt").write_text("given\n")
+    (tmp_path / "work").mkdir()
+    mounts = [Mount("uploads", data / "uploads")]
+    workspace = Workspace(tmp_path / "work", private=[data], mounts=mounts)
+    said = await use(workspace, f"cat {data}/tokens.json; cat {data}/uploads/given.txt; cat {tmp_path}/home/app/readme")
+    assert "planted" not in said
+    assert "given\npublic\n" in said
+
+
+async def test_such_a_command_reads_no_terminal(tmp_path: Path) -> None:
+    master, terminal = pty.openpty()
+    try:
+        os.write(master, b"typed\n")
+        reading = f"head -c 1 {os.ttyname(terminal)}; head -c 1 /dev/urandom | wc -c; echo x > /dev/null"
+        said = await use(Workspace(tmp_path), reading)
+    finally:
+        os.close(master)
+        os.close(terminal)
+    assert "Permission denied\n1\n" in said
+
+
+@pytest.mark.parametrize("engine", ["ripgrep", "scan"])
+async def test_grep_finds_nothing_in_the_data_directory(tmp_path: Path, engine: str) -> None:
+    data = data_in(tmp_path)
+    (tmp_path / "latin").write_bytes("public caf\xe9\n".encode("latin-1"))
+    tool = Grep(find_ripgrep() if engine == "ripgrep" else None)
+    job = Job(CallId("call"), Workspace(tmp_path, private=[data]))
+    said = await tool.run(GrepArguments("planted|public"), job)
+    assert "planted" not in said
+    assert "app/readme" in said
+    assert "latin" in said
+
+
+async def test_reading_an_image_opens_nothing_of_the_runtimes_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = data_in(tmp_path)
+    program = tmp_path / "app/tesseract"
+    program.write_text(f"#!/bin/sh\ncat {data}/tokens.json; cat {tmp_path}/app/readme\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/app:{PATH}")
+    assert await read_text(picture(), call_id="ocr", workspace=None, private=[str(data)]) == "public"
+
+
+# where the kernel keeps less
+
+
+INCOMPLETE = [Kernel(landlock=7), Kernel(filter=True), Kernel(landlock=2), Kernel()]
+
+
+@pytest.mark.parametrize("kernel", INCOMPLETE)
+async def test_where_a_promise_is_not_kept_only_the_strict_list_runs_by_itself(tmp_path: Path, kernel: Kernel) -> None:
+    tool = Execute({**os.environ, "PATH": PATH}, kernel=kernel)
+    workspace = Workspace(tmp_path)
+    effects = [(await tool.prepare(ExecuteArguments(line), workspace)).effect for line in ("git status", "ls")]
+    assert effects == ["mutating", "read_only"]
+    whole = Execute({**os.environ, "PATH": PATH}, kernel=Kernel(landlock=1, filter=True))
+    assert (await whole.prepare(ExecuteArguments("git status"), workspace)).effect == "read_only"
+
+
+async def test_a_call_that_was_decided_on_a_better_kernel_does_not_run_by_itself_on_this_one(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    with pytest.raises(ToolError, match="incomplete"):
+        await use(workspace, "git status", confined=True, kernel=Kernel(landlock=7))
+    assert await use(workspace, "echo strict", confined=True, kernel=Kernel(landlock=7)) == "strict\n"
+
+
+async def test_what_cannot_be_kept_to_its_workspace_is_not_run(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match="cannot keep a command to its workspace"):
+        await use(Workspace(tmp_path), "echo x", kernel=Kernel(landlock=2))
+
+
+# what the runtime itself runs
+
+
+def test_nothing_runs_over_a_workspace_without_confinement() -> None:
+    """A command that a person has let run is free; MCP servers and `!command` are the person's own acts."""
+    starting = {"sandbox/processes.py", "tools/mcp/stdio.py", "terminal/tools.py"}
+    free = {"sandbox/processes.py", "sandbox/confinement.py", "tools/builtin/execute.py"}
+    for path in SOURCE.rglob("*.py"):
+        name = str(path.relative_to(SOURCE))
+        words = {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(ast.parse(path.read_text()))}
+        started = {word for word in words if word.startswith(("create_subprocess", "subprocess_", "Popen", "spawn"))}
+        assert not started or name in starting, name
+        assert "FREE" not in words or name in free, name
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "processes.start":
+                assert "confinement" in {keyword.arg for keyword in node.keywords}, name
