@@ -22,6 +22,7 @@ _ACCEPTED: Mapping[str | None, tuple[str, ...]] = {
     "users": (),
     "clean": (),
     "audit": (),
+    "doctor": (),
 }
 _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "mode": {"help": "agent, supervised, review, plan, ask, or one of your own"},
@@ -70,6 +71,12 @@ def make_parser() -> argparse.ArgumentParser:
     _add_accepted(clean, "clean")
     clean.add_argument("--yes", action="store_true", help="free it without asking")
     _audit_parser(commands)
+    doctor = commands.add_parser(
+        "doctor",
+        help="show what the sandbox keeps here, and which programs are missing",
+        description="Show which promises the kernel's sandbox keeps on this machine, and which programs were found.",
+    )
+    _add_accepted(doctor, "doctor")
     config = commands.add_parser("config", help="show what the configuration says here, or what is wrong in it")
     _add_accepted(config, "config")
     return parser

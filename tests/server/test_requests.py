@@ -17,6 +17,7 @@ from pilothouse.domain.errors import Conflict
 from pilothouse.domain.messages import Usage
 from pilothouse.domain.models import Catalogue, ModelFacts
 from pilothouse.domain.prices import Price
+from pilothouse.domain.promises import SandboxPromise
 from pilothouse.llm.script import Answer
 from pilothouse.server.problems import problem_response
 from pilothouse.testing.served import TOKEN, Served
@@ -330,7 +331,10 @@ async def test_what_there_is_can_be_asked_for_and_metrics_parse(tmp_path: Path) 
         nothing = dict.fromkeys(("window", "tokenizer", "input_price", "output_price"))
         own = {"name": "test", "is_default": True, "is_demo": False, "vision": False, **nothing}
         assert (await client.call("GET", "/api/models"))["items"] == [own], "nothing is made up of an unknown one"
-        assert (await client.call("GET", "/api/health"))["status"] == "ok"
+        health = await client.call("GET", "/api/health")
+        assert health["status"] == "ok"
+        assert [promise["name"] for promise in health["promises"]] == list(SandboxPromise)
+        assert health["sandbox"] is all(promise["kept"] for promise in health["promises"])
         await refusal(client, "GET", "/api/contexts/nobody")
         await refusal(client, "GET", "/no/such/path")
         _, data = await raw(url, "GET", "/metrics", b"", "")

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from pilothouse.domain.audit import AuditChain, AuditEntry
+from pilothouse.domain.promises import Kernel
 from pilothouse.domain.values import ContextId
 from pilothouse.runtime import (
     branches,
@@ -29,7 +30,7 @@ from pilothouse.runtime import (
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.hub import Subscription
 from pilothouse.runtime.live import Live
-from pilothouse.sandbox.confinement import has_sandbox
+from pilothouse.sandbox import confinement
 
 
 class Runtime(Contexts):
@@ -134,9 +135,10 @@ class Runtime(Contexts):
     setup = setup.setup
 
     @property
-    def has_sandbox(self) -> bool:
-        """Whether the kernel keeps commands that only read from doing more. If not, fewer run by themselves."""
-        return has_sandbox()
+    def kernel(self) -> Kernel:
+        """Which promises the kernel keeps about commands that only read. Where it breaks one, fewer run by
+        themselves."""
+        return confinement.kernel()
 
     async def context(self, context_id: str) -> Live:
         """The context as it is now. To be read, not changed. Raises: NotFound, StoreError."""

@@ -247,6 +247,14 @@ HEALTH: dict[str, Any] = {
     "turns_open": 1,
     "contexts_waiting": 0,
     "sandbox": True,
+    "promises": [
+        {
+            "name": "network",
+            "kept": True,
+            "detail": "no connection is made",
+            "means": "seccomp (x86_64, aarch64)",
+        }
+    ],
     "problems": [
         {
             "code": "disk_space_low",

@@ -11,6 +11,8 @@ from pilothouse.domain.calls import Effect, display_name
 from pilothouse.domain.codes import Code, Language, Reason, say
 from pilothouse.domain.modes import Mode
 from pilothouse.domain.personas import Persona
+from pilothouse.domain.promise_words import say_means, say_promise
+from pilothouse.domain.promises import Kernel, SandboxPromise
 from pilothouse.domain.shapes import Page
 from pilothouse.domain.states import WaitingForRecovery
 from pilothouse.domain.store_health import MIN_FREE_BYTES, StoreHealth
@@ -99,6 +101,15 @@ class HealthProblem(Value, kw_only=True, omit_defaults=False):
     since: Timestamp | None = None
 
 
+class SandboxPromiseView(Value, kw_only=True, omit_defaults=False):
+    name: SandboxPromise
+    kept: bool
+    detail: str
+    """What is promised, in the reader's language."""
+    means: str
+    """What keeps it here; where nothing does, what would."""
+
+
 class Health(Value, kw_only=True, omit_defaults=False):
     status: Literal["ok", "warning", "failing", "stopping"]
     """The worst of `problems`, unless the server is stopping."""
@@ -109,7 +120,10 @@ class Health(Value, kw_only=True, omit_defaults=False):
     contexts_waiting: int
     """Contexts that wait for recovery: the store has refused what they have to save."""
     sandbox: bool
-    """Whether the kernel confines commands that run only because they read."""
+    """Whether the kernel keeps every promise about commands that run only because they read. Where not, only a strict
+    list of them runs by itself."""
+    promises: tuple[SandboxPromiseView, ...]
+    """Each promise, and whether it is kept here."""
     problems: tuple[HealthProblem, ...]
     warnings: tuple[str, ...]
     """What of the configuration has no effect, in the reader's language; told to the user of the machine alone."""
@@ -215,9 +229,22 @@ async def health(call: Call) -> Health:
         contexts_in_memory=len(call.runtime.in_memory()),
         turns_open=_turns(call),
         contexts_waiting=len(waiting),
-        sandbox=call.runtime.has_sandbox,
+        sandbox=call.runtime.kernel.is_complete,
+        promises=_promises(call.runtime.kernel, call.language),
         problems=problems,
         warnings=tuple(say(each, call.language) for each in call.serving.warnings) if call.user == LOCAL else (),
+    )
+
+
+def _promises(kernel: Kernel, language: Language) -> tuple[SandboxPromiseView, ...]:
+    return tuple(
+        SandboxPromiseView(
+            name=promise,
+            kept=kernel.means_for(promise) is not None,
+            detail=say_promise(promise, language),
+            means=say_means(promise, kernel, language),
+        )
+        for promise in SandboxPromise
     )
 
 

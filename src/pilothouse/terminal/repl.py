@@ -7,6 +7,7 @@ from typing import Any
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Language, say
 from pilothouse.domain.errors import PilothouseError
+from pilothouse.domain.promise_words import say_broken
 from pilothouse.domain.state_words import say_state
 from pilothouse.domain.states import (
     AwaitingToolApproval,
@@ -72,8 +73,8 @@ class Conversation:
         print(visible(tell("welcome", self.language, workspace=live.core.workspace)))
         if is_demo:
             print(tell("demo", self.language))
-        if not self.runtime.has_sandbox:
-            print(tell("no_sandbox", self.language))
+        if not self.runtime.kernel.is_complete:
+            print(tell("no_sandbox", self.language, broken=say_broken(self.runtime.kernel, self.language)))
         for reason in (*live.damage, *self.runtime.rulebook.damage(live.core.owner)):
             print(visible(say(reason, self.language)))
 

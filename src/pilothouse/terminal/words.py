@@ -12,8 +12,10 @@ _WORDS: dict[str, tuple[str, str]] = {
         "这是演示模型：由几条规则组成的替身。设置 OPENAI_API_KEY 即可使用真实模型。",
     ),
     "no_sandbox": (
-        "This kernel has no sandbox (Landlock): in review, only a strict list of commands runs by itself.",
-        "此内核没有沙箱（Landlock）：在 review 中只有严格列表中的命令会自动运行。",
+        "The sandbox is not complete on this kernel: in review, only a strict list of commands runs by itself. Not "
+        "kept: {broken}. `pilothouse doctor` says what is missing.",
+        "此内核上的沙箱不完整：在审阅模式下只有严格列表中的命令会自动运行。未能保证：{broken}。"
+        "运行 `pilothouse doctor` 查看缺少什么。",
     ),
     "help": (
         "/tour            two minutes that show everything, one Enter a step\n"

@@ -123,7 +123,7 @@ export type FoundFiles = { readonly items: readonly (FoundFile)[]; readonly is_c
 
 export type GeneratingSummary = { readonly type: "generating_summary" };
 
-export type Health = { readonly status: "failing" | "ok" | "stopping" | "warning"; readonly version: string; readonly user: string; readonly contexts_in_memory: number; readonly turns_open: number; readonly contexts_waiting: number; readonly sandbox: boolean; readonly problems: readonly (HealthProblem)[]; readonly warnings: readonly (string)[] };
+export type Health = { readonly status: "failing" | "ok" | "stopping" | "warning"; readonly version: string; readonly user: string; readonly contexts_in_memory: number; readonly turns_open: number; readonly contexts_waiting: number; readonly sandbox: boolean; readonly promises: readonly (SandboxPromiseView)[]; readonly problems: readonly (HealthProblem)[]; readonly warnings: readonly (string)[] };
 
 export type HealthProblem = { readonly code: Code; readonly severity: "error" | "warning"; readonly detail: string; readonly since?: string | null };
 
@@ -286,6 +286,10 @@ export type Rule = { readonly id: string; readonly effect: "allow" | "ask" | "de
 export type RuleOffer = { readonly scope: "exact" | "exact_for_good" | "folder" | "folder_for_good" | "tool" | "tool_for_good" | "words" | "words_for_good"; readonly rule: Rule };
 
 export type RulesQuery = { readonly context_id?: string | null };
+
+export type SandboxPromise = "devices" | "ipc" | "memory" | "network" | "signals" | "truncation" | "writes";
+
+export type SandboxPromiseView = { readonly name: SandboxPromise; readonly kept: boolean; readonly detail: string; readonly means: string };
 
 export type SavingContext = { readonly type: "saving_context" };
 
