@@ -52,6 +52,14 @@ def truncations():
         attempt(f"creat {name}", lambda file=file: call("creat", path(file), 0o600))
 
 
+def reads():
+    for name in (OUT, HERE["folder"], os.path.join(HERE["folder"], ".ssh/id_rsa"), "/tmp", "/root", "/home", "/run"):
+        attempt(f"read {name}", lambda name=name: os.open(name, os.O_RDONLY))
+    for name in ("/proc/1/root", "/proc/self/root/tmp", f"/proc/{PID}/cwd", f"/proc/{PID}/root"):
+        attempt(f"read {name}", lambda name=name: os.open(name, os.O_RDONLY))
+    attempt("exec outside", lambda: call("execveat", os.open(OUT, os.O_PATH), path(""), 0, 0, 0x1000))
+
+
 def marks():
     fd = os.open("f.txt", os.O_RDONLY)
     attempt("chmod", lambda: call("chmod", path("f.txt"), 0o777))
@@ -88,7 +96,7 @@ def signals():
     call("fcntl", reading, 10, 9)  # F_SETSIG: SIGKILL
     call("fcntl", reading, 4, 0o20000)  # F_SETFL: O_ASYNC
     os.write(writing, b"x")
-    attempt("kill the keeper", lambda: call("kill", os.getppid(), 9))
+    attempt("signal the keeper", lambda: call("kill", os.getppid(), 18))  # SIGCONT: without a sandbox it must live on
     attempt("prlimit64", lambda: call("prlimit64", PID, 7, struct.pack("QQ", 3, 3), 0))
     attempt("sched_setaffinity", lambda: call("sched_setaffinity", PID, 8, ctypes.byref(ctypes.c_long(1))))
     attempt("setpriority", lambda: call("setpriority", 0, PID, 19))
@@ -152,6 +160,6 @@ def second_listener():
     return call("seccomp", 1, 8, ctypes.c_char_p(program))
 
 
-for each in (truncations, marks, signals, memory, ipc, devices, kernel):
+for each in (truncations, reads, marks, signals, memory, ipc, devices, kernel):
     each()
 print(json.dumps(FOUND))

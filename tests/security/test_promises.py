@@ -24,11 +24,26 @@ import pytest
 from pilothouse.domain.promises import KERNEL_OF_ABI, MEANS, Kernel, SandboxPromise
 from pilothouse.sandbox import confinement, seccomp, system_calls
 from pilothouse.sandbox.confinement import Confinement
+from tests.scale import LONG
+from tests.security.cases import SHELL
 from tests.security.hostile import tree
-from tests.security.test_sandbox_alone import IS_ROOT, NOBODY, PATH, USERS, place, run, somebody
+from tests.security.test_sandbox_alone import (
+    CHANGES,
+    IS_ROOT,
+    NOBODY,
+    PATH,
+    PYTHON,
+    USERS,
+    bait,
+    copied,
+    place,
+    run,
+    somebody,
+)
 
 pytestmark = pytest.mark.skipif(not confinement.has_sandbox(), reason="the kernel does not keep every promise")
 
+__all__ = ["bait"]  # a fixture
 MACHINE = os.uname().machine
 ABIS = range(1, confinement.kernel().landlock + 1)
 ATTACK = Path(__file__).with_name("jail_attack.py").read_text()
@@ -130,6 +145,30 @@ def test_no_way_out_of_the_jail_works(abi: int, user: int | None) -> None:
         with pytest.raises(BlockingIOError):
             listener.recv(10)
         assert found["a number that nobody has"] == found["a number of x32"] == -errno.ENOSYS
+
+
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("abi", ABIS)
+def test_no_shell_command_changes_a_file(abi: int, user: int | None) -> None:
+    with place(user) as base:
+        places = {"out": base / "out.txt", "base": base, "python": PYTHON, "tag": base.name}
+        lines = [f"( {line.format(**places)}\n)" for line in CHANGES.values()]
+        before = tree(base)
+        run("\n".join(lines), base / "work", reading(base / "work", abi), user)
+        assert tree(base) == before
+        assert [path for path in ("/dev/shm", "/tmp", "/var/tmp", "/run") if Path(path, base.name, "x").exists()] == []
+
+
+@pytest.mark.skipif(not LONG, reason="a long run")
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("abi", ABIS)
+def test_no_dangerous_line_does_anything(abi: int, user: int | None, bait: Path) -> None:
+    for case in SHELL:
+        with place(user) as base:
+            folder = copied(bait, base, user)
+            before = tree(base)
+            run(case.command, folder, reading(folder, abi), user)
+            assert tree(base) == before, case.id
 
 
 def _limits_of(pid: int) -> str:

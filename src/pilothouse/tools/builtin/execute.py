@@ -18,7 +18,6 @@ from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.exit_status import describe_exit
 from pilothouse.domain.lines import CommandLine
-from pilothouse.domain.promise_words import say_broken
 from pilothouse.domain.promises import Kernel
 from pilothouse.sandbox import confinement, processes
 from pilothouse.sandbox.confinement import Confinement
@@ -69,7 +68,7 @@ _REFUSED = (
     "[This command ran where nothing can be written, no connection be made, no process outside be reached, and of "
     "files only the workspace and the system be read: the kernel refused what it tried beyond that.]"
 )
-_INCOMPLETE = "The kernel's sandbox is not complete here. It does not promise that: {promises}."
+_INCOMPLETE = "the kernel's sandbox is not complete here; these promises are not kept: {promises}"
 _REFUSED_OUTSIDE = "[This command ran where only the workspace can be written: the kernel refused a write outside it.]"
 
 
@@ -198,7 +197,7 @@ class Execute:
         said = ToolOutput(_told(output, status, confined), exit_status=status)
         if not job.confined or self._kernel.is_complete:
             return said
-        return said.with_remark(_INCOMPLETE.format(promises=say_broken(self._kernel, "en")))
+        return said.with_remark(_INCOMPLETE.format(promises=", ".join(self._kernel.broken)))
 
     def _confinement(self, job: Job, temporary: str | None) -> Confinement:
         private = [str(path) for path in job.workspace.runtimes]
