@@ -1,0 +1,123 @@
+"""The filter of system calls, read as the kernel reads it: also for the architecture that the tests do not run on."""
+
+import errno
+import os
+import struct
+
+import pytest
+
+from pilothouse.sandbox import seccomp, system_calls
+
+ALLOW, ERRNO, NOTIFY = 0x7FFF0000, 0x00050000, 0x7FC00000
+EPERM, ENOSYS, ENOTTY, EINVAL = (ERRNO | number for number in (errno.EPERM, errno.ENOSYS, errno.ENOTTY, errno.EINVAL))
+ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+I386, ARM = 0x40000003, 0x40000028
+MACHINES = pytest.mark.parametrize("machine", ARCHITECTURES)
+
+
+def verdict(program: bytes, architecture: int, number: int, arguments: tuple[int, ...] = ()) -> int:
+    """Classic BPF, as far as the filter uses it."""
+    data = struct.pack("=IIQ6Q", number, architecture, 0, *(*arguments, *[0] * 6)[:6])
+    at, value = 0, 0
+    while True:
+        operation, if_true, if_false, operand = struct.unpack_from("=HBBI", program, 8 * at)
+        at += 1
+        match operation:
+            case 0x20:
+                (value,) = struct.unpack_from("=I", data, operand)
+            case 0x54:
+                value &= operand
+            case 0x15:
+                at += if_true if value == operand else if_false
+            case 0x25:
+                at += if_true if value > operand else if_false
+            case 0x35:
+                at += if_true if value >= operand else if_false
+            case 0x45:
+                at += if_true if value & operand else if_false
+            case 0x06:
+                return int(operand)
+            case _:
+                raise AssertionError(f"an operation that is not known: {operation:#x}")
+
+
+@MACHINES
+@pytest.mark.parametrize("asks", [True, False])
+def test_every_number_is_answered_as_the_table_says(machine: str, asks: bool) -> None:
+    program = seccomp.reading_program(machine, asks_about_signals=asks)
+    wanted = {
+        **dict.fromkeys(system_calls.numbers(machine, system_calls.ALLOWED).values(), ALLOW),
+        **dict.fromkeys(system_calls.numbers(machine, system_calls.REFUSED).values(), EPERM),
+        **dict.fromkeys(system_calls.numbers(machine, system_calls.SIGNALS).values(), NOTIFY if asks else ALLOW),
+    }
+    conditional = set(system_calls.numbers(machine, system_calls.CONDITIONAL).values())
+    for number in {*range(480), 512, 999, 2**31, 2**32 - 1} - conditional:
+        assert verdict(program, ARCHITECTURES[machine], number) == wanted.get(number, ENOSYS), number
+
+
+@MACHINES
+def test_programs_of_32_bits_can_call_nothing(machine: str) -> None:
+    for program in (
+        seccomp.reading_program(machine, asks_about_signals=True),
+        seccomp.truncation_program(machine),
+    ):
+        for number in range(0, 480, 7):
+            assert verdict(program, I386, number) == verdict(program, ARM, number) == EPERM
+            assert verdict(program, ARCHITECTURES[machine], 0x40000000 | number) == ENOSYS
+
+
+HIGH = 1 << 32
+CONDITIONS = [
+    ("openat", (0, 0, os.O_RDONLY), ALLOW),
+    ("openat", (0, 0, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY), ALLOW),
+    ("openat", (0, 0, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), ALLOW),  # Landlock decides
+    ("openat", (0, 0, os.O_RDWR | os.O_TRUNC), ALLOW),
+    ("openat", (0, 0, os.O_TRUNC), EPERM),
+    ("openat", (0, 0, HIGH | os.O_TRUNC | os.O_CLOEXEC), EPERM),
+    ("openat", (0, 0, 3), EPERM),
+    ("openat", (0, 0, 3 | os.O_TRUNC), EPERM),
+    ("ioctl", (0, 0x5401), ALLOW),
+    ("ioctl", (0, HIGH | 0x5401), ALLOW),
+    ("ioctl", (0, 0x5412), ENOTTY),
+    ("ioctl", (0, 0x5402), ENOTTY),
+    ("ioctl", (0, 0x40087602), ENOTTY),
+    ("fcntl", (0, 3), ALLOW),
+    *(("fcntl", (0, command), EINVAL) for command in (6, 7, 8, 10, 15, 37, 38, 1024, 1026, 1036, 1038, 2000)),
+    ("clone", (17,), ALLOW),
+    *(("clone", (17 | 1 << bit,), EPERM) for bit in (17, 25, 26, 27, 28, 29, 30)),
+    ("socketpair", (1, 1), ALLOW),
+    ("socketpair", (1, 5 | os.O_CLOEXEC | os.O_NONBLOCK), ALLOW),
+    ("socketpair", (1, 2), EPERM),
+    ("socketpair", (1, 2 | os.O_CLOEXEC), EPERM),
+    ("socketpair", (1, 3), EPERM),
+    ("socketpair", (30, 1), EPERM),
+    ("sendto", (3, 0, 0, 0, 0), ALLOW),
+    ("sendto", (3, 0, 0, 0, 0x7F0000001000), EPERM),
+    ("sendto", (3, 0, 0, 0, HIGH), EPERM),
+    ("prlimit64", (0,), ALLOW),
+    ("prlimit64", (4711,), EPERM),
+]
+
+
+@MACHINES
+@pytest.mark.parametrize(("name", "arguments", "wanted"), CONDITIONS)
+def test_the_arguments_of_a_call_decide(machine: str, name: str, arguments: tuple[int, ...], wanted: int) -> None:
+    program = seccomp.reading_program(machine, asks_about_signals=False)
+    number = system_calls.numbers(machine, system_calls.CONDITIONAL)[name]
+    assert verdict(program, ARCHITECTURES[machine], number, arguments) == wanted
+
+
+@MACHINES
+def test_a_command_that_may_write_is_refused_truncation_only(machine: str) -> None:
+    program, architecture = seccomp.truncation_program(machine), ARCHITECTURES[machine]
+    names = {
+        name: number
+        for table in ("ALLOWED", "CONDITIONAL", "SIGNALS", "REFUSED", "ABSENT")
+        for name, number in system_calls.numbers(machine, getattr(system_calls, table)).items()
+    }
+    refused = {
+        name: result for name, number in names.items() if (result := verdict(program, architecture, number)) != ALLOW
+    }
+    assert refused == {"truncate": EPERM, "openat2": ENOSYS, "io_uring_setup": ENOSYS}
+    assert verdict(program, architecture, names["openat"], (0, 0, os.O_TRUNC)) == EPERM
+    assert verdict(program, architecture, names["openat"], (0, 0, os.O_TRUNC | os.O_WRONLY)) == ALLOW
