@@ -98,6 +98,9 @@ def signals():
     os.write(writing, b"x")
     attempt("signal the keeper", lambda: call("kill", os.getppid(), 18))  # SIGCONT: without a sandbox it must live on
     attempt("prlimit64", lambda: call("prlimit64", PID, 7, struct.pack("QQ", 3, 3), 0))
+    none = ctypes.c_char_p(bytes(16))
+    attempt("a core limit that starts the crash handler", lambda: call("setrlimit", 4, none))
+    attempt("the same by prlimit64", lambda: call("prlimit64", 0, 4, none, 0))
     attempt("sched_setaffinity", lambda: call("sched_setaffinity", PID, 8, ctypes.byref(ctypes.c_long(1))))
     attempt("setpriority", lambda: call("setpriority", 0, PID, 19))
 

@@ -96,6 +96,12 @@ CONDITIONS = [
     ("sendto", (3, 0, 0, 0, HIGH), EPERM),
     ("prlimit64", (0,), ALLOW),
     ("prlimit64", (4711,), EPERM),
+    ("prlimit64", (0, 4, 0), ALLOW),
+    ("prlimit64", (0, 7, 0x7F0000001000), ALLOW),
+    ("prlimit64", (0, 4, 0x7F0000001000), EPERM),
+    ("prlimit64", (0, 4, HIGH), EPERM),
+    ("setrlimit", (4,), EPERM),
+    ("setrlimit", (7,), ALLOW),
 ]
 
 

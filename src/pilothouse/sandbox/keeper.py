@@ -34,7 +34,8 @@ def main(spec: list[str]) -> None:
     confinement, abi, processes, count, *rest = spec
     size = 2 * int(count)
     grants, argv = list(zip(rest[1:size:2], rest[0:size:2], strict=True)), rest[size:]
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # One byte: no core file, and (unlike 0) no crash handler of the machine, which would run outside.
+    resource.setrlimit(resource.RLIMIT_CORE, (1, 1))
     limit = int(processes)
     version = min(landlock.abi(), int(abi)) if confinement != "no" else 0
     asks_about_signals = confinement == "read_only" and 0 < version < _ABI_WITH_SIGNALS and seccomp.is_available()

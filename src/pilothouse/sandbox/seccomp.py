@@ -29,6 +29,7 @@ _X32 = 0x40000000  # numbers from here on are of the x32 form of x86_64
 
 _O_ACCMODE, _O_TRUNC = 3, 0o1000
 _AF_UNIX, _SOCK_STREAM, _SOCK_SEQPACKET, _SOCK_TYPE = 1, 1, 5, 0xF
+_RLIMIT_CORE = 4
 _CLONE_NAMESPACES = 0x7E020000  # mount, control group, host name, IPC, user, process, network
 # Requests that ask, or change nothing but a descriptor of the command's own.
 _IOCTL = (
@@ -150,16 +151,19 @@ def _conditions(machine: str) -> "list[Step]":
             refuse,
         ],
         # Only to the other end, not to an address.
-        "sendto": [
-            _argument(4),
+        "sendto": [*_unless_zero(4, refuse), _give(_ALLOW)],
+        # Only its own, and not the one that keeps a crash from starting the machine's crash handler.
+        "prlimit64": [
+            _argument(0),
             (_JUMP_EQUAL, 1, 0, 0),
             refuse,
-            _argument(4, upper=True),
-            (_JUMP_EQUAL, 1, 0, 0),
-            refuse,
+            _argument(1),
+            (_JUMP_EQUAL, 1, 0, _RLIMIT_CORE),
+            _give(_ALLOW),
+            *_unless_zero(2, refuse),
             _give(_ALLOW),
         ],
-        "prlimit64": [_argument(0), (_JUMP_EQUAL, 1, 0, 0), refuse, _give(_ALLOW)],  # only its own
+        "setrlimit": [_argument(0), (_JUMP_EQUAL, 0, 1, _RLIMIT_CORE), refuse, _give(_ALLOW)],
     }
     numbers = system_calls.numbers(machine, system_calls.CONDITIONAL)
     return [step for name, number in numbers.items() for step in _if(number, rules[name])]
@@ -186,6 +190,11 @@ def _opens(at: int) -> "list[Step]":
 def _argument(index: int, *, upper: bool = False) -> "Step":
     """Load half of an argument: both architectures are little-endian."""
     return (_LOAD, 0, 0, _ARGUMENTS_AT + 8 * index + 4 * upper)
+
+
+def _unless_zero(index: int, then: "Step") -> "list[Step]":
+    """One step for an argument that is an address, and not none."""
+    return [_argument(index), (_JUMP_EQUAL, 1, 0, 0), then, _argument(index, upper=True), (_JUMP_EQUAL, 1, 0, 0), then]
 
 
 def _give(action: int) -> "Step":

@@ -43,7 +43,7 @@ landlock_add_rule:445:445 landlock_restrict_self:446:446
 # its own user and limits: no privilege is left to use them for more
 getuid:102:174 geteuid:107:175 getgid:104:176 getegid:108:177 getresuid:118:148 getresgid:120:150 getgroups:115:158
 setuid:105:146 setgid:106:144 setreuid:113:145 setregid:114:143 setresuid:117:147 setresgid:119:149 setgroups:116:159
-setfsuid:122:151 setfsgid:123:152 capget:125:90 capset:126:91 getrlimit:97:163 setrlimit:160:164 getrusage:98:165
+setfsuid:122:151 setfsgid:123:152 capget:125:90 capset:126:91 getrlimit:97:163 getrusage:98:165
 getpriority:140:141 ioprio_get:252:31 sched_getparam:143:121 sched_getscheduler:145:120 sched_getattr:315:275
 sched_getaffinity:204:123 sched_get_priority_max:146:125 sched_get_priority_min:147:126 sched_rr_get_interval:148:127
 # the machine
@@ -56,6 +56,7 @@ getpeername:52:205 getsockopt:55:209 setsockopt:54:208
 # Allowed with some arguments; `seccomp` knows which.
 CONDITIONAL = """
 open:2:- openat:257:56 ioctl:16:29 fcntl:72:25 clone:56:220 socketpair:53:199 sendto:44:206 prlimit64:302:261
+setrlimit:160:164
 """
 
 # Sends a signal: allowed where Landlock confines signals (ABI 6); elsewhere the keeper decides.
