@@ -14,8 +14,10 @@ import pilothouse
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.promises import Kernel
 from pilothouse.domain.values import CallId
+from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.sandbox import confinement
 from pilothouse.sandbox.workspace import Mount, Root, Workspace
+from pilothouse.testing.world import World
 from pilothouse.tools.base import Job
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
 from pilothouse.tools.builtin.search import Grep, GrepArguments, find_ripgrep
@@ -165,6 +167,20 @@ async def test_where_a_promise_is_not_kept_only_the_strict_list_runs_by_itself(t
     assert effects == ["mutating", "read_only"]
     whole = Execute({**os.environ, "PATH": PATH}, kernel=Kernel(landlock=1, filter=True))
     assert (await whole.prepare(ExecuteArguments("git status"), workspace)).effect == "read_only"
+
+
+@pytest.mark.parametrize(("kernel", "status"), [(Kernel(landlock=5), "pending"), (Kernel(1, filter=True), "executed")])
+async def test_review_leaves_to_the_person_what_the_kernel_does_not_hold(
+    tmp_path: Path, kernel: Kernel, status: str
+) -> None:
+    asked = Answer(calls=(ScriptedCall(tool="execute", arguments={"command": "git --version; git status"}),))
+    world = World(tmp_path, asked, Answer(text="done"), tools=[Execute({**os.environ, "PATH": PATH}, kernel=kernel)])
+    async with world.runtime:
+        context_id = await world.start("review")
+        await world.runtime.send(context_id, "go")
+        await world.runtime.rested(context_id)
+        (record,) = await world.parts.store.calls(context_id)
+        assert record.status == status
 
 
 async def test_a_call_that_was_decided_on_a_better_kernel_does_not_run_by_itself_on_this_one(tmp_path: Path) -> None:
