@@ -59,7 +59,7 @@ def numbers() -> dict[str, int]:
 
 
 def reading(folder: Path, abi: int) -> Confinement:
-    return confinement.only_reading([str(folder)], {"PATH": PATH}, version=abi)
+    return confinement.only_reading([str(folder)], {"PATH": PATH}, with_kernel=Kernel(abi, filter=True))
 
 
 @contextlib.contextmanager
@@ -222,13 +222,20 @@ def test_a_signal_goes_to_no_process_that_has_left_the_command(tmp_path: Path) -
         assert "left\n" in run(killing, tmp_path, reading(tmp_path, abi), None)
 
 
+@pytest.mark.parametrize("kernel", [Kernel(landlock=1000, filter=True), Kernel(landlock=1000)])
+def test_a_command_that_the_kernel_cannot_confine_as_it_must_is_not_started(tmp_path: Path, kernel: Kernel) -> None:
+    confined = confinement.only_reading([str(tmp_path)], {"PATH": PATH}, with_kernel=kernel)
+    said = run("echo started", tmp_path, confined, None)
+    assert said.startswith("[not started: the kernel has less of Landlock")
+
+
 # a command that is kept to its workspace
 
 
 @pytest.mark.parametrize("abi", ABIS)
 def test_a_command_that_is_kept_to_its_workspace_empties_no_file_outside(abi: int) -> None:
     with place(None) as base:
-        confined = confinement.writing_beneath([str(base / "work")], version=abi)
+        confined = confinement.writing_beneath([str(base / "work")], with_kernel=Kernel(abi, filter=True))
         emptying = "import os, sys\nfor flags in (os.O_TRUNC, os.O_TRUNC | 3):\n"
         emptying += "    try: os.open(sys.argv[1], flags)\n    except OSError: pass\n"
         emptying += "try: os.truncate(sys.argv[1], 0)\nexcept OSError: pass"

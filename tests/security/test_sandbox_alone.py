@@ -53,7 +53,8 @@ def run(command: str, folder: Path, confined: Confinement, user: int | None) -> 
     """Under a keeper, as a user. What it printed; nothing of it is left when this returns."""
     environment = processes.clean_environment({"PATH": PATH, "HOME": str(folder), "LANG": "C.UTF-8"})
     grants = [part for grant in confined.grants() for part in grant]
-    spec = [confined.kind, str(confined.landlock), "1024", str(len(grants) // 2), *grants]
+    kernel = [str(confined.kernel.landlock), str(int(confined.kernel.filter))]
+    spec = [confined.kind, *kernel, "1024", str(len(grants) // 2), *grants]
     with subprocess.Popen(
         [sys.executable, "-I", "-S", "-B", "-c", AS_USER, PACKAGES, str(user), *spec, "/bin/bash", "-c", command],
         cwd=folder,

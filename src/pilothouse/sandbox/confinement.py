@@ -15,7 +15,6 @@ from pilothouse.sandbox.program_folders import SYSTEM, program_paths
 
 Kind = Literal["no", "read_only", "workspace"]
 
-_ALL_VERSIONS = 1_000
 _DEVICES = ("/dev/random", "/dev/urandom")
 _EMPTY_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
 _LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/nix/store", "/etc/ld.so.cache")
@@ -37,8 +36,8 @@ class Confinement(Value):
     writable: tuple[str, ...] = ()
     listable: tuple[str, ...] = ()
     """Folders in which, and beneath which, the names of files can be read, but not the files."""
-    landlock: int = _ALL_VERSIONS
-    """The highest version of the Landlock ABI to use; the keeper uses what the kernel has of it."""
+    kernel: Kernel = Kernel()
+    """What the keeper uses to confine the command. Where the running kernel has less, the command is not started."""
 
     def grants(self) -> list[tuple[str, str]]:
         """Each a leave and a path."""
@@ -64,12 +63,12 @@ def only_reading(
     readable: Sequence[str],
     environment: Mapping[str, str],
     private: Sequence[str] = (),
-    version: int = _ALL_VERSIONS,
+    with_kernel: Kernel | None = None,
 ) -> Confinement:
     """The system, the programs on the PATH and these folders can be read, but for what is private in any of them;
     nothing can be written, nobody be called."""
     folders = (*_system(), *_real(readable), *program_paths(environment, (*readable, *private)))
-    return _confined("read_only", folders, _EMPTY_DEVICES, private, version)
+    return _confined("read_only", folders, _EMPTY_DEVICES, private, with_kernel)
 
 
 def reading_with(program: Sequence[str], readable: Sequence[str], private: Sequence[str]) -> Confinement:
@@ -82,14 +81,14 @@ def writing_beneath(
     writable: Sequence[str],
     readable: Sequence[str] = (),
     private: Sequence[str] = (),
-    version: int = _ALL_VERSIONS,
+    with_kernel: Kernel | None = None,
 ) -> Confinement:
     """Everything can be read, and what lies beneath some folders be written, but for what is private in any of them.
     In a folder that holds something private nothing new can be made: the kernel knows no exception from a leave."""
     devices = (*_EMPTY_DEVICES, "/dev/tty", "/dev/shm")  # noqa: S108
     closed = (*private, "/dev")
-    whole = _confined("workspace", ("/",), _real((*devices, *writable)), closed, version)
-    also = _confined("workspace", _real((*readable, *_DEVICES)), (), private, version)
+    whole = _confined("workspace", ("/",), _real((*devices, *writable)), closed, with_kernel)
+    also = _confined("workspace", _real((*readable, *_DEVICES)), (), private, with_kernel)
     return msgspec.structs.replace(
         whole, readable=(*whole.readable, *also.readable), listable=(*whole.listable, *also.listable)
     )
@@ -100,13 +99,13 @@ def _confined(
     readable: Sequence[str],
     writable: Sequence[str],
     private: Sequence[str],
-    version: int = _ALL_VERSIONS,
+    with_kernel: Kernel | None = None,
 ) -> Confinement:
     closed = set(_real(private))
     listable: list[str] = []
     reads = [path for folder in readable for path in _without(folder, closed, listable)]
     writes = [path for folder in writable for path in _without(folder, closed, listable)]
-    return Confinement(kind, tuple(reads), tuple(writes), tuple(dict.fromkeys(listable)), version)
+    return Confinement(kind, tuple(reads), tuple(writes), tuple(dict.fromkeys(listable)), with_kernel or kernel())
 
 
 def _real(paths: Sequence[str]) -> list[str]:

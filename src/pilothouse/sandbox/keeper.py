@@ -29,20 +29,21 @@ NOT_STARTED, TOO_MANY = 126, -1
 
 
 def main(spec: list[str]) -> None:
-    """`spec`: how it is confined (no, read_only, workspace), the Landlock ABI to use at most, how many processes it may
-    be, how many grants follow, each a leave and a path, then the program and its arguments."""
-    confinement, abi, processes, count, *rest = spec
+    """`spec`: how it is confined (no, read_only, workspace), the version of the Landlock ABI to use (0 for none),
+    whether to filter system calls, how many processes it may be, how many grants follow, each a leave and a path, then
+    the program and its arguments."""
+    confinement, abi, is_filtered, processes, count, *rest = spec
     size = 2 * int(count)
     grants, argv = list(zip(rest[1:size:2], rest[0:size:2], strict=True)), rest[size:]
     # One byte: no core file, and (unlike 0) no crash handler of the machine, which would run outside.
     resource.setrlimit(resource.RLIMIT_CORE, (1, 1))
     limit = int(processes)
-    version = min(landlock.abi(), int(abi)) if confinement != "no" else 0
-    asks_about_signals = confinement == "read_only" and 0 < version < _ABI_WITH_SIGNALS and seccomp.is_available()
+    version, has_filter = int(abi), is_filtered == "1"
+    asks_about_signals = confinement == "read_only" and 0 < version < _ABI_WITH_SIGNALS and has_filter
     ours, theirs = _channel() if asks_about_signals else (None, None)
 
     def become() -> None:
-        _become(_Confined(confinement, version, grants, theirs), argv)
+        _become(_Confined(confinement, version, has_filter, grants, theirs), argv)
 
     # Twice: a command that ends its keeper finds another one behind it.
     _guard(2 * limit, lambda: _guard(limit, become, ours, theirs))
@@ -51,10 +52,18 @@ def main(spec: list[str]) -> None:
 class _Confined:
     """How a command is confined."""
 
-    def __init__(self, kind: str, version: int, grants: "list[landlock.Grant]", listener: "socket | None") -> None:
+    def __init__(
+        self,
+        kind: str,
+        version: int,
+        has_filter: bool,
+        grants: "list[landlock.Grant]",
+        listener: "socket | None",
+    ) -> None:
         self.kind = kind
         self.version = version
-        """The Landlock ABI to use; 0 for none."""
+        """The version of the Landlock ABI to use; 0 for none."""
+        self.has_filter = has_filter
         self.grants = grants
         self.listener = listener
         """Takes the descriptor on which the kernel asks about signals, where the keeper decides about them."""
@@ -102,6 +111,8 @@ def _become(confined: _Confined, argv: list[str]) -> None:
         os.setsid()
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
+        if landlock.abi() < confined.version:
+            raise OSError("the kernel has less of Landlock than the command must be confined with")
         if confined.version:
             landlock.confine(confined.grants, network=confined.kind != "read_only", version=confined.version)
         elif confined.kind == "workspace":
@@ -118,10 +129,12 @@ def _become(confined: _Confined, argv: list[str]) -> None:
 
 
 def _filter(confined: _Confined) -> None:
-    """Refuse the system calls that Landlock does not know, where their numbers are known. Raises: OSError."""
+    """Refuse the system calls that Landlock does not know. Raises: OSError."""
     machine = os.uname().machine
-    if confined.kind == "no" or not seccomp.is_available():
+    if confined.kind == "no" or not confined.has_filter:
         return
+    if not seccomp.is_available():
+        raise OSError("the kernel takes no filter of system calls, and the command must be confined with one")
     if confined.kind == "workspace":
         if confined.version < _ABI_WITH_TRUNCATION:
             seccomp.install(seccomp.truncation_program(machine))

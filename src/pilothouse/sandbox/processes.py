@@ -118,7 +118,8 @@ def _keeper(confinement: Confinement, processes: int) -> list[str]:
     # Isolated, and without what a site adds: it starts in a few milliseconds, and reads nothing of the folder.
     python = [sys.executable, "-I", "-S", "-B", "-c", _KEEP_LIMIT + _KEEPER, _PACKAGES]
     grants = [part for leave, path in confinement.grants() for part in (leave, path)]
-    return [*python, confinement.kind, str(confinement.landlock), str(processes), str(len(grants) // 2), *grants]
+    kernel = [str(confinement.kernel.landlock), str(int(confinement.kernel.filter))]
+    return [*python, confinement.kind, *kernel, str(processes), str(len(grants) // 2), *grants]
 
 
 def end_below(pid: int) -> None:

@@ -201,15 +201,14 @@ class Execute:
 
     def _confinement(self, job: Job, temporary: str | None) -> Confinement:
         private = [str(path) for path in job.workspace.runtimes]
-        version = self._kernel.landlock
         if job.confined:
-            return confinement.only_reading(job.workspace.readable(), self._environment, private, version)
+            return confinement.only_reading(job.workspace.readable(), self._environment, private, self._kernel)
         if self._sandbox == "workspace":
             if not self._kernel.keeps_to_workspace:
                 detail = 'the kernel cannot keep a command to its workspace, and sandbox = "workspace" is set'
                 raise ToolError(Code.TOOL_FAILED, tool=self.name, detail=detail)
             writable = [*job.workspace.writable(), *([temporary] if temporary is not None else [])]
-            return confinement.writing_beneath(writable, job.workspace.readable(), private, version)
+            return confinement.writing_beneath(writable, job.workspace.readable(), private, self._kernel)
         return confinement.FREE
 
 
