@@ -31,7 +31,7 @@ from pilothouse.tools.mcp.definitions import server_warnings
 _CONFIGURATION = frozenset(
     {Code.INVALID_CONFIG, Code.OPEN_ACCESS, Code.WEAK_ACCESS, Code.CANNOT_LISTEN, Code.PORT_TAKEN}
 )
-_WITHOUT_RUNTIME = frozenset({"audit", "clean", "config", "doctor", "mcp", "personas", "trust", "users"})
+_WITHOUT_RUNTIME = frozenset({"audit", "clean", "config", "doctor", "mcp", "open", "personas", "trust", "users"})
 MAX_WARNINGS_PRINTED = 10
 _USAGE = frozenset({Code.UNKNOWN_MODE, Code.UNKNOWN_PERSONA, Code.EMPTY_MESSAGE})
 
@@ -136,10 +136,10 @@ async def _answer(options: argparse.Namespace, settings: Settings) -> int:
             from pilothouse.doctor import doctor_command
 
             return doctor_command(settings.language)
-        case "users":
-            from pilothouse.hosting import users_command
+        case "open" | "users":
+            from pilothouse.hosting import open_command, users_command
 
-            return users_command(options, settings)
+            return (open_command if options.command == "open" else users_command)(options, settings)
         case _:
             return _show_personas(options, settings)
 

@@ -1,22 +1,26 @@
-"""`pilothouse serve` and `pilothouse users`: the server as a command."""
+"""`pilothouse serve`, `open` and `users`: the server as a command."""
 
 import argparse
 import asyncio
 import gc
 import logging
 import os
+import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from pilothouse import __version__
 from pilothouse.ambient import SystemAmbient
-from pilothouse.domain.codes import Code, say
+from pilothouse.domain.codes import Code, Reason, say
 from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.users import LOCAL
 from pilothouse.runtime.runtime import Runtime
+from pilothouse.server.address import address_of_server, published_address
 from pilothouse.server.connections import raise_descriptor_limit
 from pilothouse.server.logs import set_up_logs
 from pilothouse.server.serve import HOST, listen, make_serving, open_in_browser, serve
-from pilothouse.server.tokens import LOCAL, Tokens
+from pilothouse.server.tokens import CODE_SECONDS, Tokens
 from pilothouse.settings import Settings
 
 _LOG = logging.getLogger("pilothouse")
@@ -27,6 +31,9 @@ _ENGLISH = {
     "roots": "Workspaces beneath:",
     "workspace": "New conversations work in:",
     "open": "Open:",
+    "once": "The link signs one browser in, within {seconds} seconds. For another one: {command}",
+    "listening": "Listening:",
+    "sign_in": "To sign in, get a link with: {command}",
     "stopping": "Stopping: what is open is marked and written.",
 }
 _CHINESE = {
@@ -35,6 +42,9 @@ _CHINESE = {
     "roots": "工作区位于：",
     "workspace": "新对话的工作区：",
     "open": "打开：",
+    "once": "此链接可让一个浏览器登录，{seconds} 秒内有效。获取新链接：{command}",
+    "listening": "监听地址：",
+    "sign_in": "要登录，请用此命令获取链接：{command}",
     "stopping": "正在停止：未完成的内容会被标记并写入。",
 }
 
@@ -48,10 +58,10 @@ async def serve_command(options: argparse.Namespace, settings: Settings, runtime
     ports = [port for port in (options.port, given.port) if port is not None]
     listening = listen(host, ports[0] if ports else None, tokens)
     port = listening.getsockname()[1]
-    token = tokens.local()
+    tokens.prepare()
     provider = runtime.parts.provider
-    set_up_logs(lambda: [*tokens.all().values(), *(provider.secrets() if provider is not None else [])])
-    warnings = settings.configuration.warnings()
+    set_up_logs(lambda: [*tokens.secrets(), *(provider.secrets() if provider is not None else [])])
+    warnings = [*settings.configuration.warnings(), *shared_server(tokens)]
     for warning in warnings:
         _LOG.warning("%s", say(warning))
     serving = make_serving(
@@ -65,9 +75,7 @@ async def serve_command(options: argparse.Namespace, settings: Settings, runtime
         mode=settings.mode,
         completions_mode=given.completions_mode,
     )
-    shown = f"[{host}]" if ":" in host else host
-    link = f"http://{shown}:{port}/?token={token}"
-
+    url = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
     words = _CHINESE if settings.language == "zh" else _ENGLISH
 
     # What was loaded stays: walking over it again and again would hold up every stream.
@@ -80,13 +88,37 @@ async def serve_command(options: argparse.Namespace, settings: Settings, runtime
         print(f"Pilothouse {__version__} · {words['model']} {settings.model.name}{demo}")
         print(f"{words['roots']} {', '.join(map(str, serving.roots))}")
         print(f"{words['workspace']} {serving.workspace(None)}")
+        command = _open_command(options)
+        if not sys.stdout.isatty():  # what a log keeps must not sign anybody in
+            print(words["sign_in"].format(command=command))
+            print(f"{words['listening']} {url}", flush=True)
+            return
+        link = sign_in_link(url, tokens)
+        print(words["once"].format(seconds=CODE_SECONDS, command=command))
         print(f"{words['open']} {link}", flush=True)
         if not options.no_open:
             asyncio.get_running_loop().run_in_executor(None, open_in_browser, link)
 
-    await serve(serving, listening, ready)
+    with published_address(settings.data_dir, url):
+        await serve(serving, listening, ready)
     print(words["stopping"], flush=True)
     return 0
+
+
+def _open_command(options: argparse.Namespace) -> str:
+    given = ["--data-dir", options.data_dir] if options.data_dir is not None else []
+    return shlex.join(["pilothouse", "open", *given])
+
+
+def sign_in_link(url: str, tokens: Tokens) -> str:
+    """Raises: StoreDamaged, StoreRefused."""
+    return f"{url}?code={tokens.new_code()}"
+
+
+def shared_server(tokens: Tokens) -> list[Reason]:
+    """What the people who share a server must know of each other."""
+    users = sorted({LOCAL, *tokens.users()})
+    return [Reason(Code.SHARED_SERVER, {"users": ", ".join(users)})] if len(users) > 1 else []
 
 
 def roots_of(options: argparse.Namespace, settings: Settings) -> list[Path]:
@@ -112,15 +144,33 @@ def workspace_of(options: argparse.Namespace, roots: Sequence[Path]) -> Path:
     return roots[0]
 
 
+def open_command(options: argparse.Namespace, settings: Settings) -> int:
+    """Print a fresh link that signs a browser in. Raises: StoreDamaged, StoreRefused, OSError."""
+    url = address_of_server(settings.data_dir)
+    if url is None:
+        reason = Reason(Code.NO_SERVER, {"path": str(settings.data_dir)})
+        print(say(reason, settings.language), file=sys.stderr)
+        return 1
+    link = sign_in_link(url, _tokens(settings))
+    print(link, flush=True)
+    if not options.no_open:
+        open_in_browser(link)
+    return 0
+
+
 def users_command(options: argparse.Namespace, settings: Settings) -> int:
     """Raises: InvalidInput, Conflict, NotFound, StoreDamaged."""
     tokens = _tokens(settings)
     if options.action == "add":
         print(tokens.add(options.name))
+        for warning in shared_server(tokens):
+            print(say(warning, settings.language), file=sys.stderr)
+    elif options.action == "token":
+        print(tokens.renew(options.name))
     elif options.action == "remove":
         tokens.remove(options.name)
     else:
-        print("\n".join(sorted({LOCAL, *tokens.all()})))
+        print("\n".join(sorted({LOCAL, *tokens.users()})))
     return 0
 
 

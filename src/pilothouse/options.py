@@ -19,6 +19,7 @@ _ACCEPTED: Mapping[str | None, tuple[str, ...]] = {
     "mcp": ("workspace",),
     "trust": ("workspace",),
     "contexts": ("workspace",),
+    "open": (),
     "users": (),
     "clean": (),
     "audit": (),
@@ -107,7 +108,7 @@ def _serve_parser(commands: Any) -> None:
     serve = commands.add_parser(
         "serve",
         help="the server and its page",
-        description="Serve the page and the HTTP API. Prints one link that opens the page.",
+        description="Serve the web client and the HTTP API. In a terminal, prints a link that signs your browser in.",
     )
     _add_accepted(serve, "serve")
     serve.add_argument("--host", help="where to listen (default: 127.0.0.1)")
@@ -116,10 +117,21 @@ def _serve_parser(commands: Any) -> None:
         "--root", action="append", type=Path, dest="roots", help="a folder beneath which workspaces may lie; repeatable"
     )
     serve.add_argument("--no-open", action="store_true", help="do not open the page in a browser")
+    opened = commands.add_parser(
+        "open",
+        help="a fresh link that signs a browser in to the running server",
+        description="Print a link that signs one browser in to the server that runs on this data directory.",
+    )
+    _add_accepted(opened, "open")
+    opened.add_argument("--no-open", action="store_true", help="do not open the link in a browser")
     users = commands.add_parser("users", help="who may use the server: each has a token")
     _add_accepted(users, "users")
     actions = users.add_subparsers(dest="action", metavar="ACTION")
-    for name, told in (("add", "a new user; prints their token"), ("remove", "their token opens nothing any more")):
+    for name, told in (
+        ("add", "a new user; prints their token"),
+        ("token", "print a new token; the old one and all signed-in browsers of the user are signed out"),
+        ("remove", "their token opens nothing any more"),
+    ):
         actions.add_parser(name, help=told).add_argument("name")
 
 

@@ -159,7 +159,8 @@ async def test_a_cookie_of_an_old_token_opens_nothing(tmp_path: Path) -> None:
     tokens = tmp_path / "data/tokens.json"
     async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as http:
         async with served(tmp_path) as server:
-            async with http.get(server.link) as opened:
+            form = {"data": {"token": server.token}, "headers": {"origin": server.url}, "allow_redirects": False}
+            async with http.post(f"{server.url}/", **form) as opened:
                 cookie = {"cookie": opened.headers["set-cookie"].partition(";")[0]}
             name = cookie["cookie"].partition("=")[0]
             value = cookie["cookie"].partition("=")[2]
@@ -173,7 +174,6 @@ async def test_a_cookie_of_an_old_token_opens_nothing(tmp_path: Path) -> None:
             assert name != renamed["cookie"].partition("=")[0] or again.port == server.port
             assert await status(http, f"{again.url}/api/modes", renamed) == 401
             assert await status(http, f"{again.url}/api/modes", old) == 401
-            assert await status(http, again.link, {}) == 200
 
 
 async def status(http: aiohttp.ClientSession, url: str, headers: dict[str, str]) -> int:
@@ -184,20 +184,21 @@ async def status(http: aiohttp.ClientSession, url: str, headers: dict[str, str])
 @pytest.mark.parametrize(
     "query", ["next=//evil.example", "next=/%5cevil.example", "url=http://evil", "server=http://evil"]
 )
-async def test_the_door_leads_to_the_page_and_nowhere_else(tmp_path: Path, query: str) -> None:
+async def test_signing_in_leads_to_the_web_client_and_nowhere_else(tmp_path: Path, query: str) -> None:
     async with house(tmp_path) as here:
-        reply = await here.get(f"/?token={TOKEN}&{query}", {})
-        assert reply.status == 200
-        assert "location" not in reply.headers
-        assert re.findall(rb"url=([^\"]*)\"", reply.body) == [b"/"]
-        assert b"evil" not in reply.body
+        asked = await here.get(f"/?code={here.served.tokens.new_code()}&{query}", {})
+        assert asked.status == 200
+        assert b"evil" not in asked.body
+        assert re.findall(rb'action="([^"]*)"', asked.body) == [b"/"]
+        reply = await here.submit(token=TOKEN, **dict([query.split("=")]))
+        assert (reply.status, reply.headers["location"]) == (303, "/")
 
 
 async def test_users_that_are_added_at_once_are_all_there(tmp_path: Path) -> None:
     names = [f"user-{number}" for number in range(8)]
     done = await asyncio.gather(*(ran(tmp_path, "users", "add", name) for name in names))
     assert [code for code, _, _ in done] == [0] * len(names)
-    known = json.loads((tmp_path / "data/tokens.json").read_text())
+    known = json.loads((tmp_path / "data/tokens.json").read_text())["tokens"]
     assert set(names) <= set(known)
     assert len(set(known.values())) == len(known)
 
@@ -318,7 +319,7 @@ HEADERS = {"accept-language": f"{EVIL},zh", "user-agent": EVIL, "referer": f"htt
 
 async def test_what_a_browser_says_of_itself_is_not_said_back(tmp_path: Path) -> None:
     async with house(tmp_path) as here:
-        for path in ("/", "/api/docs", f"/?token={TOKEN}", "/?token=wrong", "/nothing", "/api/contexts/none"):
+        for path in ("/", "/api/docs", f"/?code={EVIL}", "/?token=wrong", "/nothing", "/api/contexts/none"):
             for credentials in ({}, BEARER):
                 reply = await here.get(path, {**credentials, **HEADERS})
                 assert b"onerror" not in reply.body

@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from types import EllipsisType
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 import aiohttp
 import msgspec
@@ -30,7 +31,8 @@ from pilothouse.server.logs import JsonLines
 from pilothouse.server.routes import MEGABYTE, ROUTES
 from pilothouse.server.routing import EVENTS, HTML, JSON, Route
 from pilothouse.server.serve import HOST, PORT, listen, make_serving, start
-from pilothouse.server.tokens import LENGTH_AT_LEAST, Tokens
+from pilothouse.server.sign_in import FORM_TYPE
+from pilothouse.server.tokens import MIN_TOKEN_LENGTH, Tokens
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.ambient import TurnableAmbient
 from pilothouse.testing.served import TOKEN, Served
@@ -145,14 +147,29 @@ class House:
         self, path: str, headers: Mapping[str, str] = BEARER, *, method: str = "GET", data: bytes | None = None
     ) -> Reply:
         async with self.http.request(
-            method, path, headers=headers, data=data, skip_auto_headers=["content-type", "user-agent"]
+            method,
+            path,
+            headers=headers,
+            data=data,
+            allow_redirects=False,
+            skip_auto_headers=["content-type", "user-agent"],
         ) as answer:
             is_endless = answer.content_type == EVENTS
             body = b"" if is_endless else await answer.read()
             return Reply(answer.status, answer.headers.copy(), body)
 
     async def cookie(self) -> dict[str, str]:
-        reply = await self.get(f"/?token={TOKEN}", {})
+        return await self.sign_in(token=TOKEN)
+
+    async def submit(self, headers: Mapping[str, str] | None = None, **fields: str) -> Reply:
+        """Send the form of the sign-in page, as a browser does."""
+        sent = {"origin": self.origin, "content-type": FORM_TYPE, **(headers or {})}
+        return await self.get("/", sent, method="POST", data=urlencode(fields).encode())
+
+    async def sign_in(self, headers: Mapping[str, str] | None = None, **fields: str) -> dict[str, str]:
+        """The cookie of a browser that has sent the form."""
+        reply = await self.submit(headers, **fields)
+        assert (reply.status, reply.headers["location"]) == (303, "/"), reply
         return {"cookie": reply.headers["set-cookie"].partition(";")[0]}
 
     @property
@@ -263,7 +280,7 @@ async def test_the_scene_holds_what_the_routes_of_folders_and_servers_are_about(
 
 async def test_without_the_right_token_every_route_is_closed(tmp_path: Path) -> None:
     async with house(tmp_path) as here, refusing(here) as refusals:
-        cookie = here.served.tokens.cookie("local")
+        cookie = (await here.cookie())["cookie"].partition("=")[2]
         name = here.served.serving.access.cookie_name
         for route in ROUTES:
             for headers in (
@@ -399,12 +416,15 @@ async def test_every_answer_carries_the_headers_that_keep_a_browser_safe(tmp_pat
 
         async def check(reply: Reply) -> None:
             statuses.add(reply.status)
-            assert {name: reply.headers.get(name) for name in HEADERS} == HEADERS
+            is_form = reply.headers.get("content-type", "").startswith(HTML) and reply.status in (401, 429)
+            expected = {**HEADERS, "referrer-policy": "strict-origin"} if is_form else HEADERS
+            assert {name: reply.headers.get(name) for name in HEADERS} == expected
             assert reply.headers["cache-control"] in ("no-store", "no-cache")
             policy = dict(part.split(" ", 1) for part in reply.headers["content-security-policy"].split("; "))
             assert policy["default-src"] == "'none'"
             assert policy["script-src"] == policy["connect-src"] == "'self'"
-            assert policy["frame-ancestors"] == policy["base-uri"] == policy["form-action"] == "'none'"
+            assert policy["frame-ancestors"] == policy["base-uri"] == "'none'"
+            assert policy["form-action"] == ("'self'" if is_form else "'none'")
             assert "unsafe" not in reply.headers["content-security-policy"]
             assert "*" not in reply.headers["content-security-policy"]
             assert not [name for name in reply.headers if name.lower().startswith("access-control-")]
@@ -428,7 +448,7 @@ async def test_every_answer_carries_the_headers_that_keep_a_browser_safe(tmp_pat
         await check(await here.get("/api/modes?" + "x" * ADDRESS_AT_MOST))
         for _ in range(12):
             await check(await here.get("/", {"authorization": "Bearer wrong"}))
-        await check(await here.get(f"/?token={TOKEN}"))
+        await check(await here.submit(token=TOKEN))
         assert statuses >= {200, 201, 204, 400, 401, 403, 404, 405, 409, 414, 415, 421, 422, 429}
 
 
@@ -504,80 +524,6 @@ async def test_a_thread_of_somebody_else_is_taken(tmp_path: Path) -> None:
         assert (local.status, local.code) == (409, Code.THREAD_TAKEN)
 
 
-# the link and its cookie
-
-
-async def test_the_link_sets_a_cookie_that_opens_the_page_and_is_not_the_token(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
-        visit = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
-        for headers in ({}, visit, {**visit, "sec-fetch-site": "none"}):
-            reply = await here.get(f"/?token={TOKEN}", headers)
-            assert reply.status == 200
-            assert TOKEN.encode() not in reply.body
-            kept, *attributes = reply.headers["set-cookie"].split("; ")
-            assert {"httponly", "samesite=strict", "path=/"} <= {each.lower() for each in attributes}
-            assert "domain" not in reply.headers["set-cookie"].lower()
-            assert TOKEN not in kept
-        cookie = {"cookie": kept}
-        page = await here.get("/", {**cookie, "sec-fetch-site": "same-origin", "sec-fetch-mode": "navigate"})
-        assert page.status == 200
-        assert page.headers["content-type"].startswith(HTML)
-        assert "set-cookie" not in page.headers
-        health = await here.get("/api/health", {**cookie, "sec-fetch-site": "same-origin"})
-        assert msgspec.json.decode(health.body)["user"] == "local"
-        made = await here.get(
-            "/api/contexts",
-            {**cookie, "origin": here.origin, "content-type": JSON},
-            method="POST",
-            data=b'{"title": "made by the page"}',
-        )
-        assert made.status == 201
-
-
-async def test_each_link_opens_as_its_own_user(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
-        token = here.served.tokens.add("anna")
-        reply = await here.get(f"/?token={token}", {})
-        cookie = {"cookie": reply.headers["set-cookie"].partition(";")[0]}
-        assert cookie != await here.cookie()
-        assert msgspec.json.decode((await here.get("/api/health", cookie)).body)["user"] == "anna"
-
-
-async def test_a_link_with_a_wrong_token_opens_nothing(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
-        cookie = await here.cookie()
-        for token in (
-            "",
-            "wrong",
-            TOKEN[:-1],
-            TOKEN + "x",
-            TOKEN.upper(),
-            cookie["cookie"].partition("=")[2],
-            "%E2%82%AC",
-            "%ED%A0%80",
-            "%00",
-            "x" * 5000,
-        ):
-            for headers in ({}, BEARER, cookie):
-                here.world.ambient.advance(A_MINUTE)
-                reply = await here.get(f"/?token={token}", headers)
-                assert reply.status == 401
-                assert "set-cookie" not in reply.headers
-                assert reply.headers["content-type"].startswith(HTML), "a person looks at it"
-
-
-async def test_the_link_works_only_at_the_door(tmp_path: Path) -> None:
-    async with house(tmp_path) as here, refusing(here) as refusals:
-        for route in ROUTES:
-            if route.path == "/":
-                continue
-            path = here.path(route)
-            reply = await here.ask(route, {}, path=f"{path}{'&' if '?' in path else '?'}token={TOKEN}")
-            refusals.check(reply, 401, Code.UNAUTHORIZED, route.method, route.path)
-        reply = await here.get(f"/?token={TOKEN}", {}, method="POST")
-        refusals.check(reply, 401, Code.UNAUTHORIZED, "POST", "/")
-
-
 # tokens
 
 
@@ -613,7 +559,7 @@ async def test_ten_wrong_tokens_in_a_minute_slow_an_address_down_but_not_who_has
         wrong = [
             lambda number: here.get("/api/health", {"authorization": f"Bearer wrong-{number}"}),
             lambda number: here.get("/api/health", {"cookie": f"{name}=wrong-{number}"}),
-            lambda number: here.get(f"/?token=wrong-{number}", {}),
+            lambda number: here.get("/", {"authorization": f"Bearer wrong-{number}"}),
         ]
         for number in range(10):
             assert (await wrong[number % 3](number)).status == 401
@@ -621,11 +567,11 @@ async def test_ten_wrong_tokens_in_a_minute_slow_an_address_down_but_not_who_has
         for number in range(30):
             assert (await here.get("/api/health", {})).status == 401, "no token is no attempt"
             reply = await wrong[number % 3](number)
-            assert (reply.status, reply.code) == (429, Code.TOO_MANY_ATTEMPTS)
+            assert reply.status == 429
             assert 1 <= int(reply.headers["retry-after"]) <= 60
             assert ambient.slept == [1.0] * (number + 1), "each of them waits for its answer"
             assert (await here.get("/api/health")).status == 200
-            assert (await here.get(f"/?token={TOKEN}", {})).status == 200
+            assert (await here.submit(token=TOKEN)).status == 303
         ambient.advance(A_MINUTE)
         for make in wrong:
             assert (await make(0)).status == 401
@@ -705,7 +651,7 @@ def test_only_its_owner_can_read_the_file_of_tokens(tmp_path: Path) -> None:
     tokens = Tokens(tmp_path / "data" / "tokens.json", TurnableAmbient())
     before = os.umask(0)
     try:
-        tokens.local()
+        tokens.prepare()
         assert mode_of(tokens.path) == 0o600
         assert mode_of(tokens.path.parent) == 0o700
         tokens.add("anna")
@@ -724,10 +670,11 @@ def mode_of(path: Path) -> int:
 
 def test_a_token_that_was_made_is_kept_and_is_long(tmp_path: Path) -> None:
     path = tmp_path / "tokens.json"
-    made = Tokens(path, SystemAmbient()).local()
-    assert Tokens(path, SystemAmbient()).local() == made
-    assert len(made) >= 2 * LENGTH_AT_LEAST
-    assert Tokens(path, SystemAmbient()).add("anna") != made
+    made = Tokens(path, SystemAmbient()).add("anna")
+    Tokens(path, SystemAmbient()).prepare()
+    assert Tokens(path, SystemAmbient()).user_of(made) == "anna"
+    assert len(made) >= 2 * MIN_TOKEN_LENGTH
+    assert Tokens(path, SystemAmbient()).add("otto") != made
 
 
 DAMAGED = (
@@ -743,6 +690,11 @@ DAMAGED = (
     b'{"../local": "a-token-that-is-long-enough"}',
     b'{"anna": "a-token-that-is-long-enough", "local": null}',
     b"{" * 100_000,
+    b'{"format": 3, "tokens": {}}',
+    b'{"format": 2, "tokens": {"local": "in-clear-and-long-enough"}}',
+    b'{"format": 2, "tokens": {"../local": "%s"}}' % (b"0" * 64),
+    b'{"format": 2, "tokens": {"a": "%s", "b": "%s"}}' % (b"0" * 64, b"0" * 64),
+    b'{"format": 2, "tokens": {}, "more": 1}',
 )
 
 
@@ -759,14 +711,17 @@ async def test_a_damaged_file_of_tokens_is_told_and_opens_nothing(tmp_path: Path
                 with logged(tokens) as log:
                     for given in (BEARER, {"authorization": f"Bearer {anna}"}, {"authorization": "Bearer "}, cookie):
                         replies.append(await here.get("/api/contexts", given))
-                    for token in (TOKEN, anna, "a-token-that-is-long-enough", ""):
-                        replies.append(await here.get(f"/?token={token}", {}))
+                    pages = [await here.submit(token=token) for token in (TOKEN, anna, "a-token-that-is-long-enough")]
+                    pages.append(await here.get("/?code=anything", {}))
+                for reply in pages:
+                    assert reply.status == 503
+                    assert "set-cookie" not in reply.headers
                 for reply in replies:
                     refusals.check(reply, 503, Code.TOKENS_DAMAGED, "GET", damage[:40])
                     assert str(tokens.path).encode() not in reply.body, "nobody has shown a token yet"
                 assert str(tokens.path) in log.getvalue(), "who runs it is told which file it is"
                 assert (await here.get("/api/contexts", {})).status == 401
-                for work in (lambda: tokens.add("otto"), lambda: tokens.remove("anna"), tokens.local):
+                for work in (lambda: tokens.add("otto"), lambda: tokens.remove("anna"), tokens.prepare):
                     with pytest.raises(StoreDamaged, match=re.escape(str(tokens.path))):
                         work()
                 assert tokens.path.read_bytes() == damage, "what is damaged is not written over"
@@ -795,7 +750,7 @@ async def test_no_line_of_the_log_has_a_token_in_it(tmp_path: Path) -> None:
             for route in ROUTES:
                 await here.ask(route, {"authorization": f"Bearer {anna}"})
             for token in (TOKEN, anna):
-                for path in (f"/?token={token}", f"/{token}", f"/api/contexts/{token}", f"/api/modes?x={token}"):
+                for path in (f"/?code={token}", f"/{token}", f"/api/contexts/{token}", f"/api/modes?x={token}"):
                     for headers in (BEARER, cookie, {}, {**BEARER, "origin": token}, {"host": token}):
                         await here.get(path, headers)
             reply = await here.get("/api/session", {"authorization": f"Bearer {anna}"})
@@ -819,7 +774,7 @@ def logged(tokens: Tokens) -> Iterator[io.StringIO]:
     """Everything that is logged, as the server writes it."""
     log = io.StringIO()
     handler = logging.StreamHandler(log)
-    handler.setFormatter(JsonLines(lambda: tokens.all().values()))
+    handler.setFormatter(JsonLines(tokens.secrets))
     root = logging.getLogger()
     level = root.level
     root.addHandler(handler)
@@ -986,13 +941,15 @@ async def reply_of(reader: asyncio.StreamReader) -> Reply:
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.10", "example.org", "0", "127.0.0.1.example.org"])
 def test_nothing_listens_for_other_machines_without_a_token_of_ones_own(tmp_path: Path, host: str) -> None:
     tokens = Tokens(tmp_path / "tokens.json", SystemAmbient())
-    tokens.local()
+    tokens.prepare()
     with pytest.raises(InvalidInput) as caught:
         listen(host, 0, tokens)
     assert caught.value.reason.code is Code.OPEN_ACCESS
 
 
-@pytest.mark.parametrize("given", ["x", "x" * (LENGTH_AT_LEAST - 1), "x" * 513, "fifteen letters and spaces", "ö" * 20])
+@pytest.mark.parametrize(
+    "given", ["x", "x" * (MIN_TOKEN_LENGTH - 1), "x" * 513, "fifteen letters and spaces", "ö" * 20]
+)
 def test_a_token_of_ones_own_that_could_be_guessed_or_not_be_sent_is_refused(tmp_path: Path, given: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         Tokens(tmp_path / "tokens.json", SystemAmbient(), given)

@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 import json
 import os
+import pty
+import re
 import signal
 import socket
 import stat
@@ -16,9 +18,11 @@ from urllib.parse import parse_qs, urlsplit
 import aiohttp
 import pytest
 
+from pilothouse.ambient import SystemAmbient
 from pilothouse.client import Client
 from pilothouse.server.serve import PORT
 from pilothouse.server.serving import PAGE
+from pilothouse.server.tokens import Tokens
 
 SLOW = {"turn": [{"deltas": ["word "] * 2000, "delta_delay": 0.01}]}
 
@@ -26,14 +30,13 @@ SLOW = {"turn": [{"deltas": ["word "] * 2000, "delta_delay": 0.01}]}
 class Process:
     """A running `pilothouse serve`, and what it printed."""
 
-    def __init__(self, process: asyncio.subprocess.Process, lines: list[str]) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, lines: list[str], folder: Path, token: str | None) -> None:
         self.process = process
         self.lines = lines
-        self.link = lines[-1].split(" ", 1)[1].strip()
-        parts = urlsplit(self.link)
+        parts = urlsplit(lines[-1].split(" ", 1)[1].strip())
         self.url = f"{parts.scheme}://{parts.netloc}"
         self.port = parts.port
-        self.token = parse_qs(parts.query)["token"][0]
+        self.token = token or Tokens(folder / "data/tokens.json", SystemAmbient()).renew("local")
 
     async def end(self, number: int = signal.SIGTERM) -> tuple[int, str, str]:
         self.process.send_signal(number)
@@ -70,7 +73,7 @@ async def served(folder: Path, *options: str, **more: str) -> AsyncIterator[Proc
             line = (await process.stdout.readline()).decode()
             assert line, (await process.communicate())[1].decode()
             lines.append(line)
-        yield Process(process, lines)
+        yield Process(process, lines, folder, more.get("PILOTHOUSE_TOKEN"))
     finally:
         if process.returncode is None:
             process.kill()
@@ -84,29 +87,110 @@ async def ran(folder: Path, *options: str, **more: str) -> tuple[int, str, str]:
     return process.returncode, out.decode(), err.decode()
 
 
-async def test_it_prints_one_link_that_opens_the_page(tmp_path: Path) -> None:
+async def confirmed(http: aiohttp.ClientSession, link: str) -> int:
+    """Open a sign-in link and press its button; the status of what is shown then."""
+    parts = urlsplit(link)
+    origin = f"{parts.scheme}://{parts.netloc}"
+    async with http.get(link) as asked:
+        assert asked.status == 200
+    (code,) = parse_qs(parts.query)["code"]
+    async with http.post(f"{origin}/", data={"code": code}, headers={"origin": origin}) as shown:
+        return shown.status
+
+
+async def test_the_link_of_the_open_command_signs_a_browser_in_once(tmp_path: Path) -> None:
     async with served(tmp_path) as server, aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as http:
-        assert sum("http://" in line for line in server.lines) == 1
         async with http.get(server.url) as closed:
             assert closed.status == 401
-            assert "Open the link" in await closed.text()
-        async with http.get(server.link) as opening:
-            assert opening.status == 200
-            assert 'url=/"' in await opening.text()
-            assert server.token not in str(opening.cookies)
-        async with http.get(server.url) as page:
-            assert page.status == (200 if (PAGE / "index.html").exists() else 503)
+            assert "pilothouse open" in await closed.text()
+        code, link, _ = await ran(tmp_path, "open", "--no-open")
+        assert code == 0
+        assert link.startswith(f"{server.url}/?code=")
+        assert await confirmed(http, link.strip()) == (200 if (PAGE / "index.html").exists() else 503)
         async with http.get(f"{server.url}/assets/docs.css") as asset:
             assert asset.status == 200
         async with http.get(f"{server.url}/api/docs") as docs:
             assert docs.status == 200
+        async with aiohttp.ClientSession() as another, another.get(link.strip()) as used:
+            assert used.status == 401
         tokens = tmp_path / "data" / "tokens.json"
         assert stat.S_IMODE(tokens.stat().st_mode) == 0o600
-        token = server.token
-        code, _, _ = await server.end()
+        assert parse_qs(urlsplit(link.strip()).query)["code"][0] not in tokens.read_text()
+        assert server.token not in tokens.read_text()
+        cookies = [cookie.value for cookie in http.cookie_jar]
+        assert [value for value in cookies if value in tokens.read_text()] == []
+        assert (await server.end())[0] == 0
+    code, out, err = await ran(tmp_path, "open")
+    assert (code, out) == (1, "")
+    assert "pilothouse serve" in err
+
+
+async def test_a_server_whose_output_is_no_terminal_prints_no_link_and_says_where_to_get_one(tmp_path: Path) -> None:
+    data = str(tmp_path / "data")
+    async with served(tmp_path, "--port", "0", "--data-dir", data) as server:
+        _, out, err = await server.end()
+        written = "".join(server.lines) + out + err
+        assert "code=" not in written
+        assert "token=" not in written
+        assert f"pilothouse open --data-dir {data}" in written
+
+
+async def test_a_server_in_a_terminal_prints_one_link_that_signs_in(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    main, side = pty.openpty()
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "pilothouse.cli", "serve", "--no-open", "--port", "0"),
+        cwd=root,
+        env=environment(tmp_path),
+        stdout=side,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    os.close(side)
+    try:
+        shown = ""
+        while not re.search(r"\?code=\S+\s", shown):
+            shown += (await asyncio.to_thread(os.read, main, 4096)).decode()
+        (link,) = re.findall(r"http://\S+", shown)
+        async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as http:
+            assert await confirmed(http, link) in (200, 503)
+    finally:
+        process.kill()
+        await process.communicate()
+        os.close(main)
+
+
+async def test_a_new_token_of_a_user_replaces_the_old_one_and_signs_their_browsers_out(tmp_path: Path) -> None:
+    async with served(tmp_path) as server, aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as http:
+        assert await confirmed(http, (await ran(tmp_path, "open", "--no-open"))[1].strip()) in (200, 503)
+        code, out, _ = await ran(tmp_path, "users", "token", "local")
         assert code == 0
-    async with served(tmp_path) as again:
-        assert again.token == token
+        async with http.get(f"{server.url}/api/health") as answer:
+            assert answer.status == 401
+        async with http.get(f"{server.url}/api/health", headers={"authorization": f"Bearer {out.strip()}"}) as answer:
+            assert answer.status == 200
+        async with http.get(f"{server.url}/api/health", headers={"authorization": f"Bearer {server.token}"}) as answer:
+            assert answer.status == 401
+        code, out, err = await ran(tmp_path, "users", "token", "nobody")
+        assert (code != 0, out) == (True, "")
+        assert "nobody" in err
+        code, out, err = await ran(tmp_path, "users", "token", "local", PILOTHOUSE_TOKEN="one-of-my-own-and-long")
+        assert (code != 0, out) == (True, "")
+        assert "PILOTHOUSE_TOKEN" in err
+
+
+async def test_who_shares_a_server_is_told_whose_rights_everybody_has(tmp_path: Path) -> None:
+    code, out, err = await ran(tmp_path, "users", "add", "anna")
+    assert code == 0
+    assert "can read and change whatever this account can" in err
+    assert "anna, local" in err
+    async with served(tmp_path) as server, Client(server.url, server.token) as client:
+        (warning,) = (await client.call("GET", "/api/health"))["warnings"]
+        assert "can read and change whatever this account can" in warning
+        async with Client(server.url, out.strip()) as anna:
+            assert (await anna.call("GET", "/api/health"))["warnings"] == [], "names are for who runs the server"
+        _, _, log = await server.end()
+        assert "can read and change whatever this account can" in log
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -219,10 +303,11 @@ async def test_it_refuses_to_be_reachable_from_elsewhere_without_a_token_of_ones
 
 async def test_with_a_token_of_ones_own_it_listens_where_it_is_told(tmp_path: Path) -> None:
     token = "mine-and-long-enough"
-    async with served(tmp_path, "--port", "0", "--host", "0.0.0.0", PILOTHOUSE_TOKEN=token) as server:
-        assert server.token == token
-        async with Client(f"http://127.0.0.1:{server.port}", token) as client:
-            assert (await client.call("GET", "/api/health"))["status"] == "ok"
+    async with (
+        served(tmp_path, "--port", "0", "--host", "0.0.0.0", PILOTHOUSE_TOKEN=token) as server,
+        Client(f"http://127.0.0.1:{server.port}", token) as client,
+    ):
+        assert (await client.call("GET", "/api/health"))["status"] == "ok"
 
 
 async def test_users_are_added_and_removed_while_it_runs(tmp_path: Path) -> None:
@@ -236,7 +321,7 @@ async def test_users_are_added_and_removed_while_it_runs(tmp_path: Path) -> None
             assert (await ran(tmp_path, "users", "add", "anna"))[0] != 0
             assert (await ran(tmp_path, "users", "add", "../x"))[0] != 0
             assert (await ran(tmp_path, "users", "remove", "anna"))[0] == 0
-            with pytest.raises(Exception, match="token"):
+            with pytest.raises(Exception, match="not signed in"):
                 await anna.call("GET", "/api/health")
         assert (await ran(tmp_path, "users", "remove", "anna"))[0] != 0
 
@@ -247,8 +332,7 @@ async def test_its_log_is_json_lines_without_a_secret(tmp_path: Path) -> None:
         async with Client(server.url, server.token) as client, aiohttp.ClientSession() as http:
             made = await client.call("POST", "/api/contexts", {})
             await client.call("GET", f"/api/contexts/{made['context_id']}")
-            async with http.get(server.link):
-                pass
+            assert await confirmed(http, (await ran(tmp_path, "open", "--no-open"))[1].strip()) in (200, 401, 503)
             async with http.get(f"{server.url}/{server.token}", headers={"authorization": "Bearer x"}):
                 pass
         token = server.token
@@ -259,7 +343,7 @@ async def test_its_log_is_json_lines_without_a_secret(tmp_path: Path) -> None:
         assert token not in text
         assert key not in text
     for path in (tmp_path / "data").rglob("*"):
-        if path.is_file() and path.name != "tokens.json":
+        if path.is_file():
             assert token.encode() not in path.read_bytes()
 
 
@@ -286,4 +370,4 @@ async def test_a_configuration_that_is_wrong_is_named(tmp_path: Path) -> None:
 async def test_it_speaks_chinese_where_the_person_does(tmp_path: Path) -> None:
     async with served(tmp_path, LANG="zh_CN.UTF-8", LC_ALL="zh_CN.UTF-8") as server:
         assert "演示" in server.lines[0]
-        assert server.lines[-1].startswith("打开")
+        assert server.lines[-1].startswith("监听地址")

@@ -111,8 +111,14 @@ async def test_documents_of_users_from_format_3_are_read(tmp_path: Path) -> None
         assert (session.active_context_id, session.preferences.theme) == ("history", "dark")
         results = [each for each in await runtime.read_messages("family") if isinstance(each, ToolResult)]
         assert results[0].content == "It holds a note."
-    tokens = Tokens(old.data / "tokens.json", SystemAmbient()).all()
-    assert set(tokens) == {"local", "ada"}
+    clear = msgspec.json.decode((old.data / "tokens.json").read_bytes(), type=dict[str, str])
+    assert set(clear) == {"local", "ada"}
+    tokens = Tokens(old.data / "tokens.json", SystemAmbient())
+    assert {user: tokens.user_of(token) for user, token in clear.items()} == {"local": "local", "ada": "ada"}
+    tokens.prepare()
+    stored = (old.data / "tokens.json").read_text()
+    assert not [token for token in clear.values() if token in stored], "a server leaves no token in clear"
+    assert {user: tokens.user_of(token) for user, token in clear.items()} == {"local": "local", "ada": "ada"}
     assert AcceptedTools(old.data / "accepted_tools.json").known("docs", "search") == "0" * 64
     setup = Credentials(old.data / "credentials.json").read()
     assert setup is not None

@@ -48,7 +48,8 @@ async function run(): Promise<void> {
     async open() {
       const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: "en-US" });
       const page = await context.newPage();
-      await page.goto(`${base}/?token=${token}`);
+      await context.request.post(`${base}/`, { form: { token }, headers: { origin: base } });
+      await page.goto(base);
       await page.locator(".tabs-list button").first().waitFor();
       return page;
     },

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser, BrowserContext } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { makeHost } from "../tests/served";
 import { type Looks, launch, newContext, wasBroken, watch } from "./browser";
@@ -29,16 +29,22 @@ async function makeWorld(name: string, settings: Readonly<Record<string, string>
   return {
     model,
     host,
-    /** A browser of its own, at the page. */
-    async open(looks: Looks = {}): Promise<Screen> {
+    /** A browser of its own that is not signed in, with an empty page. */
+    async visit(looks: Looks = {}): Promise<Page> {
       if (browser === null) throw new Error("there is no browser");
       const context = await newContext(browser, looks);
       contexts.push(context);
       context.setDefaultTimeout(30_000);
       watch(context, host.base, (text) => faults.push(text));
-      const screen = new Screen(await context.newPage(), looks.language ?? "en", looks.isTouch ?? false);
+      return context.newPage();
+    },
+    /** A browser of its own, signed in, at the page. */
+    async open(looks: Looks = {}): Promise<Screen> {
+      const page = await this.visit(looks);
+      const screen = new Screen(page, looks.language ?? "en", looks.isTouch ?? false);
       screens.push(screen);
-      await screen.page.goto(host.link);
+      await page.request.post(`${host.base}/`, { form: { token: host.token }, headers: { origin: host.base } });
+      await screen.page.goto(host.base);
       await screen.mode.waitFor();
       return screen;
     },

@@ -19,19 +19,25 @@ export async function makeHost(script: object | null, given: Readonly<Record<str
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;
   const code = "import sys; from pilothouse.cli import main; sys.exit(main())";
-  const words = ["serve", "--no-open", "--port", String(port), "--root", work, "--data-dir", join(folder, "data")];
+  const data = ["--data-dir", join(folder, "data")];
+  const words = ["serve", "--no-open", "--port", String(port), "--root", work, ...data];
   const model = script === null ? {} : { PILOTHOUSE_MODEL: `scripted:${path}` };
   const env = { ...process.env, PILOTHOUSE_TOKEN: TOKEN, XDG_CONFIG_HOME: join(folder, "config"), ...model, ...given };
   let child: ChildProcess | null = null;
   return {
     base,
     work,
-    link: `${base}/?token=${TOKEN}`,
+    token: TOKEN,
+    /** A fresh link that signs a browser in. */
+    link: () =>
+      execFileSync(PYTHON, ["-c", code, "open", "--no-open", ...data], { env, timeout: 60_000 })
+        .toString()
+        .trim(),
     headers: { authorization: `Bearer ${TOKEN}` },
     async start() {
       child = spawn(PYTHON, ["-c", code, ...words], { env, cwd: work, stdio: ["ignore", "pipe", "ignore"] });
       const failed = once(child, "exit").then(() => Promise.reject(new Error(`${PYTHON} serves nothing`)));
-      await Promise.race([once(child.stdout!, "data"), failed]); // it prints its link when it listens
+      await Promise.race([once(child.stdout!, "data"), failed]); // it prints where it listens
       failed.catch(() => {});
     },
     /** Lets the server write no file, as on a full disk; and again. */

@@ -85,6 +85,8 @@ class Code(StrEnum):
     EDIT_WITHOUT_ARGUMENTS = "edit_without_arguments"
     UNAUTHORIZED = "unauthorized"
     TOO_MANY_ATTEMPTS = "too_many_attempts"
+    LINK_EXPIRED = "link_expired"
+    WRONG_TOKEN = "wrong_token"  # noqa: S105
     FOREIGN_HOST = "foreign_host"
     FOREIGN_ORIGIN = "foreign_origin"
     OUTSIDE_ROOTS = "outside_roots"
@@ -104,6 +106,9 @@ class Code(StrEnum):
     PORT_TAKEN = "port_taken"
     USER_EXISTS = "user_exists"
     UNKNOWN_USER = "unknown_user"
+    TOKEN_FROM_ENVIRONMENT = "token_from_environment"  # noqa: S105
+    NO_SERVER = "no_server"
+    SHARED_SERVER = "shared_server"
     UPLOAD_NAME = "upload_name"
     UNKNOWN_UPLOAD = "unknown_upload"
     UPLOAD_READ_ONLY = "upload_read_only"

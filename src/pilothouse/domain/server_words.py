@@ -45,9 +45,21 @@ SERVER_WORDS: Mapping[Code, tuple[str, str]] = {
         "请求地址超过 {limit} 字节。",
     ),
     Code.UNAUTHORIZED: (
-        "The access token is missing or wrong. Open the link that the server printed at its start, or send "
-        "'Authorization: Bearer TOKEN'.",
-        "缺少访问令牌或令牌错误。请打开服务器启动时显示的链接，或发送 “Authorization: Bearer 令牌”。",
+        "You are not signed in. Run 'pilothouse open' on the machine of the server and open the link that it prints, "
+        "or enter your access token. Programs send it as 'Authorization: Bearer TOKEN'.",
+        "您尚未登录。请在服务器所在的机器上运行 “pilothouse open” 并打开它显示的链接，或输入您的访问令牌。"
+        "程序请发送 “Authorization: Bearer 令牌”。",
+    ),
+    Code.LINK_EXPIRED: (
+        "This link does not sign you in: it was used already, or it is older than a minute. Run 'pilothouse open' on "
+        "the machine of the server for another one, or enter your access token.",
+        "此链接无法登录：它已被使用，或已超过一分钟。请在服务器所在的机器上运行 “pilothouse open” 获取新链接，"
+        "或输入您的访问令牌。",
+    ),
+    Code.WRONG_TOKEN: (
+        "You are not signed in: this is no access token of this server. Check it, or ask who runs the server for a new "
+        "one ('pilothouse users token NAME').",
+        "登录失败：这不是本服务器的访问令牌。请检查，或请服务器的管理者生成新令牌（“pilothouse users token 用户名”）。",
     ),
     Code.TOO_MANY_ATTEMPTS: (
         "Too many wrong tokens came from this address. Try again in {seconds} seconds.",
@@ -120,6 +132,26 @@ SERVER_WORDS: Mapping[Code, tuple[str, str]] = {
     ),
     Code.USER_EXISTS: ("There is a user {user!r} already.", "已有用户 {user!r}。"),
     Code.UNKNOWN_USER: ("There is no user {user!r}. There are: {allowed}.", "没有用户 {user!r}。现有：{allowed}。"),
+    Code.TOKEN_FROM_ENVIRONMENT: (
+        "No new token was made: the variable PILOTHOUSE_TOKEN sets the token of the user 'local'. Change it there, and "
+        "start the server again.",
+        "未生成新令牌：用户 local 的令牌由变量 PILOTHOUSE_TOKEN 设定。请修改该变量并重新启动服务器。",
+    ),
+    Code.NO_SERVER: (
+        "No link was made: no server runs on the data directory {path}. Start it with 'pilothouse serve', or name the "
+        "data directory of the one that runs with --data-dir.",
+        "未生成链接：数据目录 {path} 上没有运行中的服务器。请用 “pilothouse serve” 启动，"
+        "或用 --data-dir 指定运行中服务器的数据目录。",
+    ),
+    Code.SHARED_SERVER: (
+        "Several people use this server ({users}), and all of them work under one account of the machine. In agent "
+        "mode, or once a command is approved, a command of any of them can read and change whatever this account can: "
+        'the others\' files and conversations, too. sandbox = "workspace" under [tools.execute] in tools.toml stops '
+        "the changing, not the reading. To keep people apart, run a server under an account of its own for each.",
+        "有多人使用此服务器（{users}），他们都以本机的同一个账户工作。在智能体模式下，或命令获得批准后，任何一人的命令都能"
+        "读取和修改该账户能访问的一切，包括其他人的文件和对话。在 tools.toml 的 [tools.execute] 中设置 "
+        'sandbox = "workspace" 可阻止修改，但不能阻止读取。要把各人彼此隔开，请为每个人用单独的账户运行一个服务器。',
+    ),
     Code.UPLOAD_NAME: (
         "{name!r} is no name for a file: give one of 1 to 200 characters.",
         "{name!r} 不能作为文件名：请给出 1 到 200 个字符的名称。",

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from pilothouse.ambient import Ambient
 from pilothouse.domain.codes import Code
 from pilothouse.server.problems import Refused
-from pilothouse.server.tokens import LENGTH_AT_MOST, Tokens
+from pilothouse.server.tokens import MAX_TOKEN_LENGTH, Tokens
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
@@ -60,8 +60,8 @@ class Access:
             found = self.tokens.user_of(token.strip()) if scheme.lower() == "bearer" else None
         else:
             value = request.cookies.get(self.cookie_name)
-            found = self.tokens.user_of_cookie(value) if value and len(value) <= LENGTH_AT_MOST else None
-            # A browser says from where it writes. What has only the cookie and does not say it is none.
+            found = self.signed_in(request)
+            # Cookie-authenticated writes must carry an Origin header (CSRF).
             if found is not None and request.method not in SAFE_METHODS and "origin" not in request.headers:
                 raise Refused(403, Code.FOREIGN_ORIGIN, origin="-")
             if found is None and not value:
@@ -70,6 +70,16 @@ class Access:
             await self.slow_down(request)
             raise _unauthorized()
         return found
+
+    def cookie(self, request: Request) -> str | None:
+        """The secret of a browser that is signed in, or that claims to be."""
+        value = request.cookies.get(self.cookie_name)
+        return value if value and len(value) <= MAX_TOKEN_LENGTH else None
+
+    def signed_in(self, request: Request) -> str | None:
+        """The user as whom the browser is signed in. Raises: StoreDamaged."""
+        secret = self.cookie(request)
+        return self.tokens.user_of_cookie(secret) if secret is not None else None
 
     async def slow_down(self, request: Request) -> None:
         """Count a wrong token. An address with many of them waits for its answer, or gets none."""

@@ -13,10 +13,10 @@ from starlette.types import Receive, Scope, Send
 
 from pilothouse.domain.codes import Code, Language
 from pilothouse.domain.errors import PilothouseError, StoreDamaged
-from pilothouse.server.page import closed_door, opened
-from pilothouse.server.problems import HEADERS, Refused, internal_response, problem_response
+from pilothouse.server.problems import HEADERS, Refused, internal_response, problem_response, status_of
 from pilothouse.server.routing import JSON, Route, Router
 from pilothouse.server.serving import Call, Serving, language_of
+from pilothouse.server.sign_in import sign_in, sign_in_page
 from pilothouse.server.sse import EventStream
 
 BODY_AT_MOST = 8 * 1024 * 1024
@@ -72,8 +72,11 @@ class App:
         except PilothouseError as error:
             if isinstance(error, Refused):
                 self._serving.counts.refused[error.reason.code] += 1
-                if error.status == 401 and request.scope["path"] == "/":
-                    return closed_door(language)
+            status = status_of(error)
+            if request.scope["path"] == "/" and (status in (401, 429) or request.method == "POST"):
+                page = sign_in_page(language, error.reason, status)
+                page.headers.update(error.headers if isinstance(error, Refused) else {})
+                return page
             return problem_response(error, language)
         except ClientDisconnect:
             raise
@@ -86,14 +89,13 @@ class App:
         if len(scope["raw_path"]) + len(scope["query_string"]) > ADDRESS_AT_MOST:
             raise Refused(414, Code.QUERY_TOO_LARGE, limit=ADDRESS_AT_MOST)
         access.check_sender(request)
-        if scope["path"] == "/" and request.method == "GET":
-            door = await opened(access, request)
-            if door is not None:
-                return door
+        signed_in = await sign_in(access, request, language)
+        if signed_in is not None:
+            return signed_in
         user = scope["user"] = await self._user(request)
         route, params = self._router.find(request.method, scope["raw_path"])
         scope["route"], scope["context"] = route.path, params.get("context_id")
-        call = Call(self._serving, user, language, request.headers)
+        call = Call(self._serving, user, language, request.headers, access.tokens.credential(user))
         arguments = await self._arguments(route, params, request)
         if "body" in arguments and not call.is_user():  # it may have come slowly: much can change meanwhile
             raise Refused(401, Code.UNAUTHORIZED)

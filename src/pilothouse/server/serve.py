@@ -21,7 +21,7 @@ from pilothouse.server.connections import ConnectionPool, Listener
 from pilothouse.server.protocol import BoundedProtocol
 from pilothouse.server.routes import ROUTES
 from pilothouse.server.serving import PAGE, Serving
-from pilothouse.server.tokens import LENGTH_AT_LEAST, Tokens
+from pilothouse.server.tokens import MIN_TOKEN_LENGTH, Tokens
 from pilothouse.session.manager import Sessions
 
 HOST = "127.0.0.1"
@@ -38,7 +38,7 @@ def listen(host: str, port: int | None, tokens: Tokens) -> socket.socket:
     the address cannot be had.
     """
     if not is_loopback(host) and not tokens.is_given:
-        raise InvalidInput(Code.OPEN_ACCESS, host=host, limit=LENGTH_AT_LEAST)
+        raise InvalidInput(Code.OPEN_ACCESS, host=host, limit=MIN_TOKEN_LENGTH)
     if port is not None and port > _PORT_AT_MOST:
         raise InvalidInput(Code.CANNOT_LISTEN, host=host, port=port, detail=os.strerror(errno.EADDRNOTAVAIL))
     candidates = range(PORT, PORT + _PORTS_TRIED) if port is None else (port,)

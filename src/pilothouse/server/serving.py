@@ -8,12 +8,12 @@ from pathlib import Path
 
 from pilothouse.domain.codes import Code, Language, Reason
 from pilothouse.domain.errors import InvalidInput, NotFound, StoreDamaged
+from pilothouse.domain.users import LOCAL
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.server.access import Access
 from pilothouse.server.counts import Counts, StreamKind, StreamSlot
 from pilothouse.server.problems import Refused
-from pilothouse.server.tokens import LOCAL
 from pilothouse.session.manager import Sessions
 
 STREAMS_AT_MOST = 1000
@@ -61,6 +61,8 @@ class Call:
     user: str
     language: Language
     headers: Mapping[str, str]
+    credential: str | None = None
+    """Of the user's token as it was when the request came."""
 
     @property
     def runtime(self) -> Runtime:
@@ -79,9 +81,9 @@ class Call:
             raise Refused(403, Code.ONLY_LOCAL_USER)
 
     def is_user(self) -> bool:
-        """Whether who asked may still ask: tokens can be taken away. Not by a file that cannot be read."""
+        """Whether the user still has the token of then: tokens can be taken away. Not by a file that cannot be read."""
         try:
-            return self.user in self.serving.access.tokens.all()
+            return self.serving.access.tokens.credential(self.user) == self.credential is not None
         except StoreDamaged:
             return True
 

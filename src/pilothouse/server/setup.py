@@ -4,8 +4,8 @@ import msgspec
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.setup import ModelName, Setup, SetupTrial, WantedSetup
+from pilothouse.domain.users import LOCAL
 from pilothouse.server.serving import Call
-from pilothouse.server.tokens import LOCAL
 
 
 class NewSetup(WantedSetup, kw_only=True):

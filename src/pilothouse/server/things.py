@@ -16,11 +16,11 @@ from pilothouse.domain.promises import Kernel, SandboxPromise
 from pilothouse.domain.shapes import Page
 from pilothouse.domain.states import WaitingForRecovery
 from pilothouse.domain.store_health import MIN_FREE_BYTES, StoreHealth
+from pilothouse.domain.users import LOCAL
 from pilothouse.domain.values import Timestamp, Value
 from pilothouse.runtime.catalogue import first_mode_in
 from pilothouse.server.inputs import Id
 from pilothouse.server.serving import Call
-from pilothouse.server.tokens import LOCAL
 
 
 class ModeShape(Value, kw_only=True, omit_defaults=False):

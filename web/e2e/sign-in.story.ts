@@ -1,0 +1,33 @@
+import { expect } from "vitest";
+import { isAccessible } from "./looking";
+import { story } from "./story";
+
+story("a link signs a browser in once the person confirms, and leaves no code in the address", async (world) => {
+  const page = await world.visit({ bypassesPolicy: true });
+  const link = world.host.link();
+  await page.goto(link);
+  await isAccessible(page, "the confirmation");
+  expect(await page.context().cookies()).toEqual([]);
+  await page.getByRole("button", { name: "Sign in as the user of this machine" }).click();
+  await page.locator(".app-foot").waitFor();
+  expect(page.url()).not.toContain("code");
+  const [cookie] = await page.context().cookies();
+  expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict" });
+  world.allow(/401/);
+  const other = await world.visit();
+  await other.goto(link);
+  await other.getByText("was used already").waitFor();
+});
+
+story("whoever has an access token signs in with it, and a wrong one says what to do", async (world) => {
+  world.allow(/401/);
+  const page = await world.visit({ language: "zh", bypassesPolicy: true });
+  await page.goto(world.host.base);
+  await isAccessible(page, "the sign-in form");
+  await page.getByLabel("访问令牌").fill("wrong-wrong-wrong-wrong");
+  await page.getByRole("button", { name: "登录" }).click();
+  await page.getByText("登录失败").waitFor();
+  await page.getByLabel("访问令牌").fill(world.host.token);
+  await page.getByRole("button", { name: "登录" }).click();
+  await page.locator(".app-foot").waitFor();
+});
