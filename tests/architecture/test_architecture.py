@@ -184,6 +184,7 @@ def test_the_commands_of_the_runtime_are_these_and_no_others() -> None:
         ),
         *(
             "queued",
+            "own_context",
             "read_calls",
             "read_content",
             "read_ids",

@@ -512,18 +512,6 @@ async def test_somebody_elses_context_is_not_there_wherever_an_id_can_be_named(t
                 assert f'"code":"{Code.UNKNOWN_CONTEXT}"'.encode() in first
 
 
-async def test_a_thread_of_somebody_else_is_taken(tmp_path: Path) -> None:
-    async with house(tmp_path) as here:
-        anna = {"authorization": f"Bearer {here.served.tokens.add('anna')}"}
-        (chat,) = [route for route in ROUTES if route.path == "/api/chat/{thread_id}"]
-        async with refusing(here) as refusals:
-            refusals.check(await here.ask(chat, anna), 409, Code.THREAD_TAKEN, "POST", chat.path)
-        reply = await here.ask(chat, anna, path="/api/chat/annas-own")
-        assert reply.status == 200
-        local = await here.ask(chat, BEARER, path="/api/chat/annas-own")
-        assert (local.status, local.code) == (409, Code.THREAD_TAKEN)
-
-
 # tokens
 
 

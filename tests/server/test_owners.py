@@ -11,6 +11,7 @@ import pytest
 
 from pilothouse.client import Client
 from pilothouse.domain.states import AwaitingToolApproval
+from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
 from tests.held import DONE, asks
@@ -27,6 +28,121 @@ async def half_sent(served: Served, token: str, path: str) -> tuple[asyncio.Stre
     writer.write(f"{head}content-type: application/json\r\ncontent-length: 2\r\n\r\n{{".encode())
     await writer.drain()
     return reader, writer
+
+
+async def answer_of(served: Served, token: str, method: str, path: str, body: Any = None) -> tuple[int, str]:
+    """The status and the text of an answer."""
+    headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
+    data = msgspec.json.encode(body) if body is not None else None
+    async with (
+        aiohttp.ClientSession() as http,
+        http.request(method, served.url + path, data=data, headers=headers) as answer,
+    ):
+        return answer.status, (await answer.read()).decode()
+
+
+async def test_a_thread_id_belongs_to_its_user(tmp_path: Path) -> None:
+    world = World(tmp_path, *[DONE] * 6)
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as alice:
+        tokens = {name: served.tokens.add(name) for name in ("bob", "carl")}
+        async with Client(served.url, tokens["bob"]) as bob, Client(served.url, tokens["carl"]) as carl:
+            for client, text in ((alice, "hers"), (bob, "bob's"), (carl, "carl's")):
+                assert [name for name, _ in await drained(client.chat("work", text))][-1] == "done"
+            for client, text in ((alice, "hers"), (bob, "bob's"), (carl, "carl's")):
+                said = (await client.call("GET", "/api/contexts/work/messages"))["items"]
+                assert [each["content"] for each in said if each["role"] == "user"] == [text]
+                (listed,) = (await client.call("GET", "/api/contexts"))["items"]
+                shown = await client.call("GET", f"/api/contexts/{listed['context_id']}")
+                assert shown == await client.call("GET", "/api/contexts/work")
+                opened = await client.call("POST", "/api/session/open-contexts", {"context_id": "work"})
+                assert [tab["context_id"] for tab in opened["open_contexts"]] == [listed["context_id"]]
+                closed = await client.call("DELETE", "/api/session/open-contexts/work")
+                assert closed["open_contexts"] == []
+            await bob.call("DELETE", "/api/contexts/work")
+            assert (await answer_of(served, tokens["bob"], "GET", "/api/contexts/work"))[0] == 404
+            assert (await carl.call("GET", "/api/contexts/work"))["context_id"] == "work~carl"
+            assert (await alice.call("GET", "/api/contexts/work"))["context_id"] == "work"
+
+
+async def test_what_others_have_changes_no_answer(tmp_path: Path) -> None:
+    """Every request that names an id, of a user for whom it exists nowhere and of one for whom others have it."""
+    world = World(tmp_path, *[DONE] * 40)
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as alice:
+        bob = served.tokens.add("bob")
+        taken = {"work": "plain", "0190c8f2-7c1a-7abc-8def-0123456789ab": "made"}
+        for name in taken:
+            await drained(alice.chat(name, "hers"))
+        export = await export_of(served, TOKEN, "work")
+        for name in taken:
+            free = name.replace("work", "idle").replace("0190", "0191")
+            for method, path, body in (
+                ("GET", "/api/contexts/{}", None),
+                ("GET", "/api/contexts/{}~local", None),
+                ("GET", "/api/contexts/{}~bob", None),
+                ("POST", "/api/chat/{}/resume", {"decisions": [{"type": "approve"}]}),
+                ("GET", "/api/contexts?parent={}", None),
+                ("GET", "/api/rules?context_id={}", None),
+                ("POST", "/api/session/open-contexts", {"context_id": "{}"}),
+                ("PUT", "/api/session/active-context", {"context_id": "{}"}),
+                ("POST", "/api/chat/{}~local", {"message": "x"}),
+                ("POST", "/api/chat/{}", {"message": "x"}),
+            ):
+                replies = []
+                for used in (name, free):
+                    sent = msgspec.json.decode(msgspec.json.encode(body).replace(b"{}", used.encode()))
+                    status, text = await answer_of(served, bob, method, path.format(used), sent)
+                    replies.append((status, text.replace(used, "ID")))
+                assert replies[0] == replies[1], (method, path)
+            for query in (f"context_id={name}-2", f"context_id={name}"):
+                assert await import_to(served, bob, export, query) == (409 if query.endswith(name) else 201)
+        assert await import_to(served, bob, export, "") == 409, "bob has a conversation of that name himself"
+        carl = served.tokens.add("carl")
+        assert await import_to(served, carl, export, "") == 201, "of carl's, nobody has taken anything"
+
+
+async def test_a_thread_of_an_earlier_version_stays_its_owners_and_blocks_nobody(tmp_path: Path) -> None:
+    world = World(tmp_path, *[DONE] * 4)
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as alice:
+        token = served.tokens.add("bob")
+        made = await world.runtime.create_context(tmp_path, context_id="work", by="local")
+        live = await world.runtime.context(made)
+        draft = live.draft()
+        draft.core["owner"] = "bob"  # as a version did that gave ids to whoever came first
+        await live.commit(draft)
+        async with Client(served.url, token) as bob:
+            assert (await bob.call("GET", "/api/contexts/work"))["context_id"] == "work"
+            await drained(bob.chat("work", "bob's"))
+            assert [each["context_id"] for each in (await bob.call("GET", "/api/contexts"))["items"]] == ["work"]
+            await drained(alice.chat("work", "hers"))
+            assert (await alice.call("GET", "/api/contexts/work"))["context_id"] == "work~local"
+            assert (await bob.call("GET", "/api/contexts/work"))["context_id"] == "work"
+
+
+async def test_the_same_thread_begun_twice_at_once_is_one_context(tmp_path: Path) -> None:
+    world = World(tmp_path, *[DONE] * 4)
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served:
+        bob = served.tokens.add("bob")
+        body = {"message": "x"}
+        both = await asyncio.gather(*(answer_of(served, bob, "POST", "/api/chat/work", body) for _ in range(2)))
+        assert {status for status, _ in both} <= {200, 409}  # 409 where the other turn still runs
+        (one,) = (await world.runtime.contexts(owner="bob")).items
+        assert one.context_id == "work~bob"
+
+
+async def test_a_damaged_context_of_somebody_else_is_not_there(tmp_path: Path) -> None:
+    data, workspace = tmp_path / "data", tmp_path / "workspace"
+    workspace.mkdir()
+    world = World(workspace, store=FileStore(data, now=lambda: "2026-01-01T00:00:00.000Z"))
+    async with world.runtime, Served(world.runtime, [workspace]) as served:
+        bob = served.tokens.add("bob")
+        folder = data / "contexts" / "broken"
+        (folder / "journal").mkdir(parents=True)
+        (folder / "metadata.json").write_text('{"format": 999}')  # of a version to come
+        assert (await answer_of(served, TOKEN, "GET", "/api/contexts/broken"))[0] == 503
+        seen = await answer_of(served, bob, "GET", "/api/contexts/broken")
+        missing = await answer_of(served, bob, "GET", "/api/contexts/absent")
+        assert seen == (missing[0], missing[1].replace("absent", "broken"))
+        assert (await answer_of(served, bob, "POST", "/api/chat/broken", {"message": "x"}))[0] == 200
 
 
 async def test_a_request_whose_body_comes_after_the_context_has_changed_hands_is_404(tmp_path: Path) -> None:
@@ -78,7 +194,7 @@ async def test_a_stream_ends_with_its_context_and_shows_nothing_of_the_next_owne
         await drained(alice.chat("work", "hers"))
         assert [data for name, data in await drained(one) if name == "ContextChanged"][-1]["fields"] == ["deleted"]
         served.serving.stopping.set()
-        seen = [data for _, data in await drained(several) if data.get("context_id") == "work"]
+        seen = [data for _, data in await drained(several) if data.get("context_id", "").startswith("work")]
         assert seen[-1]["fields"] == ["deleted"]
 
 
@@ -111,14 +227,14 @@ async def test_an_import_cannot_bind_itself_to_somebody_elses_context(tmp_path: 
             lines[1]["core"]["parent"] = hers
             assert await import_to(served, token, lines, f"context_id=evil&grants={grants}") == 201
             await bob.send("evil", "go")
-            await world.runtime.rested("evil")
+            await world.runtime.rested("evil~bob")
             assert world.change.ran == []
             assert (await alice.call("GET", f"/api/contexts/{hers}"))["waiting_below"] == []
             assert (await alice.call("GET", f"/api/contexts?parent={hers}"))["items"] == []
             await alice.call("POST", "/api/rules", {"effect": "deny", "scope": {"tool": "x"}, "context_id": hers})
             assert (await bob.call("GET", "/api/rules?context_id=evil"))["items"] == []
             await alice.call("DELETE", f"/api/contexts/{hers}")
-            assert (await bob.call("GET", "/api/contexts/evil"))["context_id"] == "evil"
+            assert (await bob.call("GET", "/api/contexts/evil"))["context_id"] == "evil~bob"
 
 
 async def test_a_context_whose_folder_became_a_link_outside_works_on_nothing_there(tmp_path: Path) -> None:

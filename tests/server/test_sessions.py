@@ -228,9 +228,9 @@ async def test_a_tab_whose_id_has_changed_hands_is_not_shown(tmp_path: Path) -> 
         Served(world.runtime, [tmp_path]) as served,
         Client(served.url, served.tokens.add("bob")) as bob,
     ):
-        await world.runtime.create_context(tmp_path, context_id="shared", by="bob")
-        await bob.call("PUT", "/api/session/active-context", {"context_id": "shared"})
-        await world.runtime.delete_context("shared")
-        await world.runtime.create_context(tmp_path, context_id="shared", title="a secret plan")
+        made = await world.runtime.create_context(tmp_path, by="bob")
+        await bob.call("PUT", "/api/session/active-context", {"context_id": made})
+        await world.runtime.delete_context(made)
+        await world.runtime.create_context(tmp_path, context_id=made, title="a secret plan")
         session = await get(bob)
         assert (session["open_contexts"], session["active_context_id"]) == ([], None)

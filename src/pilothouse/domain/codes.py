@@ -94,7 +94,6 @@ class Code(StrEnum):
     TOO_MANY_CONNECTIONS = "too_many_connections"
     TOO_MANY_STREAMS = "too_many_streams"
     SERVER_STOPPING = "server_stopping"
-    THREAD_TAKEN = "thread_taken"
     NOTHING_TO_RESUME = "nothing_to_resume"
     TOO_MANY_DECISIONS = "too_many_decisions"
     PLAN_DENIED = "plan_denied"

@@ -26,7 +26,7 @@ CONTINUABLE: frozenset[TurnEnd] = frozenset({"denied", "cancelled", "limit", "er
 
 TitledBy = Literal["first_line", "model", "person"]
 
-_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}(~[A-Za-z0-9_-]{1,64})?")
 
 
 class OpenTurn(Value):
@@ -173,8 +173,17 @@ class StoredContext(Value):
     damage: tuple[Reason, ...] = ()
 
 
+def named_context_id(name: str, user: str) -> ContextId:
+    """The id of a conversation that a user has named: two users can choose the same name."""
+    return ContextId(f"{name}~{user}")
+
+
 def check_context_id(value: str) -> ContextId:
     """Raises: InvalidInput for an id that may not become a folder's name."""
-    if not _ID.fullmatch(value):
+    if not is_context_id(value):
         raise InvalidInput(Code.INVALID_ID, value=value)
     return ContextId(value)
+
+
+def is_context_id(value: str) -> bool:
+    return _ID.fullmatch(value) is not None

@@ -90,7 +90,6 @@ SERVER_WORDS: Mapping[Code, tuple[str, str]] = {
         "The server is stopping. What was acknowledged is kept; connect again when it is back.",
         "服务器正在停止。已确认的内容都已保存；恢复后请重新连接。",
     ),
-    Code.THREAD_TAKEN: ("The thread id {thread!r} is taken.", "会话编号 {thread!r} 已被占用。"),
     Code.NOTHING_TO_RESUME: (
         "This thread does not wait for a decision (state {state}).",
         "该会话没有等待决定的内容（状态 {state}）。",

@@ -18,7 +18,9 @@ from pilothouse.domain.personas import first_mode
 from pilothouse.domain.policies import Policy, check_policy
 from pilothouse.domain.signals import DELETED, ContextChanged
 from pilothouse.domain.states import name_of
+from pilothouse.domain.users import check_user_name
 from pilothouse.domain.values import ContextId, Value
+from pilothouse.runtime.context_names import new_context_id
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.deciding import nothing
 from pilothouse.runtime.draft import Draft
@@ -72,8 +74,11 @@ async def create_context(
     check_persona(parts, real, persona)
     parts.check_model(model)
     named = parts.modes.named(mode) if mode is not None else first_mode_in(parts, real, usual_modes, persona)
-    owner = (await contexts.find(parent)).core.owner if parent is not None else check_context_id(by)
-    new_id = check_context_id(context_id if context_id is not None else parts.ambient.new_id())
+    owner = (await contexts.find(parent)).core.owner if parent is not None else check_user_name(by)
+    if context_id is None or parent is not None:  # a sub-agent has an id that the runtime has made
+        new_id = check_context_id(context_id or parts.ambient.new_id())
+    else:
+        new_id = await new_context_id(contexts, context_id, owner)
     at = parts.now()
     core = ContextCore(
         context_id=new_id,

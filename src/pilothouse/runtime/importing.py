@@ -23,7 +23,7 @@ from pilothouse.domain.contexts import (
     ContextCore,
     Queued,
     StoredContext,
-    check_context_id,
+    is_context_id,
 )
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreRefused
 from pilothouse.domain.images import decoded, is_address, media_type
@@ -33,8 +33,10 @@ from pilothouse.domain.payloads import MAX_UPLOAD_BYTES
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Rule, rule_reason
 from pilothouse.domain.states import Failed, Idle, WaitingForRecovery, is_resting, name_of
+from pilothouse.domain.users import check_user_name
 from pilothouse.domain.values import ContextId, Value
 from pilothouse.runtime.catalogue import check_root, check_workspace
+from pilothouse.runtime.context_names import new_context_id
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.finishing import finish
 from pilothouse.runtime.live import Live
@@ -87,11 +89,12 @@ async def import_context(
     change, uploads = await asyncio.to_thread(_read, data)
     if workspace is not None:
         check_workspace(contexts.parts, workspace)
-    new_id = check_context_id(context_id or change.core.context_id)
+    name = context_id or change.core.context_id.partition("~")[0]  # the file may be another user's
+    new_id = await new_context_id(contexts, name, check_user_name(by))
     core: ContextCore = msgspec.structs.replace(
         change.core,
         context_id=new_id,
-        owner=check_context_id(by),
+        owner=by,
         format=FORMAT,
         elevation=None,
         token_ratio=UNCORRECTED,
@@ -310,8 +313,9 @@ def _check_core(change: Change) -> None:
     if any(call.status == "executing" for call in change.calls):
         raise _refused("a call in it was running")
     _check_queue(change)
-    if core.parent is not None and not _KEY.fullmatch(core.parent):
-        raise _refused(f"{core.parent!r} is no id")
+    for context_id in (core.context_id, core.parent):
+        if context_id is not None and not is_context_id(context_id):
+            raise _refused(f"{context_id!r} is no id")
     workspace = core.workspace or "/"
     if not workspace.startswith("/") or len(workspace) > _PATH_AT_MOST or "\0" in workspace:
         raise _refused("its workspace is no path")

@@ -10,6 +10,7 @@ from pilothouse.runtime import (
     calls,
     catalogue,
     compressions,
+    context_names,
     delegation,
     finding,
     folders,
@@ -38,6 +39,7 @@ class Runtime(Contexts):
 
     create_context = catalogue.create_context
     contexts = catalogue.list_contexts
+    own_context = context_names.own_context
     archive = catalogue.archive
     change_context = catalogue.change_context
     delete_context = catalogue.delete_context

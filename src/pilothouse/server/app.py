@@ -100,7 +100,7 @@ class App:
         if "body" in arguments and not call.is_user():  # it may have come slowly: much can change meanwhile
             raise Refused(401, Code.UNAUTHORIZED)
         if "context_id" in params:  # here, and after the body has come: no handler can forget it
-            await call.own(params["context_id"])
+            arguments["context_id"] = (await call.own(params["context_id"])).id
         return _response(route, await route.handler(call, **arguments))
 
     async def _user(self, request: Request) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from typing import Annotated, Any, Literal, NamedTuple
 
 from msgspec import Meta
@@ -103,7 +104,7 @@ def _is_asked(live: Live) -> bool:
 
 def _chosen(waiting: list[Live], context_id: str | None) -> Live:
     """The one conversation that an answer is for. Raises: Conflict where that is not clear."""
-    named = [each for each in waiting if context_id in (None, each.id)]
+    named = [each for each in waiting if context_id in (None, each.id, each.id.partition("~")[0])]
     if not named:
         raise Conflict(Code.NO_QUESTION)
     if len(named) > 1:
@@ -145,12 +146,12 @@ def _made(decision: ResumeDecision, call_id: str) -> PersonsDecision:
 
 
 async def _thread(call: Call, thread_id: str) -> Live:
-    """The context of that id, made where there is none. Raises: Conflict for one that is somebody else's."""
+    """The user's context of that id, made where there is none."""
     check_context_id(thread_id)
-    try:
-        live = await call.runtime.context(thread_id)
-    except NotFound:
-        preferences = (await call.serving.sessions.get(call.user)).preferences
+    with suppress(NotFound):
+        return await call.own(thread_id)
+    preferences = (await call.serving.sessions.get(call.user)).preferences
+    with suppress(Conflict):  # another request has made it meanwhile
         await call.runtime.create_context(
             call.serving.workspace(None),
             usual_modes=(CREATED_MODE, call.serving.mode),
@@ -158,10 +159,7 @@ async def _thread(call: Call, thread_id: str) -> Live:
             context_id=thread_id,
             by=call.user,
         )
-        live = await call.runtime.context(thread_id)
-    if live.core.owner != call.user:
-        raise Conflict(Code.THREAD_TAKEN, thread=thread_id)
-    return live
+    return await call.own(thread_id)
 
 
 def _stream(call: Call, turn: _Turn, slot: StreamSlot) -> EventStream:

@@ -12,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from pilothouse.domain.audit import AuditEntry
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import ContextSummary
-from pilothouse.domain.errors import InvalidInput, StoreError
+from pilothouse.domain.errors import InvalidInput, NotFound, StoreDamaged, StoreError
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.shapes import AuditedPage, ContextShape, Page
 from pilothouse.domain.values import Value
@@ -87,8 +87,12 @@ async def create(call: Call, body: NewContext) -> ContextShape:
 
 
 async def list_all(call: Call, query: ListQuery) -> Page[ContextSummary]:
+    parent: str | None = query.parent
+    if parent is not None:
+        with suppress(NotFound, StoreDamaged):
+            parent = (await call.own(parent)).id
     page = await call.runtime.contexts(
-        limit=query.limit, cursor=query.cursor, archived=query.archived, parent=query.parent, owner=call.user
+        limit=query.limit, cursor=query.cursor, archived=query.archived, parent=parent, owner=call.user
     )
     return Page(page.items, page.next)
 

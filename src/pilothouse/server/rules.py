@@ -6,7 +6,7 @@ from msgspec import Meta
 
 from pilothouse.domain.rules import Rule, RuleEffect, Scope
 from pilothouse.domain.shapes import Page
-from pilothouse.domain.values import Value
+from pilothouse.domain.values import ContextId, Value
 from pilothouse.server.inputs import Id
 from pilothouse.server.serving import Call
 
@@ -27,20 +27,20 @@ class RulesQuery(Value):
 
 
 async def read(call: Call, query: RulesQuery) -> Page[Rule]:
-    if query.context_id is not None:
-        await call.own(query.context_id)
-    return Page(tuple(await call.runtime.rules(query.context_id, user=call.user)))
+    return Page(tuple(await call.runtime.rules(await _own_id(call, query.context_id), user=call.user)))
 
 
 async def give(call: Call, body: NewRule) -> Rule:
-    if body.context_id is not None:
-        await call.own(body.context_id)
+    context_id = await _own_id(call, body.context_id)
     return await call.runtime.give_rule(
-        body.effect, body.scope, context_id=body.context_id, minutes=body.minutes, user=call.user, by=call.user
+        body.effect, body.scope, context_id=context_id, minutes=body.minutes, user=call.user, by=call.user
     )
 
 
 async def revoke(call: Call, rule_id: str, query: RulesQuery) -> None:
-    if query.context_id is not None:
-        await call.own(query.context_id)
-    await call.runtime.revoke_rule(rule_id, context_id=query.context_id, user=call.user, by=call.user)
+    context_id = await _own_id(call, query.context_id)
+    await call.runtime.revoke_rule(rule_id, context_id=context_id, user=call.user, by=call.user)
+
+
+async def _own_id(call: Call, context_id: str | None) -> ContextId | None:
+    return (await call.own(context_id)).id if context_id is not None else None

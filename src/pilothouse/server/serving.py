@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pilothouse.domain.codes import Code, Language, Reason
-from pilothouse.domain.errors import InvalidInput, NotFound, StoreDamaged
+from pilothouse.domain.errors import InvalidInput, StoreDamaged
 from pilothouse.domain.users import LOCAL
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
@@ -69,11 +69,8 @@ class Call:
         return self.serving.runtime
 
     async def own(self, context_id: str) -> Live:
-        """Raises: NotFound for a context that there is not, or that is somebody else's."""
-        live = await self.runtime.context(context_id)
-        if live.core.owner != self.user:
-            raise NotFound(Code.UNKNOWN_CONTEXT, context_id=context_id)
-        return live
+        """The user's context of that id or name. Raises: NotFound, also for one that is somebody else's."""
+        return await self.runtime.own_context(context_id, self.user)
 
     def check_is_local(self) -> None:
         """Raises: Refused for what only the user of the machine decides."""

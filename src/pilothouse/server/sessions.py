@@ -6,6 +6,7 @@ from msgspec import Meta
 
 from pilothouse.domain.codes import Reason
 from pilothouse.domain.contexts import check_context_id
+from pilothouse.domain.errors import NotFound, StoreError
 from pilothouse.domain.sessions import Preferences, PreferencesChange, Session, UIState, UIStateChange
 from pilothouse.domain.values import Timestamp, Value
 from pilothouse.server.inputs import Id
@@ -67,7 +68,11 @@ async def open_tab(call: Call, body: ContextChoice) -> Session:
 
 
 async def close_tab(call: Call, tab_id: str) -> Session:
-    return await call.serving.sessions.close(call.user, check_context_id(tab_id))
+    try:
+        context_id: str = (await call.own(check_context_id(tab_id))).id
+    except (NotFound, StoreError):  # a context that is gone, or that cannot be read, may have a tab
+        context_id = tab_id
+    return await call.serving.sessions.close(call.user, context_id)
 
 
 async def set_ui_state(call: Call, body: UIStateChange) -> Session:

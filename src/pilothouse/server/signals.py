@@ -39,7 +39,7 @@ _ENCODER = msgspec.json.Encoder()
 class StreamQuery(Value):
     """`contexts` are ids with commas between them."""
 
-    contexts: Annotated[str, Meta(max_length=CONTEXTS_AT_MOST * 65, pattern=LISTED_IDS)] = ""
+    contexts: Annotated[str, Meta(max_length=CONTEXTS_AT_MOST * 130, pattern=LISTED_IDS)] = ""
 
 
 class ErrorTold(Value, kw_only=True):

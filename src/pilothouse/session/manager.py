@@ -58,18 +58,17 @@ class Sessions:
     ) -> Session:
         """All of it at once, made from `version`. Raises: Conflict when it is stale, NotFound, InvalidInput."""
         self._check(preferences.default_mode, preferences.tool_approval_policy)
-        wanted = dict.fromkeys([*tabs, *([active] if active is not None else [])])
-        if len(wanted) > TABS_AT_MOST:
+        if len({*tabs, active} - {None}) > TABS_AT_MOST:
             raise Conflict(Code.TOO_MANY_TABS, limit=TABS_AT_MOST)
-        for context_id in wanted:
-            await self._own(user, context_id)
+        front = await self._own(user, active) if active is not None else None
+        wanted = dict.fromkeys([await self._own(user, tab) for tab in tabs] + ([front] if front is not None else []))
 
         def change(session: Session) -> Session:
             known = {tab.context_id: tab for tab in session.open_contexts}
-            kept = [known.get(ContextId(each)) or Tab(context_id=ContextId(each)) for each in wanted]
+            kept = [known.get(each) or Tab(context_id=each) for each in wanted]
             return msgspec.structs.replace(
                 session,
-                active_context_id=ContextId(active) if active is not None else None,
+                active_context_id=front,
                 open_contexts=in_order(kept),
                 ui_state=ui_state,
                 preferences=preferences,
@@ -136,10 +135,7 @@ class Sessions:
 
     async def _own(self, user: str, context_id: str) -> ContextId:
         """Raises: NotFound for a context that there is not, or that is somebody else's."""
-        live = await self._runtime.context(context_id)
-        if live.core.owner != user:
-            raise NotFound(Code.UNKNOWN_CONTEXT, context_id=context_id)
-        return live.id
+        return (await self._runtime.own_context(context_id, user)).id
 
     async def _change(self, user: str, change: Callable[[Session], Session], expected: int | None = None) -> Session:
         async with self._locks[user]:

@@ -17,12 +17,12 @@ from pilothouse.domain.contexts import (
     PartialAnswer,
     SentKey,
     StoredContext,
-    check_context_id,
     summary_of,
 )
 from pilothouse.domain.errors import Conflict, NotFound, StaleWrite
 from pilothouse.domain.messages import Message
 from pilothouse.domain.store_health import StoreHealth
+from pilothouse.domain.users import check_user_name
 from pilothouse.domain.values import CallId, ContextId, MessageId, TurnId
 from pilothouse.storage.base import FENCE, UserLog, gap
 
@@ -148,7 +148,7 @@ class MemoryStore:
         return list(self._find(context_id).keys.values())
 
     async def user_log(self, user: str) -> UserLog:
-        return self._users.get(check_context_id(user), UserLog())
+        return self._users.get(check_user_name(user), UserLog())
 
     async def append_user_log(self, user: str, entries: Sequence[AuditEntry], *, expected: int) -> int:
         log = await self.user_log(user)
@@ -161,10 +161,10 @@ class MemoryStore:
         """Nothing is noted of it elsewhere."""
 
     async def document(self, user: str, name: str) -> bytes | None:
-        return self._documents.get((check_context_id(user), name))
+        return self._documents.get((check_user_name(user), name))
 
     async def put_document(self, user: str, name: str, data: bytes) -> None:
-        self._documents[check_context_id(user), name] = data
+        self._documents[check_user_name(user), name] = data
 
     async def put_document_aside(self, user: str, name: str, data: bytes) -> str:  # noqa: ARG002
         self.aside.append(data)

@@ -14,6 +14,7 @@ from pilothouse.domain.errors import StoreDamaged
 from pilothouse.domain.messages import Metadata as MessageMetadata
 from pilothouse.domain.modes import DEFAULT_MODE
 from pilothouse.domain.states import Failed
+from pilothouse.domain.users import LOCAL
 from pilothouse.domain.values import ContextId, MessageId
 from pilothouse.storage.files.audit_chain import audit_lines, entry_or_none
 from pilothouse.storage.files.disk import Disk
@@ -177,6 +178,7 @@ def rebuild(folder: Folder, found: Found, at: str) -> Metadata:
     core = ContextCore(
         context_id=ContextId(folder.path.name),
         format=FORMAT,
+        owner=folder.path.name.partition("~")[2] or LOCAL,
         created_at=at,
         updated_at=at,
         state=Failed(error_message=reason, failed_at=at),

@@ -26,6 +26,7 @@ from pilothouse.domain.errors import Conflict, StoreError, StoreRefused, StoreUn
 from pilothouse.domain.messages import Message
 from pilothouse.domain.states import is_resting
 from pilothouse.domain.store_health import StoreHealth
+from pilothouse.domain.users import check_user_name
 from pilothouse.domain.values import CallId, ContextId, MessageId, TurnId
 from pilothouse.storage.base import FENCE, UserLog
 from pilothouse.storage.files.context import ContextOnDisk
@@ -219,20 +220,20 @@ class FileStore:
 
     async def document(self, user: str, name: str) -> bytes | None:
         async with self._user_lock:
-            return await self._run(self._documents.read, check_context_id(user), name)
+            return await self._run(self._documents.read, check_user_name(user), name)
 
     async def put_document(self, user: str, name: str, data: bytes) -> None:
         async with self._user_lock:
             with self._writes.watched():
-                await self._run(self._documents.write, check_context_id(user), name, data)
+                await self._run(self._documents.write, check_user_name(user), name, data)
 
     async def put_document_aside(self, user: str, name: str, data: bytes) -> str:
         async with self._user_lock:
             with self._writes.watched():
-                return await self._run(self._documents.put_aside, check_context_id(user), name, data)
+                return await self._run(self._documents.put_aside, check_user_name(user), name, data)
 
     async def _user(self, user: str) -> UserLogOnDisk:
-        log = self._users.get(check_context_id(user))
+        log = self._users.get(check_user_name(user))
         if log is None:
             log = await self._run(UserLogOnDisk, Folder(self._root.parent / "users" / user), self._disk, self._heads)
             self._users[user] = log
