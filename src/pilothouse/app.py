@@ -35,6 +35,7 @@ def build_runtime(
     limits: Limits | None = None,
     processors: Sequence[Processor] = (),
     roots: Sequence[Path] = (),
+    user_roots: Mapping[str, Sequence[Path]] | None = None,
 ) -> Runtime:
     """Raises: StoreLocked, InvalidInput."""
     ambient: Ambient = SystemAmbient()
@@ -70,6 +71,7 @@ def build_runtime(
             baselines=settings.data_dir / "cache" / "baselines",
             undo=UndoLimits(**msgspec.structs.asdict(configuration.file.undo)),
             roots=roots,
+            user_roots=user_roots or {},
             also=[Root(Path(root.path), root.writable) for root in configuration.roots],
             trace=tracing.entered if tracing is not None else None,
             trace_change=tracing.committed if tracing is not None else None,

@@ -89,7 +89,8 @@ async def _start(options: argparse.Namespace) -> int:
         _print_warnings(options, settings)
         if options.command in _WITHOUT_RUNTIME:
             return await _answer(options, settings)
-        runtime = build_runtime(settings, os.environ, roots=_roots(options, settings))
+        roots, user_roots = _roots(options, settings)
+        runtime = build_runtime(settings, os.environ, roots=roots, user_roots=user_roots)
     except StoreLocked as error:
         return _complain(say(error.reason, language_of(os.environ)), Exit.TRY_LATER)
     except (RequestError, StoreDamaged) as error:
@@ -150,13 +151,14 @@ def _exit_of(code: Code) -> Exit:
     return Exit.USAGE if code in _USAGE else Exit.ERROR
 
 
-def _roots(options: argparse.Namespace, settings: Settings) -> list[Path]:
-    """Where a server may work; a conversation of one's own works wherever it is begun."""
+def _roots(options: argparse.Namespace, settings: Settings) -> tuple[list[Path], dict[str, list[Path]]]:
+    """Where a server and each of its users may work; a conversation of one's own works wherever it is begun."""
     if options.command != "serve":
-        return []
-    from pilothouse.hosting import roots_of
+        return [], {}
+    from pilothouse.hosting import roots_of, user_roots_of
 
-    return roots_of(options, settings)
+    roots = roots_of(options, settings)
+    return roots, user_roots_of(settings, roots)
 
 
 async def _dispatch(

@@ -14,7 +14,7 @@ from pilothouse import __version__
 from pilothouse.ambient import SystemAmbient
 from pilothouse.domain.codes import Code, Reason, say
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.domain.users import LOCAL
+from pilothouse.domain.users import LOCAL, check_user_name
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.server.address import address_of_server, published_address
 from pilothouse.server.connections import raise_descriptor_limit
@@ -86,8 +86,8 @@ async def serve_command(options: argparse.Namespace, settings: Settings, runtime
     def ready() -> None:
         demo = words["demo"] if runtime.parts.is_demo else ""
         print(f"Pilothouse {__version__} · {words['model']} {settings.model.name}{demo}")
-        print(f"{words['roots']} {', '.join(map(str, serving.roots))}")
-        print(f"{words['workspace']} {serving.workspace(None)}")
+        print(f"{words['roots']} {', '.join(map(str, runtime.parts.roots))}")
+        print(f"{words['workspace']} {serving.workspace(None, LOCAL)}")
         command = _open_command(options)
         if not sys.stdout.isatty():  # what a log keeps must not sign anybody in
             print(words["sign_in"].format(command=command))
@@ -131,6 +131,21 @@ def roots_of(options: argparse.Namespace, settings: Settings) -> list[Path]:
             raise InvalidInput(Code.INVALID_WORKSPACE, path=str(root))
     workspace_of(options, roots)
     return roots
+
+
+def user_roots_of(settings: Settings, roots: Sequence[Path]) -> dict[str, list[Path]]:
+    """The folders to which users are kept. Raises: InvalidInput for one that is no folder of the server's."""
+    found = {}
+    for user, paths in settings.configuration.user_roots.items():
+        check_user_name(user)
+        found[user] = [Path(os.path.realpath(path)) for path in paths]
+        for folder in found[user]:
+            if not folder.is_dir():
+                raise InvalidInput(Code.INVALID_WORKSPACE, path=str(folder))
+            if not any(folder == root or root in folder.parents for root in roots):
+                allowed = ", ".join(map(str, roots))
+                raise InvalidInput(Code.USER_ROOT_OUTSIDE, user=user, path=str(folder), allowed=allowed)
+    return found
 
 
 def workspace_of(options: argparse.Namespace, roots: Sequence[Path]) -> Path:

@@ -43,6 +43,7 @@ class Configuration:
         self.budget: Budget = meaning.budget_of(self._document, self.file)
         self.overview: OverviewSettings = meaning.overview_of(self.file)
         self.roots: list[RootTable] = meaning.roots_of(self._document, self.file)
+        self.user_roots: dict[str, list[str]] = meaning.user_roots_of(self._document, self.file)
         meaning.check_server(self._document, self.file, self.modes)
         self._tools = read_document(user_file.parent / TOOLS)
         self.tools = tool_settings(self._tools) if self._tools is not None else ToolSettings()

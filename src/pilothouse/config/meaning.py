@@ -16,6 +16,7 @@ from pilothouse.config.schema import (
     ProjectFile,
     RootTable,
     RuleTable,
+    ServerUserTable,
     UserFile,
 )
 from pilothouse.domain.budgets import Budget, OverviewSettings
@@ -233,6 +234,19 @@ def roots_of(document: Document, file: UserFile) -> list[RootTable]:
         if not os.path.isabs(path) or "\0" in path:
             document.fail((*at, "path"), "It is no absolute path.", "an absolute path")
         found.append(RootTable(path=path, writable=table.writable))
+    return found
+
+
+def user_roots_of(document: Document, file: UserFile) -> dict[str, list[str]]:
+    """The folders of each user of the server who is kept to some. Raises: InvalidInput."""
+    found = {}
+    for user, data in file.users.items():
+        at = ("users", user)
+        roots = document.checked(data, ServerUserTable, at).roots
+        paths = [os.path.expanduser(root) for root in roots]
+        if not paths or not all(os.path.isabs(path) and "\0" not in path for path in paths):
+            document.fail((*at, "roots"), "It names no absolute paths.", "a list of absolute paths")
+        found[user] = paths
     return found
 
 

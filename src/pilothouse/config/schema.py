@@ -157,6 +157,14 @@ class ServerTable(Table, frozen=True):
     completions_mode: str = "review"
 
 
+class ServerUserTable(Table, frozen=True):
+    """What holds for one user of the server."""
+
+    closed: ClassVar[bool] = True
+    roots: tuple[str, ...]
+    """The folders beneath which their workspaces may lie, instead of all of the server's."""
+
+
 class UserFile(ProjectFile, frozen=True):
     """The person's own file. Tables with free names are checked one by one, so that an error can name them."""
 
@@ -173,6 +181,7 @@ class UserFile(ProjectFile, frozen=True):
     overview: OverviewTable = OverviewTable()
     undo: UndoTable = UndoTable()
     server: ServerTable = ServerTable()
+    users: dict[str, Any] = {}
 
 
 _OF_CONFIG_TOML = dict.fromkeys(UserFile.__struct_fields__, "config.toml")

@@ -92,6 +92,7 @@ class Code(StrEnum):
     OUTSIDE_ROOTS = "outside_roots"
     TOO_MANY_EDITS = "too_many_edits"
     TOO_MANY_CONNECTIONS = "too_many_connections"
+    USER_ROOT_OUTSIDE = "user_root_outside"
     TOO_MANY_STREAMS = "too_many_streams"
     SERVER_STOPPING = "server_stopping"
     NOTHING_TO_RESUME = "nothing_to_resume"

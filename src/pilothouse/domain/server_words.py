@@ -75,8 +75,15 @@ SERVER_WORDS: Mapping[Code, tuple[str, str]] = {
         "其他来源（{origin!r}）的页面不能使用本服务器。",
     ),
     Code.OUTSIDE_ROOTS: (
-        "The workspace {path!r} does not lie beneath a folder that the server was started with: {allowed}.",
-        "工作区 {path!r} 不在服务器启动时指定的目录之内：{allowed}。",
+        "The workspace {path!r} cannot be used: it lies beneath no folder that this server opens to you ({allowed}).",
+        "无法使用工作区 {path!r}：它不在此服务器向您开放的目录之内（{allowed}）。",
+    ),
+    Code.USER_ROOT_OUTSIDE: (
+        "The server was not started: the folder {path!r} of the user {user!r} (roots in [users.{user}] of your "
+        "configuration) lies beneath no folder of the server ({allowed}). Name a folder beneath one of them, or add "
+        "one with --root.",
+        "服务器未启动：用户 {user!r} 的目录 {path!r}（配置中 [users.{user}] 的 roots）不在服务器的任何目录之内"
+        "（{allowed}）。请改用其中的目录，或用 --root 添加目录。",
     ),
     Code.TOO_MANY_CONNECTIONS: (
         "The server has {limit} connections in use, as many as it can serve: close one, or try again later.",

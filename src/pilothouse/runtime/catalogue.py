@@ -67,14 +67,14 @@ async def create_context(
     and the persona names none.
 
     Raises: InvalidInput, NotFound (the parent), Conflict (the id is taken), StoreError."""
-    check_workspace(contexts.parts, workspace)
     title = clean_title(title) if title is not None else None
     parts = contexts.parts
+    owner = (await contexts.find(parent)).core.owner if parent is not None else check_user_name(by)
+    check_workspace(parts, workspace, owner)
     real = os.path.realpath(workspace)
     check_persona(parts, real, persona)
     parts.check_model(model)
     named = parts.modes.named(mode) if mode is not None else first_mode_in(parts, real, usual_modes, persona)
-    owner = (await contexts.find(parent)).core.owner if parent is not None else check_user_name(by)
     if context_id is None or parent is not None:  # a sub-agent has an id that the runtime has made
         new_id = check_context_id(context_id or parts.ambient.new_id())
     else:
@@ -123,18 +123,21 @@ def _first_model(parts: Parts, workspace: str, usual: str | None, persona: str |
     return usual if usual is not None and parts.has_model(usual) and not parts.has_model(own) else None
 
 
-def check_workspace(parts: Parts, workspace: Path) -> None:
-    """Raises: InvalidInput for one that is no folder, that is not ours to open, or whose name cannot be stored."""
+def check_workspace(parts: Parts, workspace: Path, owner: str) -> None:
+    """Raises: InvalidInput for one that is no folder, that the owner may not open, or whose name cannot be stored."""
     path = str(workspace)
-    if not os.path.isdir(workspace) or path != path.encode("utf-8", "replace").decode():
+    if path != path.encode("utf-8", "replace").decode():
         raise InvalidInput(Code.INVALID_WORKSPACE, path=path)
-    check_root(parts, path)
+    check_root(parts, path, owner)  # first: nobody learns which folders exist elsewhere
+    if not os.path.isdir(workspace):
+        raise InvalidInput(Code.INVALID_WORKSPACE, path=path)
 
 
-def check_root(parts: Parts, workspace: str) -> None:
-    """Raises: InvalidInput for a workspace that does not really lie beneath one of the roots, where there are any."""
-    if not parts.is_beneath_a_root(workspace):
-        raise InvalidInput(Code.OUTSIDE_ROOTS, path=workspace, allowed=", ".join(map(str, parts.roots)))
+def check_root(parts: Parts, workspace: str, owner: str) -> None:
+    """Raises: InvalidInput for a workspace that does not really lie beneath one of the owner's roots."""
+    if not parts.is_beneath_a_root(workspace, owner):
+        allowed = ", ".join(map(str, parts.roots_of(owner)))
+        raise InvalidInput(Code.OUTSIDE_ROOTS, path=workspace, allowed=allowed)
 
 
 async def change_context(

@@ -99,7 +99,7 @@ class Contexts(ABC):
     async def _open(self, context_id: ContextId) -> Live:
         stored = await self.parts.store.open(context_id)
         await self.rulebook.load(stored.core.owner)
-        await self.open_folder(stored.core.workspace)
+        await self.open_folder(stored.core)
         above: list[Live] = []
         try:
             for ancestor in await self._ancestors(stored.core):
@@ -115,7 +115,7 @@ class Contexts(ABC):
         self.keep(live)
         if isinstance(live.state, WaitingForRecovery):
             self.beside(self._retry_until_stored(live))
-        await self.open_folder(stored.core.workspace)  # another one may have been the last of this folder meanwhile
+        await self.open_folder(stored.core)  # another one may have been the last of this folder meanwhile
         return live
 
     async def _ancestors(self, core: ContextCore) -> list[ContextId]:
@@ -274,9 +274,12 @@ class Contexts(ABC):
         for live in self.in_memory():
             self.parts.hub.publish(ContextChanged(context_id=live.id, version=live.version, fields=("tools",)))
 
-    async def open_folder(self, workspace: str | None) -> None:
-        """A folder's own servers of tools, as far as they were trusted."""
-        if workspace is not None and self.parts.servers is not None and self.parts.trust is not None:
+    async def open_folder(self, core: ContextCore) -> None:
+        """The own MCP servers of a context's folder, as far as they were trusted and its owner may work there."""
+        workspace = core.workspace
+        if workspace is None or self.parts.servers is None or self.parts.trust is None:
+            return
+        if self.parts.is_beneath_a_root(workspace, core.owner):
             await self.parts.servers.open_folder(workspace, self.parts.trust.servers_of(workspace))
 
     async def rested(self, context_id: str) -> Live:

@@ -13,6 +13,7 @@ from pilothouse.domain.states import name_of
 from pilothouse.domain.trust import FolderTrust
 from pilothouse.domain.values import MessageId
 from pilothouse.runtime.calls import call
+from pilothouse.runtime.catalogue import check_root
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.deciding import nothing
 from pilothouse.runtime.finishing import finish_in_thread
@@ -28,6 +29,7 @@ async def folder_trust(contexts: Contexts, context_id: str) -> FolderTrust:
     trust, workspace = contexts.parts.trust, live.core.workspace
     if trust is None or workspace is None:
         return FolderTrust(folder=workspace or "", status="none", digest="")
+    check_root(contexts.parts, workspace, live.core.owner)
     return await asyncio.to_thread(trust.look, workspace)
 
 
@@ -40,6 +42,7 @@ async def trust_folder(contexts: Contexts, context_id: str, digest: str, *, by: 
     trust, workspace = contexts.parts.trust, live.core.workspace
     if trust is None or workspace is None:
         raise Conflict(Code.TRUST_CHANGED, folder=workspace or "-")
+    check_root(contexts.parts, workspace, live.core.owner)
     await asyncio.to_thread(trust.trust, workspace, digest)
     await _note(contexts, live, "folder_trusted", by)
     return await folder_trust(contexts, context_id)
@@ -57,7 +60,7 @@ async def distrust_folder(contexts: Contexts, context_id: str, *, by: str = "loc
 
 async def _note(contexts: Contexts, live: Live, kind: Kind, by: str) -> None:
     # First what it means, then the note of it: a store that refuses must not keep a server running.
-    await contexts.open_folder(live.core.workspace)
+    await contexts.open_folder(live.core)
     same = tuple(each for each in contexts.in_memory() if each.core.workspace == live.core.workspace)
     await follow(contexts, same, by, opens=nothing)
     async with contexts.locked(live.id) as held:

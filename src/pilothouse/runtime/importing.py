@@ -88,7 +88,7 @@ async def import_context(
     """
     change, uploads = await asyncio.to_thread(_read, data)
     if workspace is not None:
-        check_workspace(contexts.parts, workspace)
+        check_workspace(contexts.parts, workspace, by)
     name = context_id or change.core.context_id.partition("~")[0]  # the file may be another user's
     new_id = await new_context_id(contexts, name, check_user_name(by))
     core: ContextCore = msgspec.structs.replace(
@@ -103,7 +103,7 @@ async def import_context(
         rules=tuple(_of_context(rule, new_id) for rule in change.core.rules),
         workspace=os.path.realpath(workspace or change.core.workspace or "/"),
     )
-    check_root(contexts.parts, core.workspace or "/")
+    check_root(contexts.parts, core.workspace or "/", by)
     left_out: list[Reason] = []
     calls = change.calls
     if not grants:

@@ -55,7 +55,7 @@ class Home(Protocol):
     async def delegate(self, live: "Live", task: str, mode: str | None) -> str:
         """Let a sub-agent do a task; gives its answer. Raises: ToolError."""
 
-    async def open_folder(self, workspace: str | None) -> None:
+    async def open_folder(self, core: ContextCore) -> None:
         """A folder's own servers of tools, as far as they are trusted now."""
 
 
@@ -159,16 +159,24 @@ class Live:
         """Each turn looks at the folder anew; within one, it stays the same folder or is refused."""
         self._workspace = None
 
+    @property
+    def is_beneath_a_root(self) -> bool:
+        """Whether the owner may work in the folder, as it is now."""
+        path = self.core.workspace
+        return path is not None and self.parts.is_beneath_a_root(path, self.core.owner)
+
     def workspace(self) -> Workspace:
         """Raises: ToolError when the context has none, or it is gone."""
         if self._workspace is None:
             path = self.core.workspace
             if path is None or not os.path.isdir(path):
                 raise ToolError(Code.INVALID_WORKSPACE, path=path)
-            if not self.parts.is_beneath_a_root(path):  # it may have become a link since
-                raise ToolError(Code.OUTSIDE_ROOTS, path=path, allowed=", ".join(map(str, self.parts.roots)))
+            if not self.is_beneath_a_root:  # it may have become a link since
+                roots = self.parts.roots_of(self.core.owner)
+                raise ToolError(Code.OUTSIDE_ROOTS, path=path, allowed=", ".join(map(str, roots)))
             mounts = self.artifacts.mounts() if self.artifacts is not None else ()
-            self._workspace = Workspace(Path(path), self.parts.private, self.parts.also, self.seen, mounts)
+            also = self.parts.also_of(self.core.owner)
+            self._workspace = Workspace(Path(path), self.parts.private, also, self.seen, mounts)
         return self._workspace
 
     @property

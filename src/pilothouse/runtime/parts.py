@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -141,6 +141,8 @@ class Parts:
     limits: Limits = Limits()
     private: Sequence[Path] = ()
     roots: Sequence[Path] = ()
+    user_roots: Mapping[str, Sequence[Path]] = field(default_factory=dict)
+    """The folders to which a user is kept, within `roots`: workspaces and `also`."""
     also: Sequence[Root] = ()
     baselines: Path | None = None
     """Where undo caches what workspaces hold, for all contexts."""
@@ -167,9 +169,20 @@ class Parts:
     def is_demo(self) -> bool:
         return self.adapter.name == "demo"
 
-    def is_beneath_a_root(self, workspace: str) -> bool:
+    def roots_of(self, user: str) -> Sequence[Path]:
+        """The folders beneath which a user's workspaces must lie; none where they may lie anywhere."""
+        return self.user_roots.get(user, self.roots)
+
+    def is_beneath_a_root(self, workspace: str, user: str) -> bool:
         real = Path(os.path.realpath(workspace))
-        return not self.roots or any(real == root or root in real.parents for root in self.roots)
+        lists = [roots for roots in (self.roots, self.user_roots.get(user, ())) if roots]
+        return all(any(real == root or root in real.parents for root in roots) for roots in lists)
+
+    def also_of(self, user: str) -> Sequence[Root]:
+        """The folders beside the workspace that a user's tools may reach."""
+        return [
+            root for root in self.also if user not in self.user_roots or self.is_beneath_a_root(str(root.path), user)
+        ]
 
     def has_model(self, name: str) -> bool:
         return name == self.model or name in self.models

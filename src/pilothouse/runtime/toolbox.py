@@ -69,7 +69,7 @@ def _folders(contexts: Contexts, user: str) -> set[str]:
     return {
         live.core.workspace
         for live in contexts.in_memory()
-        if live.core.owner == user and live.core.workspace is not None
+        if live.core.owner == user and live.core.workspace is not None and live.is_beneath_a_root
     }
 
 
@@ -109,7 +109,7 @@ async def server_prompt(
 async def add_resource(contexts: Contexts, context_id: str, server: str, uri: str, *, by: str = "local") -> MessageId:
     """Read a resource and put it into the conversation as a message. Raises: NotFound, Conflict, StoreError."""
     live = await contexts.find(context_id)
-    folders = {live.core.workspace} if live.core.workspace is not None else set()
+    folders = {live.core.workspace} if live.core.workspace is not None and live.is_beneath_a_root else set()
     try:
         parts = await _server(contexts, server, folders).read_resource(uri)
     except ToolError as error:

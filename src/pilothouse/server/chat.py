@@ -153,7 +153,7 @@ async def _thread(call: Call, thread_id: str) -> Live:
     preferences = (await call.serving.sessions.get(call.user)).preferences
     with suppress(Conflict):  # another request has made it meanwhile
         await call.runtime.create_context(
-            call.serving.workspace(None),
+            call.serving.workspace(None, call.user),
             usual_modes=(CREATED_MODE, call.serving.mode),
             policy=preferences.tool_approval_policy,
             context_id=thread_id,

@@ -117,7 +117,7 @@ async def _context(call: Call, body: CompletionBody) -> Live:
         return await call.own(named)
     preferences = (await call.serving.sessions.get(call.user)).preferences
     created = await call.runtime.create_context(
-        call.serving.workspace(None),
+        call.serving.workspace(None, call.user),
         usual_modes=(call.serving.completions_mode, call.serving.mode),
         policy=preferences.tool_approval_policy,
         by=call.user,

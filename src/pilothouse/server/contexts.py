@@ -73,7 +73,7 @@ class ImportQuery(Value):
 async def create(call: Call, body: NewContext) -> ContextShape:
     preferences = (await call.serving.sessions.get(call.user)).preferences
     context_id = await call.runtime.create_context(
-        call.serving.workspace(body.workspace),
+        call.serving.workspace(body.workspace, call.user),
         mode=body.mode,
         usual_modes=(preferences.default_mode, call.serving.mode),
         policy=preferences.tool_approval_policy,
@@ -165,7 +165,7 @@ def _attachment(title: str, ending: str) -> str:
 
 
 async def import_file(call: Call, query: ImportQuery, body: bytes) -> Imported:
-    workspace = call.serving.workspace(query.workspace) if query.workspace is not None else None
+    workspace = call.serving.workspace(query.workspace, call.user) if query.workspace is not None else None
     return await call.runtime.import_context(
         body,
         context_id=query.context_id,

@@ -41,16 +41,14 @@ class Serving:
     counts: Counts = field(default_factory=Counts)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
-    @property
-    def roots(self) -> Sequence[Path]:
-        """The folders beneath which workspaces may lie."""
-        return self.runtime.parts.roots
-
-    def workspace(self, given: str | None) -> Path:
-        """A relative one lies beneath the first root. Whether it may be opened is the runtime's to say."""
+    def workspace(self, given: str | None, user: str) -> Path:
+        """A relative one lies beneath the user's first root. Whether it may be opened is the runtime's to say."""
         if "\0" in (given or ""):
             raise InvalidInput(Code.INVALID_WORKSPACE, path=given)
-        return self.roots[0] / given if given else self.usual_workspace or self.roots[0]
+        parts, usual = self.runtime.parts, self.usual_workspace
+        if not given and usual is not None and parts.is_beneath_a_root(str(usual), user):
+            return usual
+        return parts.roots_of(user)[0] / (given or "")
 
 
 @dataclass(frozen=True)

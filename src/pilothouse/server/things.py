@@ -132,7 +132,7 @@ class Health(Value, kw_only=True, omit_defaults=False):
 async def modes(call: Call) -> Page[ModeShape]:
     preferences = (await call.serving.sessions.get(call.user)).preferences
     usual = (preferences.default_mode, call.serving.mode)
-    default = first_mode_in(call.runtime.parts, str(call.serving.workspace(None)), usual)
+    default = first_mode_in(call.runtime.parts, str(call.serving.workspace(None, call.user)), usual)
     return Page(tuple(_mode(mode, call, default) for mode in call.runtime.parts.modes.all.values()))
 
 
@@ -153,7 +153,7 @@ async def personas(call: Call, query: PersonaQuery) -> Page[PersonaShape]:
     if query.context_id is not None:
         workspace = (await call.own(query.context_id)).core.workspace
     else:
-        workspace = str(call.serving.workspace(None))
+        workspace = str(call.serving.workspace(None, call.user))
     found = call.runtime.parts.personas(workspace)
     shown = [*((persona, False) for persona in found.values()), *((persona, True) for persona in found.hidden)]
     return Page(tuple(_persona(persona, hidden) for persona, hidden in shown))
@@ -221,14 +221,15 @@ async def health(call: Call) -> Health:
     status: Literal["ok", "warning", "failing"] = (
         "failing" if "error" in worst else "warning" if "warning" in worst else "ok"
     )
-    waiting = [live for live in call.runtime.in_memory() if isinstance(live.state, WaitingForRecovery)]
+    # The user of the machine sees how the whole server is; others see their own part of it.
+    lives = [live for live in call.runtime.in_memory() if call.user in (LOCAL, live.core.owner)]
     return Health(
         status="stopping" if call.serving.stopping.is_set() else status,
         version=__version__,
         user=call.user,
-        contexts_in_memory=len(call.runtime.in_memory()),
-        turns_open=_turns(call),
-        contexts_waiting=len(waiting),
+        contexts_in_memory=len(lives),
+        turns_open=sum(live.task is not None for live in lives),
+        contexts_waiting=sum(isinstance(live.state, WaitingForRecovery) for live in lives),
         sandbox=call.runtime.kernel.is_complete,
         promises=_promises(call.runtime.kernel, call.language),
         problems=problems,

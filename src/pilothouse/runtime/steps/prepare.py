@@ -8,7 +8,7 @@ from pilothouse.runtime.turn import Turn
 
 async def prepare(turn: Turn) -> State:
     live = turn.live
-    await live.home.open_folder(live.core.workspace)  # trust may have been given or taken from elsewhere
+    await live.home.open_folder(live.core)  # trust may have been given or taken from elsewhere
     await keep_overview(live, turn.open.branch)
     await look(turn)
     return OptimizingContext()

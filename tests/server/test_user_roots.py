@@ -1,0 +1,169 @@
+"""Users who are kept to folders of their own: `[users.NAME] roots`."""
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilothouse.client import Client
+from pilothouse.config.files import Configuration
+from pilothouse.domain.errors import InvalidInput, ToolError
+from pilothouse.sandbox.workspace import Root
+from pilothouse.testing.served import TOKEN, Served
+from pilothouse.testing.world import World
+from tests.held import DONE
+from tests.server.lending import builtins, configuration, files_at, says, writes
+from tests.server.test_owners import answer_of, export_of, import_to
+from tests.server.test_serve import ran
+
+
+class Shared:
+    """A server of two users: anna is kept to `root/anna`; the local user may work anywhere in `root`."""
+
+    def __init__(self, root: Path, world: World, served: Served, token: str) -> None:
+        self.root = root
+        self.world = world
+        self.served = served
+        self.token = token
+
+    async def answer(self, method: str, path: str, body: Any = None, token: str | None = None) -> tuple[int, str]:
+        return await answer_of(self.served, token or self.token, method, path, body)
+
+    def restrict(self) -> None:
+        object.__setattr__(self.world.parts, "user_roots", {"anna": [self.root / "anna"]})
+
+
+@asynccontextmanager
+async def shared(folder: Path, *answers: Any, **parts: Any) -> AsyncIterator[Shared]:
+    root = Path(os.path.realpath(folder)) / "root"
+    for name in ("anna/inner", "secret/.pilothouse"):
+        (root / name).mkdir(parents=True)
+    (root / "secret/plan.txt").write_text("plum")
+    (root / "secret/.pilothouse/config.toml").write_text('mode = "plan"\n')
+    (root / "anna/link").symlink_to(root / "secret")
+    own = configuration(folder)
+    world = World(root, *answers, store=files_at(folder), tools=builtins(), trust=own, steering=own.steering, **parts)
+    async with world.runtime, Served(world.runtime, [root], workspace=root / "secret") as served:
+        made = Shared(root, world, served, served.tokens.add("anna"))
+        made.restrict()
+        yield made
+
+
+async def test_a_user_with_roots_works_beneath_them_and_nowhere_else(tmp_path: Path) -> None:
+    async with shared(tmp_path, DONE, DONE) as here:
+        async with Client(here.served.url, here.token) as anna:
+            for given, real in ((None, "anna"), ("inner", "anna/inner"), (str(here.root / "anna/inner"), "anna/inner")):
+                made = await anna.call("POST", "/api/contexts", {"workspace": given} if given else {})
+                assert made["workspace"] == str(here.root / real)
+            assert [name async for name, _ in anna.chat("thread", "hello")][-1] == "done"
+            assert (await anna.call("GET", "/api/contexts/thread"))["workspace"] == str(here.root / "anna")
+            said = {"messages": [{"role": "user", "content": "hello"}]}
+            await anna.call("POST", "/v1/chat/completions", said)
+            listed = (await anna.call("GET", "/api/contexts"))["items"]
+            assert {each["workspace"] for each in listed} == {str(here.root / "anna"), str(here.root / "anna/inner")}
+        for given in (here.root, here.root / "secret", here.root / "absent", "/", "/absent", "../secret", "link"):
+            status, text = await here.answer("POST", "/api/contexts", {"workspace": str(given)})
+            assert (status, "outside_roots" in text) == (422, True), given
+            assert f"({here.root / 'anna'})" in text
+        assert (await here.answer("POST", "/api/contexts", {"workspace": "secret"}, TOKEN))[0] == 201
+
+
+async def test_a_file_of_a_conversation_takes_a_user_with_roots_nowhere_else(tmp_path: Path) -> None:
+    async with shared(tmp_path) as here:
+        made = await here.world.runtime.create_context(here.root / "secret")
+        lines = await export_of(here.served, TOKEN, made)
+        assert await import_to(here.served, here.token, lines, "context_id=mine") == 422
+        assert await import_to(here.served, here.token, lines, "context_id=mine&workspace=link") == 422
+        assert await import_to(here.served, here.token, lines, "context_id=mine&workspace=inner") == 201
+
+
+async def test_a_conversation_from_before_touches_nothing_outside_its_owners_roots(tmp_path: Path) -> None:
+    """Everything that looks into the folder: the conversation itself can still be read, and deleted."""
+    looks = says(("read_file", {"path": "plan.txt"}), ("execute", {"command": "cat plan.txt"}))
+    async with shared(tmp_path, writes("new.txt", "x"), DONE, looks, DONE) as here:
+        runtime = here.world.runtime
+        object.__setattr__(here.world.parts, "user_roots", {})
+        made = await runtime.create_context(here.root / "secret", mode="agent", by="anna")
+        await here.world.turn(made, "write")
+        assert (here.root / "secret/new.txt").exists()
+        await runtime.add_file(made, "note.txt", b"mine")
+        here.restrict()
+        live = await runtime.context(made)
+        live.forget_workspace()  # roots change with a restart: nothing is in memory then
+        path = f"/api/contexts/{made}"
+        for method, route, body in (
+            ("GET", f"{path}/files?query=plan", None),
+            ("GET", f"{path}/trust", None),
+            ("POST", f"{path}/undo", None),
+            ("POST", f"{path}/files/note.txt/copy", {}),
+            ("POST", f"{path}/workspace-overview", {}),
+            ("POST", f"{path}/mcp-resources", {"server": "docs", "uri": "docs://guide"}),
+        ):
+            status, text = await here.answer(method, route, body)
+            assert 400 <= status < 500, (route, status, text)
+            assert "plum" not in text
+        assert (here.root / "secret/new.txt").exists(), "nothing was undone"
+        assert not (here.root / "secret/note.txt").exists()
+        with pytest.raises(ToolError):
+            live.workspace()
+        payloads = [{"type": "text", "content": "read"}, {"type": "file_reference", "path": "plan.txt"}]
+        assert (await here.answer("POST", f"{path}/messages", {"payloads": payloads}))[0] == 202
+        await runtime.rested(made)
+        status, text = await here.answer("GET", f"{path}/messages")
+        assert status == 200
+        assert "plum" not in text
+        assert (await here.answer("DELETE", path))[0] == 204
+
+
+async def test_folders_beside_the_workspace_are_reached_only_within_a_users_roots(tmp_path: Path) -> None:
+    beside = tmp_path / "root/secret"
+    inside = tmp_path / "root/anna/inner"
+    async with shared(tmp_path, also=[Root(beside, writable=False), Root(inside, writable=True)]) as here:
+        theirs = await here.world.runtime.context(await here.world.runtime.create_context(inside, by="anna"))
+        ours = await here.world.runtime.context(await here.world.runtime.create_context(inside))
+        assert [root.path for root in theirs.parts.also_of("anna")] == [inside]
+        with pytest.raises(ToolError):
+            theirs.workspace().read(str(beside / "plan.txt"))
+        assert ours.workspace().read(str(beside / "plan.txt")) == b"plum"
+
+
+async def test_a_sub_agent_stays_within_the_roots_of_its_user(tmp_path: Path) -> None:
+    async with shared(tmp_path) as here:
+        runtime = here.world.runtime
+        parent = await runtime.create_context(here.root / "anna", by="anna")
+        with pytest.raises(InvalidInput, match="opens to you"):
+            await runtime.create_context(here.root / "secret", parent=parent)
+
+
+@pytest.mark.parametrize(
+    "text", ['root = ["/srv"]', "roots = []", 'roots = ["relative"]', "roots = 3", "", 'roots = ["/a"]\nmore = 1']
+)
+def test_a_mistake_in_a_users_table_is_told_and_lifts_nothing(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(f"[users.anna]\n{text}\n")
+    with pytest.raises(InvalidInput, match=r"users\.anna"):
+        Configuration(file)
+
+
+async def test_a_server_does_not_start_with_roots_of_a_user_that_are_not_its_own(tmp_path: Path) -> None:
+    config = tmp_path / "config/pilothouse/config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(f'[users.anna]\nroots = ["{tmp_path / "data"}"]\n')
+    (tmp_path / "data").mkdir()
+    code, out, err = await ran(tmp_path, "serve", "--no-open", "--port", "0")
+    assert (code, out) == (4, "")
+    assert "[users.anna]" in err
+    assert "--root" in err
+    assert str(tmp_path / "data") in err
+
+
+async def test_who_asks_how_the_server_is_sees_nothing_of_what_others_do(tmp_path: Path) -> None:
+    async with shared(tmp_path) as here, here.served.client() as local:
+        for _ in range(3):
+            await here.world.runtime.context(await here.world.runtime.create_context(here.root))
+        async with Client(here.served.url, here.token) as anna:
+            assert (await anna.call("GET", "/api/health"))["contexts_in_memory"] == 0
+        assert (await local.call("GET", "/api/health"))["contexts_in_memory"] == 3
