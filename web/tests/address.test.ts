@@ -3,8 +3,19 @@ import { idIn, stepTo } from "../src/app/address";
 
 test("an address names a conversation, a new one, or nothing", () => {
   expect(idIn("#/c/abc-1_2")).toBe("abc-1_2");
+  expect(idIn("#/c/work~anna")).toBe("work~anna");
   expect(idIn("#/new")).toBeNull();
-  for (const hash of ["", "#", "#/c/", "#/c/a/b", "#/c/a b", `#/c/${"a".repeat(65)}`, "#javascript:1"])
+  for (const hash of [
+    "",
+    "#",
+    "#/c/",
+    "#/c/a/b",
+    "#/c/a b",
+    `#/c/${"a".repeat(65)}`,
+    "#/c/a~",
+    "#/c/a~b~c",
+    "#javascript:1",
+  ])
     expect(idIn(hash)).toBeUndefined();
 });
 

@@ -46,9 +46,9 @@ SERVER_WORDS: Mapping[Code, tuple[str, str]] = {
     ),
     Code.UNAUTHORIZED: (
         "You are not signed in. Run 'pilothouse open' on the machine of the server and open the link that it prints, "
-        "or enter your access token. Programs send it as 'Authorization: Bearer TOKEN'.",
-        "您尚未登录。请在服务器所在的机器上运行 “pilothouse open” 并打开它显示的链接，或输入您的访问令牌。"
-        "程序请发送 “Authorization: Bearer 令牌”。",
+        "or open the server's address and enter your access token. Programs send it as 'Authorization: Bearer TOKEN'.",
+        "您尚未登录。请在服务器所在的机器上运行 “pilothouse open” 并打开它显示的链接，"
+        "或打开服务器的地址并输入您的访问令牌。程序请发送 “Authorization: Bearer 令牌”。",
     ),
     Code.LINK_EXPIRED: (
         "This link does not sign you in: it was used already, or it is older than a minute. Run 'pilothouse open' on "

@@ -4,7 +4,7 @@ import { activeId } from "../store/state";
 import { usePage, useSlice } from "./page";
 
 const NEW = "#/new";
-const CONTEXT = /^#\/c\/([A-Za-z0-9_-]{1,64})$/;
+const CONTEXT = /^#\/c\/([A-Za-z0-9_-]{1,64}(?:~[A-Za-z0-9_-]{1,64})?)$/;
 
 /** The conversation that an address names; null for a new one; undefined where it names nothing. */
 export function idIn(hash: string): string | null | undefined {
