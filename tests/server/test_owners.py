@@ -129,6 +129,21 @@ async def test_the_same_thread_begun_twice_at_once_is_one_context(tmp_path: Path
         assert one.context_id == "work~bob"
 
 
+async def test_a_guessed_name_opens_no_context_of_somebody_else(tmp_path: Path) -> None:
+    """How long opening one takes would tell that there is one."""
+    data, workspace = tmp_path / "data", tmp_path / "workspace"
+    workspace.mkdir()
+    stored = World(workspace, store=FileStore(data, now=lambda: "2026-01-01T00:00:00.000Z"))
+    async with stored.runtime:
+        await stored.runtime.create_context(workspace, context_id="work")
+    world = World(workspace, store=FileStore(data, now=lambda: "2026-01-01T00:00:00.000Z"))
+    async with world.runtime, Served(world.runtime, [workspace]) as served:
+        bob = served.tokens.add("bob")
+        for name in ("work", "work~local", "work~bob", "idle"):
+            assert (await answer_of(served, bob, "GET", f"/api/contexts/{name}"))[0] == 404
+            assert world.runtime.in_memory() == ()
+
+
 async def test_a_damaged_context_of_somebody_else_is_not_there(tmp_path: Path) -> None:
     data, workspace = tmp_path / "data", tmp_path / "workspace"
     workspace.mkdir()

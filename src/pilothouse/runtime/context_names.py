@@ -23,7 +23,7 @@ async def own_context(contexts: Contexts, name: str, user: str) -> Live:
     Raises: NotFound where the user has none, whatever others have; StoreDamaged, to the local user alone, where it
     cannot be read whose it is.
     """
-    for context_id in _candidates(name, user):
+    for context_id in await _candidates(contexts, name, user):
         try:
             live = await contexts.find(context_id)
         except NotFound:
@@ -53,13 +53,25 @@ async def new_context_id(contexts: Contexts, name: str, user: str) -> ContextId:
     raise Conflict(Code.CONTEXT_EXISTS, context_id=name)
 
 
-def _candidates(name: str, user: str) -> list[ContextId]:
-    """Where the user's context of that name may be, the likelier id first."""
+async def _candidates(contexts: Contexts, name: str, user: str) -> list[ContextId]:
+    """Where the user's context of that name may be, the likelier id first. No guessed name makes the runtime open
+    another user's context: the time that takes would tell of it."""
     plain, _, named_user = name.partition("~")
     if named_user:
         return [ContextId(name)] if named_user == user else []
-    found = [ContextId(plain), named_context_id(plain, user)]
-    return found if user == LOCAL or _MADE.fullmatch(plain) else found[::-1]
+    own = named_context_id(plain, user)
+    if user == LOCAL or _MADE.fullmatch(plain) or plain in await _plain_names(contexts, user):
+        return [ContextId(plain), own]
+    return [own]
+
+
+async def _plain_names(contexts: Contexts, user: str) -> frozenset[str]:
+    """The names that a user has from earlier versions, when a name belonged to whoever came first. None is added."""
+    known = contexts.plain_names.get(user)
+    if known is None:
+        listed = [each.context_id for each in await contexts.parts.store.contexts() if each.owner == user]
+        known = contexts.plain_names[user] = frozenset(each for each in listed if not _MADE.fullmatch(each))
+    return known
 
 
 async def _is_free(contexts: Contexts, context_id: ContextId) -> bool:

@@ -35,6 +35,8 @@ class Contexts(ABC):
         self.rulebook = Rulebook(parts)
         self.retired: list[Adapter] = []  # they may still be streaming: closed with the rest
         self.setting_up = asyncio.Lock()
+        self.plain_names: dict[str, frozenset[str]] = {}
+        """By user: names of contexts without the user's name in their id, as far as they were asked for."""
         self.finder = Finder(parts.ambient.monotonic)
         self._live: dict[ContextId, Live] = {}
         self._opening: dict[ContextId, asyncio.Task[Live]] = {}
