@@ -8,7 +8,7 @@ from pilothouse.domain.values import Value
 
 # `$` alone would let a line end stand behind it.
 LISTED_IDS = r"^[A-Za-z0-9_,~-]*$(?!\n)"
-Id = Annotated[str, Meta(min_length=1, max_length=129, pattern=r"^[A-Za-z0-9_-]+(~[A-Za-z0-9_-]+)?$(?!\n)")]
+Id = Annotated[str, Meta(min_length=1, max_length=129, pattern=r"^[A-Za-z0-9_-]{1,64}(~[A-Za-z0-9_-]{1,64})?$(?!\n)")]
 Ids = Annotated[tuple[Id, ...], Meta(max_length=1000)]
 ModeName = Annotated[str, Meta(min_length=1, max_length=30)]
 BranchName = Annotated[str, Meta(min_length=1, max_length=100)]
