@@ -12,6 +12,7 @@ import msgspec
 from pilothouse.app import build_runtime, configured_tools
 from pilothouse.domain.codes import Code, Reason, say
 from pilothouse.domain.errors import InvalidInput, PilothouseError, RequestError, StoreDamaged, StoreLocked
+from pilothouse.domain.hidden_characters import visible
 from pilothouse.domain.modes import DEFAULT_MODE
 from pilothouse.domain.payloads import TextPayload, check_payloads
 from pilothouse.domain.personas import NO_PERSONA
@@ -21,7 +22,6 @@ from pilothouse.options import read_options
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.sandbox.processes import hide_environment
 from pilothouse.settings import Settings, language_of, read_settings
-from pilothouse.terminal.clean import visible
 from pilothouse.terminal.contexts import contexts_command
 from pilothouse.terminal.personas import personas_command
 from pilothouse.terminal.repl import Conversation

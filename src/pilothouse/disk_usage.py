@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pilothouse.domain.codes import Language
+from pilothouse.domain.hidden_characters import visible
 from pilothouse.settings import Settings
 from pilothouse.storage.files.layout import GRAVE
 from pilothouse.storage.files.lock import lock_directory
-from pilothouse.terminal.clean import visible
 
 _DAY_SECONDS = 86_400
 _MAX_SHOWN_CONVERSATIONS = 5

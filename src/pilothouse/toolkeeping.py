@@ -15,10 +15,10 @@ from pilothouse.ambient import SystemAmbient
 from pilothouse.config.reading import read_text
 from pilothouse.domain.codes import Code, Language, say
 from pilothouse.domain.errors import InvalidInput, NotFound
+from pilothouse.domain.hidden_characters import visible
 from pilothouse.domain.jsonc import has_comments, plain_json
 from pilothouse.domain.trust import FolderTrust
 from pilothouse.settings import Settings
-from pilothouse.terminal.clean import visible
 from pilothouse.tools.mcp.definitions import ServerDefinition, read_definitions
 from pilothouse.tools.mcp.file_forms import CONTAINERS
 from pilothouse.tools.mcp.servers import AcceptedTools, Servers

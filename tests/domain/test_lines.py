@@ -2,7 +2,6 @@
 
 import pytest
 
-from pilothouse.domain.appearances import deceptions, say_dangers, without_padding
 from pilothouse.domain.calls import Approval
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.decisions import CallFacts, Standing, decide, must_be_confined
@@ -155,16 +154,3 @@ def test_undo_runs_by_itself_in_review_and_waits_or_is_denied_elsewhere() -> Non
 def test_a_line_that_nobody_could_read_hides_something() -> None:
     assert CommandLine().hidden == "line"
     assert not CommandLine().is_simple
-
-
-def test_what_may_deceive_the_eye_is_marked_and_said_in_both_languages() -> None:
-    assert deceptions({"command": "echo ok" + " " * 200 + "; rm x"}) == ("padding",)
-    assert deceptions({"command": "echo a\u202eb"}) == ("invisible characters",)
-    assert deceptions({"questions": [{"question": "cat /home/u\u0455er"}]}) == ("look-alike letters",)
-    assert deceptions({"ids": [1, {"id": 2**53}]}) == ("long numbers",), "a browser shows other digits"
-    assert deceptions({"ids": [2**53 - 1, True, 1e300]}) == ()
-    for plain in ("ls -la", "写文件 notes.txt", "привет мир", "naïve café", "α + β"):
-        assert deceptions({"command": plain}) == ()
-    assert deceptions({"content": " " * 500}) == (), "a file's content is shown as a diff"
-    assert say_dangers(("network", "padding", "its own"), "zh") == "网络, 大量空白, its own"
-    assert len(without_padding("a" + " " * 5000 + "b")) < 40

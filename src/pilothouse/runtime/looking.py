@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
 
-from pilothouse.domain.appearances import deceptions
 from pilothouse.domain.calls import CallRecord, digest_of, display_name, fingerprint_of
 from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.deceptive_text import deceptions, is_short
 from pilothouse.domain.decisions import Standing, is_denied_by_mode
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.messages import Message, ToolCall, ToolRequest
@@ -16,6 +17,7 @@ from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.results import end_call, open_turn
 from pilothouse.sandbox.file_names import with_bytes_escaped
+from pilothouse.sandbox.known_names import is_program_or_path
 from pilothouse.tools.base import Prepared, parse_arguments
 
 MAX_ARGUMENTS_CHARACTERS = 1_000_000
@@ -35,7 +37,7 @@ async def look_at(live: Live, request: ToolRequest, call: ToolCall, *, is_denied
     if unreadable is not None and request.finish_reason == "length":
         unreadable = Prepared(effect="unknown", limit=Reason(Code.ARGUMENTS_CUT, {"tool": call.tool}))
     unprepared = Prepared(effect=live.parts.registry.effect_of(call.tool, live.core.workspace)) if is_denied else None
-    prepared = unreadable or unprepared or await prepare(live, call.tool, arguments)
+    prepared = unreadable or unprepared or await _prepare_marked(live, call.tool, arguments)
     return await _off_loop(size, lambda: _record(live, request, call, arguments, prepared))
 
 
@@ -68,7 +70,7 @@ def _record(live: Live, request: ToolRequest, call: ToolCall, arguments: Any, pr
         fingerprint=fingerprint,
         status="pending",
         requested_at=live.parts.now(),
-        **_seen(prepared, arguments),
+        **_seen(prepared),
     )
 
 
@@ -83,8 +85,10 @@ def close_unseen_calls(draft: Draft, live: Live, outbox: Sequence[Message], reas
 async def look_again(live: Live, record: CallRecord, arguments: Any) -> CallRecord:
     """The same call, perhaps with other arguments: shown anew, under a digest of its own."""
     size = len(msgspec.json.encode(arguments))
-    is_too_long = size > MAX_ARGUMENTS_CHARACTERS
-    prepared = _broken(record.tool, _too_long(size)) if is_too_long else await prepare(live, record.tool, arguments)
+    if size > MAX_ARGUMENTS_CHARACTERS:
+        prepared = _broken(record.tool, _too_long(size))
+    else:
+        prepared = await _prepare_marked(live, record.tool, arguments)
 
     def changed() -> CallRecord:
         fingerprint = fingerprint_of(record.tool, arguments)
@@ -95,15 +99,25 @@ async def look_again(live: Live, record: CallRecord, arguments: Any) -> CallReco
             display_name=display_name(record.tool),
             fingerprint=fingerprint,
             digest=digest_of(live.id, record.id, live.core.workspace, fingerprint),
-            **_seen(prepared, arguments),
+            **_seen(prepared),
         )
 
     return await _off_loop(size, changed)
 
 
-def _seen(prepared: Prepared, arguments: Any) -> dict[str, Any]:
-    seen = {name: getattr(prepared, name) for name in Prepared.__struct_fields__}
-    return {**seen, "dangerous": (*prepared.dangerous, *deceptions(arguments))}
+def _seen(prepared: Prepared) -> dict[str, Any]:
+    return {name: getattr(prepared, name) for name in Prepared.__struct_fields__}
+
+
+async def _prepare_marked(live: Live, name: str, arguments: Any) -> Prepared:
+    """Prepare a call that a person may see: what may deceive them in its arguments is marked."""
+    prepared = await prepare(live, name, arguments)
+    is_known = partial(is_program_or_path, folder=live.core.workspace)
+    if is_short(arguments):
+        marks = deceptions(arguments, is_known)
+    else:
+        marks = await asyncio.to_thread(deceptions, arguments, is_known)
+    return msgspec.structs.replace(prepared, dangerous=(*prepared.dangerous, *marks))
 
 
 def _decoded(call: ToolCall) -> tuple[Any, Prepared | None]:

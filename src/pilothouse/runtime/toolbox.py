@@ -5,6 +5,7 @@ from typing import Any
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import Conflict, NotFound, ToolError
+from pilothouse.domain.hidden_characters import without_hidden
 from pilothouse.domain.messages import MCPResource, Metadata
 from pilothouse.domain.rules import Lifetime, Rule, Scope, is_of_whole_tool
 from pilothouse.domain.servers import ResourceShape, ServerShape
@@ -15,7 +16,6 @@ from pilothouse.runtime.rules import give_rule, revoke_rule
 from pilothouse.runtime.rules import rules as rules_given
 from pilothouse.tools.base import Tool
 from pilothouse.tools.mcp.connection import Connection
-from pilothouse.tools.mcp.tools import visible_text
 
 _RESOURCE_AT_MOST = 200_000
 
@@ -101,7 +101,7 @@ async def server_prompt(
 ) -> str:
     """A prompt as text, to be sent or changed. Raises: NotFound, Conflict when the server does not give it."""
     try:
-        return visible_text(await _server(contexts, name, _folders(contexts, user)).prompt(prompt, arguments))
+        return without_hidden(await _server(contexts, name, _folders(contexts, user)).prompt(prompt, arguments))
     except ToolError as error:
         raise Conflict(error.reason.code, **error.reason.params) from error
 
@@ -115,7 +115,7 @@ async def add_resource(contexts: Contexts, context_id: str, server: str, uri: st
     except ToolError as error:
         raise Conflict(error.reason.code, **error.reason.params) from error
     texts = [part.content if isinstance(part.content, str) else _bytes(part.content, part.mime) for part in parts]
-    content = visible_text("\n\n".join(texts))
+    content = without_hidden("\n\n".join(texts))
     async with contexts.locked(context_id) as held:
         if held.core.turn is not None or not held.is_resting:
             raise Conflict(Code.TURN_ACTIVE, state=name_of(held.state))

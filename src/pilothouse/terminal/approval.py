@@ -9,11 +9,11 @@ from pilothouse.domain.appearances import say_dangers, without_padding
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Language, say
 from pilothouse.domain.errors import RequestError
+from pilothouse.domain.hidden_characters import visible
 from pilothouse.domain.rule_words import say_rule
 from pilothouse.domain.rules import RuleOffer, Rung
 from pilothouse.runtime.calls import PersonsDecision
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.terminal.clean import visible
 from pilothouse.terminal.lines import Lines
 from pilothouse.terminal.reading import number_in
 from pilothouse.terminal.words import tell

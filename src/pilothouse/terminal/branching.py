@@ -2,10 +2,10 @@
 
 from pilothouse.domain.codes import Code, Language
 from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.hidden_characters import visible
 from pilothouse.domain.merging import Strategy
 from pilothouse.domain.messages import Text
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.terminal.clean import visible
 from pilothouse.terminal.words import tell
 
 _STRATEGIES: tuple[Strategy, ...] = ("append", "rebase")

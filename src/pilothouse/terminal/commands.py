@@ -3,9 +3,9 @@
 from collections.abc import Awaitable, Callable
 
 from pilothouse.domain.codes import Language
+from pilothouse.domain.hidden_characters import visible
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal import branching, keeping, steering, tools, window
-from pilothouse.terminal.clean import visible
 from pilothouse.terminal.words import tell
 
 Command = Callable[[Runtime, str, str, Language], Awaitable[None]]

@@ -3,8 +3,8 @@
 import argparse
 
 from pilothouse.domain.codes import Code, Language, say
+from pilothouse.domain.hidden_characters import visible
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.terminal.clean import visible
 from pilothouse.terminal.keeping import print_left_out, write_export
 from pilothouse.terminal.words import tell
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from pilothouse.domain.codes import Language, say
+from pilothouse.domain.hidden_characters import visible
 from pilothouse.domain.messages import Usage
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.terminal.clean import visible
 from pilothouse.terminal.reading import path_of
 from pilothouse.terminal.window import meter_line
 from pilothouse.terminal.words import tell

@@ -4,8 +4,8 @@ import argparse
 
 from pilothouse.domain.codes import Code, Language
 from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.hidden_characters import visible
 from pilothouse.domain.personas import Persona, Personas, ToolPolicy
-from pilothouse.terminal.clean import visible
 from pilothouse.terminal.showing import short
 from pilothouse.terminal.words import tell
 from pilothouse.window.persona import persona_text

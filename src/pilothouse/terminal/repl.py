@@ -7,6 +7,7 @@ from typing import Any
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Language, say
 from pilothouse.domain.errors import PilothouseError
+from pilothouse.domain.hidden_characters import visible
 from pilothouse.domain.promise_words import say_broken
 from pilothouse.domain.state_words import say_state
 from pilothouse.domain.states import (
@@ -22,7 +23,6 @@ from pilothouse.runtime.following import Asks, ChildWaits, Place, end_of, follow
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.approval import answer_in_a_call, answer_questions, decide_pending, shown
-from pilothouse.terminal.clean import visible
 from pilothouse.terminal.commands import mode_of, run_command
 from pilothouse.terminal.lines import Lines
 from pilothouse.terminal.showing import show_event

@@ -11,6 +11,7 @@ from pilothouse.domain.codes import Code, Language, Reason, say
 from pilothouse.domain.contexts import TurnEnd
 from pilothouse.domain.errors import RequestError
 from pilothouse.domain.exit_status import describe_exit, is_failure
+from pilothouse.domain.hidden_characters import visible
 from pilothouse.domain.messages import ErrorMessage, Text, ToolRequest, ToolResult
 from pilothouse.domain.states import (
     AwaitingToolApproval,
@@ -24,7 +25,6 @@ from pilothouse.domain.values import Value
 from pilothouse.runtime.following import Asks, At, ChildWaits, Cut, Event, Piece, Prints, Seen, end_of, follow
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.terminal.clean import visible
 
 OutputFormat = Literal["text", "json", "stream-json"]
 

@@ -4,11 +4,11 @@ from collections.abc import Collection
 
 from pilothouse.domain.codes import Code, Language, Reason, say
 from pilothouse.domain.exit_status import describe_exit, is_failure
+from pilothouse.domain.hidden_characters import visible
 from pilothouse.domain.messages import ErrorMessage, Processing, SystemControl, Text, ToolRequest, ToolResult
 from pilothouse.domain.states import TransientError
 from pilothouse.domain.values import MessageId
 from pilothouse.runtime.following import At, Cut, Event, Piece, Prints, Seen
-from pilothouse.terminal.clean import visible
 from pilothouse.terminal.words import tell
 
 

@@ -8,13 +8,13 @@ from pilothouse.domain.audit import AuditEntry, chain_reason
 from pilothouse.domain.codes import Code, Language, Reason, say
 from pilothouse.domain.elevations import CALLS_AT_MOST, MINUTES_AT_MOST
 from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.hidden_characters import visible
 from pilothouse.domain.personas import NO_PERSONA
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rule_words import say_rule
 from pilothouse.domain.rules import ANY, Rule, RuleEffect, Scope
 from pilothouse.runtime.modes import ModeSwitch
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.terminal.clean import visible
 from pilothouse.terminal.personas import persona_lines
 from pilothouse.terminal.reading import number, words_of
 from pilothouse.terminal.showing import short

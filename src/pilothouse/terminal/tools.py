@@ -5,10 +5,10 @@ import sys
 
 from pilothouse.domain.codes import Code, Language, say_all
 from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.hidden_characters import visible
 from pilothouse.domain.modes import is_looser
 from pilothouse.domain.trust import FolderTrust
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.terminal.clean import visible
 from pilothouse.terminal.lines import Lines
 from pilothouse.terminal.words import tell
 

@@ -3,10 +3,10 @@
 from pilothouse.domain.budgets import Meter
 from pilothouse.domain.codes import Code, Language, say
 from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.hidden_characters import visible
 from pilothouse.domain.messages import Text
 from pilothouse.runtime.compressing import Compression
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.terminal.clean import visible
 from pilothouse.terminal.words import tell
 
 

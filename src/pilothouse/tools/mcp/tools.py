@@ -3,7 +3,6 @@
 import difflib
 import hashlib
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -14,6 +13,7 @@ import msgspec
 from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import StoreRefused, ToolError
+from pilothouse.domain.hidden_characters import visible, without_hidden
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import Asked, Category, Job, Prepared
 from pilothouse.tools.mcp.connection import Connection
@@ -21,7 +21,6 @@ from pilothouse.tools.mcp.values import ToolDefinition
 
 NAME_AT_MOST = 64
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
-_FILLERS = frozenset("\u115f\u1160\u17b4\u17b5\u3164\uffa0\u2028\u2029\u034f\u180e")
 
 
 class Accepted(Protocol):
@@ -49,7 +48,7 @@ class McpTool:
         self._key = key
         self._accepted = accepted
         self.name = tool_name(connection.definition.name, definition.name)
-        self.description = visible_text(definition.description) or definition.name
+        self.description = without_hidden(definition.description) or definition.name
         self.schema: Mapping[str, Any] = _cleaned(definition.schema)
         # What a server says of itself counts only where the person has said that they trust it.
         trusted = connection.definition.trusted and definition.read_only is True
@@ -81,7 +80,7 @@ class McpTool:
     def _difference(self) -> str:
         before = self._accepted.known(self._key, self._definition.name) or ""
         lines = difflib.unified_diff(before.splitlines(), self.text.splitlines(), "before", "now", lineterm="", n=1)
-        return escaped_text("\n".join(lines))
+        return visible("\n".join(lines))
 
     async def run(self, arguments: dict[str, Any], job: Job) -> str:
         if job.basis is not None and job.basis != self.digest:
@@ -99,8 +98,8 @@ class McpTool:
 
         found = await self._connection.call(self._definition.name, arguments, asker=asker)
         if found.is_error:
-            raise ToolError(Code.TOOL_FAILED, tool=self.name, detail=visible_text(found.text) or "no reason given")
-        return visible_text(found.text) + ("\n[cut: the server sent more]" if found.is_cut else "")
+            raise ToolError(Code.TOOL_FAILED, tool=self.name, detail=without_hidden(found.text) or "no reason given")
+        return without_hidden(found.text) + ("\n[cut: the server sent more]" if found.is_cut else "")
 
 
 def tools_of(connection: Connection, key: str, accepted: Accepted) -> list[McpTool]:
@@ -123,29 +122,12 @@ def _plain(name: str) -> str:
     return name.replace("-", "_").casefold()
 
 
-def visible_text(text: str) -> str:
-    """Without what cannot be seen: text from elsewhere must not say to the model what a person cannot read."""
-    return "".join(each for each in text if not _is_invisible(each))
-
-
-def escaped_text(text: str) -> str:
-    """With what cannot be seen written out: where two texts are compared, it may be the only difference."""
-    return "".join(f"\\u{{{ord(each):x}}}" if _is_invisible(each) else each for each in text)
-
-
-def _is_invisible(character: str) -> bool:
-    if character.isascii():
-        return False
-    is_selector = "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef"
-    return is_selector or character in _FILLERS or unicodedata.category(character) in ("Cf", "Co", "Cn")
-
-
 def _cleaned(data: Any) -> Any:
     match data:
         case str():
-            return visible_text(data)
+            return without_hidden(data)
         case dict():
-            return {visible_text(name): _cleaned(value) for name, value in data.items()}
+            return {without_hidden(name): _cleaned(value) for name, value in data.items()}
         case list() | tuple():
             return [_cleaned(value) for value in data]
         case _:
@@ -164,7 +146,7 @@ def questions(message: str, schema: Mapping[str, Any]) -> list[Asked]:
         text = f"{title}: {about}" if about else title
         options = field.get("enum") or (("true", "false") if field.get("type") == "boolean" else ())
         first = f"{message}\n" if number == 0 else ""
-        asked.append(Asked(visible_text(first + text), options=tuple(str(each) for each in options)))
+        asked.append(Asked(without_hidden(first + text), options=tuple(str(each) for each in options)))
     return asked
 
 

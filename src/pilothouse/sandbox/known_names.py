@@ -1,0 +1,21 @@
+"""Names that a person knows: programs on the PATH, commands of the shell, paths that exist."""
+
+import os
+import shutil
+
+MAX_NAME_CHARACTERS = 255
+_SHELL_COMMANDS = frozenset(
+    """
+    alias bg cd command echo eval exec exit export fg jobs kill local pwd read return set shift source sudo test time
+    trap type ulimit umask unset wait if then else fi for while do done case esac
+    """.split()  # noqa: SIM905
+)
+
+
+def is_program_or_path(name: str, *, folder: str | None) -> bool:
+    """Whether `name` is a program, a command of the shell, or a path in `folder` or from the root on."""
+    if not name or len(name) > MAX_NAME_CHARACTERS or "\0" in name:
+        return False
+    return (
+        name in _SHELL_COMMANDS or shutil.which(name) is not None or os.path.lexists(os.path.join(folder or "/", name))
+    )

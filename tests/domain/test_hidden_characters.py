@@ -1,0 +1,54 @@
+"""What is printed hides nothing and moves nothing."""
+
+import pytest
+
+from pilothouse.domain.hidden_characters import exact, visible, without_hidden
+
+
+@pytest.mark.parametrize("text", ["plain\ttext\n", "ümläut 你好", "⚡ 🛡️ 👩‍💻 ✓", "a…b – c"])
+def test_text_that_people_write_is_left_alone(text: str) -> None:
+    assert visible(text) == text
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        *("\x1b", "\x07", "\r", "\b", "\x9b", "\x7f", "\u202e", "\u2066", "\u200b", "\u200d", "\u00ad", "\u2028"),
+        *("\ufe0f", "\u3164", "\u115f", "\u2800", "\U000e0101", "\U000e0041", "\ufeff", "\ud800"),
+    ],
+)
+def test_what_would_hide_or_move_something_is_shown(hidden: str) -> None:
+    assert visible(f"a{hidden}b") == f"a\\u{{{ord(hidden):x}}}b"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "\u0915\u094d\u200d\u0937", "\u0915\u094d\u200c\u0937"),
+        *("👩\u200d💻", "🏳\ufe0f\u200d🌈", "👩🏽\u200d💻", "❤\ufe0f", "1\ufe0f\u20e3", "↔\ufe0f"),
+    ],
+)
+def test_joiners_in_emoji_and_in_persian_and_indic_words_survive(text: str) -> None:
+    assert visible(text) == exact(text) == without_hidden(text) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["👩\u200dx", "👩\u200d", "👩\ufe0f\ufe0f", "a\u200c\u0645", "\u0645\u200c", "x\u200dy"]
+)
+def test_a_joiner_that_joins_nothing_is_shown(text: str) -> None:
+    assert "\\u{" in visible(text)
+    assert len(without_hidden(text)) < len(text)
+
+
+def test_what_is_approved_shows_every_blank_that_is_no_space() -> None:
+    assert exact("rm\u00a0-rf\u3000x\ty\nz") == "rm\\u{a0}-rf\\u{3000}x\ty\nz"
+    assert visible("10\u00a0km\u3000x") == "10\u00a0km\u3000x"
+
+
+def test_a_long_run_of_one_hidden_character_is_written_once_with_its_length() -> None:
+    assert exact("echo ok" + "\u2003" * 2_100 + "; rm x") == "echo ok\\u{2003}×2,100; rm x"
+
+
+def test_three_megabytes_of_hidden_characters_are_written_out_in_one_pass() -> None:
+    assert visible("⚡" + "\u200d" * 3_000_000) == "⚡\\u{200d}×3,000,000"
+    assert len(visible("a\u200b" * 500_000)) == 9 * 500_000
