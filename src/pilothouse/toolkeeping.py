@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import tempfile
+import termios
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,11 @@ from pilothouse.ambient import SystemAmbient
 from pilothouse.config.reading import read_text
 from pilothouse.domain.codes import Code, Language, say
 from pilothouse.domain.errors import InvalidInput, NotFound
-from pilothouse.domain.hidden_characters import visible
+from pilothouse.domain.hidden_characters import visible, visible_line
 from pilothouse.domain.jsonc import has_comments, plain_json
 from pilothouse.domain.trust import FolderTrust
 from pilothouse.settings import Settings
+from pilothouse.terminal.foreign_text import pages, quoted
 from pilothouse.tools.mcp.definitions import ServerDefinition, read_definitions
 from pilothouse.tools.mcp.file_forms import CONTAINERS
 from pilothouse.tools.mcp.servers import AcceptedTools, Servers
@@ -38,6 +40,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "shown": "{folder} brings:",
         "changed": "It is not what you trusted before. Until you do, that still holds.",
         "ask": "Let this count here? [y/N] ",
+        "more": "Read on before you decide: Enter = next page ({number} of {count}), anything else = no > ",
         "left": "Nothing of it counts.",
         "kept": "What you trusted before still holds, nothing of what is new.",
         "revoked": "Nothing that {folder} says counts any longer.",
@@ -54,6 +57,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "shown": "{folder} 带来：",
         "changed": "它与你之前信任的不同。在你信任之前，原来的仍然有效。",
         "ask": "让它在这里生效吗？[y/N] ",
+        "more": "请先读完再决定：回车 = 下一页（{number}/{count}），其他 = 否 > ",
         "left": "其中没有任何内容生效。",
         "kept": "之前信任的仍然有效，新的内容不生效。",
         "revoked": "{folder} 中的配置不再生效。",
@@ -67,10 +71,10 @@ async def mcp_command(options: argparse.Namespace, settings: Settings) -> int:
     file = settings.configuration.servers_file
     if options.action == "add":
         _add(file, options)
-        print(words["added"].format(name=options.name, file=file))
+        print(visible(words["added"].format(name=options.name, file=file)))
     elif options.action == "remove":
         _remove(file, options.name)
-        print(words["removed"].format(name=options.name, file=file))
+        print(visible(words["removed"].format(name=options.name, file=file)))
     elif options.action == "test":
         return await _test(settings, options.name)
     else:
@@ -170,7 +174,7 @@ def _write(file: Path, data: dict[str, Any]) -> None:
 
 
 async def _test(settings: Settings, name: str) -> int:
-    print(_WORDS[settings.language]["connecting"].format(name=name), file=sys.stderr, flush=True)
+    print(visible(_WORDS[settings.language]["connecting"].format(name=name)), file=sys.stderr, flush=True)
     registry = Registry([])
     known = _own(settings)
     chosen = [server for server in known if server.name == name]
@@ -211,30 +215,47 @@ async def trust_command(options: argparse.Namespace, settings: Settings) -> int:
     found = configuration.look(str(folder))
     if options.revoke:
         configuration.distrust(found.folder)
-        print(words["revoked"].format(folder=found.folder))
+        print(visible_line(words["revoked"].format(folder=found.folder)))
         return 0
     if found.status in ("none", "trusted"):
-        print(words["nothing" if found.status == "none" else "trusted"].format(folder=found.folder))
+        print(visible_line(words["nothing" if found.status == "none" else "trusted"].format(folder=found.folder)))
         return 0
-    print(shown(found, settings.language))
-    if not options.yes and not _says_yes(words["ask"]):
+    if not _show_whole(shown(found, settings.language), settings.language, is_asked=not options.yes) or (
+        not options.yes and not _says_yes(words["ask"])
+    ):
         print(words["left" if found.status == "new" else "kept"])
         return 1
     configuration.trust(found.folder, found.digest)
-    print(words["trusted"].format(folder=found.folder))
+    print(visible_line(words["trusted"].format(folder=found.folder)))
     return 0
 
 
 def shown(found: FolderTrust, language: Language) -> str:
     words = _WORDS[language]
-    parts = [words["shown"].format(folder=found.folder)]
-    parts += [f"--- .pilothouse/{name}\n{text.rstrip()}" for name, text in found.files.items()]
+    parts = [visible_line(words["shown"].format(folder=found.folder))]
+    parts += [quoted(f"--- .pilothouse/{name}\n{text.rstrip()}", is_exact=True) for name, text in found.files.items()]
     if found.status == "changed":
         parts.append(words["changed"])
-    return visible("\n".join(parts))
+    return "\n".join(parts)
+
+
+def _show_whole(text: str, language: Language, *, is_asked: bool) -> bool:
+    """Print a text, page by page where a person is asked about it. False when they stop reading."""
+    first, *rest = pages(text) if is_asked and sys.stdin.isatty() else [text]
+    print(first)
+    for number, page in enumerate(rest, start=2):
+        if _typed_now(_WORDS[language]["more"].format(number=number, count=len(rest) + 1)):
+            return False
+        print(page)
+    return True
 
 
 def _says_yes(question: str) -> bool:
-    if not sys.stdin.isatty():
-        return False
-    return input(question).strip().casefold() in ("y", "yes", "是")
+    return sys.stdin.isatty() and _typed_now(question).casefold() in ("y", "yes", "是")
+
+
+def _typed_now(question: str) -> str:
+    """What is typed behind the question; what was typed before is dropped."""
+    with contextlib.suppress(termios.error):
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    return input(question).strip()

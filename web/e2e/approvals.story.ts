@@ -70,6 +70,7 @@ story(
     await screen.say("go");
     await screen.dock.getByText("3 calls are waiting").waitFor();
     for (const name of ["a.txt", "c.txt"]) await screen.dock.getByRole("checkbox", { name: new RegExp(name) }).check();
+    await screen.readsCalls();
     await screen.decision("approveSome", { n: 2 }).click();
     await screen.decision("reject").click();
     await screen.call("b.txt").getByText("rejected").waitFor();
@@ -85,6 +86,8 @@ story("three calls are approved with one press", async ({ model, open, file }) =
   const screen = await open();
   await screen.choose("supervised");
   await screen.say("go");
+  await screen.decision("approveAll", { n: 3 }).waitFor();
+  await screen.readsCalls();
   await screen.decision("approveAll", { n: 3 }).click();
   await screen.reads("Done.");
   expect(await Promise.all(["a.txt", "b.txt", "c.txt"].map(file))).toEqual(["a.txt\n", "b.txt\n", "c.txt\n"]);

@@ -66,8 +66,8 @@ story("titles, names of files and outputs of tools show what they hide", async (
     await details.click();
   const shown = await screen.page.evaluate(() => `${document.title}\n${document.body.innerText}`);
   expect(shown.match(/[\u202E\u200B\u2066\u001b\u0007\u{E0041}]/gu)).toBeNull();
-  expect(shown).toContain("\\u{202e}");
-  expect(shown).toContain("\\u{1b}");
+  expect(shown).toContain("⟨U+202E⟩");
+  expect(shown).toContain("⟨U+001B⟩");
 });
 
 story("a tool with a name made to deceive is shown by what it is", async ({ model, open }) => {
@@ -100,7 +100,7 @@ story("a call that waits hides nothing of its path, its change and its command",
   for (const row of await screen.dock.getByRole("button", { expanded: false }).all()) await row.click();
   const shown = await screen.dock.innerText();
   expect(shown.match(/[\u202E\u200B\u2066\u2069\u001b]/gu)).toBeNull();
-  for (const sign of ["\\u{202e}", "\\u{200b}", "\\u{2066}", "\\u{1b}", "rm -rf notes"]) expect(shown).toContain(sign);
+  for (const sign of ["⟨U+202E⟩", "⟨U+200B⟩", "⟨U+2066⟩", "⟨U+001B⟩", "rm -rf notes"]) expect(shown).toContain(sign);
   await screen.decision("rejectAll", { n: 2 }).click();
   await screen.rests();
 });

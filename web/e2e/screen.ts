@@ -145,6 +145,17 @@ export class Screen {
     await expect.poll(() => button.getAttribute("aria-disabled")).toBeNull();
   }
 
+  /** Scrolls every box of what waits to its end, as somebody does who reads it. */
+  async readsCalls(): Promise<void> {
+    await expect
+      .poll(async () => {
+        for (const box of await this.page.locator(".end-of-text:not([data-reached])").all())
+          await box.evaluate((end) => end.scrollIntoView({ block: "nearest" })).catch(() => undefined);
+        return this.page.locator(".end-of-text:not([data-reached])").count();
+      })
+      .toBe(0);
+  }
+
   /** Goes on with the Tab key until something has the focus. */
   async untilTabOn(locator: Locator, times = 40): Promise<void> {
     for (let time = 0; time < times; time++) {

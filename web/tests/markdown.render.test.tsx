@@ -143,9 +143,16 @@ describe("code", () => {
     expect(html).toContain("<pre><code>let a = `&lt;b&gt;` &amp;&amp; 1;</code></pre>");
   });
 
+  test("prose hides nothing either, also what an entity stands for; joiners stay in emoji and Persian", () => {
+    expect(shown("a\u202eb **c\u200bd** [e\u2066](https://x.example) &#x202e;f")).toMatch(
+      /a⟨U\+202E⟩b.*c⟨U\+200B⟩d.*e⟨U\+2066⟩.*⟨U\+202E⟩f/s,
+    );
+    expect(shown("👩\u200d💻 می\u200cخواهم 10\u00a0km")).toContain("👩\u200d💻 می\u200cخواهم 10\u00a0km");
+  });
+
   test("hides nothing", () => {
-    expect(shown("```\na\u202eb\u200bc\n```")).toContain("a\\u{202e}b\\u{200b}c");
-    expect(shown("`a\u202eb`")).toContain("<code>a\\u{202e}b</code>");
+    expect(shown("```\na\u202eb\u200bc\n```")).toContain("a⟨U+202E⟩b⟨U+200B⟩c");
+    expect(shown("`a\u202eb`")).toContain("<code>a⟨U+202E⟩b</code>");
   });
 
   test("of more than 400 lines is shown in part", () => {

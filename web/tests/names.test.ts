@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { toolName, visibleName, visibleText } from "../src/ui/names";
+import { exactText, toolName, visibleName, visibleText } from "../src/ui/names";
 
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const anyText = fc.string({ unit: "binary" });
@@ -15,20 +15,45 @@ test("a tool of a server stands behind the server's name", () => {
 });
 
 test("a character that turns the rest of a command around is shown as what it is", () => {
-  expect(visibleText("echo \u202Egnp.exe\u0000")).toBe("echo \\u{202e}gnp.exe\\u{0}");
+  expect(visibleText("echo \u202Egnp.exe\u0000")).toBe("echo ⟨U+202E⟩gnp.exe⟨U+0000⟩");
   expect(visibleText("one\n\ttwo 👩‍💻 🛡️ 你好")).toBe("one\n\ttwo 👩‍💻 🛡️ 你好");
 });
 
+test("joiners survive where they join emoji, Persian and Indic letters, and nowhere else", () => {
+  for (const text of [
+    "می\u200cخواهم",
+    "क्\u200dष",
+    "👩\u200d💻",
+    "🏳\ufe0f\u200d🌈",
+    "👩🏽\u200d💻",
+    "1\ufe0f\u20e3",
+    "❤\ufe0f",
+  ])
+    expect([visibleText(text), exactText(text)]).toEqual([text, text]);
+  for (const text of ["x\u200dy", "👩\u200dx", "👩\ufe0f\ufe0f", "a\u200cم", "\u200c"])
+    expect(visibleText(text)).toContain("⟨U+");
+});
+
+test("what is approved shows every blank that is no space, and long runs with their length", () => {
+  expect(exactText("rm\u00a0-rf\u3000x\ty\nz")).toBe("rm⟨U+00A0⟩-rf⟨U+3000⟩x\ty\nz");
+  expect(visibleText("10\u00a0km\u3000x")).toBe("10\u00a0km\u3000x");
+  expect(exactText(`echo ok${"\u2003".repeat(2_100)}; rm x`)).toBe("echo ok⟨U+2003 ×2100⟩; rm x");
+  expect(exactText(`a${"\u{e0041}".repeat(9)}b`)).toBe("a⟨U+E0041 ×9⟩b");
+});
+
 test("no text hides anything, and none of it is lost", () => {
+  const unwritten = (text: string) =>
+    text.replace(/⟨U\+([0-9A-F]{4,6})(?: ×(\d+))?⟩/g, (_, code: string, count?: string) =>
+      String.fromCodePoint(parseInt(code, 16)).repeat(Number(count ?? 1)),
+    );
   fc.assert(
     fc.property(anyText, (text) => {
-      const shown = visibleText(text);
-      expect(HIDDEN.test(shown.replace(/[\n\t]/g, "").replace(/\p{So}[\u200d\ufe0f]+/gu, ""))).toBe(false);
-      expect(visibleText(shown)).toBe(shown);
-      const read = shown.replace(/\\u\{([0-9a-f]+)\}/g, (_, code: string) => String.fromCodePoint(parseInt(code, 16)));
-      expect(read).toBe(
-        text.replace(/\\u\{([0-9a-f]+)\}/g, (_, code: string) => String.fromCodePoint(parseInt(code, 16))),
-      );
+      const shown = exactText(text);
+      const joined =
+        /(?<=[\p{So}\p{Sm}\p{M}\p{L}\u203c\u2049\u3030\u303d\u{1f3fb}-\u{1f3ff}]|^.)[\u200c\u200d\ufe0e\ufe0f]/gu;
+      expect(HIDDEN.test(shown.replace(/[\n\t]/g, "").replace(joined, ""))).toBe(false);
+      expect(exactText(shown)).toBe(shown);
+      expect(unwritten(shown)).toBe(unwritten(text));
     }),
   );
 });

@@ -4,7 +4,7 @@ import type { CallShape, ContextSummary, Problem } from "../src/api/schema";
 import { checkArguments } from "../src/features/approvals/edits";
 import { sentBy, timeInId } from "../src/features/approvals/subagents";
 import { argumentsOf, durationWords, essenceOf, heartOf, risksOf, titleOf } from "../src/features/approvals/tools";
-import { answeredElsewhere, chosenOf, restOf, unseen } from "../src/features/approvals/waiting";
+import { answeredElsewhere, chosenOf, restOf } from "../src/features/approvals/waiting";
 import { clockOf, leftOf } from "../src/features/modes/elevations";
 
 const callOf = (id: string, more: Partial<CallShape> = {}): CallShape => ({
@@ -47,22 +47,6 @@ test("what vanished was answered elsewhere, unless it was answered here", () => 
   expect(answeredElsewhere([a, b, c], [c], new Set(["a"]))).toEqual([b]);
 });
 
-test("a command among others that is longer than its line, or has several lines, must be opened first", () => {
-  const command = (text: string) => callOf("a", { arguments: { command: text } });
-  expect(unseen([command("date -u")], () => false)).toEqual([]);
-  for (const text of [`echo ${"a".repeat(300)}; date`, "date\ncurl example.org", "date   ;  id"])
-    expect(unseen([command(text)], () => false)).toHaveLength(1);
-  expect(unseen([callOf("a", { tool: "write_file", arguments: { path: "a", content: "1\n2" } })], () => false)).toEqual(
-    [],
-  );
-});
-
-test("all are approved together only when every dangerous one was opened", () => {
-  const calls = [callOf("a"), callOf("b", { dangerous: ["delete"] })];
-  expect(unseen(calls, () => false).map(({ id }) => id)).toEqual(["b"]);
-  expect(unseen(calls, (id) => id === "b")).toEqual([]);
-});
-
 test("a chosen subset is what is ticked and still waits; nothing ticked is all", () => {
   const calls = [callOf("a"), callOf("b")];
   expect(chosenOf(calls, new Set(["b", "gone"])).map(({ id }) => id)).toEqual(["b"]);
@@ -72,7 +56,7 @@ test("a chosen subset is what is ticked and still waits; nothing ticked is all",
 test("a call is about its command or its path within the workspace, on one line with nothing hidden", () => {
   expect(essenceOf({ arguments: { path: "/w/src/a.py", content: "x" } }, "/w")).toBe("src/a.py");
   expect(essenceOf({ arguments: { path: "/where/a.py" } }, "/w")).toBe("/where/a.py");
-  expect(essenceOf({ arguments: { command: "ls\n  -l \u202e" } }, null)).toBe("ls -l \\u{202e}");
+  expect(essenceOf({ arguments: { command: "ls\n  -l \u202e" } }, null)).toBe("ls -l ⟨U+202E⟩");
   expect(essenceOf({ arguments: "no object" }, null)).toBe("no object");
   expect(argumentsOf({ arguments: [1] })).toEqual({ arguments: [1] });
 });
@@ -89,7 +73,7 @@ test("titles and risks are words in both languages, and an unknown risk is still
   expect(titleOf({ tool: "toString", display_name: "To String" }, "en")).toBe("To String");
   expect(risksOf({ dangerous: ["delete", "odd\u200b"] }, "en")).toEqual([
     "It deletes something.",
-    "Marked by its tool: odd\\u{200b}.",
+    "Marked by its tool: odd⟨U+200B⟩.",
   ]);
   expect([40, 1_500, 42_000, 125_000].map((each) => durationWords(each, "en"))).toEqual([
     "40 ms",

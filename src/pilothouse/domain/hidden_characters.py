@@ -28,6 +28,11 @@ def visible(text: str) -> str:
     return _with_written_out(text, frozenset(filter(is_hidden, _distinct(text))))
 
 
+def visible_line(text: str) -> str:
+    """Like `visible`, on one line: for a name between words of ours."""
+    return visible(text).replace("\n", "\\n").replace("\t", " ")
+
+
 def exact(text: str) -> str:
     """Like `visible`, with every blank but space, tab and line end written out as well: for text that is approved."""
     return _with_written_out(text, frozenset(each for each in _distinct(text) if is_hidden(each) or is_odd_blank(each)))

@@ -9,12 +9,13 @@ from pilothouse.domain.appearances import say_dangers, without_padding
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Language, say
 from pilothouse.domain.errors import RequestError
-from pilothouse.domain.hidden_characters import visible
+from pilothouse.domain.hidden_characters import visible, visible_line
 from pilothouse.domain.rule_words import say_rule
 from pilothouse.domain.rules import RuleOffer, Rung
 from pilothouse.runtime.calls import PersonsDecision
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.terminal.lines import Lines
+from pilothouse.terminal.foreign_text import pages, quoted
+from pilothouse.terminal.lines import LEAVING, Lines
 from pilothouse.terminal.reading import number_in
 from pilothouse.terminal.words import tell
 
@@ -25,7 +26,12 @@ async def decide_pending(runtime: Runtime, context_id: str, lines: Lines, langua
     decisions: list[PersonsDecision] = []
     takes_all = False
     for call in pending:
-        print(shown(call, language))
+        answer = await show_whole(shown(call, language), lines, language)
+        if answer == "later":
+            return False
+        if answer == "no":
+            decisions.append(PersonsDecision(id=call.id, verdict="reject", digest=call.digest))
+            continue
         if takes_all and not call.dangerous:
             decisions.append(PersonsDecision(id=call.id, verdict="approve", digest=call.digest))
             continue
@@ -44,31 +50,48 @@ async def decide_pending(runtime: Runtime, context_id: str, lines: Lines, langua
 
 
 def shown(call: CallRecord, language: Language) -> str:
-    """Everything that would happen, with nothing left out or hidden."""
-    parts = [f"\n▸ {call.display_name}"]
+    """Everything that would happen, with nothing left out or hidden; all that is not ours behind the mark."""
+    parts = []
     if call.preview and call.tool != "execute":
         parts.append(call.preview)
     elif call.tool == "execute":
-        parts.append(f"  $ {without_padding(call.arguments['command'])}")
-        parts += [f"  {name}: {call.arguments[name]}" for name in ("cwd", "timeout") if name in call.arguments]
+        parts.append(f"$ {without_padding(call.arguments['command'])}")
+        parts += [f"{name}: {call.arguments[name]}" for name in ("cwd", "timeout") if name in call.arguments]
     else:
-        parts.append("  " + msgspec.json.encode(call.arguments).decode())
+        parts.append(msgspec.json.encode(call.arguments).decode())
     if call.touches is not None and len(call.touches) > 1:  # as it is written, and where links lead
-        parts.append("  → " + ", ".join(call.touches[1:]))
-    if call.dangerous:
-        parts.append(tell("dangerous", language, what=say_dangers(call.dangerous, language)))
-    if call.may_change:
-        parts.append(tell("may_change", language))
+        parts.append("→ " + ", ".join(call.touches[1:]))
     if call.reason is not None:
         parts.append(say(call.reason, language))
-    return visible("\n".join(parts))
+    body = quoted("\n".join(parts), is_exact=True)
+    card = f"\n▸ {visible_line(call.display_name)}\n{body}"
+    if call.dangerous:
+        what = visible_line(say_dangers(call.dangerous, language))
+        card += "\n" + tell("dangerous", language, what=what)
+    if call.may_change:
+        card += "\n" + tell("may_change", language)
+    return card
+
+
+async def show_whole(text: str, lines: Lines, language: Language) -> Literal["seen", "no", "later"]:
+    """Print a text page by page. Only who has had all of it on the screen is asked about it."""
+    first, *rest = pages(text)
+    print(first)
+    for number, page in enumerate(rest, start=2):
+        line = await lines.ask_now(tell("more", language, number=number, count=len(rest) + 1))
+        if line is None or _leaves(line, lines):
+            return "later"
+        if line.strip().lower() in ("n", "no"):
+            return "no"
+        print(page)
+    return "seen"
 
 
 async def _one(
     call: CallRecord, offers: Sequence[RuleOffer], lines: Lines, language: Language
 ) -> PersonsDecision | Literal["all"] | None:
     while True:
-        line = await lines.ask(tell("approve", language))
+        line = await lines.ask_now(tell("approve", language))
         if line is None or _leaves(line, lines):
             return None
         word, _, rest = line.strip().partition(" ")
@@ -93,7 +116,7 @@ async def _one(
 
 def _leaves(line: str, lines: Lines) -> bool:
     """Whether the person leaves it for later; who leaves the conversation does that, too."""
-    if line.strip() in ("/quit", "/exit"):
+    if line.strip() in LEAVING:
         lines.put_back(line)
         return True
     return line.strip() == "q"
@@ -105,13 +128,13 @@ async def _rung(offers: Sequence[RuleOffer], given: str, lines: Lines, language:
         print(tell("no_ladder", language))
         return None
     for number, offer in enumerate(offers, start=1):
-        print(visible(f"  {number}. {say_rule(offer.rule, language, origin=False)}"))
-    chosen = number_in(given or await lines.ask(tell("ladder", language) + " > ") or "", len(offers))
+        print(quoted(f"{number}. {say_rule(offer.rule, language, origin=False)}", is_exact=True))
+    chosen = number_in(given or await lines.ask_now(tell("ladder", language) + " > ") or "", len(offers))
     return offers[chosen - 1].scope if chosen is not None else None
 
 
 async def _edited(call: CallRecord, lines: Lines, language: Language) -> dict[str, Any] | None:
-    print(visible(msgspec.json.encode(call.arguments).decode()))
+    print(quoted(msgspec.json.encode(call.arguments).decode(), is_exact=True))
     line = await lines.ask(tell("edit", language))
     try:
         arguments: dict[str, Any] = msgspec.json.decode(line or "", type=dict[str, Any])
@@ -121,22 +144,25 @@ async def _edited(call: CallRecord, lines: Lines, language: Language) -> dict[st
     return arguments
 
 
-async def answer_in_a_call(runtime: Runtime, context_id: str, call_id: str, lines: Lines) -> None:
+async def answer_in_a_call(runtime: Runtime, context_id: str, call_id: str, lines: Lines, language: Language) -> None:
     """A question that a running call asks; who does not answer it declines."""
-    if not await answer_questions(runtime, context_id, lines, only=call_id):
+    if not await answer_questions(runtime, context_id, lines, language, only=call_id):
         await runtime.decline(context_id, call_id=call_id)
 
 
-async def answer_questions(runtime: Runtime, context_id: str, lines: Lines, only: str | None = None) -> bool:
+async def answer_questions(
+    runtime: Runtime, context_id: str, lines: Lines, language: Language, only: str | None = None
+) -> bool:
     """All that is asked, or one call's. False when the person leaves it for later."""
     for call in [each for each in await runtime.open_questions(context_id) if only in (None, each.id)]:
         answers = []
         for question in call.arguments["questions"]:
             options = question.get("options") or []
-            print(visible(f"\n? {question['question']}"))
-            for number, option in enumerate(options, start=1):
-                print(visible(f"  {number}. {option}"))
-            line = await lines.ask("> ")
+            numbered = [f"{number}. {option}" for number, option in enumerate(options, start=1)]
+            text = "\n".join([question["question"], *numbered])
+            if await show_whole(f"\n? {tell('question', language)}\n{quoted(text)}", lines, language) != "seen":
+                return False
+            line = await lines.ask_now("> ")
             if line is None:
                 return False
             answers.append(_chosen(line.strip(), options))

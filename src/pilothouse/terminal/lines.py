@@ -4,8 +4,12 @@ import asyncio
 import os
 import signal
 import sys
+import termios
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
+
+LEAVING = ("/quit", "/exit")
 
 
 class Lines:
@@ -19,6 +23,7 @@ class Lines:
         self._fd = sys.stdin.fileno()
         self._rest = b""
         self._lines: deque[bytes] = deque()
+        self._put_back: deque[str] = deque()
         self._at_end = False
         self._changed = asyncio.Event()
         self._interrupted = False
@@ -61,7 +66,7 @@ class Lines:
         sys.stdout.flush()
         self._asking += 1
         try:
-            while not self._lines:
+            while not self._lines and not self._put_back:
                 if self._at_end or self._interrupted:
                     sys.stdout.write("\n")
                     self.was_interrupted, self._interrupted = self._interrupted, False
@@ -72,9 +77,25 @@ class Lines:
         finally:
             self._asking -= 1
 
+    async def ask_now(self, question: str) -> str | None:
+        """Like `ask`, for a decision about what stands on the screen: what was typed before is no answer to it."""
+        self._drop_typed()
+        return await self.ask(question)
+
+    def _drop_typed(self) -> None:
+        """Forget what was typed, but not the wish to leave. The lines of a file or a pipe are answers."""
+        if not sys.stdin.isatty():
+            return
+        with suppress(termios.error):
+            termios.tcflush(self._fd, termios.TCIFLUSH)
+        typed = [*self._put_back, *(line.decode(errors="replace") for line in self._lines)]
+        self._put_back = deque(line for line in typed if line.strip() in LEAVING)
+        self._lines.clear()
+        self._rest = b""
+
     async def overhear(self) -> str:
         """A line that is typed while nothing is asked. Never of a file or a pipe: there, a line is an answer."""
-        while not self._lines or self._asking or not sys.stdin.isatty():
+        while not self._lines or self._put_back or self._asking or not sys.stdin.isatty():
             self._changed.clear()
             await self._changed.wait()
         return self._next()
@@ -85,7 +106,9 @@ class Lines:
 
     def put_back(self, line: str) -> None:
         """It was not for whoever heard it: the next who asks gets it."""
-        self._lines.appendleft(line.encode())
+        self._put_back.append(line)
 
     def _next(self) -> str:
+        if self._put_back:
+            return self._put_back.popleft()
         return self._lines.popleft().decode(errors="replace").rstrip("\r")

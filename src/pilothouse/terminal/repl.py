@@ -22,9 +22,10 @@ from pilothouse.domain.values import MessageId
 from pilothouse.runtime.following import Asks, ChildWaits, Place, end_of, follow
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.terminal.approval import answer_in_a_call, answer_questions, decide_pending, shown
+from pilothouse.terminal.approval import answer_in_a_call, answer_questions, decide_pending, show_whole, shown
 from pilothouse.terminal.commands import mode_of, run_command
-from pilothouse.terminal.lines import Lines
+from pilothouse.terminal.foreign_text import QuotedStream
+from pilothouse.terminal.lines import LEAVING, Lines
 from pilothouse.terminal.showing import show_event
 from pilothouse.terminal.tools import offer_trust, own_command
 from pilothouse.terminal.tour import Tour
@@ -43,6 +44,7 @@ class Conversation:
         self.lines = Lines()
         self._quiet_since = 0.0
         self._typed: set[MessageId] = set()
+        self._stream = QuotedStream()
         self._tour: Tour | None = None
         self._heard: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._heard.set_result(True)
@@ -57,7 +59,7 @@ class Conversation:
         await self._guarded(offer_trust(self.runtime, self.context_id, self.lines, self.language))
         await self._guarded(self._settle(end_of(live)))
         while (line := await self._next_line()) is not None:
-            if line.strip() in ("/quit", "/exit"):
+            if line.strip() in LEAVING:
                 break
             if line.strip() == "/tour":
                 self._tour = Tour(self.language)
@@ -134,8 +136,9 @@ class Conversation:
             return True
         print(tell("dangerous_start", self.language))
         for call in risky:
-            print(shown(call, self.language))
-        return (await self.lines.ask(tell("sure", self.language)) or "").strip().lower() in ("y", "yes")
+            if await show_whole(shown(call, self.language), self.lines, self.language) != "seen":
+                return False
+        return (await self.lines.ask_now(tell("sure", self.language)) or "").strip().lower() in ("y", "yes")
 
     async def _would_start(self, line: str) -> list[CallRecord]:
         if line.startswith("/elevate"):
@@ -179,7 +182,7 @@ class Conversation:
                     if not await decide_pending(self.runtime, self.context_id, self.lines, self.language):
                         return await self._leave_for_later()
                 case AwaitingUserAnswer():
-                    if not await answer_questions(self.runtime, self.context_id, self.lines):
+                    if not await answer_questions(self.runtime, self.context_id, self.lines, self.language):
                         return await self._leave_for_later()
                 case Paused():
                     print(tell("paused", self.language))
@@ -212,9 +215,10 @@ class Conversation:
                 if isinstance(event, ChildWaits):
                     await self._decide_for(event.context_id)
                 elif isinstance(event, Asks):
-                    await self._guarded(answer_in_a_call(self.runtime, self.context_id, event.call_id, self.lines))
+                    work = answer_in_a_call(self.runtime, self.context_id, event.call_id, self.lines, self.language)
+                    await self._guarded(work)
                 else:
-                    show_event(event, self.language, self._typed)
+                    show_event(event, self.language, self._stream, self._typed)
         finally:
             for task in beside:
                 task.cancel()
@@ -223,13 +227,14 @@ class Conversation:
 
     async def _decide_for(self, child_id: str) -> None:
         """A sub-agent waits: the person decides there, and the conversation goes on."""
+        self._stream.end()
         print(visible(tell("child", self.language, context_id=child_id)))
         self.lines.interrupt = None
         child = await self.runtime.context(child_id)
         if isinstance(child.state, AwaitingToolApproval):
             decided = await decide_pending(self.runtime, child_id, self.lines, self.language)
         else:
-            decided = await answer_questions(self.runtime, child_id, self.lines)
+            decided = await answer_questions(self.runtime, child_id, self.lines, self.language)
         self.lines.interrupt = self._cancel
         if not decided:
             await self._cancel_turn()
@@ -238,7 +243,7 @@ class Conversation:
         """What is typed while the turn goes on: commands are done at once, anything else is queued."""
         while True:
             line = await self.lines.overhear()
-            if line.strip() in ("/quit", "/exit", "/tour"):  # when the turn has come to its end
+            if line.strip() in (*LEAVING, "/tour"):  # when the turn has come to its end
                 self.lines.put_back(line)
                 return
             if line.startswith("/"):

@@ -9,6 +9,8 @@ from pilothouse.domain.hidden_characters import visible
 from pilothouse.domain.modes import is_looser
 from pilothouse.domain.trust import FolderTrust
 from pilothouse.runtime.runtime import Runtime
+from pilothouse.terminal.approval import show_whole
+from pilothouse.terminal.foreign_text import quoted
 from pilothouse.terminal.lines import Lines
 from pilothouse.terminal.words import tell
 
@@ -85,7 +87,7 @@ async def use(runtime: Runtime, context_id: str, rest: str, language: Language) 
     if not words or any(not equals for _, equals, _ in pairs):
         raise InvalidInput(Code.COMMAND_USAGE, usage="/use SERVER PROMPT [NAME=VALUE…]")
     text = await runtime.server_prompt(server, words[0], {name: value for name, _, value in pairs})
-    print(visible(f"» {text}"))
+    print(quoted(f"» {text}"))
     await runtime.send(context_id, text)
 
 
@@ -106,11 +108,11 @@ async def offer_trust(runtime: Runtime, context_id: str, lines: Lines, language:
     found = await runtime.folder_trust(context_id)
     if found.status not in ("new", "changed"):
         return
-    print(_shown(found, language))
-    if not sys.stdin.isatty():  # what is piped in was not said about this
+    is_seen = await show_whole(_shown(found, language), lines, language) == "seen"
+    if not is_seen or not sys.stdin.isatty():  # what is piped in was not said about this
         print(tell("trust_left", language))
         return
-    answer = await lines.ask(tell("trust_ask", language))
+    answer = await lines.ask_now(tell("trust_ask", language))
     if (answer or "").strip().lower() in ("y", "yes", "是"):
         await runtime.trust_folder(context_id, found.digest)
         print(tell("trust_trusted", language))
@@ -133,8 +135,8 @@ async def _begin_as_it_says(runtime: Runtime, context_id: str) -> None:
 
 def _shown(found: FolderTrust, language: Language) -> str:
     parts = [tell(f"trust_{found.status}", language)]
-    parts += [f"--- .pilothouse/{name}\n{text.rstrip()}" for name, text in found.files.items()]
-    return visible("\n".join(parts))
+    parts += [quoted(f"--- .pilothouse/{name}\n{text.rstrip()}", is_exact=True) for name, text in found.files.items()]
+    return "\n".join(parts)
 
 
 async def own_command(runtime: Runtime, context_id: str, command: str, language: Language) -> None:

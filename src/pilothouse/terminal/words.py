@@ -76,6 +76,11 @@ _WORDS: dict[str, tuple[str, str]] = {
         "y = yes, n = no (n REASON), ! = always, a = all, e = edit the arguments, q = later > ",
         "y = 是，n = 否（n 理由），! = 总是，a = 全部，e = 修改参数，q = 稍后 > ",
     ),
+    "more": (
+        "Read on before you decide: Enter = next page ({number} of {count}), n = no, q = later > ",
+        "请先读完再决定：回车 = 下一页（{number}/{count}），n = 否，q = 稍后 > ",
+    ),
+    "question": ("The agent asks:", "智能体提问："),
     "not_understood": ("Please answer with one of these.", "请选择其中之一。"),
     "later": ("It waits. Press Enter to decide, or /cancel.", "它在等待。按回车作出决定，或 /cancel。"),
     "tour_end": ("That was all. /help shows the commands.", "以上就是全部。/help 显示命令。"),

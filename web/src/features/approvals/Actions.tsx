@@ -1,4 +1,5 @@
 /** The buttons of one call. They never scroll away, and for a dangerous call none of them is the obvious one. */
+import { useId } from "react";
 import type { CallShape } from "../../api/schema";
 import { ariaKeys, keysShown } from "../../app/shortcuts";
 import { useWords } from "../../i18n/words";
@@ -12,12 +13,15 @@ import { WORDS } from "./words";
 
 export function Actions({ dock, one: { call, sent } }: { dock: Deciding; one: Waiting }) {
   const t = useWords(WORDS);
+  const reason = useId();
   if (sent !== null) return <Submitting sent={sent} />;
+  const unread = dock.whyUnread([call]);
   return (
     <div className="actions">
       <Button
         kind={isDangerous(call) ? [] : "primary"}
-        whyNot={dock.off}
+        whyNot={dock.off ?? unread}
+        aria-describedby={unread === null ? undefined : reason}
         aria-keyshortcuts={isDangerous(call) ? undefined : "Enter 1"}
         onClick={() => decideOne(dock, call, "approve")}
       >
@@ -35,6 +39,11 @@ export function Actions({ dock, one: { call, sent } }: { dock: Deciding; one: Wa
         <kbd className="kbd">{keysShown("Mod+⌫")}</kbd>
       </Button>
       <More dock={dock} call={call} />
+      {unread !== null && (
+        <span id={reason} className="soft small">
+          {unread}
+        </span>
+      )}
     </div>
   );
 }

@@ -16,8 +16,9 @@ export function AlwaysPanel({ dock, call }: { dock: Deciding; call: CallShape })
   const [chosen, setChosen] = useState<RuleOffer["scope"] | undefined>(offers[0]?.scope);
   const offer = offers.find((each) => each.scope === chosen);
   const { here, forGood } = laddersOf(offers);
+  const whyNot = dock.off ?? dock.whyUnread([call]);
   const give = () => {
-    if (dock.off !== null || offer === undefined) return;
+    if (whyNot !== null || offer === undefined) return;
     dock.decide([{ id: call.id, digest: call.digest, verdict: "approve", always: offer.scope }]);
     dock.ask(null);
   };
@@ -37,7 +38,7 @@ export function AlwaysPanel({ dock, call }: { dock: Deciding; call: CallShape })
         <Button kind="quiet" onClick={() => dock.ask(null)}>
           {t("back")}
         </Button>
-        <Button type="submit" whyNot={dock.off}>
+        <Button type="submit" whyNot={whyNot}>
           {t("alwaysGive")}
         </Button>
       </div>

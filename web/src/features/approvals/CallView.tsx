@@ -6,6 +6,7 @@ import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/icons";
 import { visibleName, visibleText } from "../../ui/names";
+import { EndOfText } from "./readProgress";
 import { DiffView } from "./DiffView";
 import { Exact } from "./Exact";
 import { TextValue } from "./TextValue";
@@ -39,6 +40,7 @@ export function CallView({ call, workspace, isPast = false }: Given) {
         </p>
       )}
       <Arguments call={call} workspace={workspace} />
+      <EndOfText />
     </div>
   );
 }

@@ -9,6 +9,7 @@ import { Actions } from "./Actions";
 import { CallView } from "./CallView";
 import type { Deciding } from "./Dock";
 import { GroupActions, Rows } from "./Group";
+import { ReadTracker } from "./readProgress";
 import { JumpButton } from "./JumpButton";
 import { Panel } from "./Panel";
 import { essenceOf, titleOf } from "./tools";
@@ -77,8 +78,10 @@ function Body({ dock, one: { call } }: { dock: Deciding; one: Waiting }) {
   const t = useWords(WORDS);
   const language = useLanguage();
   return (
-    <div className="card-body">
-      <CallView call={call} workspace={dock.workspace} />
+    <div className="card-body" role="region" tabIndex={0} aria-label={t("wholeCall")}>
+      <ReadTracker key={call.digest} onRead={() => dock.markRead(call)}>
+        <CallView call={call} workspace={dock.workspace} />
+      </ReadTracker>
       {call.reason != null && (
         <p className="soft small">{isOffer(call) ? t("offerMeans") : say(call.reason, language)}</p>
       )}

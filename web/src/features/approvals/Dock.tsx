@@ -12,13 +12,14 @@ import { Card } from "./Card";
 import { countsOf, parseDiff } from "./diff";
 import type { Decision } from "./keys";
 import type { Asked } from "./Panel";
+import { focusUnread } from "./readProgress";
 import { decisionWords } from "./outcome";
 import { essenceOf, isDangerous, titleOf } from "./tools";
 import { type DockState, useDock } from "./useDock";
 import { focusCard, useDockFocus } from "./useDockFocus";
 import { useDockKeys } from "./useDockKeys";
 import { useTitleBadge } from "./useTitleBadge";
-import { chosenOf, unseen } from "./waiting";
+import { chosenOf } from "./waiting";
 import { WORDS } from "./words";
 import "./dock.css";
 
@@ -28,6 +29,10 @@ export interface Deciding extends DockState {
   ask(asked: Asked | null): void;
   isOpen(call: string): boolean;
   toggle(call: string): void;
+  /** All of the call was on the screen. */
+  markRead(call: CallShape): void;
+  /** Why these cannot be approved yet: not all of their text was on the screen. */
+  whyUnread(calls: readonly CallShape[]): string | null;
   isTicked(call: string): boolean;
   tick(call: string): void;
   /** What a decision about several is about: those that are ticked, else all that wait. */
@@ -44,7 +49,8 @@ function DockOf({ id }: { id: string }) {
   const dock = useDock(id);
   const element = useRef<HTMLElement>(null);
   const [asked, setAsked] = useState<Asked | null>(null);
-  const [opened, toggle] = useToggled();
+  const [closed, toggle] = useToggled();
+  const [read, setRead] = useState<ReadonlySet<string>>(new Set());
   const [ticked, tick] = useToggled();
   const times = useDockFocus(dock, element);
   const calls = dock.waiting.filter(({ sent }) => sent === null).map(({ call }) => call);
@@ -57,8 +63,13 @@ function DockOf({ id }: { id: string }) {
       setAsked(next);
       if (next === null) focusCard(asked?.calls[0]?.id ?? null);
     },
-    isOpen: (call) => opened.has(call),
+    isOpen: (call) => !closed.has(call),
     toggle,
+    markRead: (call) => setRead((old) => new Set([...old, call.digest])),
+    whyUnread(of) {
+      const n = of.filter((call) => !read.has(call.digest)).length;
+      return n === 0 ? null : t("readFirst", { n });
+    },
     isTicked: (call) => ticked.has(call),
     tick,
     chosen: chosenOf(calls, ticked),
@@ -72,10 +83,12 @@ function DockOf({ id }: { id: string }) {
       dock.decide(of.map(({ id: name, digest }) => ({ id: name, verdict, digest })));
     const { chosen } = deciding;
     const isAboutAll = decision === "approveAll";
-    const hidden = dock.waiting.length > 1 ? unseen(isAboutAll ? chosen : [call], deciding.isOpen) : [];
+    const unread = deciding.whyUnread(isAboutAll ? chosen : [call]);
     const isApproving = isAboutAll || decision === "approve" || decision === "always";
-    if (isApproving && hidden.length > 0) announce(t("lookFirst", { n: hidden.length }), true);
-    else if (decision === "approve" || decision === "reject") each(decision, [call]);
+    if (isApproving && unread !== null) {
+      announce(unread, true);
+      focusUnread(element.current);
+    } else if (decision === "approve" || decision === "reject") each(decision, [call]);
     else if (decision === "rejectAll") each("reject", chosen);
     else if (isAboutAll && (calls.length > 1 || !isDangerous(call))) each("approve", chosen);
     else if (decision === "always" || decision === "reason") setAsked({ kind: decision, calls: [call] });

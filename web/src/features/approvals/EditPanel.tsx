@@ -22,7 +22,7 @@ export function EditPanel({ dock, call }: { dock: Deciding; call: CallShape }) {
   const schema =
     useAsked("GET /api/tools", {}).value?.items.find((tool) => tool.name === call.tool)?.parameters ?? null;
   const checked = checkArguments(text, call.arguments, schema);
-  const whyNot = dock.off ?? (checked.is === "good" ? null : wordsOf(checked, t));
+  const whyNot = dock.off ?? dock.whyUnread([call]) ?? (checked.is === "good" ? null : wordsOf(checked, t));
   const send = async () => {
     if (whyNot !== null || checked.is !== "good") return;
     const decision = { id: call.id, digest: call.digest, verdict: "approve", arguments: checked.value } as const;

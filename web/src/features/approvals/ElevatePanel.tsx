@@ -7,7 +7,6 @@ import { Button } from "../../ui/Button";
 import { ProblemNote } from "../../ui/ProblemNote";
 import type { Deciding } from "./Dock";
 import { PanelFrame } from "./Panel";
-import { unseen } from "./waiting";
 import { WORDS } from "./words";
 
 const CALLS_AT_MOST = 100;
@@ -22,8 +21,8 @@ export function ElevatePanel({ dock }: { dock: Deciding }) {
   const [minutes, setMinutes] = useState(10);
   const body: ElevationBody = end === "calls" ? { calls } : end === "minutes" ? { minutes } : { turn: true };
   const waiting = dock.waiting.map(({ call }) => call); // all of them may start at once
-  const hidden = waiting.length > 1 ? unseen(waiting, dock.isOpen) : [];
-  const whyNot = dock.off ?? (hidden.length > 0 ? t("lookFirst", { n: hidden.length }) : null);
+  const unread = dock.whyUnread(waiting);
+  const whyNot = dock.off ?? unread;
   const send = async () => {
     if (whyNot !== null) return;
     dock.claim(waiting);
@@ -73,7 +72,7 @@ export function ElevatePanel({ dock }: { dock: Deciding }) {
         <Button kind="quiet" onClick={() => dock.ask(null)}>
           {t("back")}
         </Button>
-        {hidden.length > 0 && <span className="soft small">{t("lookFirst", { n: hidden.length })}</span>}
+        {unread !== null && <span className="soft small">{unread}</span>}
         <Button type="submit" whyNot={whyNot}>
           {t("elevateGo")}
         </Button>

@@ -1,18 +1,18 @@
 /** Several calls that wait together: a row each, and decisions about all of them or those that are ticked. */
-import type { KeyboardEvent } from "react";
+import { type KeyboardEvent, useId } from "react";
 import { ariaKeys, keysShown } from "../../app/shortcuts";
 import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
 import type { Deciding } from "./Dock";
 import { GroupRow } from "./GroupRow";
 import { isDangerous } from "./tools";
-import { unseen } from "./waiting";
 import { WORDS } from "./words";
 import "./group.css";
 
 export function Rows({ dock }: { dock: Deciding }) {
+  const t = useWords(WORDS);
   return (
-    <div className="card-body card-rows" onKeyDown={walk}>
+    <div className="card-body card-rows" role="region" tabIndex={0} aria-label={t("wholeCall")} onKeyDown={walk}>
       {dock.waiting.map((one) => (
         <GroupRow key={one.call.id} dock={dock} one={one} />
       ))}
@@ -24,7 +24,8 @@ export function GroupActions({ dock }: { dock: Deciding }) {
   const t = useWords(WORDS);
   const { chosen } = dock;
   const isAll = !chosen.some((call) => dock.isTicked(call.id));
-  const hidden = unseen(chosen, dock.isOpen);
+  const unread = dock.whyUnread(chosen);
+  const reason = useId();
   const n = chosen.length;
   const decide = (verdict: "approve" | "reject") =>
     dock.decide(chosen.map((call) => ({ id: call.id, digest: call.digest, verdict })));
@@ -32,7 +33,8 @@ export function GroupActions({ dock }: { dock: Deciding }) {
     <div className="actions">
       <Button
         kind={chosen.some(isDangerous) ? [] : "primary"}
-        whyNot={dock.off ?? (hidden.length > 0 ? t("lookFirst", { n: hidden.length }) : null)}
+        whyNot={dock.off ?? unread}
+        aria-describedby={unread === null ? undefined : reason}
         aria-keyshortcuts="Shift+Enter"
         onClick={() => decide("approve")}
       >
@@ -56,7 +58,11 @@ export function GroupActions({ dock }: { dock: Deciding }) {
       >
         {t("tell")}
       </Button>
-      {hidden.length > 0 && <span className="soft small">{t("lookFirst", { n: hidden.length })}</span>}
+      {unread !== null && (
+        <span id={reason} className="soft small">
+          {unread}
+        </span>
+      )}
     </div>
   );
 }

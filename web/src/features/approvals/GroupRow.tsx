@@ -10,8 +10,9 @@ import { countWords, countsOf, parseDiff } from "./diff";
 import type { Deciding } from "./Dock";
 import { Exact } from "./Exact";
 import { JumpButton } from "./JumpButton";
+import { ReadTracker } from "./readProgress";
 import { essenceOf, isDangerous, risksOf, titleOf } from "./tools";
-import { isOffer, unseen, type Waiting } from "./waiting";
+import { isOffer, type Waiting } from "./waiting";
 import { WORDS } from "./words";
 
 export function GroupRow({ dock, one: { call, sent } }: { dock: Deciding; one: Waiting }) {
@@ -59,7 +60,7 @@ export function GroupRow({ dock, one: { call, sent } }: { dock: Deciding; one: W
           <span className="row-buttons">
             <Button
               kind="small"
-              whyNot={dock.off ?? (unseen([call], dock.isOpen).length > 0 ? t("lookFirst", { n: 1 }) : null)}
+              whyNot={dock.off ?? dock.whyUnread([call])}
               onClick={() => decideOne(dock, call, "approve")}
             >
               {t(isOffer(call) ? "approveOffer" : "approve")}
@@ -78,7 +79,9 @@ export function GroupRow({ dock, one: { call, sent } }: { dock: Deciding; one: W
       )}
       {isOpen && (
         <div className="row-body">
-          <CallView call={call} workspace={dock.workspace} />
+          <ReadTracker key={call.digest} onRead={() => dock.markRead(call)}>
+            <CallView call={call} workspace={dock.workspace} />
+          </ReadTracker>
           {sent === null && (
             <div className="actions">
               <More dock={dock} call={call} />

@@ -1,6 +1,7 @@
 /** Many lines in a box that scrolls. Of very many, only those that are seen are drawn. */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useRef } from "react";
+import { EndOfText } from "./readProgress";
 import { WINDOWED } from "./texts";
 
 interface Given {
@@ -20,6 +21,7 @@ export function Lines({ count, label, extraClass = "", drawLine }: Given) {
       {Array.from({ length: count }, (_, index) => (
         <div key={index}>{drawLine(index)}</div>
       ))}
+      <EndOfText />
     </div>
   );
 }
@@ -46,6 +48,7 @@ function WindowedLines({ count, label, extraClass, drawLine }: Given) {
             {drawLine(item.index)}
           </div>
         ))}
+        <EndOfText />
       </div>
     </div>
   );

@@ -1,11 +1,11 @@
-/** A text that may be long: its beginning, then all of it in a box that scrolls. All of it can always be reached. */
+/** A text that may be long: its beginning, then all of it in a box that scrolls. Where it must be read, all of it at once. */
 import { useMemo, useState } from "react";
-import { useLanguage } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
 import { CopyAll } from "./CopyAll";
 import { Exact } from "./Exact";
 import { Lines } from "./Lines";
+import { useMustBeRead } from "./readProgress";
 import { piecesOf, previewOf, sizeOf } from "./texts";
 import { WORDS } from "./words";
 
@@ -18,9 +18,12 @@ interface Given {
 
 export function TextValue({ text, label, isCommand = false }: Given) {
   const t = useWords(WORDS);
-  const language = useLanguage();
-  const [isWhole, setWhole] = useState(false);
+  const [isAsked, setAsked] = useState(false);
+  const mustBeRead = useMustBeRead();
   const preview = useMemo(() => previewOf(text), [text]);
+  const isLong = preview.rest !== "";
+  const isWhole = isLong && (mustBeRead || isAsked);
+  const size = { n: preview.lines, size: sizeOf(preview.bytes) };
   return (
     <div className={isCommand ? "text-value is-command" : "text-value"}>
       {isWhole ? (
@@ -31,11 +34,10 @@ export function TextValue({ text, label, isCommand = false }: Given) {
         </pre>
       )}
       <div className="text-foot">
-        {preview.rest !== "" && (
-          <Button kind={["quiet", "small"]} aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
-            {isWhole
-              ? t("showLess")
-              : t("showAll", { n: preview.lines.toLocaleString(language), size: sizeOf(preview.bytes) })}
+        {isLong && mustBeRead && <span className="text-size soft small">{t("wholeSize", size)}</span>}
+        {isLong && !mustBeRead && (
+          <Button kind={["quiet", "small"]} aria-expanded={isWhole} onClick={() => setAsked(!isAsked)}>
+            {isWhole ? t("showLess") : t("showAll", size)}
           </Button>
         )}
         <CopyAll text={text} />

@@ -2,7 +2,7 @@
 export const PREVIEW_LINES = 12;
 export const PREVIEW_LETTERS = 2_000;
 /** More lines than this are drawn only where they are seen. */
-export const WINDOWED = 2_000;
+export const WINDOWED = 400;
 const LONGEST_PIECE = 2_000;
 
 export interface Preview {

@@ -42,11 +42,6 @@ export function essenceOf(call: Pick<CallShape, "arguments">, workspace: string 
   return oneLine(PATHS.has(name) ? withinWorkspace(value, workspace) : value);
 }
 
-/** Whether the line of a command is the command, to the letter: its end may matter more than its beginning. */
-export function isWholeOnLine(call: Pick<CallShape, "tool" | "arguments">): boolean {
-  return call.tool !== "execute" || essenceOf(call, null) === argumentsOf(call).command;
-}
-
 /** On one line, with long blanks made short: here it only says which call is meant. */
 function oneLine(text: string): string {
   const line = visibleText(text.slice(0, 4 * AT_MOST))
@@ -99,11 +94,18 @@ const RISKS: Words = {
   ],
   padding: ["Long stretches of blanks: something may stand out of sight.", "有大段空白：可能有内容被移出视线。"],
   "invisible characters": [
-    "It holds invisible characters. They are shown as \\u{…}.",
-    "含有不可见字符，以 \\u{…} 显示。",
+    "The text has invisible characters. They are shown as ⟨U+…⟩.",
+    "文本含有不可见字符，以 ⟨U+…⟩ 显示。",
+  ],
+  "unusual blanks": [
+    "The text has blanks that are no spaces. They are shown as ⟨U+…⟩.",
+    "文本含有并非普通空格的空白，以 ⟨U+…⟩ 显示。",
   ],
   "long numbers": ["It holds a number that is too long to be shown exactly.", "含有无法精确显示的过长数字。"],
-  "look-alike letters": ["It holds letters that look like others.", "含有形似其他字母的字符。"],
+  "look-alike letters": [
+    "The text has letters or signs that look like others: read names and paths with care.",
+    "文本含有形似其他字符的字母或符号：请仔细核对名称和路径。",
+  ],
 };
 const OWN_RISK = ["Marked by its tool: {mark}.", "工具标记：{mark}。"] as const;
 

@@ -1,7 +1,6 @@
 /** What waits for a decision, what is being decided, and what somebody else has decided meanwhile. */
 import type { CallShape, OneDecision, Problem } from "../../api/schema";
 import type { State } from "../../store/state";
-import { isDangerous, isWholeOnLine } from "./tools";
 
 export interface Waiting {
   readonly call: CallShape;
@@ -73,11 +72,6 @@ export function answeredElsewhere(
 export function recordOf(state: State, id: string, call: CallShape): CallShape {
   const message = state.contexts[id]?.messages[call.message_id]?.message;
   return (message?.type === "tool_request" ? message.calls.find((each) => each.id === call.id) : undefined) ?? call;
-}
-
-/** Those among several that nobody has opened although they are dangerous, or more than their line can say. */
-export function unseen(calls: readonly CallShape[], isOpen: (id: string) => boolean): readonly CallShape[] {
-  return calls.filter((call) => (isDangerous(call) || !isWholeOnLine(call)) && !isOpen(call.id));
 }
 
 /** Those that are ticked, as far as they still wait; all of them where none is. */

@@ -1,4 +1,5 @@
 /** What a folder brings of its own: whole, with what it would do, before anybody lets it count. */
+import { useState } from "react";
 import type { FolderTrust } from "../../api/schema";
 import { useAsked, useDoing, useLanguage, usePage } from "../../app/page";
 import { useWords } from "../../i18n/words";
@@ -7,6 +8,8 @@ import { Dialog } from "../../ui/Dialog";
 import { visibleText } from "../../ui/names";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { timeOf } from "../../ui/times";
+import { Exact } from "../approvals/Exact";
+import { EndOfText, ReadTracker } from "../approvals/readProgress";
 import { Skeleton } from "./Skeleton";
 import { trustChanged } from "./TrustNotice";
 import "./trust.css";
@@ -42,6 +45,7 @@ const WORDS = {
   ],
   persona: ["A persona: words for the model, and fewer tools.", "角色：给模型的说明，以及更少的工具。"],
   program: ["Files of the folder that these programs are started with:", "这些程序启动时使用的文件："],
+  readFirst: ["Scroll to the end of every file before you trust it", "信任前请先将每个文件滚动查看到末尾"],
   trust: ["Trust what is shown", "信任所示内容"],
   distrust: ["Trust it no longer", "不再信任"],
   close: ["Not now", "暂不"],
@@ -59,6 +63,7 @@ export function TrustDialog({ id, onClose }: { id: string; onClose(): void }) {
   const language = useLanguage();
   const { api } = usePage();
   const doing = useDoing();
+  const [read, setRead] = useState<string | null>(null);
   const path = { context_id: id };
   const asked = useAsked("GET /api/contexts/{context_id}/trust", { path });
   const found = asked.value;
@@ -98,6 +103,7 @@ export function TrustDialog({ id, onClose }: { id: string; onClose(): void }) {
             {isUntrusted && (
               <Button
                 disabled={doing.isBusy}
+                whyNot={read === found.digest ? null : t("readFirst")}
                 onClick={() =>
                   void decide(() =>
                     api("PUT /api/contexts/{context_id}/trust", { path, body: { digest: found.digest } }),
@@ -123,27 +129,34 @@ export function TrustDialog({ id, onClose }: { id: string; onClose(): void }) {
             <code className="small">{visibleText(found.folder)}</code>
           </>
         )}
-        {files.map(([name, text]) => (
-          <section key={name} className="trust-file">
-            <h3>
-              <code>.pilothouse/{visibleText(name)}</code>
-            </h3>
-            <p className={meaningOf(name) === "servers" ? "trust-danger" : "soft"}>{t(meaningOf(name))}</p>
-            <pre tabIndex={0}>{visibleText(text)}</pre>
-          </section>
-        ))}
-        {programs.length > 0 && (
-          <section>
-            <p>{t("program")}</p>
-            <ul className="trust-programs">
-              {programs.map((name) => (
-                <li key={name}>
-                  <code>{visibleText(name)}</code>
-                </li>
-              ))}
-            </ul>
-          </section>
-        )}
+        {isUntrusted && read !== found.digest && <p className="soft small">{t("readFirst")}</p>}
+        <ReadTracker key={found?.digest ?? ""} onRead={() => setRead(found?.digest ?? null)}>
+          {files.map(([name, text]) => (
+            <section key={name} className="trust-file">
+              <h3>
+                <code>.pilothouse/{visibleText(name)}</code>
+              </h3>
+              <p className={meaningOf(name) === "servers" ? "trust-danger" : "soft"}>{t(meaningOf(name))}</p>
+              <pre tabIndex={0}>
+                <Exact text={text} />
+                <EndOfText />
+              </pre>
+            </section>
+          ))}
+          {programs.length > 0 && (
+            <section>
+              <p>{t("program")}</p>
+              <ul className="trust-programs">
+                {programs.map((name) => (
+                  <li key={name}>
+                    <code>{visibleText(name)}</code>
+                  </li>
+                ))}
+              </ul>
+            </section>
+          )}
+          <EndOfText />
+        </ReadTracker>
       </div>
     </Dialog>
   );

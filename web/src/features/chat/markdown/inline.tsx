@@ -18,7 +18,7 @@ interface Props {
 }
 
 export function Inline({ tokens, depth = 0, isInLink = false }: Props): ReactNode {
-  if (depth > DEEPEST) return tokens.map((token) => token.raw).join("");
+  if (depth > DEEPEST) return visibleText(tokens.map((token) => token.raw).join(""));
   return tokens.map((token, index) => <InlineToken key={index} token={token} depth={depth + 1} isInLink={isInLink} />);
 }
 
@@ -29,16 +29,16 @@ interface TokenProps {
 }
 
 function InlineToken({ token, depth, isInLink }: TokenProps): ReactNode {
-  if (!isMarked(token)) return token.raw;
+  if (!isMarked(token)) return visibleText(token.raw);
   const inside = (tokens: readonly Token[]): ReactElement => (
     <Inline tokens={tokens} depth={depth} isInLink={isInLink} />
   );
   switch (token.type) {
     case "text":
       if (token.tokens !== undefined) return inside(token.tokens);
-      return token.escaped === true ? token.text : withoutEntities(token.text);
+      return visibleText(token.escaped === true ? token.text : withoutEntities(token.text));
     case "escape":
-      return token.text;
+      return visibleText(token.text);
     case "strong":
       return <strong>{inside(token.tokens)}</strong>;
     case "em":
@@ -56,9 +56,9 @@ function InlineToken({ token, depth, isInLink }: TokenProps): ReactNode {
     case "checkbox":
       return <Checkbox isChecked={token.checked} />;
     case "html":
-      return LINE_BREAK.test(token.text) ? <br /> : token.text;
+      return LINE_BREAK.test(token.text) ? <br /> : visibleText(token.text);
     default:
-      return token.raw;
+      return visibleText(token.raw);
   }
 }
 
@@ -73,7 +73,7 @@ function Link({
 }): ReactNode {
   const href = link.autolink === true ? link.href : withoutEntities(link.href);
   const url = safeAddress(href);
-  const text = link.autolink === true ? link.text : <Inline tokens={link.tokens} depth={depth} isInLink />;
+  const text = link.autolink === true ? visibleText(link.text) : <Inline tokens={link.tokens} depth={depth} isInLink />;
   if (url === undefined || isInLink) {
     return link.text === href ? (
       text
