@@ -211,7 +211,7 @@ def test_a_conversation_line_by_line(command: Command) -> None:
         "🛡️",
         "+written",
         "Written.",
-        "? Which?",
+        "│ Which?",
         "I see.",
         "no command /nonsense",
         "Only talks",

@@ -23,6 +23,7 @@ story("a second click decides nothing that has only just moved under it", async 
   expect(await approve.count()).toBe(2);
   await clock.resume();
   await clock.fastForward(600);
+  await screen.readsCalls();
   await screen.decision("approveAll", { n: 2 }).click();
   await screen.reads("Done.");
   expect(await file("b.txt")).toBe("b.txt\n");

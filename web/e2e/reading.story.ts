@@ -19,6 +19,9 @@ story("a long command is approved only after its end was on the screen", async (
   await approve.click({ force: true });
   await expect(file("ran.txt")).rejects.toThrow();
   await screen.page.keyboard.press("End"); // Enter has led the focus to the box that is not read yet
+  await expect.poll(() => screen.page.locator(".card .lines .end-of-text:not([data-reached])").count()).toBe(0);
+  await screen.page.keyboard.press("Enter"); // and now to the card around it
+  await screen.page.keyboard.press("End");
   await screen.isReady(approve);
   await reason.waitFor({ state: "detached" });
   await screen.page.keyboard.press("Enter");

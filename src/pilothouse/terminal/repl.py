@@ -265,6 +265,7 @@ class Conversation:
             words = say_state((await self._live()).state, self.language)
             quiet = asyncio.get_running_loop().time() - self._quiet_since
             if words and words != told and quiet >= _PATIENCE and not self.lines.is_asking:
+                self._stream.end()
                 print(visible(f"… {words}"), flush=True)
                 told = words
 

@@ -7,7 +7,7 @@ from pilothouse.domain.exit_status import describe_exit, is_failure
 from pilothouse.domain.messages import ErrorMessage, Processing, SystemControl, Text, ToolRequest, ToolResult
 from pilothouse.domain.states import TransientError
 from pilothouse.domain.values import MessageId
-from pilothouse.runtime.following import At, Event, Piece, Prints, Seen
+from pilothouse.runtime.following import At, Cut, Event, Piece, Prints, Seen
 from pilothouse.terminal.foreign_text import QuotedStream, quoted
 from pilothouse.terminal.words import tell
 
@@ -15,7 +15,7 @@ from pilothouse.terminal.words import tell
 def show_event(event: Event, language: Language, stream: QuotedStream, typed: Collection[MessageId] = ()) -> None:
     """`stream` prints the answer as it comes. `typed` are the messages that stand on the screen already, because the
     person has just typed them."""
-    if not isinstance(event, Piece):
+    if isinstance(event, Cut | Seen | Prints) or (isinstance(event, At) and isinstance(event.state, TransientError)):
         stream.end()
     match event:
         case Piece(text=text):
