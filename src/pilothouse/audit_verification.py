@@ -7,10 +7,10 @@ from pilothouse.ambient import SystemAmbient, timestamp
 from pilothouse.domain.audit import chain_reason, check_chain
 from pilothouse.domain.codes import Code, Language, Reason, say
 from pilothouse.domain.errors import NotFound, StoreError
+from pilothouse.domain.hidden_characters import visible
 from pilothouse.domain.values import ContextId, Value
 from pilothouse.settings import Settings
 from pilothouse.storage.files.store import FileStore
-from pilothouse.terminal.clean import visible
 from pilothouse.terminal.run import Exit
 
 _GOOD = frozenset({Code.AUDIT_WHOLE, Code.AUDIT_NOT_CONFIRMED})
