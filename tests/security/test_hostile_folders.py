@@ -26,7 +26,7 @@ DONE = Answer(text="done")
 TOOLS = str(Path(sys.executable).parent)
 # These run something when the same commands are given to a plain shell: the oracle sees it.
 STRIKING = ("fsmonitor", "filters", "textconv", "external_diff", "diff_driver", "include_if", "worktree", "submodule")
-sandboxed = pytest.mark.skipif(not confinement.has_sandbox(), reason="the kernel has no Landlock")
+sandboxed = pytest.mark.skipif(not confinement.kernel().is_complete, reason="the kernel has no Landlock")
 
 
 @pytest.fixture(params=MAKERS)

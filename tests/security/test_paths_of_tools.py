@@ -528,7 +528,7 @@ async def test_an_upload_follows_no_link_of_the_workspace(tmp_path: Path, target
 # without a kernel that keeps a program to its workspace
 
 
-@pytest.mark.skipif(not confinement.has_sandbox(), reason="the kernel has no Landlock")
+@pytest.mark.skipif(not confinement.kernel().is_complete, reason="the kernel has no Landlock")
 async def test_every_path_in_a_line_is_held_to_the_workspace(tmp_path: Path) -> None:
     """Not only the first: a command that runs by itself reads none of them."""
     root = tmp_path / "proj"

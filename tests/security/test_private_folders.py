@@ -24,7 +24,7 @@ from pilothouse.tools.builtin.search import Grep, GrepArguments, find_ripgrep
 from pilothouse.tools.ocr import read_text
 from tests.pictures import picture
 
-pytestmark = pytest.mark.skipif(not confinement.has_sandbox(), reason="the kernel does not keep every promise")
+pytestmark = pytest.mark.skipif(not confinement.kernel().is_complete, reason="the kernel does not keep every promise")
 
 SOURCE = Path(pilothouse.__file__).parent
 PATH = "/usr/local/bin:/usr/bin:/bin"

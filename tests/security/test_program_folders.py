@@ -19,7 +19,7 @@ from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import Job
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
 
-pytestmark = pytest.mark.skipif(not confinement.has_sandbox(), reason="the kernel has no Landlock")
+pytestmark = pytest.mark.skipif(not confinement.kernel().is_complete, reason="the kernel has no Landlock")
 
 SECRETS = (
     ".ssh/id",

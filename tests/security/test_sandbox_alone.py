@@ -28,7 +28,7 @@ from tests.security import running
 from tests.security.cases import SHELL, Case
 from tests.security.hostile import tree
 
-pytestmark = pytest.mark.skipif(not confinement.has_sandbox(), reason="the kernel has no Landlock")
+pytestmark = pytest.mark.skipif(not confinement.kernel().is_complete, reason="the kernel has no Landlock")
 
 NOBODY = 65534
 IS_ROOT = os.geteuid() == 0

@@ -26,7 +26,7 @@ from pilothouse.tools.builtin.execute import Execute
 from tests.pictures import SIGNATURE
 from tests.server.lending import DONE, builtins, furnished, runs, says, writes
 
-needs_landlock = pytest.mark.skipif(not confinement.has_sandbox(), reason="the kernel has no Landlock")
+needs_landlock = pytest.mark.skipif(not confinement.kernel().is_complete, reason="the kernel has no Landlock")
 SHOW = 'cat "$PILOTHOUSE_UPLOADS/data.csv"'
 
 

@@ -234,6 +234,6 @@ def test_a_line_of_many_commands_is_looked_at_within_a_bound(tmp_path: Path) -> 
     for number in range(40):
         put(tmp_path / f"d{number}/package.json", "{}")
     line = "; ".join(f"cd d{number % 40}; node . n{number}" for number in range(300))
-    files = inspect_files(judge(line), str(tmp_path), tmp_path.stat(), os.environ["PATH"])
+    files = inspect_files(judge(line), str(tmp_path), tmp_path.stat(), os.environ["PATH"], runs_by_itself=False)
     assert len(files.folders) == MAX_FOLDERS
     assert files.basis.endswith(PARTIAL_BASIS)

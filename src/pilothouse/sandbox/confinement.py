@@ -54,11 +54,6 @@ def kernel() -> Kernel:
     return Kernel(landlock=landlock.abi(), filter=seccomp.is_available())
 
 
-def has_sandbox() -> bool:
-    """Whether the kernel keeps every promise of the sandbox."""
-    return kernel().is_complete
-
-
 def only_reading(
     readable: Sequence[str],
     environment: Mapping[str, str],

@@ -14,7 +14,6 @@ from typing import NamedTuple
 from pilothouse.domain.calls import PARTIAL_BASIS
 from pilothouse.domain.lines import UNKNOWN_WORD
 from pilothouse.domain.runner_files import PACKAGE, first_files, is_runner, package_words
-from pilothouse.sandbox import confinement
 from pilothouse.sandbox.shell import Judgement
 from pilothouse.sandbox.shell.wrappers import INTERPRETERS, SHELLS
 
@@ -45,15 +44,18 @@ class CommandFiles(NamedTuple):
         return not self.has_all_folders or any(map(os.path.lexists, paths))
 
 
-def inspect_files(judgement: Judgement, start: str, place: os.stat_result, path: str | None) -> CommandFiles:
+def inspect_files(
+    judgement: Judgement, start: str, place: os.stat_result, path: str | None, *, runs_by_itself: bool
+) -> CommandFiles:
     """The state of a line's files; `start` is its working directory, `place` the identity of that folder."""
-    return _Inspection(judgement, start, path).result(place)
+    return _Inspection(judgement, start, path, runs_by_itself).result(place)
 
 
 class _Inspection:
-    def __init__(self, judgement: Judgement, start: str, path: str | None) -> None:
+    def __init__(self, judgement: Judgement, start: str, path: str | None, runs_by_itself: bool) -> None:
         self._judgement = judgement
         self._path = path
+        self._runs_by_itself = runs_by_itself
         self._bytes_left = MAX_HASHED_BYTES
         self._states: dict[str, str] = {}
         self._words = [] if judgement.read_only else _pieces((*judgement.named, *judgement.read, *judgement.redirected))
@@ -146,7 +148,7 @@ class _Inspection:
     def _is_complete(self) -> bool:
         """Whether the files that were looked at are all that the line itself names to be run."""
         judgement = self._judgement
-        if judgement.read_only and (judgement.strict or confinement.has_sandbox()):
+        if self._runs_by_itself:
             return True  # the kernel stops what a folder would make a program do
         if not self._has_all_folders or self._lookups_left < 0:
             return False

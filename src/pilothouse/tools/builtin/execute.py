@@ -4,7 +4,6 @@ import asyncio
 import codecs
 import contextlib
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -14,19 +13,20 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from pilothouse.domain.calls import Effect
-from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.exit_status import describe_exit
 from pilothouse.domain.lines import CommandLine
 from pilothouse.domain.promises import Kernel
 from pilothouse.sandbox import confinement, processes
 from pilothouse.sandbox.confinement import Confinement
-from pilothouse.sandbox.file_names import escape, unescape
+from pilothouse.sandbox.file_names import unescape
 from pilothouse.sandbox.shell import Judgement, judge
-from pilothouse.sandbox.workspace import Workspace, real_path
+from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.artifacts import UPLOADS
 from pilothouse.tools.base import Arguments, Category, Job, PathText, Prepared, ToolOutput
 from pilothouse.tools.builtin.command_files import CommandFiles, inspect_files
+from pilothouse.tools.builtin.command_limits import CommandLimits
 from pilothouse.tools.results import Output
 from pilothouse.tools.threads import in_thread
 from pilothouse.tools.undo.command_recorder import CommandRecorder
@@ -35,35 +35,6 @@ Sandbox = Literal["off", "workspace"]
 _HAS_PROC = Path("/proc/self/fd").is_dir()
 # The kernel takes 128 KiB for one argument of a program: what is longer belongs into a script.
 MAX_COMMAND_CHARACTERS = 100_000
-_MAX_CHECKED_PATHS = 10_000
-_NAMED_AT_MOST = 20
-_GIT_RECORDS = frozenset({"add", "commit", "stage"})
-_FILE_WRITERS = frozenset(
-    {
-        *("tee", "cp", "mv", "ln", "install", "rsync", "scp", "dd", "touch", "truncate", "sponge", "split", "csplit"),
-        *(
-            "sed",
-            "gsed",
-            "perl",
-            "awk",
-            "gawk",
-            "sort",
-            "yq",
-            "dasel",
-            "patch",
-            "ed",
-            "ex",
-            "vi",
-            "vim",
-            "nvim",
-            "nano",
-        ),
-        *("mkdir", "rm", "rmdir", "unlink", "shred", "chmod", "chown", "setfacl", "mkfifo", "mknod", "link", "symlink"),
-        *("git", "hg", "tar", "bsdtar", "unzip", "cpio", "pax", "7z", "gzip", "gunzip", "curl", "wget", "openssl"),
-    }
-)
-_UPLOADS_VARIABLE = re.compile(r"\$PILOTHOUSE_UPLOADS\b|\$\{PILOTHOUSE_UPLOADS\}")
-_HOME, _TO_END = re.compile(r"~(?=/)|\$HOME\b|\$\{HOME\}"), r"[^\s'\";|&<>()]*"
 _REFUSED = (
     "[This command ran where nothing can be written, no connection be made, no process outside be reached, and of "
     "files only the workspace and the system be read: the kernel refused what it tried beyond that.]"
@@ -100,18 +71,23 @@ class Execute:
         self._kernel = kernel or confinement.kernel()
 
     async def prepare(self, arguments: ExecuteArguments, workspace: Workspace) -> Prepared:
-        judgement: Judgement = await in_thread(judge, arguments.command)
+        prepared: Prepared = await in_thread(self._prepared, arguments, workspace)
+        return prepared
+
+    def _prepared(self, arguments: ExecuteArguments, workspace: Workspace) -> Prepared:
+        judgement = judge(arguments.command)
         in_shell = workspace.without_mounts()
-        limit: Reason | None = await in_thread(_limit, arguments, judgement, workspace)
-        files = await in_thread(self._files, arguments, in_shell) if limit is None else None
+        limits = CommandLimits(arguments.command, judgement, arguments.cwd, workspace)
+        limit = in_shell.limit(arguments.cwd) or limits.broken()
+        files = self._files(judgement, arguments.cwd, in_shell) if limit is None else None
         return Prepared(
             effect="read_only" if self._only_reads(judgement) else "mutating",
             limit=limit,
             preview=arguments.command,
             dangerous=_dangers(judgement, files),
-            line=await in_thread(self._line, judgement, workspace),
+            line=self._line(judgement, workspace),
             basis=files.basis if files is not None else None,
-            ask=await in_thread(_ask, arguments, judgement, in_shell) if limit is None else None,
+            ask=limits.asking() if limit is None else None,
         )
 
     def _only_reads(self, judgement: Judgement) -> bool:
@@ -129,23 +105,26 @@ class Execute:
             return CommandLine(commands=line.commands, hidden=line.hidden)
         return line
 
-    def _files(self, arguments: ExecuteArguments, workspace: Workspace) -> CommandFiles:
+    def _files(self, judgement: Judgement, cwd: str, workspace: Workspace) -> CommandFiles:
         """Raises: ToolError for a working directory that cannot be entered."""
-        with workspace.directory(arguments.cwd) as fd:
+        with workspace.directory(cwd) as fd:
             place = os.fstat(fd)  # the folder itself: what its path leads to may change
-        start = os.path.join(workspace.root, unescape(arguments.cwd))
-        return inspect_files(judge(arguments.command), start, place, self._environment.get("PATH"))
+        start = os.path.join(workspace.root, unescape(cwd))
+        runs_by_itself = self._only_reads(judgement)
+        return inspect_files(judgement, start, place, self._environment.get("PATH"), runs_by_itself=runs_by_itself)
 
     async def run(self, arguments: ExecuteArguments, job: Job) -> ToolOutput:
         if "\0" in arguments.command:
             raise ToolError(Code.INVALID_ARGUMENTS, tool=self.name, detail="the command holds a NUL character")
+        judgement: Judgement = await in_thread(judge, arguments.command)
         if job.basis is not None:
-            files: CommandFiles = await in_thread(self._files, arguments, job.workspace.without_mounts())
+            in_shell = job.workspace.without_mounts()
+            files: CommandFiles = await in_thread(self._files, judgement, arguments.cwd, in_shell)
             if files.basis != job.basis:
                 raise ToolError(Code.FILE_CHANGED, path=arguments.command)
         if job.confined:
             # The call may have been decided before a restart, on a kernel that kept more.
-            if not self._kernel.is_complete and not (await in_thread(judge, arguments.command)).strict:
+            if not self._kernel.is_complete and not judgement.strict:
                 raise ToolError(Code.SANDBOX_INCOMPLETE)
             return await self._in_shell(arguments, job, None)
         with _temporary(self._sandbox) as temporary:
@@ -228,93 +207,6 @@ def _told(output: Output, status: int | None, confined: Confinement) -> str:
     if confined.kind != "no" and confinement.was_refused(text):
         text += f"\n{_REFUSED if confined.kind == 'read_only' else _REFUSED_OUTSIDE}"
     return text
-
-
-def _limit(arguments: ExecuteArguments, judgement: Judgement, workspace: Workspace) -> Reason | None:
-    """The hard limit that a command breaks."""
-    limit = workspace.without_mounts().limit(arguments.cwd)
-    return limit or _protected(arguments.command, judgement, arguments.cwd, workspace)
-
-
-def _protected(command: str, judgement: Judgement, cwd: str, workspace: Workspace) -> Reason | None:
-    """The hard limit of a file that the line plainly writes to, and of one of the runtime's own that it plainly names:
-    keys are in there. What it hides, only a sandbox stops."""
-    named = _named(command, judgement, workspace)
-    in_shell = workspace.without_mounts()
-
-    def limit_of(path: str, *, writing: bool = False) -> Reason | None:
-        # A shell knows the conversation's folders by their whole path only.
-        return (workspace if path.startswith("/") else in_shell).limit(path, writing=writing)
-
-    folders = _folders(judgement, cwd)
-    if len(folders) * (len(named) + len(judgement.written)) > _MAX_CHECKED_PATHS:
-        detail = "it names too many folders and files to check; split it into several commands"
-        return Reason(Code.INVALID_ARGUMENTS, {"tool": Execute.name, "detail": detail})
-    for folder in folders:
-        for word in judgement.written:
-            found = limit_of(os.path.join(folder, escape(word)), writing=True)
-            if found is not None and found.code in (Code.PROTECTED_PATH, Code.UPLOAD_READ_ONLY):
-                return Reason(found.code, {"path": word})
-        for word in named:
-            path = os.path.join(folder, escape(word))
-            found = limit_of(path)
-            is_closed = found is not None and found.code in (Code.PROTECTED_PATH, Code.OUTSIDE_WORKSPACE)
-            if is_closed and _is_the_runtimes(real_path(workspace.root / unescape(path)), workspace):
-                return Reason(Code.PROTECTED_PATH, {"path": word})
-    return None
-
-
-def _folders(judgement: Judgement, cwd: str) -> list[str]:
-    """Where the words of a line may be meant: where it begins, and where it plainly goes."""
-    entered = [words[1] for words in judgement.commands if len(words) > 1 and words[0] in ("cd", "pushd")]
-    return list(dict.fromkeys((cwd, *(os.path.join(cwd, escape(each)) for each in entered))))
-
-
-def _ask(arguments: ExecuteArguments, judgement: Judgement, workspace: Workspace) -> Reason | None:
-    """Why only a person can let a line run: it plainly writes to a file that makes programs run code. A linter that is
-    given its configuration, or git that records such a file, does not write to it."""
-    if judgement.strict:
-        return None
-    writing = {word for words in judgement.commands if _writes_files(words) for word in _with_values(words)}
-    others = {word for words in judgement.commands if not _writes_files(words) for word in _with_values(words)}
-    if ">" in arguments.command:  # what a program prints may go into the same file
-        others.clear()
-    for folder in _folders(judgement, arguments.cwd):
-        for word in judgement.written:
-            if "\0" in word or (word in others and word not in writing):
-                continue
-            found = workspace.ask(os.path.join(folder, escape(word)))
-            if found is not None and found.code is Code.RUNS_CODE:
-                return Reason(Code.RUNS_CODE, {"path": word})
-    return None
-
-
-def _writes_files(words: tuple[str, ...]) -> bool:
-    """Whether a command is there to change the files that it names, itself or by what it starts (`xargs cp`)."""
-    if words[:1] == ("git",) and not _GIT_RECORDS.isdisjoint(words[1:2]):
-        return False
-    return any(os.path.basename(word) in _FILE_WRITERS for word in words)
-
-
-def _with_values(words: tuple[str, ...]) -> Iterator[str]:
-    """The words of a command, and what stands behind `=` in them."""
-    for word in words:
-        yield from (word, *word.split("=")[1:])
-
-
-def _named(command: str, judgement: Judgement, workspace: Workspace) -> set[str]:
-    """The words of a line that may be paths, and what stands in it as a path of the runtime's own."""
-    words = {word for each in judgement.commands for word in each[1:_NAMED_AT_MOST]} | set(judgement.read)
-    text = _HOME.sub(lambda _: os.path.expanduser("~"), command)
-    text = _UPLOADS_VARIABLE.sub(lambda _: str(workspace.mounted(UPLOADS) or "/"), text)
-    return words | {
-        found[0] for path in workspace.runtimes for found in re.finditer(re.escape(str(path)) + _TO_END, text)
-    }
-
-
-def _is_the_runtimes(real: str, workspace: Workspace) -> bool:
-    path = Path(real)
-    return any(path == each or each in path.parents for each in workspace.runtimes)
 
 
 def _dangers(judgement: Judgement, files: CommandFiles | None) -> tuple[str, ...]:
