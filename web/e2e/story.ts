@@ -26,21 +26,22 @@ async function makeWorld(name: string, settings: Readonly<Record<string, string>
   const screens: Screen[] = [];
   const faults: string[] = [];
   const allowed: RegExp[] = [];
+  /** A browser of its own that is not signed in, with an empty page. */
+  async function visit(looks: Looks = {}): Promise<Page> {
+    if (browser === null) throw new Error("there is no browser");
+    const context = await newContext(browser, looks);
+    contexts.push(context);
+    context.setDefaultTimeout(30_000);
+    watch(context, host.base, (text) => faults.push(text));
+    return context.newPage();
+  }
   return {
     model,
     host,
-    /** A browser of its own that is not signed in, with an empty page. */
-    async visit(looks: Looks = {}): Promise<Page> {
-      if (browser === null) throw new Error("there is no browser");
-      const context = await newContext(browser, looks);
-      contexts.push(context);
-      context.setDefaultTimeout(30_000);
-      watch(context, host.base, (text) => faults.push(text));
-      return context.newPage();
-    },
+    visit,
     /** A browser of its own, signed in, at the page. */
     async open(looks: Looks = {}): Promise<Screen> {
-      const page = await this.visit(looks);
+      const page = await visit(looks);
       const screen = new Screen(page, looks.language ?? "en", looks.isTouch ?? false);
       screens.push(screen);
       await page.request.post(`${host.base}/`, { form: { token: host.token }, headers: { origin: host.base } });
