@@ -1,6 +1,8 @@
 """What a confined command is left, and what it says when it ends: found by reading, and held here."""
 
 import os
+import resource
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from pilothouse.domain.decisions import CallFacts, Standing, must_be_confined
 from pilothouse.domain.modes import Modes
 from pilothouse.domain.values import CallId
+from pilothouse.sandbox import confinement, processes
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import Job
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
@@ -26,6 +29,20 @@ async def test_a_command_keeps_its_exit_status(tmp_path: Path, status: int, conf
     said = await use(Workspace(tmp_path), f"echo said; exit {status}", confined=confined)
     names = {130: " (SIGINT)", 143: " (SIGTERM)"}
     assert said == ("said\n" if status == 0 else f"said\n\n[exit status {status}{names.get(status, '')}]")
+
+
+def test_a_command_starts_where_the_hard_limit_on_core_files_is_zero() -> None:
+    """Only who has CAP_SYS_RESOURCE may raise it."""
+    drop = ["setpriv", "--bounding-set", "-sys_resource"] if os.geteuid() == 0 else []
+    with subprocess.Popen(
+        [*drop, *processes._keeper(confinement.FREE, 8), "/bin/echo", "said"],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.read() == b"said\n"
+    assert process.returncode == 0
 
 
 async def test_a_link_in_the_workspace_opens_nothing_that_it_leads_to(tmp_path: Path) -> None:

@@ -35,8 +35,7 @@ def main(spec: list[str]) -> None:
     confinement, abi, is_filtered, processes, count, *rest = spec
     size = 2 * int(count)
     grants, argv = list(zip(rest[1:size:2], rest[0:size:2], strict=True)), rest[size:]
-    # One byte: no core file, and (unlike 0) no crash handler of the machine, which would run outside.
-    resource.setrlimit(resource.RLIMIT_CORE, (1, 1))
+    _limit_core_files()
     limit = int(processes)
     version, has_filter = int(abi), is_filtered == "1"
     asks_about_signals = confinement == "read_only" and 0 < version < _ABI_WITH_SIGNALS and has_filter
@@ -47,6 +46,16 @@ def main(spec: list[str]) -> None:
 
     # Twice: a command that ends its keeper finds another one behind it.
     _guard(2 * limit, lambda: _guard(limit, become, ours, theirs))
+
+
+def _limit_core_files() -> None:
+    """One byte: no core file, and (unlike 0) no crash handler of the machine, which would run outside.
+
+    A hard limit of 0 cannot be raised.
+    """
+    hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    allowed = 0 if hard == 0 else 1
+    resource.setrlimit(resource.RLIMIT_CORE, (allowed, allowed))
 
 
 class _Confined:
