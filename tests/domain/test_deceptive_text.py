@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pilothouse.domain.appearances import say_dangers, without_padding
-from pilothouse.domain.deceptive_text import deceptions, is_short
+from pilothouse.domain.deceptive_text import deceptions, is_quick
 from pilothouse.sandbox.known_names import is_program_or_path
 
 NAMES = frozenset({"git", "ls", "pip", "bin", "scp", "app", "src"})
@@ -185,7 +185,9 @@ def test_megabytes_are_marked_in_bounded_time() -> None:
     text = " ".join(f"k\u0131l{chr(97 + n % 26)}{chr(97 + n // 26 % 26)}" for n in range(20_000))
     deceptions({"command": text}, is_known)
     assert len(asked) < 10_000
-    assert not is_short({"command": "x" * 100_000})
+    assert not is_quick({"command": "x" * 100_000})
+    assert not is_quick({"command": "Æ"}), "the file system is asked for words that look like others"
+    assert is_quick({"command": "ls -la"})
     assert deceptions({"command": "\u0131 " * 100_000}) == ("look-alike letters",)
 
 

@@ -51,7 +51,10 @@ def test_every_listed_path_is_asked_for_at_any_depth_in_any_case_and_through_lin
         assert asks(workspace, f"{path}a/b/c"), path
 
 
-@pytest.mark.parametrize("path", [".vs\u200ccode/tasks.json", "a/.ｖscode/tasks.json", ".NPMRC", ".npmrc\u200d"])
+@pytest.mark.parametrize(
+    "path",
+    [".vs\u200ccode/tasks.json", "a/.ｖscode/tasks.json", ".NPMRC", ".npmrc\u200d", ".npmrc\ufe0f", ".vs\u034fcode/x"],
+)
 def test_a_name_that_a_file_system_may_take_for_a_listed_one_is_asked_for(tmp_path: Path, path: str) -> None:
     assert asks(Workspace(tmp_path), path)
 

@@ -14,7 +14,7 @@ IsKnown = Callable[[str], bool]
 
 MAX_CHUNK_CHARACTERS = 32_768
 """No single step over a text is longer, so that other threads get their turn."""
-MAX_NAMES_ASKED = 1_000
+MAX_NAMES_ASKED = 100
 MAX_WORDS_COMPARED = 20_000
 """A text with more words that could be taken for ASCII ones, or for more names, is marked without looking further."""
 PADDING = re.compile(r"(?<![^\S\n])[^\S\n]{80,}|\n(?:[^\S\n]*\n){19,}")
@@ -41,7 +41,7 @@ _VARIANTS = (("l", "I"), ("l", "1"), ("O", "0"), ("rn", "m"))  # one skeleton st
 def deceptions(arguments: Any, is_known: IsKnown = lambda _: False) -> tuple[str, ...]:
     """The marks of a call's arguments: parts out of sight, characters that show nothing or look like others.
 
-    The work is linear in the length of the texts. Where they are not short, run it in a thread.
+    The work is linear in the length of the texts. Where it is not quick, run it in a thread.
     """
     found: set[str] = set()
     for text, is_content in _texts(arguments):
@@ -52,12 +52,13 @@ def deceptions(arguments: Any, is_known: IsKnown = lambda _: False) -> tuple[str
     return tuple(mark for mark in order if mark in found)
 
 
-def is_short(arguments: Any) -> bool:
-    """Whether `deceptions` takes so little time that the event loop can wait for it."""
+def is_quick(arguments: Any) -> bool:
+    """Whether `deceptions` takes so little time that the event loop can wait for it: for words that look like others it
+    asks the file system."""
     left = MAX_CHUNK_CHARACTERS
     for text, _ in _texts(arguments):
         left -= len(text) + 10
-        if left < 0:
+        if left < 0 or not text.isascii():
             return False
     return True
 

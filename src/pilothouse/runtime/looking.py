@@ -9,7 +9,7 @@ import msgspec
 
 from pilothouse.domain.calls import CallRecord, digest_of, display_name, fingerprint_of
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.deceptive_text import deceptions, is_short
+from pilothouse.domain.deceptive_text import deceptions, is_quick
 from pilothouse.domain.decisions import Standing, is_denied_by_mode
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.messages import Message, ToolCall, ToolRequest
@@ -113,7 +113,7 @@ async def _prepare_marked(live: Live, name: str, arguments: Any) -> Prepared:
     """Prepare a call that a person may see: what may deceive them in its arguments is marked."""
     prepared = await prepare(live, name, arguments)
     is_known = partial(is_program_or_path, folder=live.core.workspace)
-    if is_short(arguments):
+    if is_quick(arguments):
         marks = deceptions(arguments, is_known)
     else:
         marks = await asyncio.to_thread(deceptions, arguments, is_known)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import msgspec
 
+from pilothouse.domain.hidden_characters import is_ignorable
+
 _FILE = Path(__file__).with_name("code_files.toml")
 _ANY = "*"
 
@@ -75,7 +77,7 @@ def folded_parts(path: str) -> list[str]:
 
 
 def _folded(name: str) -> str:
-    seen = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")
+    seen = "".join(letter for letter in name if unicodedata.category(letter) != "Cf" and not is_ignorable(letter))
     return unicodedata.normalize("NFKC", seen).casefold()
 
 
