@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 
 _TICK_SECONDS = 0.002
-_UNITS = 30
+_UNITS = 10
 
 
 def unit_seconds() -> float:
