@@ -43,7 +43,16 @@ AREAS = {
         ("sandbox/*.py", "sandbox/shell/*.py"),
         ("tests/security/test_shell_cases.py", "tests/security", "tests/tools/test_paths.py", "tests/tools"),
     ),
-    "access": Area(("server/access.py", "server/tokens.py", "server/sessions.py"), ("tests/server",)),
+    "access": Area(
+        (
+            "server/access.py",
+            "server/tokens.py",
+            "server/sign_in.py",
+            "server/connections.py",
+            "runtime/context_names.py",
+        ),
+        ("tests/server/test_sign_in.py", "tests/server/test_owners.py", "tests/server/test_access.py", "tests/server"),
+    ),
     "undo": Area(("tools/undo/*.py",), ("tests/tools/undo", "tests/stories/test_undo.py")),
 }
 

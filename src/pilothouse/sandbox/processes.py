@@ -31,8 +31,8 @@ _PACKAGES = str(Path(__file__).parents[2])
 _KEEPER = "import sys; sys.path.append(sys.argv[1]); from pilothouse.sandbox.keeper import main; main(sys.argv[2:])"
 # The server raises its own limit on open files. What it starts keeps the limit that the server was started with:
 # programs that use select() fail with high descriptors, and old ones close every number up to the limit.
-_MAX_OPEN_FILES = resource.getrlimit(resource.RLIMIT_NOFILE)
-_KEEP_LIMIT = f"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, {_MAX_OPEN_FILES}); "
+MAX_OPEN_FILES = resource.getrlimit(resource.RLIMIT_NOFILE)
+_KEEP_LIMIT = f"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, {MAX_OPEN_FILES}); "
 PROCESSES_AT_MOST = 1024
 _ENDS_WITHIN = 1.2
 

@@ -199,7 +199,7 @@ def test_the_next_look_loads_no_index_and_a_small_change_saves_none(
         look.close()
     assert index.read_bytes() == saved
     monkeypatch.undo()
-    monkeypatch.setattr(baselines, "_MEMORY", baselines._Memory())  # the next process
+    monkeypatch.setattr(baselines, "_CACHE", baselines._SnapshotCache())  # the next process
     look = cache.take(never)
     assert look.content(look.files["a"]) == b"two"
     look.close()
@@ -213,7 +213,7 @@ def test_a_process_holds_no_removed_contents_open(tmp_path: Path) -> None:
         Baseline(tmp_path / "cache", Workspace(tmp_path / name), UndoLimits()).take(never).close()
     shutil.rmtree(tmp_path / "cache")
     Baseline(tmp_path / "cache", Workspace(tmp_path / "one"), UndoLimits()).take(never).close()
-    assert all(not each.is_removed for each in baselines._MEMORY._snapshots.values())
+    assert all(not each.is_removed for each in baselines._CACHE._snapshots.values())
 
 
 def test_a_home_folder_is_covered_up_to_a_smaller_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

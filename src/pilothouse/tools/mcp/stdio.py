@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import resource
 import shutil
 import signal
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.sandbox.processes import MARK, end_group, end_marked
+from pilothouse.sandbox.processes import MARK, MAX_OPEN_FILES, end_group, end_marked
 from pilothouse.tools.mcp.definitions import ServerDefinition
 from pilothouse.tools.mcp.lines import Abuse, Judge, Lines
 from pilothouse.tools.mcp.link import Link, Tail, finish
@@ -29,7 +30,9 @@ _UNREAD_AT_MOST = 8 * 1024 * 1024
 
 # The watcher holds one end of a pipe of ours. When we are gone, however we went, `read` ends and it kills the
 # group. It is nobody's child, so that the server never meets it, and the server keeps the number of this shell.
-_LAUNCH = """
+# The server of tools gets the limit on open files that ours was started with.
+_LAUNCH = f"""
+ulimit -Sn {"unlimited" if MAX_OPEN_FILES[0] == resource.RLIM_INFINITY else MAX_OPEN_FILES[0]}
 ( ( read -r _; kill -KILL 0 ) <"/proc/self/fd/$0" >/dev/null 2>&1 & )
 exec "$@"
 """

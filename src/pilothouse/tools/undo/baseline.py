@@ -33,6 +33,7 @@ _MIN_GARBAGE_BYTES = 16_000_000
 _MAX_UNSAVED_BYTES = 4_000_000
 _UNSAVED_FILE_BYTES = 32_000  # what reading a file again costs beside its size
 _MAX_REMEMBERED_FILES = 50_000
+_MAX_REMEMBERED_WORKSPACES = 16  # each holds a descriptor
 
 
 class KeptFile(NamedTuple):
@@ -134,7 +135,7 @@ def digest_of(data: bytes, *, is_link: bool = False) -> str:
     return link_name(data) if is_link else hashlib.sha256(data).hexdigest()
 
 
-class _Memory:
+class _SnapshotCache:
     """The last snapshots of this process by the folder of their cache: the next look need not load an index."""
 
     def __init__(self) -> None:
@@ -153,11 +154,15 @@ class _Memory:
             self._snapshots.pop(folder, None)
             self._snapshots[folder] = snapshot.copy()
             self._snapshots = {path: each for path, each in self._snapshots.items() if not each.is_removed}
-            while sum(len(each.files) for each in self._snapshots.values()) > _MAX_REMEMBERED_FILES:
+            while self._is_too_much():
                 del self._snapshots[next(iter(self._snapshots))]
 
+    def _is_too_much(self) -> bool:
+        files = sum(len(each.files) for each in self._snapshots.values())
+        return files > _MAX_REMEMBERED_FILES or len(self._snapshots) > _MAX_REMEMBERED_WORKSPACES
 
-_MEMORY = _Memory()
+
+_CACHE = _SnapshotCache()
 
 
 class Baseline:
@@ -178,7 +183,7 @@ class Baseline:
                 if before is not None and before.shares(contents):
                     known = before
                 else:
-                    known = _MEMORY.find(self._folder, contents) or self._load()
+                    known = _CACHE.find(self._folder, contents) or self._load()
                 reader = _Reader(snapshot, known, contents, self._limits)
                 for root, prefix in self._roots():
                     with _open_folder(root) as fd:
@@ -202,7 +207,7 @@ class Baseline:
             with contextlib.suppress(OSError):  # without its index, the next process reads more
                 self._save(snapshot)
                 snapshot.unsaved_bytes = 0
-        _MEMORY.keep(self._folder, snapshot)
+        _CACHE.keep(self._folder, snapshot)
 
     def _roots(self) -> Iterator[tuple[str, str]]:
         own, *others = self._workspace.writable()
