@@ -11,11 +11,11 @@ import time
 from collections.abc import Iterator
 
 _TICK_SECONDS = 0.002
-_UNITS = 10
+_UNITS = 30
 
 
 def unit_seconds() -> float:
-    """What a fixed amount of work costs here and now, about 50 ms: Python code and some hashing."""
+    """What a fixed amount of work costs here and now, 10 to 50 ms: Python code and some hashing."""
     began = time.process_time()
     digest = hashlib.sha256()
     for number in range(100_000):

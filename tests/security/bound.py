@@ -8,6 +8,7 @@ to it.
 from collections.abc import Mapping
 
 _ACCESS = "tests/server/test_access.py::"
+_SIGN_IN = "tests/server/test_sign_in.py::"
 _ALONE = "tests/security/test_sandbox_alone.py::"
 _APPROVALS = "tests/security/test_approvals.py::"
 _ENDINGS = "tests/security/test_endings.py::"
@@ -36,7 +37,7 @@ _NOT_THEIRS = f"{_ACCESS}test_somebody_elses_context_is_not_there_on_any_route"
 _NO_ROUTE = f"{_HTTP}test_no_route_runs_a_tool_or_takes_an_address_or_a_program"
 _TEXT_ONLY = f"{_HTTP}test_the_page_puts_in_text_only_and_asks_nobody_else"
 _NO_FETCHING = f"{_SECRETS}test_no_tool_of_ours_takes_an_address"
-_VISIBLE = "tests/terminal/test_clean.py::test_what_would_hide_or_move_something_is_shown"
+_VISIBLE = "tests/domain/test_hidden_characters.py::test_what_would_hide_or_move_something_is_shown"
 _TERMINAL = "tests/terminal/test_command.py::test_no_control_sequence_of_a_model_or_tool_reaches_the_terminal"
 _LIMITS_OF_A_SERVER = (
     "tests/tools/mcp/test_misbehaving.py::test_one_that_breaks_a_limit_has_failed_until_a_person_says_otherwise"
@@ -102,17 +103,17 @@ _SERVER: Mapping[str, tuple[str, ...]] = {
     "SV-04": (_STRANGE_NAME, _FOREIGN, f"{_HTTP}test_by_itself_it_listens_on_this_machine_only"),
     "SV-05": (_FOREIGN, f"{_ACCESS}test_a_browser_that_says_that_another_site_asks_is_refused_on_every_route"),
     "SV-06": (_FOREIGN,),
-    "SV-07": (_TEXT_ONLY, f"{_HTTP}test_the_door_leads_to_the_page_and_nowhere_else"),
+    "SV-07": (_TEXT_ONLY, f"{_HTTP}test_signing_in_leads_to_the_web_client_and_nowhere_else"),
     "SV-08": (_TEXT_ONLY, _HEADERS),
     "SV-09": (f"{_ACCESS}test_no_line_of_the_log_has_a_token_in_it",),
     "SV-10": (f"{_HTTP}test_a_cookie_of_an_old_token_opens_nothing",),
-    "SV-11": (f"{_HTTP}test_the_door_leads_to_the_page_and_nowhere_else",),
+    "SV-11": (f"{_HTTP}test_signing_in_leads_to_the_web_client_and_nowhere_else",),
     "SV-12": (_NOT_THEIRS, "tests/server/test_signals.py::test_a_stream_of_a_foreign_or_unknown_context_is_404"),
     "SV-13": (f"{_ACCESS}test_somebody_elses_context_is_not_there_wherever_an_id_can_be_named",),
     "SV-14": (f"{_HTTP}test_users_that_are_added_at_once_are_all_there",),
     "SV-15": (
-        f"{_ACCESS}test_the_link_works_only_at_the_door",
-        f"{_ACCESS}test_the_link_sets_a_cookie_that_opens_the_page_and_is_not_the_token",
+        f"{_SIGN_IN}test_a_code_or_a_token_in_the_address_opens_no_other_route",
+        f"{_SIGN_IN}test_the_cookie_is_no_token_and_is_kept_from_scripts_and_other_sites",
         _HEADERS,
     ),
     "SV-16": (_CLOSED,),

@@ -98,13 +98,33 @@ class Tool(Protocol[A]):
         """Do it; the text is the result. Raises: ToolError. Must end soon after it is cancelled."""
 
 
+_MIN_WIDE_BOUND = 500
+
+
 def schema_of(parameters: type[Any]) -> Mapping[str, Any]:
     """The JSON schema of a tool's parameters, in one piece."""
     (schema,), components = msgspec.json.schema_components([parameters], ref_template="#/$defs/{name}")
     definitions = dict(components)
     top = dict(definitions.pop(parameters.__name__, schema))
     top.pop("title", None)
-    return {**top, "$defs": definitions} if definitions else top
+    whole = {**top, "$defs": definitions} if definitions else top
+    told: Mapping[str, Any] = _without_wide_bounds(whole)
+    return told
+
+
+def _without_wide_bounds(schema: Any) -> Any:
+    """Bounds on lengths that an ordinary call never meets only cost tokens. They hold all the same."""
+    match schema:
+        case dict():
+            return {
+                key: _without_wide_bounds(value)
+                for key, value in schema.items()
+                if not (key in ("maxLength", "maxItems") and isinstance(value, int) and value >= _MIN_WIDE_BOUND)
+            }
+        case list():
+            return [_without_wide_bounds(each) for each in schema]
+        case _:
+            return schema
 
 
 def parse_arguments(tool: str, parameters: type[Any], data: Any) -> Any:
