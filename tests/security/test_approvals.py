@@ -129,7 +129,7 @@ async def test_a_script_that_changed_since_it_was_shown_does_not_run(tmp_path: P
     script.write_text("#!/bin/sh\ntouch ran\n")
     record = await approve(here, context_id, call)
     assert not (tmp_path / "ran").exists()
-    assert (record.status, record.reason.code) == ("failed", Code.FILE_CHANGED)
+    assert (record.status, record.reason.code) == ("failed", Code.COMMAND_FILES_CHANGED)
 
 
 async def test_a_program_that_changed_since_it_was_shown_does_not_run(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ async def test_a_program_that_changed_since_it_was_shown_does_not_run(tmp_path: 
     os.replace(tmp_path / "mytool", programs / "mytool")
     record = await approve(here, context_id, call)
     assert not (root / "ran").exists()
-    assert (record.status, record.reason.code) == ("failed", Code.FILE_CHANGED)
+    assert (record.status, record.reason.code) == ("failed", Code.COMMAND_FILES_CHANGED)
 
 
 @pytest.mark.parametrize(

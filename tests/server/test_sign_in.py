@@ -1,6 +1,7 @@
 """Signing a browser in: links with one-time codes, the form for a token, and what the file of tokens holds."""
 
 import asyncio
+import http.cookies
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -278,3 +279,18 @@ def test_a_token_cannot_be_renewed_for_nobody_or_against_the_environment(tmp_pat
     with pytest.raises(Conflict):
         tokens.renew("local")
     assert not tokens.path.exists()
+
+
+async def test_nothing_is_unescaped_in_a_cookie_that_anybody_sends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That takes quadratic time: 60 kB of escapes held up everybody for seconds, before a token was shown."""
+
+    def unquote(text: str) -> str:
+        raise AssertionError(f"{len(text)} characters")
+
+    monkeypatch.setattr(http.cookies, "_unquote", unquote)
+    async with house(tmp_path) as here:
+        escapes = '\\"' * 10_000
+        reply = await here.get("/api/health", {"cookie": f'pilothouse-{here.served.port}="{escapes}"'})
+        assert reply.status == 401

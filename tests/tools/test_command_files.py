@@ -35,7 +35,7 @@ async def is_refused(execute: Execute, command: str, folder: Path, shown: Prepar
     try:
         await execute.run(ExecuteArguments(command=command), job)
     except ToolError as error:
-        return error.reason.code is Code.FILE_CHANGED
+        return error.reason.code is Code.COMMAND_FILES_CHANGED
     return False
 
 

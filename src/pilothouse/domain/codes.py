@@ -210,6 +210,7 @@ class Code(StrEnum):
     NOT_A_DIRECTORY = "not_a_directory"
     FILE_UNREADABLE = "file_unreadable"
     FILE_CHANGED = "file_changed"
+    COMMAND_FILES_CHANGED = "command_files_changed"
     TEXT_NOT_FOUND = "text_not_found"
     TEXT_NOT_UNIQUE = "text_not_unique"
     BAD_LINE_RANGE = "bad_line_range"

@@ -167,6 +167,10 @@ WORDS: Mapping[Code, tuple[str, str]] = {
         "{path!r} has changed since this call was shown. Read it again.",
         "{path!r} 在此调用显示之后已被修改。请重新读取。",
     ),
+    Code.COMMAND_FILES_CHANGED: (
+        "Files that the command {command!r} runs have changed since it was shown, so it was not run. Ask for it again.",
+        "命令 {command!r} 要运行的文件在显示之后发生了变化，因此没有运行。请重新请求。",
+    ),
     Code.TEXT_NOT_FOUND: (
         "Edit {number}: the old text was not found in {path!r}. It must match exactly.",
         "第 {number} 处修改：在 {path!r} 中找不到原文。必须完全一致。",

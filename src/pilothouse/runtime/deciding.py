@@ -61,8 +61,9 @@ def note_decision(draft: Draft, call: CallRecord, decision: Decision, standing: 
 def start_calls(turn: Turn, draft: Draft) -> None:
     """Turn decided calls into started ones: committing the draft starts them. The caller holds the lock.
 
-    Read-only calls go together, mutating ones one after the other in the order asked. Each is decided once
-    more by what stands at this instant; one that may no longer run waits for the person again, or is denied.
+    Read-only calls go together, mutating ones one after the other in the order asked; a call that reads waits for the
+    changes that were asked for before it and may run. Each is decided once more by what stands at this instant; one
+    that may no longer run waits for the person again, or is denied.
     """
     live = turn.live
     if live.paused_by is not None:
@@ -70,7 +71,9 @@ def start_calls(turn: Turn, draft: Draft) -> None:
     executing = [call for call in draft.round_calls() if call.status == "executing"]
     writes = sum(call.effect == "mutating" for call in executing)
     others = len(executing) - writes
+    is_changing = False
     for call in draft.round_calls():
+        is_changing = is_changing or (call.effect == "mutating" and call.status == "executing")
         if call.status != "approved":
             continue
         standing = present(live, draft)
@@ -83,12 +86,15 @@ def start_calls(turn: Turn, draft: Draft) -> None:
                 call.id, status="pending", approval=None, decided_at=None, decided_by=None, reason=decision.reason
             )
             continue
-        if call.effect == "mutating" and writes == 0:
+        if call.effect == "mutating":
+            is_changing = True
+            if writes:
+                continue
             writes += 1
-        elif call.effect != "mutating" and others < turn.parts.limits.parallel_reads:
-            others += 1
-        else:
+        elif is_changing or others >= turn.parts.limits.parallel_reads:
             continue
+        else:
+            others += 1
         _start(turn, draft, call, decision, standing)
 
 

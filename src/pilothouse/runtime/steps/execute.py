@@ -106,7 +106,7 @@ async def _outcome(turn: Turn, call: CallRecord) -> Outcome:
         job = Job(
             call_id=call.id,
             workspace=live.workspace(),
-            basis=call.basis,
+            basis=_basis(call),
             # A sub-agent may wait for the person: its own calls have their limits.
             seconds=None if call.effect == "delegating" else turn.parts.limits.call_seconds,
             delegate=lambda task, mode: live.home.delegate(live, task, mode),
@@ -120,6 +120,12 @@ async def _outcome(turn: Turn, call: CallRecord) -> Outcome:
     if await _reaches_elsewhere(turn, call):
         return failed(Reason(Code.REACH_CHANGED, {"tool": call.tool}))
     return await execute_tool(tool, arguments, job)
+
+
+def _basis(call: CallRecord) -> str | None:
+    """A command that was shown to nobody may run what an earlier call of the round has written."""
+    is_command = call.line is not None
+    return None if is_command and call.approval is None else call.basis
 
 
 async def _reaches_elsewhere(turn: Turn, call: CallRecord) -> bool:

@@ -121,7 +121,7 @@ class Execute:
             in_shell = job.workspace.without_mounts()
             files: CommandFiles = await in_thread(self._files, judgement, arguments.cwd, in_shell)
             if files.basis != job.basis:
-                raise ToolError(Code.FILE_CHANGED, path=arguments.command)
+                raise ToolError(Code.COMMAND_FILES_CHANGED, command=arguments.command)
         if job.confined:
             # The call may have been decided before a restart, on a kernel that kept more.
             if not self._kernel.is_complete and not judgement.strict:
