@@ -33,7 +33,11 @@ def test_joiners_in_emoji_and_in_persian_and_indic_words_survive(text: str) -> N
 
 
 @pytest.mark.parametrize(
-    "text", ["👩\u200dx", "👩\u200d", "👩\ufe0f\ufe0f", "a\u200c\u0645", "\u0645\u200c", "x\u200dy"]
+    "text",
+    [
+        *("👩\u200dx", "👩\u200d", "👩\ufe0f\ufe0f", "a\u200c\u0645", "\u0645\u200c", "x\u200dy"),
+        *("echo x >\u200d> f", "make |\u200d| ./x", "rm -rf ~\ufe0f/x", "cat a |\ufe0fsh"),
+    ],
 )
 def test_a_joiner_that_joins_nothing_is_shown(text: str) -> None:
     assert "\\u{" in visible(text)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pilothouse.terminal import foreign_text
 from tests.terminal.test_command import Command
 from tests.terminal.test_steering import Terminal
 
@@ -74,6 +75,27 @@ def test_what_was_typed_before_a_card_is_no_answer_to_it(command: Command) -> No
         terminal.type("n")
         terminal.wait_for(" › ")
     assert not (command.workspace / "ran").exists()
+
+
+def test_who_approves_all_is_asked_once_more_when_all_have_been_shown(command: Command) -> None:
+    calls = [each for text in ("one", "two", "three") for each in runs(f"touch {text}")["calls"]]
+    with conversation(command, {"calls": calls}, {"text": "Done."}) as terminal:
+        terminal.type("go")
+        terminal.wait_for(QUESTION)
+        terminal.type("a")
+        assert "touch three" in terminal.wait_for("approve the 2 calls above as well")
+        assert not (command.workspace / "one").exists()
+        terminal.type("y")
+        terminal.wait_for("Done.")
+    assert (command.workspace / "three").exists()
+
+
+@pytest.mark.parametrize(
+    ("character", "columns"), [("\u302e", 2), ("\u3248", 2), ("\u1b44", 1), ("\u0301", 0), ("中", 2), ("a", 1)]
+)
+def test_a_character_is_not_taken_for_narrower_than_a_screen_draws_it(character: str, columns: int) -> None:
+    """Else a row becomes longer than the screen, and what is left of it begins a row without the mark."""
+    assert foreign_text._width(character) == columns
 
 
 def test_foreign_text_is_marked_on_every_row_of_the_screen(command: Command) -> None:

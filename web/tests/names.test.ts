@@ -30,7 +30,7 @@ test("joiners survive where they join emoji, Persian and Indic letters, and nowh
     "❤\ufe0f",
   ])
     expect([visibleText(text), exactText(text)]).toEqual([text, text]);
-  for (const text of ["x\u200dy", "👩\u200dx", "👩\ufe0f\ufe0f", "a\u200cم", "\u200c"])
+  for (const text of ["x\u200dy", "👩\u200dx", "👩\ufe0f\ufe0f", "a\u200cم", "\u200c", ">\u200d> f", "~\ufe0f/x"])
     expect(visibleText(text)).toContain("⟨U+");
 });
 

@@ -104,6 +104,9 @@ def _class_of(characters: frozenset[str]) -> re.Pattern[str]:
 
 
 def _is_symbol(character: str) -> bool:
+    """Whether a character may be drawn as an emoji. Signs of the shell are symbols, too, but never that."""
+    if character.isascii():
+        return False
     return unicodedata.category(character) in _SYMBOL_CATEGORIES or character in _SYMBOLS_AMONG_PUNCTUATION
 
 

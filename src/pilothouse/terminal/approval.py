@@ -25,6 +25,7 @@ async def decide_pending(runtime: Runtime, context_id: str, lines: Lines, langua
     pending = await runtime.pending_calls(context_id)
     decisions: list[PersonsDecision] = []
     takes_all = False
+    unasked = 0
     for call in pending:
         answer = await show_whole(shown(call, language), lines, language)
         if answer == "later":
@@ -33,6 +34,7 @@ async def decide_pending(runtime: Runtime, context_id: str, lines: Lines, langua
             decisions.append(PersonsDecision(id=call.id, verdict="reject", digest=call.digest))
             continue
         if takes_all and not call.dangerous:
+            unasked += 1
             decisions.append(PersonsDecision(id=call.id, verdict="approve", digest=call.digest))
             continue
         offers = await runtime.rule_offers(context_id, call.id)
@@ -42,11 +44,21 @@ async def decide_pending(runtime: Runtime, context_id: str, lines: Lines, langua
         if isinstance(decision, str):  # all of them: each is shown, and what is dangerous has an answer of its own
             takes_all, decision = True, PersonsDecision(id=call.id, verdict="approve", digest=call.digest)
         decisions.append(decision)
+    if unasked and not await _confirms_all(unasked, lines, language):
+        return False
     try:
         await runtime.decide(context_id, decisions)
     except RequestError as error:
         print(visible(say(error.reason, language)))
     return True
+
+
+async def _confirms_all(count: int, lines: Lines, language: Language) -> bool:
+    """Who said "all" at the first card had not seen the others yet."""
+    line = await lines.ask_now(tell("confirm_all", language, count=count))
+    if line is None or _leaves(line, lines):
+        return False
+    return line.strip().lower() in ("y", "yes", "a", "all")
 
 
 def shown(call: CallRecord, language: Language) -> str:

@@ -83,6 +83,8 @@ def _rows(line: str, limit: int) -> list[str]:
 
 
 def _width(character: str) -> int:
-    if unicodedata.combining(character):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" or character >= "\U0001f000" else 1
+    """Columns of the screen, rather too many than too few: a row that is too long goes on without its mark."""
+    is_wide = unicodedata.east_asian_width(character) in "WF" or "\u3248" <= character <= "\u324f"
+    if is_wide or character >= "\U0001f000":
+        return 2
+    return 0 if unicodedata.category(character) in ("Mn", "Me") else 1

@@ -7,7 +7,8 @@ const ODD_BLANK = /[^\P{Zs} ]/u;
 const RUNS_OF_HIDDEN = new RegExp(`(?![\\n\\t])(${HIDDEN.source})\\1*`, "gu");
 const RUNS_OF_EXACT = new RegExp(`(?![\\n\\t])(${HIDDEN.source}|${ODD_BLANK.source})\\1*`, "gu");
 const PLAIN = /^[\t\n\x20-\x7e]*$/;
-const SYMBOL = /[\p{So}\p{Sm}\u203c\u2049\u3030\u303d]/u;
+/** What may be drawn as an emoji: signs of the shell are symbols, too, but never that. */
+const SYMBOL = /(?!\p{ASCII})[\p{So}\p{Sm}\u203c\u2049\u3030\u303d]/u;
 const SKIN_TONE = /[\u{1f3fb}-\u{1f3ff}]/u;
 const LETTER_OR_MARK = /[\p{L}\p{M}]/u;
 const ARABIC = /\p{Script=Arabic}/u;
