@@ -10,6 +10,7 @@ story("a second click decides nothing that has only just moved under it", async 
   await screen.say("go");
   const approve = screen.decision("approve");
   await screen.dock.getByText("3 calls are waiting").waitFor();
+  await screen.readsCalls();
   await screen.isReady(approve.last());
   await clock.install();
   await clock.pauseAt(Date.now() + 5_000);
@@ -43,6 +44,7 @@ story("what is written about a call stays when another beside it is decided else
   await first.decision("tell").first().click();
   const reason = first.page.getByRole("textbox", { name: "What should the agent know?" });
   await reason.pressSequentially("wrong");
+  await second.readsCalls();
   await second.decision("approve").last().click();
   await first.dock.getByText("Already answered").waitFor();
   await first.page.keyboard.type(" file");
