@@ -1,11 +1,16 @@
 """A folder's MCP servers start only as they were trusted: what their runners read first is part of what was seen."""
 
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pilothouse.config.trust import Trust
+from pilothouse.domain.codes import say
+from pilothouse.domain.errors import InvalidInput
+from pilothouse.file_inspection import MAX_FOLDERS, MAX_HASHED_BYTES, MAX_LOOKUPS, MAX_PACKAGE_BYTES, FileInspection
 
 SERVERS = {
     ("node", "."): "index.js",
@@ -96,3 +101,100 @@ def test_other_files_of_the_folder_may_change(tmp_path: Path) -> None:
     put(folder / "README.md", "two")
     put(folder / "src/page.ts", "two")
     assert trust.are_programs_as_trusted(str(folder))
+
+
+def many_folders(folder: Path) -> None:
+    for number in range(MAX_FOLDERS + 1):
+        (folder / f"d{number}").mkdir(parents=True)
+    served(folder, "node", *(f"d{number}" for number in range(MAX_FOLDERS + 1)))
+
+
+def many_names(folder: Path) -> None:
+    served(folder, "serve", *(f"n{number}" for number in range(MAX_LOOKUPS + 1)))
+
+
+def large_package(folder: Path) -> None:
+    served(folder, "npm", "start")
+    words = " ".join(f"n{number}" for number in range(MAX_LOOKUPS + 1))
+    put(folder / "package.json", json.dumps({"scripts": {"start": words}}))
+
+
+def padded_packages(folder: Path) -> None:
+    served(folder, "node", "one", "two")
+    for name in ("one", "two"):
+        put(folder / name / "package.json", json.dumps({"main": "index.js"}) + " " * (MAX_PACKAGE_BYTES // 2))
+
+
+def many_links_to_a_large_folder(folder: Path) -> None:
+    for number in range(101):
+        put(folder / f"large/{number}", "")
+    for number in range(100):
+        (folder / f"d{number}").symlink_to("large")
+    served(folder, "serve", "large", *(f"large/../d{number}" for number in range(100)))
+
+
+def long_module(folder: Path) -> None:
+    served(folder, "python", *(f"-m{chr(97 + number)}{'.a' * 2000}" for number in range(20)))
+
+
+def deep_nesting(folder: Path) -> None:
+    put(folder / ".pilothouse/mcp_servers.json", "[" * 100_000)
+
+
+HOSTILE = (
+    *(many_folders, many_names, large_package, padded_packages, many_links_to_a_large_folder, long_module),
+    deep_nesting,
+)
+
+
+@pytest.mark.parametrize("hostile", HOSTILE, ids=lambda hostile: hostile.__name__)
+def test_a_folder_that_names_more_than_can_be_checked_is_not_trusted(
+    tmp_path: Path, hostile: Callable[[Path], None]
+) -> None:
+    folder = tmp_path / "project"
+    hostile(folder)
+    trust = Trust(tmp_path / "trust.json", lambda: "2026-01-01T00:00:00Z")
+    with pytest.raises(InvalidInput) as refused:
+        trust.look(str(folder))
+    assert "more files than can be checked" in say(refused.value.reason)
+    assert str(folder / ".pilothouse/mcp_servers.json") in say(refused.value.reason)
+    assert not trust.are_programs_as_trusted(str(folder))
+
+
+def test_a_server_does_not_start_when_its_package_has_become_too_large_to_check(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    served(folder, "npm", "start")
+    trust = trusted(tmp_path, folder)
+    large_package(folder)
+    assert not trust.are_programs_as_trusted(str(folder))
+
+
+def test_a_large_program_is_known_without_reading_all_of_it(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    served(folder, "./serve")
+    put(folder / "serve", "one")
+    os.truncate(folder / "serve", MAX_HASHED_BYTES + 1)
+    trust = trusted(tmp_path, folder)
+    with (folder / "serve").open("r+b") as file:
+        file.write(b"two")
+    assert not trust.are_programs_as_trusted(str(folder))
+
+
+def test_a_program_whose_name_is_not_utf_8_is_part_of_what_is_trusted(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    served(folder, "serve", "lib")
+    strange = folder / os.fsdecode(b"lib/\xff.js")
+    put(strange, "one")
+    trust = trusted(tmp_path, folder)
+    put(strange, "two")
+    assert not trust.are_programs_as_trusted(str(folder))
+
+
+def test_a_pipe_in_the_place_of_a_package_is_not_waited_for(tmp_path: Path) -> None:
+    package = tmp_path / "package.json"
+    put(package, "{}")
+    files = FileInspection(str(tmp_path))
+    files.add(str(package))
+    package.unlink()
+    os.mkfifo(package)
+    assert list(files.packages()) == []

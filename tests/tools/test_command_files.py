@@ -8,11 +8,13 @@ import pytest
 from pilothouse.domain.calls import PARTIAL_BASIS
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
+from pilothouse.domain.runner_files import first_files
 from pilothouse.domain.values import CallId
+from pilothouse.file_inspection import MAX_FOLDERS
 from pilothouse.sandbox.shell import judge
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import Job, Prepared
-from pilothouse.tools.builtin.command_files import MAX_FOLDERS, inspect_files
+from pilothouse.tools.builtin.command_files import inspect_files
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
 
 HARMLESS = "#!/bin/sh\necho harmless\n"
@@ -237,3 +239,17 @@ def test_a_line_of_many_commands_is_looked_at_within_a_bound(tmp_path: Path) -> 
     files = inspect_files(judge(line), str(tmp_path), tmp_path.stat(), os.environ["PATH"], runs_by_itself=False)
     assert len(files.folders) == MAX_FOLDERS
     assert files.basis.endswith(PARTIAL_BASIS)
+
+
+def test_the_parts_of_a_long_module_name_are_looked_at_within_a_bound(tmp_path: Path) -> None:
+    part = "." + "a" * 50
+    line = f"python -m a{part * 1900}"
+    files = inspect_files(judge(line), str(tmp_path), tmp_path.stat(), os.environ["PATH"], runs_by_itself=False)
+    assert files.basis.endswith(PARTIAL_BASIS)
+    assert sum(map(len, first_files(line.split()))) < 10 * MEGABYTE
+
+
+def test_a_package_that_names_an_impossible_file_does_not_stop_the_inspection(tmp_path: Path) -> None:
+    put(tmp_path / "package.json", r'{"main": "\ud800.js", "bin": "a\u0000b"}')
+    files = inspect_files(judge("npm start"), str(tmp_path), tmp_path.stat(), os.environ["PATH"], runs_by_itself=False)
+    assert not files.basis.endswith(PARTIAL_BASIS)

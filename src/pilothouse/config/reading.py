@@ -1,8 +1,6 @@
 """Reading a TOML file so that every error names the file, the line, the key and what is allowed there."""
 
-import os
 import re
-import stat
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -14,6 +12,7 @@ import msgspec
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.spelling import misspelt
+from pilothouse.file_inspection import open_regular
 
 SIZE_AT_MOST = 256 * 1024
 T = TypeVar("T")
@@ -185,7 +184,8 @@ def read_text(path: Path) -> str | None:
 def _read(path: Path) -> bytes | None:
     """What a file holds, or None where there is none. Raises: InvalidInput for one that cannot be read."""
     try:
-        data = _bytes_of(path)
+        with open_regular(path) as file:
+            data = file.read(SIZE_AT_MOST + 1)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
@@ -193,18 +193,6 @@ def _read(path: Path) -> bytes | None:
     if len(data) > SIZE_AT_MOST:
         raise refused(path, f"it is larger than {SIZE_AT_MOST} bytes.")
     return data
-
-
-def _bytes_of(path: Path) -> bytes:
-    """Raises: OSError; never waits, and reads no more than it must."""
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise OSError("it is not a regular file")
-        with open(fd, "rb", closefd=False) as file:
-            return file.read(SIZE_AT_MOST + 1)
-    finally:
-        os.close(fd)
 
 
 def refused(path: Path, detail: str, allowed: str = "a text file in UTF-8") -> InvalidInput:

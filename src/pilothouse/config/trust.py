@@ -3,10 +3,11 @@
 import contextlib
 import fcntl
 import hashlib
+import itertools
 import json
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,16 @@ from pilothouse.config.reading import read_text, refused
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import Conflict, StoreRefused
 from pilothouse.domain.jsonc import plain_json
-from pilothouse.domain.runner_files import PACKAGE, first_files, package_words
+from pilothouse.domain.runner_files import first_files, package_words
 from pilothouse.domain.trust import FolderTrust, TrustStatus
 from pilothouse.domain.values import Timestamp, Value
+from pilothouse.file_inspection import MAX_FOLDERS, MAX_LOOKUPS, FileInspection
 from pilothouse.private_file import replace_private_file
 
 FOLDER = ".pilothouse"
 CONFIG, TOOLS, SERVERS = "config.toml", "tools.toml", "mcp_servers.json"
 _NAMES = (CONFIG, TOOLS, SERVERS)
-_FILES_AT_MOST = 500
-_MAX_PACKAGE_BYTES = 1024 * 1024
+_MAX_FILES_OF_FOLDER = 500
 
 
 class _Trusted(Value, kw_only=True):
@@ -65,10 +66,13 @@ class Trust:
         return self._read[1].folders
 
     def look(self, folder: str) -> FolderTrust:
-        """Raises: InvalidInput for files that are there and cannot be read."""
+        """Raises: InvalidInput for files that are there and cannot be read, or that name more than can be checked."""
         real = os.path.realpath(folder)
         files = _present(real)
         programs = _programs(real, files.get(SERVERS))
+        if programs is None:
+            allowed = f"up to {MAX_FOLDERS} folders, and up to {MAX_LOOKUPS} files in and below them"
+            raise refused(Path(real) / FOLDER / SERVERS, "It names more files than can be checked.", allowed)
         digest = _digest({**files, **{f"/{name}": held for name, held in programs.items()}})
         known = self._folders().get(real)
         status: TrustStatus
@@ -145,40 +149,58 @@ def _check_no_links(*paths: Path) -> None:
             raise refused(path, "It is a link.", "a file of the folder itself")
 
 
-def _programs(folder: str, servers: str | None) -> dict[str, str]:
-    """What lies in the folder and decides what its servers run: files that their file names, the first files of the
-    runners that start them, and files that a package names. To change one is to change what is started."""
+def _programs(folder: str, servers: str | None) -> dict[str, str] | None:
+    """The files of the folder that decide what its servers run, with their states: files that the servers' file names,
+    the first files of the runners that start them, and files that a package names. To change one is to change what is
+    started. None where the servers' file names more than can be checked."""
     try:
         data = json.loads(plain_json(servers or "null"))
-    except (ValueError, RecursionError):
+        words, commands = list(_words(data)), list(_commands(data))
+    except ValueError:  # then there are no servers
         return {}
-    words = set(_words(data))
-    words |= {word.partition("=")[2] for word in words if "=" in word}
+    except RecursionError:
+        return None
+    words += [word.partition("=")[2] for word in words if "=" in word]
+    files = FileInspection(folder)
     # A name is meant as seen from the folder, or from one that the file names: where a server is started.
-    starts = [folder, *sorted(path for word in words if os.path.isdir(path := _joined(folder, word)))]
-    first = {name for command in _commands(data) for name in first_files(command)}
-    found = _held_in(folder, starts, words | first)
-    packages = [_package_text(os.path.join(folder, name)) for name in found if os.path.basename(name) == PACKAGE]
-    return found | _held_in(folder, starts, {word for text in packages for word in package_words(text)})
+    files.find_folders(words)
+    first = (name for command in commands for name in first_files(command))
+    _add_files(files, itertools.chain(words, first))
+    _add_files(files, (word for text in files.packages() for word in package_words(text)))
+    return {_name_in(folder, path): state for path, state in files.states.items()} if files.is_complete else None
 
 
-def _held_in(folder: str, starts: Sequence[str], names: Iterable[str]) -> dict[str, str]:
-    """The files of the folder that these names lead to, with their digests."""
-    paths = {_joined(start, name) for name in sorted(names) for start in starts}
-    inside = sorted(path for path in paths if path.startswith(folder.rstrip("/") + "/"))
-    return {os.path.relpath(each, folder): _digest_of(each) for path in inside for each in _files(path)}
+def _name_in(folder: str, path: str) -> str:
+    """The name of a file in the folder. One that is not UTF-8 is escaped, behind a slash: no other begins with it."""
+    name = os.path.relpath(path, folder)
+    if name.isascii() or name == os.fsencode(name).decode(errors="replace"):
+        return name
+    return "/" + os.fsencode(name.replace("\\", r"\\")).decode(errors="backslashreplace")
 
 
-def _joined(start: str, word: str) -> str:
-    return os.path.normpath(os.path.join(start, word)) if "\0" not in word else ""
+def _add_files(files: FileInspection, names: Iterable[str]) -> None:
+    """Note the files of the folder that names lead to; of a folder, the files in it."""
+    inside = files.folders[0].rstrip("/") + "/"
+    listed: set[str] = set()
+    for path in files.paths(names):
+        if not path.startswith(inside) or path in listed:
+            continue
+        if os.path.isdir(path):
+            listed.add(path)
+            for each in _files_in(path, files):
+                files.add(each)
+        else:
+            files.add(path)
 
 
-def _package_text(path: str) -> str:
+def _files_in(folder: str, files: FileInspection) -> list[str]:
+    """The first files of a folder. Each of its entries counts as a path that was looked at."""
     try:
-        with open(path, "rb") as file:
-            return file.read(_MAX_PACKAGE_BYTES).decode(errors="replace")
+        with os.scandir(folder) as entries:
+            counted = itertools.takewhile(lambda _: files.may_look(), entries)
+            return sorted(entry.path for entry in counted if entry.is_file())[:_MAX_FILES_OF_FOLDER]
     except OSError:
-        return ""
+        return []
 
 
 def _commands(data: Any) -> Iterator[list[str]]:
@@ -186,27 +208,15 @@ def _commands(data: Any) -> Iterator[list[str]]:
     if isinstance(data, dict):
         command, arguments = data.get("command"), data.get("args")
         if isinstance(command, str | list):
-            yield [*_words(command), *_words(arguments)]
+            yield [*_texts(command), *_texts(arguments)]
     if isinstance(data, dict | list):
         for value in data.values() if isinstance(data, dict) else data:
             yield from _commands(value)
 
 
-def _files(path: str) -> list[str]:
-    """A file; of a folder, the files in it."""
-    if not os.path.isdir(path):
-        return [path] if os.path.isfile(path) else []
-    with contextlib.suppress(OSError):
-        return sorted(entry.path for entry in os.scandir(path) if entry.is_file())[:_FILES_AT_MOST]
-    return []
-
-
-def _digest_of(path: str) -> str:
-    try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        return str(error)
+def _texts(data: Any) -> list[str]:
+    """A text, or the texts of a list; what lies deeper is no part of a command."""
+    return [each for each in (data if isinstance(data, list) else [data]) if isinstance(each, str)]
 
 
 def _words(data: Any) -> Iterator[str]:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 PACKAGE = "package.json"
+MAX_PATH_CHARACTERS = 4096
+"""The kernel opens no file by a longer path."""
 _VERSION = re.compile(r"[\d.]+$")
 _PACKAGE_FILES = (PACKAGE, ".npmrc", ".pnpmfile.cjs", ".yarnrc.yml", "bunfig.toml")
 _PYTHON_PROJECT = ("pyproject.toml", "setup.cfg", "setup.py")
@@ -66,23 +68,23 @@ def is_runner(program: str) -> bool:
     return _plain_name(program) in _FIRST_FILES
 
 
-def first_files(words: Sequence[str]) -> tuple[str, ...]:
-    """Names of files that decide what a command runs, from the folder in which it runs. They need not exist."""
+def first_files(words: Sequence[str]) -> Iterator[str]:
+    """Names of files that decide what a command runs, from the folder in which it runs. They need not exist. One by
+    one: a command can name so many that nobody should hold them all."""
     if not words:
-        return ()
+        return
     program = _plain_name(words[0])
-    found = [*_FIRST_FILES.get(program, ())]
+    yield from _FIRST_FILES.get(program, ())
     if program == "python":
-        found += _module_files(words)
-    for word in words[1:]:
+        yield from _module_files(words)
+    for word in dict.fromkeys(words[1:]):
         if posixpath.normpath(word or "/") == ".":
-            found += _EVERY_FIRST_FILE
+            yield from _EVERY_FIRST_FILE
         elif program in _SCRIPT_FOLDERS and not word.startswith("-"):
-            found += [f"{word}/{name}" for name in (PACKAGE, *_INDEXES)]
-            found += [f"{word}{ending}" for ending in (".js", ".json", ".node")]
+            yield from (f"{word}/{name}" for name in (PACKAGE, *_INDEXES))
+            yield from (f"{word}{ending}" for ending in (".js", ".json", ".node"))
         elif program == "python" and not word.startswith("-"):
-            found.append(f"{word}/__main__.py")
-    return tuple(dict.fromkeys(found))
+            yield f"{word}/__main__.py"
 
 
 def package_words(text: str) -> tuple[str, ...]:
@@ -111,6 +113,8 @@ def _module_files(words: Sequence[str]) -> Iterator[str]:
         parts = module.split(".")
         for end in range(1, len(parts) + 1):
             path = "/".join(parts[:end])
+            if len(path) > MAX_PATH_CHARACTERS:
+                break
             yield from (f"{path}/__init__.py", f"{path}/__main__.py", f"{path}.py")
 
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,28 @@ async def test_a_server_gets_only_the_environment_that_it_is_given(monkeypatch: 
         assert environment["OWN"] == "${x}"
         assert environment[MARK].startswith("mcp-clean-")
         assert set(environment) - {*ENVIRONMENT, "OWN", MARK, "PWD", "LC_CTYPE", "OLDPWD", "_", "SHLVL"} == set()
+
+
+async def test_whether_a_server_may_start_is_not_decided_on_the_event_loop() -> None:
+    threads: list[threading.Thread] = []
+
+    def may_start() -> bool:
+        threads.append(threading.current_thread())
+        return False
+
+    it = Connection(
+        fake("asked"),
+        environment=ENVIRONMENT,
+        ambient=SystemAmbient(),
+        on_change=lambda _: None,
+        may_start=may_start,
+    )
+    await it.start()
+    assert not await it.ready(20)
+    assert it.status == "failed"
+    assert threading.main_thread() not in threads
+    assert len(threads) == 1
+    await it.stop()
 
 
 async def test_two_calls_at_once_get_their_own_answers() -> None:

@@ -43,7 +43,7 @@ _REASON_SECONDS = 0.5
 class Connection:
     """`on_change` is told of every change of what can be read here, on the event loop. `elicit` says whether the
     server may be told that people can be asked: they are, during a call that brings an asker. `may_start` is asked
-    before every start."""
+    before every start, in a thread: it reads files."""
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class Connection:
         while True:
             self._since = None
             self._has_ended = False
-            if not self._may_start():
+            if not await asyncio.to_thread(self._may_start):
                 self._on_end(End("what it is started with is not what was trusted", is_final=True))
                 return
             session = Session(

@@ -1,0 +1,128 @@
+"""The state of files that words name, found within bounds: a command line or a file of a hostile folder chooses the
+words."""
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO
+
+from pilothouse.domain.runner_files import MAX_PATH_CHARACTERS, PACKAGE
+
+MAX_FOLDERS = 32
+MAX_LOOKUPS = 10_000
+"""How many paths one inspection looks at."""
+MAX_HASHED_BYTES = 64 * 1024 * 1024
+"""Of all files of an inspection together. Beyond that, files are known by inode, size and times."""
+MAX_PACKAGE_BYTES = 1024 * 1024
+"""Of all package.json files of an inspection together, as far as the files that they name are looked for."""
+_CHUNK_BYTES = 1024 * 1024
+
+
+class FileInspection:
+    """Looks at files that words may name, as seen from a folder and from the folders that the words name."""
+
+    def __init__(self, start: str) -> None:
+        self.folders = [start]
+        self.states: dict[str, str] = {}
+        """The regular files by path, each with the hash of its content or, beyond the bound, its identity."""
+        self.is_complete = True
+        """Whether no bound but that on hashed bytes was met: no path that the words name was left out."""
+        self._lookups_left = MAX_LOOKUPS
+        self._bytes_left = MAX_HASHED_BYTES
+
+    def find_folders(self, words: Iterable[str]) -> bool:
+        """Add the folders to which words lead from those found before. Whether there were any."""
+        before = len(self.folders)
+        for path in self._joined(words, self.folders[:before]):
+            if path not in self.folders and os.path.isdir(path):
+                if len(self.folders) == MAX_FOLDERS:
+                    self.is_complete = False
+                    break
+                self.folders.append(path)
+        return len(self.folders) > before
+
+    def paths(self, words: Iterable[str]) -> Iterator[str]:
+        """Where words lead from each folder. A path may come twice."""
+        return self._joined(words, self.folders)
+
+    def may_look(self) -> bool:
+        """Count one more path. False where it is one too many."""
+        self._lookups_left -= 1
+        self.is_complete = self.is_complete and self._lookups_left >= 0
+        return self._lookups_left >= 0
+
+    def add(self, path: str) -> None:
+        """Note the state of a regular file; anything else is left out."""
+        if path in self.states:
+            return
+        try:
+            status = os.stat(path)
+        except (OSError, ValueError):  # ValueError: no file can have such a name
+            return
+        if stat.S_ISREG(status.st_mode):
+            self.states[path] = self._state(path, status.st_size)
+
+    def packages(self) -> Iterator[str]:
+        """The texts of the package.json files among the files."""
+        bytes_left = MAX_PACKAGE_BYTES
+        for path in [path for path in self.states if os.path.basename(path) == PACKAGE]:
+            try:
+                with open_regular(path) as file:
+                    data = file.read(bytes_left + 1)
+            except OSError:
+                continue
+            bytes_left -= len(data)
+            if bytes_left < 0:
+                self.is_complete = False
+                return
+            yield data.decode(errors="replace")
+
+    def _joined(self, words: Iterable[str], folders: list[str]) -> Iterator[str]:
+        seen: set[str] = set()
+        for word in words:
+            if word in seen or "\0" in word or len(word) > MAX_PATH_CHARACTERS:
+                continue
+            seen.add(word)
+            for folder in folders[:1] if os.path.isabs(word) else folders:
+                if not self.may_look():
+                    return
+                yield os.path.normpath(os.path.join(folder, word))
+
+    def _state(self, path: str, size: int) -> str:
+        if size > self._bytes_left:
+            return identity(path)
+        digest = hashlib.sha256()
+        try:
+            with open_regular(path) as file:
+                while chunk := file.read(_CHUNK_BYTES):
+                    digest.update(chunk)
+                    self._bytes_left -= len(chunk)
+                    if self._bytes_left < 0:  # the file has grown meanwhile
+                        return identity(path)
+        except OSError:
+            return identity(path)
+        return digest.hexdigest()
+
+
+def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a regular file for reading. Never waits: a pipe may have taken the place of the file. Raises: OSError."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise OSError("it is not a regular file")
+        return open(fd, "rb")
+    except BaseException:
+        os.close(fd)
+        raise
+
+
+def identity(path: str) -> str:
+    """What tells a file from another or an earlier one without reading it: the times change with every write."""
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        return str(error.errno)
+    if stat.S_ISDIR(status.st_mode):
+        return f"{status.st_dev} {status.st_ino}"
+    return f"{status.st_dev} {status.st_ino} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}"
