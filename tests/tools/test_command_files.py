@@ -1,6 +1,7 @@
 """What a command runs is what was shown: scripts and the first files of known runners are part of an approval."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,11 @@ from pilothouse.domain.values import CallId
 from pilothouse.file_inspection import MAX_FOLDERS
 from pilothouse.sandbox.shell import judge
 from pilothouse.sandbox.workspace import Workspace
+from pilothouse.tools.artifacts import ArtifactStore
 from pilothouse.tools.base import Job, Prepared
 from pilothouse.tools.builtin.command_files import inspect_files
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
+from pilothouse.tools.undo.command_recorder import CommandRecorder
 
 HARMLESS = "#!/bin/sh\necho harmless\n"
 HOSTILE = "#!/bin/sh\ntouch RAN\n"
@@ -31,9 +34,11 @@ async def prepared(execute: Execute, command: str, folder: Path, cwd: str = ".")
     return await execute.prepare(ExecuteArguments(command=command, cwd=cwd), Workspace(folder))
 
 
-async def is_refused(execute: Execute, command: str, folder: Path, shown: Prepared) -> bool:
+async def is_refused(
+    execute: Execute, command: str, folder: Path, shown: Prepared, artifacts: ArtifactStore | None = None
+) -> bool:
     """Whether the command, as it was shown, does not run now."""
-    job = Job(call_id=CallId("call"), workspace=Workspace(folder), basis=shown.basis, seconds=20)
+    job = Job(call_id=CallId("call"), workspace=Workspace(folder), basis=shown.basis, seconds=20, artifacts=artifacts)
     try:
         await execute.run(ExecuteArguments(command=command), job)
     except ToolError as error:
@@ -158,6 +163,24 @@ async def test_a_file_that_a_package_names_counts(tmp_path: Path, execute: Execu
         shown = await prepared(execute, command, tmp_path)
         put(tmp_path / name, "hostile")
         assert await is_refused(execute, command, tmp_path, shown), command
+
+
+async def test_a_script_that_changes_while_the_workspace_is_recorded_does_not_run(
+    tmp_path: Path, execute: Execute, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "project"
+    put(root / "run.sh", HARMLESS)
+    shown = await prepared(execute, "./run.sh", root)
+    begin = CommandRecorder.begin
+
+    async def begin_slowly(recorder: CommandRecorder, tell: Callable[[str], None]) -> None:
+        await begin(recorder, tell)
+        put(root / "run.sh", HOSTILE)
+
+    monkeypatch.setattr(CommandRecorder, "begin", begin_slowly)
+    artifacts = ArtifactStore(tmp_path / "artifacts", tmp_path / "baselines")
+    assert await is_refused(execute, "./run.sh", root, shown, artifacts)
+    assert list(root.rglob("RAN")) == []
 
 
 async def test_what_a_command_only_reads_may_change_meanwhile(tmp_path: Path, execute: Execute) -> None:

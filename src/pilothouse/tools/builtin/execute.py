@@ -79,7 +79,10 @@ class Execute:
         in_shell = workspace.without_mounts()
         limits = CommandLimits(arguments.command, judgement, arguments.cwd, workspace)
         limit = in_shell.limit(arguments.cwd) or limits.broken()
-        files = self._files(judgement, arguments.cwd, in_shell) if limit is None else None
+        files = None
+        if limit is None:
+            with in_shell.directory(arguments.cwd) as fd:
+                files = self._files(judgement, arguments.cwd, in_shell, fd)
         return Prepared(
             effect="read_only" if self._only_reads(judgement) else "mutating",
             limit=limit,
@@ -105,10 +108,9 @@ class Execute:
             return CommandLine(commands=line.commands, hidden=line.hidden)
         return line
 
-    def _files(self, judgement: Judgement, cwd: str, workspace: Workspace) -> CommandFiles:
-        """Raises: ToolError for a working directory that cannot be entered."""
-        with workspace.directory(cwd) as fd:
-            place = os.fstat(fd)  # the folder itself: what its path leads to may change
+    def _files(self, judgement: Judgement, cwd: str, workspace: Workspace, fd: int) -> CommandFiles:
+        """`fd` is the open working directory: what its path leads to may change."""
+        place = os.fstat(fd)
         start = os.path.join(workspace.root, unescape(cwd))
         runs_by_itself = self._only_reads(judgement)
         return inspect_files(judgement, start, place, self._environment.get("PATH"), runs_by_itself=runs_by_itself)
@@ -117,19 +119,14 @@ class Execute:
         if "\0" in arguments.command:
             raise ToolError(Code.INVALID_ARGUMENTS, tool=self.name, detail="the command holds a NUL character")
         judgement: Judgement = await in_thread(judge, arguments.command)
-        if job.basis is not None:
-            in_shell = job.workspace.without_mounts()
-            files: CommandFiles = await in_thread(self._files, judgement, arguments.cwd, in_shell)
-            if files.basis != job.basis:
-                raise ToolError(Code.COMMAND_FILES_CHANGED, command=arguments.command)
         if job.confined:
             # The call may have been decided before a restart, on a kernel that kept more.
             if not self._kernel.is_complete and not judgement.strict:
                 raise ToolError(Code.SANDBOX_INCOMPLETE)
-            return await self._in_shell(arguments, job, None)
+            return await self._in_shell(arguments, judgement, job, None)
         with _temporary(self._sandbox) as temporary:
             if job.artifacts is None:
-                return await self._in_shell(arguments, job, temporary)
+                return await self._in_shell(arguments, judgement, job, temporary)
             recorder = CommandRecorder(job.artifacts, job.workspace, job.call_id, self.name)
             try:
                 await recorder.begin(job.tell)
@@ -138,12 +135,14 @@ class Execute:
                 raise ToolError(Code.CHANGE_NOT_KEPT, path=str(job.workspace.root), detail=detail) from error
             remark = None
             try:
-                result = await self._in_shell(arguments, job, temporary)
+                result = await self._in_shell(arguments, judgement, job, temporary)
             finally:
                 remark = await recorder.finish()
             return result.with_remark(remark) if remark is not None else result
 
-    async def _in_shell(self, arguments: ExecuteArguments, job: Job, temporary: str | None) -> ToolOutput:
+    async def _in_shell(
+        self, arguments: ExecuteArguments, judgement: Judgement, job: Job, temporary: str | None
+    ) -> ToolOutput:
         assert job.seconds is not None
         seconds = min(arguments.timeout or job.seconds, job.seconds)
         confined = self._confinement(job, temporary)
@@ -152,7 +151,12 @@ class Execute:
             environment["TMPDIR"] = temporary
         if (uploads := job.workspace.mounted(UPLOADS)) is not None:
             environment["PILOTHOUSE_UPLOADS"] = str(uploads)
-        with job.workspace.without_mounts().directory(arguments.cwd) as fd:
+        in_shell = job.workspace.without_mounts()
+        with in_shell.directory(arguments.cwd) as fd:
+            if job.basis is not None:  # compared last: all that was done before the start takes time
+                files: CommandFiles = await in_thread(self._files, judgement, arguments.cwd, in_shell, fd)
+                if files.basis != job.basis:
+                    raise ToolError(Code.COMMAND_FILES_CHANGED, command=arguments.command)
             # Through the open directory: what the path names may change, what was checked does not.
             cwd = f"/proc/self/fd/{fd}" if _HAS_PROC else str(job.workspace.root / unescape(arguments.cwd))
             running = await processes.start(
