@@ -295,9 +295,7 @@ async def test_no_tool_and_no_command_that_names_it_reads_the_key(
         assert call.tool != "execute" or result.status == "denied", call
 
 
-@pytest.mark.parametrize(
-    "command", ["cat .pilothouse/config.toml", "cat data.txt", "ls", "echo 'a\0b'", "tail {data}/{output}"]
-)
+@pytest.mark.parametrize("command", ["cat .pilothouse/config.toml", "cat data.txt", "ls", "tail {data}/{output}"])
 async def test_a_command_that_names_something_else_is_not_refused(tmp_path: Path, command: str) -> None:
     plant = {".pilothouse/config.toml": "# its own\n", "data.txt": "its own\n"}
     for name, text in plant.items():

@@ -276,3 +276,11 @@ def test_a_package_that_names_an_impossible_file_does_not_stop_the_inspection(tm
     put(tmp_path / "package.json", r'{"main": "\ud800.js", "bin": "a\u0000b"}')
     files = inspect_files(judge("npm start"), str(tmp_path), tmp_path.stat(), os.environ["PATH"], runs_by_itself=False)
     assert not files.basis.endswith(PARTIAL_BASIS)
+
+
+@pytest.mark.parametrize("command", ["node a\0b", "echo a\0b", "cd a\0b && ls > new"])
+async def test_a_command_with_a_nul_character_is_refused_when_it_is_prepared(
+    tmp_path: Path, execute: Execute, command: str
+) -> None:
+    with pytest.raises(ToolError, match="NUL character"):
+        await prepared(execute, command, tmp_path)

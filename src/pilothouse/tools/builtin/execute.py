@@ -75,6 +75,7 @@ class Execute:
         return prepared
 
     def _prepared(self, arguments: ExecuteArguments, workspace: Workspace) -> Prepared:
+        _check_text(arguments.command)
         judgement = judge(arguments.command)
         in_shell = workspace.without_mounts()
         limits = CommandLimits(arguments.command, judgement, arguments.cwd, workspace)
@@ -116,8 +117,7 @@ class Execute:
         return inspect_files(judgement, start, place, self._environment.get("PATH"), runs_by_itself=runs_by_itself)
 
     async def run(self, arguments: ExecuteArguments, job: Job) -> ToolOutput:
-        if "\0" in arguments.command:
-            raise ToolError(Code.INVALID_ARGUMENTS, tool=self.name, detail="the command holds a NUL character")
+        _check_text(arguments.command)
         judgement: Judgement = await in_thread(judge, arguments.command)
         if job.confined:
             # The call may have been decided before a restart, on a kernel that kept more.
@@ -193,6 +193,13 @@ class Execute:
             writable = [*job.workspace.writable(), *([temporary] if temporary is not None else [])]
             return confinement.writing_beneath(writable, job.workspace.readable(), private, self._kernel)
         return confinement.FREE
+
+
+def _check_text(command: str) -> None:
+    """Raises: ToolError for a command that no program can be given."""
+    if "\0" in command:
+        detail = "the command holds a NUL character, which no command line can hold; leave it out"
+        raise ToolError(Code.INVALID_ARGUMENTS, tool=Execute.name, detail=detail)
 
 
 async def _read(running: processes.Running, output: Output, job: Job) -> None:
