@@ -5,8 +5,9 @@ import codecs
 import contextlib
 import os
 import shutil
+import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -124,7 +125,7 @@ class Execute:
             if not self._kernel.is_complete and not judgement.strict:
                 raise ToolError(Code.SANDBOX_INCOMPLETE)
             return await self._in_shell(arguments, judgement, job, None)
-        with _temporary(self._sandbox) as temporary:
+        async with _temporary(self._sandbox) as temporary:
             if job.artifacts is None:
                 return await self._in_shell(arguments, judgement, job, temporary)
             recorder = CommandRecorder(job.artifacts, job.workspace, job.call_id, self.name)
@@ -227,11 +228,21 @@ def _dangers(judgement: Judgement, files: CommandFiles | None) -> tuple[str, ...
     return tuple(danger for danger in judgement.dangers if danger != "overwrite")
 
 
-@contextlib.contextmanager
-def _temporary(sandbox: Sandbox) -> Iterator[str | None]:
-    """A folder of its own for what a confined command puts aside."""
+@contextlib.asynccontextmanager
+async def _temporary(sandbox: Sandbox) -> AsyncIterator[str | None]:
+    """A folder of its own for what a confined command puts aside. Removed in a thread: the command chooses how much."""
     if sandbox == "off":
         yield None
         return
-    with tempfile.TemporaryDirectory(prefix="pilothouse-", ignore_cleanup_errors=True) as folder:
-        yield folder
+    folder = tempfile.TemporaryDirectory(prefix="pilothouse-", ignore_cleanup_errors=True)
+    try:
+        yield folder.name
+    finally:
+        await in_thread(_remove, folder)
+
+
+def _remove(folder: "tempfile.TemporaryDirectory[str]") -> None:
+    try:
+        folder.cleanup()
+    except RecursionError:  # Python removes no tree that is a thousand folders deep
+        subprocess.run(["/bin/rm", "-rf", "--", folder.name], check=False, capture_output=True)  # noqa: S603
