@@ -52,22 +52,25 @@ PACKAGES = str(Path(processes.__file__).parents[2])
 def run(command: str, folder: Path, confined: Confinement, user: int | None) -> str:
     """Under a keeper, as a user. What it printed; nothing of it is left when this returns."""
     environment = processes.clean_environment({"PATH": PATH, "HOME": str(folder), "LANG": "C.UTF-8"})
-    grants = [part for grant in confined.grants() for part in grant]
     kernel = [str(confined.kernel.landlock), str(int(confined.kernel.filter))]
-    spec = [confined.kind, *kernel, "1024", str(len(grants) // 2), *grants]
-    with subprocess.Popen(
-        [sys.executable, "-I", "-S", "-B", "-c", AS_USER, PACKAGES, str(user), *spec, "/bin/bash", "-c", command],
-        cwd=folder,
-        env={
-            **confinement.environment_for(confined.kind, environment, str(folder)),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "npm_config_cache": str(folder / "tmp"),
-        },
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    ) as keeper:
+    python = [sys.executable, "-I", "-S", "-B", "-c", AS_USER, PACKAGES, str(user)]
+    with (
+        processes.memory_file(processes.encode_grants(confined)) as grants,
+        subprocess.Popen(
+            [*python, confined.kind, *kernel, "1024", str(grants), "/bin/bash", "-c", command],
+            cwd=folder,
+            env={
+                **confinement.environment_for(confined.kind, environment, str(folder)),
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "npm_config_cache": str(folder / "tmp"),
+            },
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            pass_fds=(grants,),
+        ) as keeper,
+    ):
         assert keeper.stdin is not None
         assert keeper.stdout is not None
         late = threading.Timer(SECONDS, keeper.stdin.close)  # the keeper then ends everything

@@ -321,6 +321,7 @@ class Code(StrEnum):
     DISK_SPACE_LOW = "disk_space_low"
     CHANGE_NOT_KEPT = "change_not_kept"
     SANDBOX_INCOMPLETE = "sandbox_incomplete"
+    SANDBOX_TOO_MANY_ENTRIES = "sandbox_too_many_entries"
     STORE_LOCKED = "store_locked"
     STALE_VERSION = "stale_version"
     STALE_FENCE = "stale_fence"

@@ -286,6 +286,13 @@ WORDS: Mapping[Code, tuple[str, str]] = {
         "needs an approval now. Call it again.",
         "命令未运行：自作出决定以来，内核沙箱已不再完整，该命令现在需要批准。请重新调用。",
     ),
+    Code.SANDBOX_TOO_MANY_ENTRIES: (
+        "Nothing was run: {folder} has more than {most} entries beside private data of Pilothouse, too many to confine "
+        "a program to each of them. Move the data directory into a folder of its own, or remove entries. Then try "
+        "again.",
+        "未运行任何内容：{folder} 中与 Pilothouse 私有数据并列的条目超过 {most} 个，无法逐一限制程序的访问范围。"
+        "请将数据目录移到单独的文件夹，或减少条目后重试。",
+    ),
     Code.DISK_SPACE_LOW: (
         "Only {free_mb} MB are free on the disk with the data directory {path}. Make room before it is full.",
         "数据目录 {path} 所在磁盘仅剩 {free_mb} MB。请在磁盘写满之前腾出空间。",

@@ -1,6 +1,7 @@
 """What a command may reach: everything, its workspace for writing, or only reading. The kernel holds it to that."""
 
 import contextlib
+import itertools
 import os
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
@@ -8,6 +9,8 @@ from typing import Literal
 
 import msgspec
 
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import ToolError
 from pilothouse.domain.promises import Kernel
 from pilothouse.domain.values import Value
 from pilothouse.sandbox import landlock, seccomp
@@ -15,6 +18,8 @@ from pilothouse.sandbox.program_folders import SYSTEM, program_paths
 
 Kind = Literal["no", "read_only", "workspace"]
 
+MAX_ENTRIES_BESIDE_PRIVATE = 50_000
+"""In a folder that holds something private, each of the other entries is granted by itself."""
 _DEVICES = ("/dev/random", "/dev/urandom")
 _EMPTY_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
 _LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/nix/store", "/etc/ld.so.cache")
@@ -40,7 +45,7 @@ class Confinement(Value):
     """What the keeper uses to confine the command. Where the running kernel has less, the command is not started."""
 
     def grants(self) -> list[tuple[str, str]]:
-        """Each a leave and a path."""
+        """Each a leave and a path. There may be as many as a folder has entries."""
         leaves = (("list", self.listable), ("read", self.readable), ("write", self.writable))
         return [(leave, path) for leave, paths in leaves for path in paths]
 
@@ -116,14 +121,17 @@ def _system() -> tuple[str, ...]:
 
 def _without(folder: str, private: Collection[str], listable: list[str]) -> list[str]:
     """All of a folder but what is private in it: the kernel knows leave only, and that for a whole folder. A folder
-    inside a private one was granted on purpose."""
+    inside a private one was granted on purpose. Raises: ToolError for too many entries."""
     if folder in private:
         return []
     if not any(_is_within(path, folder) for path in private):
         return [folder]
     listable.append(folder)
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        plain = [entry.path for entry in entries if not entry.is_symlink()]  # a link leads elsewhere
+        present = list(itertools.islice(entries, MAX_ENTRIES_BESIDE_PRIVATE + 1))
+        if len(present) > MAX_ENTRIES_BESIDE_PRIVATE:
+            raise ToolError(Code.SANDBOX_TOO_MANY_ENTRIES, folder=folder, most=MAX_ENTRIES_BESIDE_PRIVATE)
+        plain = [entry.path for entry in present if not entry.is_symlink()]  # a link leads elsewhere
         return [each for path in plain for each in _without(path, private, listable)]
     return []
 

@@ -30,11 +30,10 @@ NOT_STARTED, TOO_MANY = 126, -1
 
 def main(spec: list[str]) -> None:
     """`spec`: how it is confined (no, read_only, workspace), the version of the Landlock ABI to use (0 for none),
-    whether to filter system calls, how many processes it may be, how many grants follow, each a leave and a path, then
-    the program and its arguments."""
-    confinement, abi, is_filtered, processes, count, *rest = spec
-    size = 2 * int(count)
-    grants, argv = list(zip(rest[1:size:2], rest[0:size:2], strict=True)), rest[size:]
+    whether to filter system calls, how many processes it may be, the descriptor of a file with the grants, then the
+    program and its arguments."""
+    confinement, abi, is_filtered, processes, granted, *argv = spec
+    grants = _read_grants(int(granted))
     _limit_core_files()
     limit = int(processes)
     version, has_filter = int(abi), is_filtered == "1"
@@ -56,6 +55,14 @@ def _limit_core_files() -> None:
     hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
     allowed = 0 if hard == 0 else 1
     resource.setrlimit(resource.RLIMIT_CORE, (allowed, allowed))
+
+
+def _read_grants(fd: int) -> "list[landlock.Grant]":
+    """Leaves and paths in turn. The file is closed before the command starts."""
+    with open(fd, "rb") as file:
+        data = file.read()
+    parts = os.fsdecode(data).split("\0") if data else []
+    return list(zip(parts[1::2], parts[::2], strict=True))
 
 
 class _Confined:

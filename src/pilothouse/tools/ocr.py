@@ -49,7 +49,7 @@ async def _run(program: str, file: str, path: str, call_id: str, private: Sequen
     """Nothing of it is left when this returns. Raises: ToolError."""
     argv = ["/bin/sh", "-c", _QUIET_AND_BOUNDED, program, file, "stdout", "-l", _LANGUAGES]
     environment = {"PATH": path, "LC_ALL": "C.UTF-8", "OMP_THREAD_LIMIT": "1"}
-    confined = confinement.only_reading([file], environment, private)
+    confined = await asyncio.to_thread(confinement.only_reading, [file], environment, private)
     try:
         running = await processes.start(argv, cwd="/", call_id=call_id, environment=environment, confinement=confined)
     except OSError as error:

@@ -146,7 +146,7 @@ class Execute:
     ) -> ToolOutput:
         assert job.seconds is not None
         seconds = min(arguments.timeout or job.seconds, job.seconds)
-        confined = self._confinement(job, temporary)
+        confined: Confinement = await in_thread(self._confinement, job, temporary)
         environment = confinement.environment_for(confined.kind, self._environment, str(job.workspace.root))
         if temporary is not None:
             environment["TMPDIR"] = temporary

@@ -120,7 +120,7 @@ class Grep:
         if narrows:
             flags += [f"--type-add=wanted:{arguments.glob}", "--type=wanted"]
         flags += _without_private(place)
-        confined, where = _shut_in([self._ripgrep], place), ["--", f"./{place.name or ''}"]
+        confined, where = await _shut_in([self._ripgrep], place), ["--", f"./{place.name or ''}"]
         others = await _listed([self._ripgrep, *_OTHER_ENCODINGS, *flags, *where], confined, answer, job)
         if others is None:
             return False
@@ -147,10 +147,10 @@ def _without_private(place: listing.Place) -> list[str]:
     return [f"--glob=!/{name}" for name in names]
 
 
-def _shut_in(program: Sequence[str], place: listing.Place) -> Confinement:
+async def _shut_in(program: Sequence[str], place: listing.Place) -> Confinement:
     """What is swapped for a link while it walks leads nowhere outside, nor to what is the runtime's own."""
     private = [str(path) for path in place.workspace.runtimes]
-    return confinement.reading_with(program, [str(place.workspace.root)], private)
+    return await until_cancelled(lambda _: confinement.reading_with(program, [str(place.workspace.root)], private))
 
 
 async def _by_scan(arguments: GrepArguments, answer: Answer, job: Job) -> None:
@@ -166,7 +166,7 @@ async def _by_scan(arguments: GrepArguments, answer: Answer, job: Job) -> None:
     paths = await until_cancelled(walked)
     answer.notes += listing.notes(walk)
     async with entered_in_thread(_names(paths)) as names:
-        others = await _listed(_scan_program(names), _for_scan(names, answer), answer, job)
+        others = await _listed(_scan_program(names), await _for_scan(names, answer), answer, job)
     await _search_others(others or [], arguments, answer, job)
     await _scan(paths, arguments, answer, job)
 
@@ -183,7 +183,7 @@ async def _search_others(paths: list[str], arguments: GrepArguments, answer: Ans
 async def _scan(paths: Mapping[str, str], arguments: GrepArguments, answer: Answer, job: Job) -> None:
     async with entered_in_thread(_names(paths)) as names:
         argv = [*_scan_program(names), arguments.pattern, *("i" * arguments.ignore_case)]
-        if not await _search(argv, _for_scan(names, answer), answer, job):
+        if not await _search(argv, await _for_scan(names, answer), answer, job):
             raise ToolError(Code.TOOL_FAILED, tool=Grep.name, detail="the search broke off")
 
 
@@ -191,8 +191,8 @@ def _scan_program(names: str) -> list[str]:
     return [sys.executable, "-I", "-S", "-B", scan.__file__, names]
 
 
-def _for_scan(names: str, answer: Answer) -> Confinement:
-    return _shut_in([*_PYTHON, scan.__file__, names], answer.place)
+async def _for_scan(names: str, answer: Answer) -> Confinement:
+    return await _shut_in([*_PYTHON, scan.__file__, names], answer.place)
 
 
 @contextlib.contextmanager
