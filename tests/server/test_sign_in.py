@@ -3,7 +3,7 @@
 import asyncio
 import http.cookies
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -205,6 +205,23 @@ async def test_a_sign_in_ends_with_its_time_its_token_and_its_user(tmp_path: Pat
         assert (await here.get("/api/health", third)).status == 401
 
 
+@pytest.mark.parametrize("revoke", [Tokens.renew, Tokens.remove])
+async def test_a_token_that_is_revoked_while_the_form_is_handled_signs_nobody_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, revoke: Callable[[Tokens, str], object]
+) -> None:
+    async with house(tmp_path) as here:
+        tokens = here.served.tokens
+        token, sign_in = tokens.add("anna"), tokens.sign_in
+
+        def sign_in_late(*arguments: str | None) -> str | None:
+            revoke(tokens, "anna")
+            return sign_in(*arguments)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(tokens, "sign_in", sign_in_late)
+        assert signs_nobody_in(await here.submit(token=token), 401)
+        assert msgspec.json.decode(tokens.path.read_bytes())["sign_ins"] == []
+
+
 async def test_a_stream_ends_when_its_user_gets_a_new_token(tmp_path: Path) -> None:
     async with house(tmp_path) as here:
         tokens = here.served.tokens
@@ -221,12 +238,13 @@ async def test_a_stream_ends_when_its_user_gets_a_new_token(tmp_path: Path) -> N
 
 
 def test_nothing_in_the_file_of_tokens_opens_anything(tmp_path: Path) -> None:
-    tokens = Tokens(tmp_path / "tokens.json", TurnableAmbient(), "one-of-my-own-and-long")
+    given = "one-of-my-own-and-long"
+    tokens = Tokens(tmp_path / "tokens.json", TurnableAmbient(), given)
     tokens.prepare()
     token, code = tokens.add("anna"), tokens.new_code()
-    secrets = [token, code, tokens.new_code(), tokens.sign_in("anna"), tokens.sign_in("local")]
+    secrets = [token, code, tokens.new_code(), tokens.sign_in(token) or "", tokens.sign_in(given) or ""]
     stored = tokens.path.read_text()
-    assert [secret for secret in (*secrets, "one-of-my-own-and-long") if secret in stored] == []
+    assert [secret for secret in (*secrets, given) if secret in stored] == []
     found = msgspec.json.decode(stored)
     held = [*found["tokens"].values(), *(each["code"] for each in found["codes"])]
     held += [each["proof"] for each in found["sign_ins"]]
@@ -256,14 +274,12 @@ def test_tokens_in_clear_of_earlier_versions_go_on_and_are_written_as_hashes(tmp
 def test_the_file_of_tokens_stays_small(tmp_path: Path) -> None:
     ambient = TurnableAmbient()
     tokens = Tokens(tmp_path / "tokens.json", ambient)
-    tokens.prepare()
-    first = tokens.sign_in("local")
-    for _ in range(MAX_SIGN_INS - 1):
-        last = tokens.sign_in("local")
-    assert tokens.user_of_cookie(first) == "local"
-    tokens.sign_in("local")
-    assert tokens.user_of_cookie(first) is None, "the oldest browser is signed out"
-    assert tokens.user_of_cookie(last) == "local"
+    token = tokens.renew("local")
+    cookies = [tokens.sign_in(token) or "" for _ in range(MAX_SIGN_INS)]
+    assert tokens.user_of_cookie(cookies[0]) == "local"
+    tokens.sign_in(token)
+    assert tokens.user_of_cookie(cookies[0]) is None, "the oldest browser is signed out"
+    assert tokens.user_of_cookie(cookies[-1]) == "local"
     codes = [tokens.new_code() for _ in range(MAX_CODES + 1)]
     assert tokens.user_of_code(codes[0]) is None
     assert tokens.user_of_code(codes[1]) == "local"

@@ -67,11 +67,13 @@ async def _submitted(access: Access, request: Request, language: Language) -> Re
         raise Refused(403, Code.FOREIGN_ORIGIN, origin="-")
     fields = await _fields(request)
     if "token" in fields:
-        user = access.tokens.user_of(fields["token"].strip())
-        if user is None:
+        token, secret = fields["token"].strip(), None
+        if access.tokens.user_of(token) is not None:  # a wrong token takes no thread and no lock
+            secret = await asyncio.to_thread(access.tokens.sign_in, token, access.cookie(request))
+        if secret is None:
             await access.slow_down(request)
             raise Refused(401, Code.WRONG_TOKEN)
-        return _signed_in(access, request, await asyncio.to_thread(access.tokens.sign_in, user, access.cookie(request)))
+        return _signed_in(access, request, secret)
     code = fields.get("code", "")
     user, present = access.tokens.user_of_code(code), access.signed_in(request)
     if user is not None and present not in (None, user, fields.get("instead_of")):

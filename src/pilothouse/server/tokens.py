@@ -164,19 +164,25 @@ class Tokens:
 
         return self._change(change)
 
-    def sign_in(self, user: str, cookie: str | None = None) -> str:
-        """The cookie of a new sign-in of a user who has shown their token. Raises: StoreDamaged, StoreRefused."""
-        return self._change(lambda file: self._signed_in(file, user, cookie))
+    def sign_in(self, token: str, cookie: str | None = None) -> str | None:
+        """The cookie of a new sign-in, or None for a token that opens nothing. The token is matched under the lock: one
+        that was renewed or whose user was removed since the caller looked signs nobody in.
+
+        Raises: StoreDamaged, StoreRefused.
+        """
+
+        def change(file: TokenFile) -> tuple[TokenFile, str | None]:
+            user = _match_token(self._with_given(file), token)
+            return self._signed_in(file, user, cookie) if user is not None else (file, None)
+
+        return self._change(change)
 
     def user_of(self, token: str) -> str | None:
         """Raises: StoreDamaged."""
-        digest, found = _digest(token), None
-        for user, known in self._current().tokens.items():  # all are compared: how long it takes tells nothing
-            if hmac.compare_digest(known, digest):
-                found = user
-        if found is not None:
-            self._presented[found] = token
-        return found
+        user = _match_token(self._current(), token)
+        if user is not None:
+            self._presented[user] = token
+        return user
 
     def user_of_cookie(self, secret: str) -> str | None:
         """Raises: StoreDamaged."""
@@ -321,6 +327,15 @@ def _without(file: TokenFile, user: str) -> TokenFile:
         sign_ins=tuple(each for each in file.sign_ins if each.user != user),
     )
     return changed
+
+
+def _match_token(file: TokenFile, token: str) -> str | None:
+    """The token's user. All tokens are compared: how long it takes tells nothing."""
+    digest, match = _digest(token), None
+    for user, known in file.tokens.items():
+        if hmac.compare_digest(known, digest):
+            match = user
+    return match
 
 
 def _unknown(user: str, file: TokenFile) -> NotFound:
