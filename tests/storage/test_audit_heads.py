@@ -1,5 +1,6 @@
 """Where audit chains end is noted outside the data directory: what was cut or rewritten is told, and opens nothing."""
 
+import asyncio
 import shutil
 from pathlib import Path
 
@@ -212,6 +213,32 @@ async def test_the_person_goes_on_with_a_cut_conversation_by_revoking_the_rule_t
     assert live.damage == ()
     await world.runtime.close()
     assert await chain_of(tmp_path, context_id) == (True, True, None)
+
+
+async def test_a_cut_conversation_is_accepted_only_once_the_acceptance_is_committed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context_id = await conversation(tmp_path)
+    cut_audit(tmp_path, context_id, 2)
+    world = opened(tmp_path)
+    live = await world.runtime.context(context_id)
+    before = live.damage
+    (rule,) = await world.runtime.rules(context_id)
+    during = []
+
+    async def cancelled(*_: object, **__: object) -> int:
+        during.append(live.damage)
+        raise asyncio.CancelledError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(world.parts.store, "commit", cancelled)
+        with pytest.raises(asyncio.CancelledError):
+            await world.runtime.revoke_rule(rule.id, context_id=context_id)
+    assert during == [before]
+    assert await world.runtime.rules(context_id) == [rule]
+    await world.runtime.revoke_rule(rule.id, context_id=context_id)
+    assert await world.runtime.rules(context_id) == []
+    await world.runtime.close()
 
 
 async def test_entries_that_were_forged_reordered_or_removed_are_found(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pilothouse.ambient import timestamp
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.decisions import decide
-from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreError, ToolError
+from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, ToolError
 from pilothouse.domain.explaining import Step, explain
 from pilothouse.domain.modes import Verdict
 from pilothouse.domain.rules import (
@@ -174,19 +174,20 @@ async def revoke_rule(
 
 
 async def _accept_audit(contexts: Contexts, live: Live, cut: Reason, by: str) -> None:
-    """The person has looked at a conversation whose audit was cut or rewritten, and goes on with what is there."""
+    """The person has looked at a conversation whose audit was cut or rewritten, and goes on with what is there.
 
-    def change(live: Live, draft: Draft) -> None:
+    Every call waits until the acceptance is committed: sub-agents read the damage of this context without its lock.
+    """
+    async with contexts.locked(live.id) as live:
+        draft = live.draft()
         draft.note("rule_revoked", by, rule=stand_in(cut, live.id))
-        live.damage = tuple(reason for reason in live.damage if reason != cut)
 
-    before = live.damage
-    try:
-        await restand(contexts, live.id, change, by=by, opens=nothing)
-    except StoreError:
-        live.damage = before
-        raise
-    await contexts.parts.store.accept_audit(live.id)
+        def lift() -> None:
+            live.damage = tuple(reason for reason in live.damage if reason != cut)
+
+        await live.commit(draft, then=lift)
+        await contexts.parts.store.accept_audit(live.id)
+    await follow(contexts, (live,), by, opens=nothing)
 
 
 def _drop_rule(draft: Draft, rule_id: str, by: str) -> None:
