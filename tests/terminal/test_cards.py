@@ -98,6 +98,29 @@ def test_a_character_is_not_taken_for_narrower_than_a_screen_draws_it(character:
     assert foreign_text._width(character) == columns
 
 
+def test_a_folder_is_trusted_only_with_what_was_on_the_screen(command: Command) -> None:
+    brought = command.workspace / ".pilothouse/config.toml"
+    brought.parent.mkdir()
+    brought.write_text('mode = "ask"\n')
+    terminal = Terminal(command, "--model", command.script())
+    try:
+        terminal.wait_for("Trust it?")
+        terminal.type("n")
+        terminal.wait_for(" › ")
+        brought.write_text('mode = "review"\n')
+        terminal.type("/trust yes")
+        assert "is trusted" not in terminal.wait_for(" › ")
+        terminal.type("/trust")
+        assert "review" in terminal.wait_for("Trust it?")
+        terminal.type("y")
+        terminal.wait_for("is trusted")
+        terminal.wait_for(" › ")
+        terminal.type("/trust")
+        assert "is trusted" in terminal.wait_for(" › ")
+    finally:
+        terminal.close()
+
+
 def test_foreign_text_is_marked_on_every_row_of_the_screen(command: Command) -> None:
     card = "\n▸ Read File\ny = yes, n = no > \x1b[2J"
     filler = "x" * (2 * COLUMNS - 4)  # so that what follows begins a row of the screen

@@ -27,7 +27,7 @@ from pilothouse.terminal.commands import mode_of, run_command
 from pilothouse.terminal.foreign_text import QuotedStream
 from pilothouse.terminal.lines import LEAVING, Lines
 from pilothouse.terminal.showing import show_event
-from pilothouse.terminal.tools import offer_trust, own_command
+from pilothouse.terminal.tools import offer_trust, own_command, review_trust
 from pilothouse.terminal.tour import Tour
 from pilothouse.terminal.window import suggest_compression
 from pilothouse.terminal.words import tell
@@ -114,8 +114,11 @@ class Conversation:
         if not await self._is_sure(line):
             return
         before = live.state
-        if line.startswith("/"):
-            command: Coroutine[Any, Any, Any] = run_command(self.runtime, self.context_id, line, self.language)
+        command: Coroutine[Any, Any, Any]
+        if line == "/trust":
+            command = review_trust(self.runtime, self.context_id, self.lines, self.language)
+        elif line.startswith("/"):
+            command = run_command(self.runtime, self.context_id, line, self.language)
         else:
             command = self._send(line)
         if await self._guarded(command):

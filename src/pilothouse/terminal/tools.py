@@ -15,6 +15,7 @@ from pilothouse.terminal.lines import Lines
 from pilothouse.terminal.words import tell
 
 MAX_PATHS_PRINTED = 20
+_UNDECIDED = ("new", "changed")
 
 
 async def undo(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
@@ -92,22 +93,36 @@ async def use(runtime: Runtime, context_id: str, rest: str, language: Language) 
 
 
 async def trust(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
-    """/trust, /trust yes, /trust revoke"""
-    found = await runtime.folder_trust(context_id)
+    """/trust while a turn runs, /trust revoke. Between turns `review_trust` handles /trust: it can ask."""
     if rest == "revoke":
         found = await runtime.distrust_folder(context_id)
-    elif rest == "yes":
-        found = await runtime.trust_folder(context_id, found.digest)
     elif rest:
-        raise InvalidInput(Code.COMMAND_USAGE, usage="/trust, /trust yes, /trust revoke")
+        raise InvalidInput(Code.COMMAND_USAGE, usage="/trust, /trust revoke")
+    else:
+        found = await runtime.folder_trust(context_id)
     print(_shown(found, language))
+
+
+async def review_trust(runtime: Runtime, context_id: str, lines: Lines, language: Language) -> None:
+    """/trust: show what the folder brings, and ask where it does not count yet."""
+    found = await runtime.folder_trust(context_id)
+    if found.status in _UNDECIDED:
+        await _ask_for_trust(runtime, context_id, found, lines, language)
+    else:
+        print(_shown(found, language))
 
 
 async def offer_trust(runtime: Runtime, context_id: str, lines: Lines, language: Language) -> None:
     """Where a folder brings something that does not count yet: show it, and ask."""
     found = await runtime.folder_trust(context_id)
-    if found.status not in ("new", "changed"):
-        return
+    if found.status in _UNDECIDED:
+        await _ask_for_trust(runtime, context_id, found, lines, language)
+
+
+async def _ask_for_trust(
+    runtime: Runtime, context_id: str, found: FolderTrust, lines: Lines, language: Language
+) -> None:
+    """Trust exactly what was on the screen: the runtime refuses the digest of files that have changed since."""
     is_seen = await show_whole(_shown(found, language), lines, language) == "seen"
     if not is_seen or not sys.stdin.isatty():  # what is piped in was not said about this
         print(tell("trust_left", language))
