@@ -13,6 +13,7 @@ from pilothouse.domain.errors import StoreError
 from pilothouse.domain.rules import Scope
 from pilothouse.domain.states import AwaitingToolApproval, Idle
 from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.runtime import rulebook
 from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.journal import line_of, read_lines
 from pilothouse.storage.files.store import FileStore
@@ -147,6 +148,21 @@ async def test_the_person_accepts_the_rules_by_revoking_the_rule_that_stands_for
     assert await again.runtime.rules() == []
     assert await waits(again)
     await again.runtime.close()
+
+
+async def test_asking_for_the_damage_of_a_rules_log_hashes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = await given_and_revoked(tmp_path)
+    log.write_bytes(without_last_line(log.read_bytes()))
+    world = opened(tmp_path)
+    await world.runtime.rules()
+    hashed: list[object] = []
+    monkeypatch.setattr(rulebook, "check_chain", hashed.append)
+    assert [reason.code for reason in world.runtime.rulebook.damage("local")] == [Code.RULES_CUT]
+    assert hashed == []
+    monkeypatch.undo()
+    await world.runtime.close()
 
 
 async def test_rules_of_an_earlier_version_count_and_are_noted_with_the_next_one(tmp_path: Path) -> None:

@@ -22,6 +22,8 @@ class Rulebook:
         self._parts = parts
         self._logs: dict[str, UserLog] = {}
         self._rules: dict[str, dict[RuleId, Rule]] = {}
+        self._damage: dict[str, tuple[Reason, ...]] = {}
+        """Computed when a log is taken: that hashes the whole log, and every view of a context shows the damage."""
         self._lock = asyncio.Lock()
 
     async def load(self, user: str) -> None:
@@ -38,12 +40,7 @@ class Rulebook:
 
     def damage(self, user: str) -> tuple[Reason, ...]:
         """What is wrong with a user's log and not accepted by them yet, and what was cut off it as never finished."""
-        log = self._logs[user]
-        return tuple(
-            reason
-            for reason in _damage(log)
-            if reason.code is Code.TAIL_CUT or not _is_revoked(stand_in(reason).id, log.entries)
-        )
+        return self._damage[user]
 
     def _is_in_doubt(self, user: str) -> bool:
         return any(is_stand_in(rule) for rule in self._rules[user].values())
@@ -80,11 +77,19 @@ class Rulebook:
         await finish(append())  # who gives it may leave: what is on disk is then known here too
 
     def _take(self, user: str, log: UserLog) -> None:
-        self._logs[user], self._rules[user] = log, _folded(log.entries)
-        for reason in self.damage(user):
+        self._logs[user], self._rules[user], self._damage[user] = log, _folded(log.entries), _unaccepted(log)
+        for reason in self._damage[user]:
             if reason.code is not Code.TAIL_CUT:
                 rule = stand_in(reason)
                 self._rules[user][rule.id] = rule
+
+
+def _unaccepted(log: UserLog) -> tuple[Reason, ...]:
+    return tuple(
+        reason
+        for reason in _damage(log)
+        if reason.code is Code.TAIL_CUT or not _is_revoked(stand_in(reason).id, log.entries)
+    )
 
 
 def _damage(log: UserLog) -> list[Reason]:
