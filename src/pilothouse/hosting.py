@@ -63,7 +63,7 @@ async def serve_command(options: argparse.Namespace, settings: Settings, runtime
     set_up_logs(lambda: [*tokens.secrets(), *(provider.secrets() if provider is not None else [])])
     warnings = [*settings.configuration.warnings(), *shared_server(tokens)]
     for warning in warnings:
-        _LOG.warning("%s", say(warning))
+        _LOG.warning(say(warning))
     serving = make_serving(
         runtime,
         tokens,

@@ -5,6 +5,7 @@ import contextlib
 import json
 import logging
 import os
+import re
 import resource
 import socket
 import sys
@@ -17,6 +18,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+import pilothouse
 from pilothouse.client import Client
 from pilothouse.llm.script import Answer
 from pilothouse.server import connections, logs, protocol
@@ -312,6 +314,19 @@ def test_the_same_message_is_logged_a_few_times_a_minute_and_then_counted(monkey
     assert [line["message"] for line in lines[:4]] == [*(f"100% refused: {n}" for n in range(3)), "another message"]
     assert (lines[4]["suppressed"], lines[4]["level"]) == (97, "warning")
     assert lines[5]["message"] == "later"
+
+
+def test_different_texts_are_all_logged(monkeypatch: pytest.MonkeyPatch) -> None:
+    def made(logger: logging.Logger) -> None:
+        for number in range(10):
+            logger.warning(f"warning {number} of 100%")
+
+    assert len(written(made, monkeypatch)) == 10
+
+
+def test_no_module_logs_under_a_bare_placeholder() -> None:
+    bare = re.compile(r"""\.(debug|info|warning|error|exception|critical)\(\s*["']%[sr]["']""")
+    assert [str(path) for path in Path(pilothouse.__file__).parent.rglob("*.py") if bare.search(path.read_text())] == []
 
 
 def test_requests_of_known_users_are_all_logged(monkeypatch: pytest.MonkeyPatch) -> None:

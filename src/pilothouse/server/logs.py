@@ -55,6 +55,9 @@ class _Repeats:
 class RepeatLimitHandler(logging.StreamHandler[TextIO]):
     """Writes the same message MAX_REPEATS_PER_MINUTE times a minute at most, then says how many were left out: nobody
     without a token fills the disk. Requests of known users are all written.
+
+    Messages that differ only in their arguments are the same: an address or a number in a flood makes none of them new.
+    A logger that passes different texts must therefore pass each as the message, not as the argument of "%s".
     """
 
     def __init__(self, stream: TextIO) -> None:

@@ -175,7 +175,7 @@ class Sessions:
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             kept = await store.put_document_aside(user, _NAME, data)  # or nothing goes on: it would be written over
             warning = Reason(Code.SESSION_DAMAGED, {"detail": str(error), "kept": kept})
-            _LOG.warning("%s", say(warning))
+            _LOG.warning(say(warning))
             return Session(user_id=user, warning=warning)
 
     async def _with_titles(self, session: Session) -> Session:
