@@ -49,3 +49,15 @@ def test_verify_refuses_a_conversation_that_never_was(command: Command) -> None:
     code, _, errors = command.run("audit", "verify", "nobody")
     assert code == 4
     assert "nobody" in errors
+
+
+def test_verify_passes_over_files_that_are_no_heads(command: Command, tmp_path: Path) -> None:
+    context_id = turn(command)
+    (heads,) = (tmp_path / "state").glob("**/audit-heads/*")
+    for folder in (heads / "users", heads / "contexts"):
+        folder.mkdir(exist_ok=True)
+        for stray in (".DS_Store", "local.new", "two words", "a~b~c"):
+            (folder / stray).write_bytes(b"")
+    code, output, errors = command.run("audit", "verify")
+    assert (code, errors) == (0, "")
+    assert f"{context_id}  The audit is whole." in output

@@ -7,12 +7,16 @@ never one that is too new. A head that cannot be read is none.
 import hashlib
 import logging
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from pilothouse.domain.audit import AuditHead
+from pilothouse.domain.contexts import check_context_id
+from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.users import check_user_name
 from pilothouse.storage.files.disk import PRIVATE_DIR, Disk, words_of
 
 _HEAD = msgspec.json.Decoder(AuditHead)
@@ -20,6 +24,7 @@ _KEY_DIGITS = 32
 _log = logging.getLogger(__name__)
 
 Kind = Literal["contexts", "users"]
+_CHECKS: Mapping[Kind, Callable[[str], str]] = {"contexts": check_context_id, "users": check_user_name}
 
 
 class Heads:
@@ -60,11 +65,11 @@ class Heads:
         return True
 
     def names(self, kind: Kind) -> list[str]:
-        """Of which chains there are heads."""
+        """Of which chains there are heads. Files that are no head (of a file manager, half written) are left out."""
         if self._folder is None:
             return []
         try:
-            return sorted(path.name for path in (self._folder / kind).iterdir() if path.suffix != ".new")
+            return sorted(name for name in os.listdir(self._folder / kind) if _is_name(kind, name))
         except OSError:
             return []
 
@@ -74,3 +79,11 @@ class Heads:
                 self._disk.unlink(self._folder / kind / name)
             except OSError as error:
                 _log.warning("the audit head of a deleted conversation stays: %s", words_of(error))
+
+
+def _is_name(kind: Kind, name: str) -> bool:
+    try:
+        _CHECKS[kind](name)
+    except InvalidInput:
+        return False
+    return True
