@@ -20,6 +20,7 @@ import pytest
 
 from pilothouse.ambient import SystemAmbient
 from pilothouse.client import Client
+from pilothouse.server.address import FILE, address_of_server, published_address
 from pilothouse.server.serve import PORT
 from pilothouse.server.serving import PAGE
 from pilothouse.server.tokens import Tokens
@@ -371,3 +372,11 @@ async def test_it_speaks_chinese_where_the_person_does(tmp_path: Path) -> None:
     async with served(tmp_path, LANG="zh_CN.UTF-8", LC_ALL="zh_CN.UTF-8") as server:
         assert "演示" in server.lines[0]
         assert server.lines[-1].startswith("监听地址")
+
+
+def test_a_server_that_has_not_written_its_address_yet_has_none(tmp_path: Path) -> None:
+    assert address_of_server(tmp_path) is None
+    with published_address(tmp_path, "http://127.0.0.1:1"):
+        assert address_of_server(tmp_path) == "http://127.0.0.1:1"
+        os.truncate(tmp_path / FILE, 0)  # as between its lock and its writing
+        assert address_of_server(tmp_path) is None

@@ -26,7 +26,11 @@ def published_address(data_dir: Path, url: str) -> Iterator[None]:
 
 
 def address_of_server(data_dir: Path) -> str | None:
-    """None where no server runs: the kernel releases the lock of one that was killed. Raises: OSError."""
+    """None where no server runs, or one starts that has not written its address yet. The kernel releases the lock of a
+    server that was killed.
+
+    Raises: OSError.
+    """
     try:
         fd = open_private(data_dir / FILE, os.O_RDONLY)
     except FileNotFoundError:
@@ -34,7 +38,7 @@ def address_of_server(data_dir: Path) -> str | None:
     try:
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return os.pread(fd, _MAX_BYTES, 0).decode()
+        return os.pread(fd, _MAX_BYTES, 0).decode() or None
     finally:
         os.close(fd)
     return None
