@@ -89,6 +89,15 @@ async def test_a_wrong_code_opens_nothing_and_counts_as_an_attempt(tmp_path: Pat
         assert (await here.submit(code=code)).status == 303, "who has the right one is not held up"
 
 
+async def test_a_wrong_code_or_token_takes_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with house(tmp_path) as here:
+        locked: list[object] = []
+        monkeypatch.setattr(here.served.tokens, "_change", locked.append)
+        assert signs_nobody_in(await here.submit(code="wrong"), 401)
+        assert signs_nobody_in(await here.submit(token="wrong"), 401)
+        assert locked == []
+
+
 async def test_a_code_or_a_token_in_the_address_opens_no_other_route(tmp_path: Path) -> None:
     async with house(tmp_path) as here:
         code = here.served.tokens.new_code()

@@ -78,7 +78,9 @@ async def _submitted(access: Access, request: Request, language: Language) -> Re
     user, present = access.tokens.user_of_code(code), access.signed_in(request)
     if user is not None and present not in (None, user, fields.get("instead_of")):
         return _confirmation(language, code, user, present)  # the link came from elsewhere, without the cookie
-    used = await asyncio.to_thread(access.tokens.use_code, code, access.cookie(request))
+    used = None
+    if user is not None:  # an unknown code takes no thread and no lock
+        used = await asyncio.to_thread(access.tokens.use_code, code, access.cookie(request))
     if used is None:
         await access.slow_down(request)
         raise Refused(401, Code.LINK_EXPIRED)
