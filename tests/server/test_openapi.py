@@ -67,6 +67,16 @@ def test_the_example_of_an_answer_is_such_an_answer_as_the_server_would_write_it
     assert not more, "an example shows every field that the server sends"
 
 
+def test_every_id_in_an_address_may_be_that_of_a_users_chat_thread() -> None:
+    written = [each for route in SHOWN for each in operation(route)["parameters"] if each["name"].endswith("_id")]
+    ids = [each["schema"] for each in written if each["in"] == "path"]
+    assert len(ids) > 40
+    for schema in ids:
+        pattern = re.compile(schema["pattern"])
+        assert all(pattern.search(good) for good in ("a", "x" * 64, "thread~anna", f"{'x' * 64}~{'y' * 64}"))
+        assert not any(pattern.search(bad) for bad in ("", "x" * 65, "~anna", "a~b~c", "a/b", "a\n"))
+
+
 @pytest.mark.parametrize("route", BODIES, ids=named)
 def test_the_example_of_a_body_is_such_a_body(route: Route) -> None:
     assert route.body_example is not None

@@ -374,6 +374,10 @@ def tried(operation: Any, backdrop: Backdrop) -> Findings:
     for kind in KINDS:
         for case in examples(operation, backdrop.scene(kind), backdrop):
             findings.send(case, kind)
+    for case in examples(operation, backdrop.scene(KINDS[0]), backdrop):
+        for name in {"context_id", "thread_id"} & set(case.path_parameters):
+            case.path_parameters[name] += "~anna"  # a chat thread of another user, which is not there
+            findings.send(case, KINDS[0])
     is_done = any(200 <= status < 300 for status in findings.statuses)
     if is_done == (operation.label in NEVER_DONE):
         findings.wrong["example"] = f"--- {operation.label}: the example was answered with {findings.statuses}"

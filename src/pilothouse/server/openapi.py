@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from pilothouse import __version__
 from pilothouse.domain.shapes import Problem
+from pilothouse.server.inputs import BranchName, Id
 from pilothouse.server.routing import EVENTS, HTML, JSON, Route
 
 REFERENCE = "#/components/schemas/{name}"
@@ -108,10 +109,8 @@ def _operation(route: Route, known: dict[str, Any], components: dict[str, Any]) 
 
 
 def _path_parameter(name: str) -> dict[str, Any]:
-    schema: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 100}
-    if name not in ("branch", "source", "name"):
-        schema = {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"}
-    return {"name": name, "in": "path", "required": True, "schema": schema}
+    kind = BranchName if name in ("branch", "source", "name") else Id
+    return {"name": name, "in": "path", "required": True, "schema": msgspec.json.schema(kind)}
 
 
 def _query_parameters(route: Route, known: dict[str, Any], components: dict[str, Any]) -> list[dict[str, Any]]:
