@@ -34,12 +34,16 @@ async def test_a_command_keeps_its_exit_status(tmp_path: Path, status: int, conf
 def test_a_command_starts_where_the_hard_limit_on_core_files_is_zero() -> None:
     """Only who has CAP_SYS_RESOURCE may raise it."""
     drop = ["setpriv", "--bounding-set", "-sys_resource"] if os.geteuid() == 0 else []
-    with subprocess.Popen(
-        [*drop, *processes._keeper(confinement.FREE, 8), "/bin/echo", "said"],
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    ) as process:
+    with (
+        processes.memory_file(b"") as grants,
+        subprocess.Popen(
+            [*drop, *processes._keeper(confinement.FREE, 8, grants), "/bin/echo", "said"],
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            pass_fds=(grants,),
+        ) as process,
+    ):
         assert process.stdout is not None
         assert process.stdout.read() == b"said\n"
     assert process.returncode == 0
