@@ -35,7 +35,7 @@ SEEDS = 200 if LONG else 25
 def answers(count: int) -> list[Answer]:
     """Every other one asks for calls; no two calls are the same."""
     calls = [
-        tuple(ScriptedCall(tool=tool, arguments={"text": f"{number}{tool}"}) for tool in ("change", "look"))
+        tuple(ScriptedCall(tool=tool, arguments={"text": f"{number}{tool}"}) for tool in ("look", "change"))
         for number in range(count)
     ]
     text = "some text, so that pieces are written " * 3

@@ -9,6 +9,7 @@ import pytest
 from pilothouse.domain.exit_status import describe_exit
 from pilothouse.domain.messages import ToolResult
 from pilothouse.runtime.following import Seen
+from pilothouse.terminal.foreign_text import QuotedStream
 from pilothouse.terminal.run import run
 from pilothouse.terminal.showing import show_event
 from pilothouse.testing.served import Served
@@ -63,7 +64,7 @@ async def test_no_client_says_that_a_failed_command_is_done(tmp_path: Path) -> N
         results = [each for each in await world.runtime.read_messages("thread") if isinstance(each, ToolResult)]
         shown = io.StringIO()
         with redirect_stdout(shown):
-            show_event(Seen(message=results[0]), "zh")
+            show_event(Seen(message=results[0]), "zh", QuotedStream())
         assert "✗ 退出状态 3" in shown.getvalue()
 
 
