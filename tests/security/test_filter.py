@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 import struct
 
 import pytest
@@ -59,7 +60,8 @@ def test_every_number_is_answered_as_the_table_says(machine: str, asks: bool) ->
 def test_programs_of_32_bits_can_call_nothing(machine: str) -> None:
     for program in (
         seccomp.reading_program(machine, asks_about_signals=True),
-        seccomp.truncation_program(machine),
+        seccomp.workspace_program(machine, allows_truncation=True),
+        seccomp.workspace_program(machine, allows_truncation=False),
     ):
         for number in range(0, 480, 7):
             assert verdict(program, I386, number) == verdict(program, ARM, number) == EPERM
@@ -113,17 +115,43 @@ def test_the_arguments_of_a_call_decide(machine: str, name: str, arguments: tupl
     assert verdict(program, ARCHITECTURES[machine], number, arguments) == wanted
 
 
-@MACHINES
-def test_a_command_that_may_write_is_refused_truncation_only(machine: str) -> None:
-    program, architecture = seccomp.truncation_program(machine), ARCHITECTURES[machine]
-    names = {
+def refusals(program: bytes, machine: str) -> dict[str, int]:
+    """The calls that a filter refuses, whatever their arguments."""
+    return {
+        name: result
+        for name, number in numbers(machine).items()
+        if (result := verdict(program, ARCHITECTURES[machine], number)) != ALLOW
+    }
+
+
+def numbers(machine: str) -> dict[str, int]:
+    return {
         name: number
         for table in ("ALLOWED", "CONDITIONAL", "SIGNALS", "REFUSED", "ABSENT")
         for name, number in system_calls.numbers(machine, getattr(system_calls, table)).items()
     }
-    refused = {
-        name: result for name, number in names.items() if (result := verdict(program, architecture, number)) != ALLOW
-    }
-    assert refused == {"truncate": EPERM, "openat2": ENOSYS, "io_uring_setup": ENOSYS}
-    assert verdict(program, architecture, names["openat"], (0, 0, os.O_TRUNC)) == EPERM
-    assert verdict(program, architecture, names["openat"], (0, 0, os.O_TRUNC | os.O_WRONLY)) == ALLOW
+
+
+@MACHINES
+@pytest.mark.parametrize("allows_truncation", [True, False])
+def test_a_command_that_may_write_is_refused_only_what_passes_landlock(machine: str, allows_truncation: bool) -> None:
+    program = seccomp.workspace_program(machine, allows_truncation=allows_truncation)
+    truncation = {} if allows_truncation else {"truncate": EPERM, "openat2": ENOSYS, "io_uring_setup": ENOSYS}
+    assert refusals(program, machine) == truncation
+
+
+@MACHINES
+def test_a_command_that_may_write_opens_no_file_for_reading_to_empty_it(machine: str) -> None:
+    program, number = seccomp.workspace_program(machine, allows_truncation=False), numbers(machine)["openat"]
+    assert verdict(program, ARCHITECTURES[machine], number, (0, 0, os.O_TRUNC)) == EPERM
+    assert verdict(program, ARCHITECTURES[machine], number, (0, 0, os.O_TRUNC | os.O_WRONLY)) == ALLOW
+
+
+@MACHINES
+@pytest.mark.parametrize("kind", [stat.S_IFREG, stat.S_IFIFO, stat.S_IFSOCK, stat.S_IFCHR, stat.S_IFBLK, 0])
+def test_a_command_that_may_write_makes_no_device(machine: str, kind: int) -> None:
+    program = seccomp.workspace_program(machine, allows_truncation=True)
+    wanted = EPERM if kind in (stat.S_IFCHR, stat.S_IFBLK) else ALLOW
+    for name, arguments in (("mknod", (0, kind | 0o600)), ("mknodat", (0, 0, HIGH | kind | 0o600))):
+        if name in numbers(machine):
+            assert verdict(program, ARCHITECTURES[machine], numbers(machine)[name], arguments) == wanted

@@ -133,8 +133,8 @@ def _become(confined: _Confined, argv: list[str]) -> None:
             landlock.confine(confined.grants, network=confined.kind != "read_only", version=confined.version)
         elif confined.kind == "workspace":
             raise OSError("the kernel has no Landlock")
-        if confined.kind == "read_only":
-            landlock.give_up_capabilities()
+        if confined.kind != "no":
+            landlock.give_up_capabilities(landlock.WORKSPACE_CAPABILITIES if confined.kind == "workspace" else 0)
         _filter(confined)
         landlock._libc().signal(_SIGPIPE, None)  # Python ignores it, and what it starts would, too
         os.execve(argv[0], argv, os.environ)  # noqa: S606
@@ -152,8 +152,8 @@ def _filter(confined: _Confined) -> None:
     if not seccomp.is_available():
         raise OSError("the kernel takes no filter of system calls, and the command must be confined with one")
     if confined.kind == "workspace":
-        if confined.version < _ABI_WITH_TRUNCATION:
-            seccomp.install(seccomp.truncation_program(machine))
+        is_truncation_known = confined.version >= _ABI_WITH_TRUNCATION
+        seccomp.install(seccomp.workspace_program(machine, allows_truncation=is_truncation_known))
         return
     program = seccomp.reading_program(machine, asks_about_signals=confined.listener is not None)
     listener = seccomp.install(program, listener=confined.listener is not None)

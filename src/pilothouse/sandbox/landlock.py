@@ -17,6 +17,7 @@ _CAPABILITY_VERSION = 0x20080522
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _MAKE_AND_REMOVE = sum(1 << bit for bit in range(4, 13))
+_MAKE_DEVICES = 1 << 6 | 1 << 11  # character and block devices: a node reaches its device wherever the node lies
 _REFER, _TRUNCATE, _IOCTL = 1 << 13, 1 << 14, 1 << 15
 _BY_ABI = (
     (1, EXECUTE | WRITE_FILE | READ_FILE | READ_DIR | _MAKE_AND_REMOVE),
@@ -29,6 +30,10 @@ _TCP = 0b11
 _SCOPES = 0b11
 
 READ = EXECUTE | READ_FILE | READ_DIR
+
+# What root needs for ordinary work on files and processes: CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID, SETUID,
+# NET_BIND_SERVICE. The others reach past Landlock: devices, modules, file handles, settings of the machine.
+WORKSPACE_CAPABILITIES = sum(1 << number for number in (0, 1, 3, 4, 5, 6, 7, 10))
 
 
 class _Attributes(ctypes.Structure):
@@ -73,13 +78,18 @@ def confine(grants: list[Grant], *, network: bool, version: int) -> None:
         os.close(ruleset)
 
 
-def give_up_capabilities() -> None:
-    """What makes root more than others: gone for this process and all that it starts."""
+def give_up_capabilities(kept: int = 0) -> None:
+    """Take root's privileges from this process and all that it starts, but for the capabilities in this bit mask."""
     libc = _libc()
     for number in range(64):
-        libc.prctl(_PR_CAPBSET_DROP, number, 0, 0, 0)
+        if not kept >> number & 1:
+            libc.prctl(_PR_CAPBSET_DROP, number, 0, 0, 0)
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
-    libc.capset(ctypes.byref(header), ctypes.byref((ctypes.c_uint32 * 6)()))
+    sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; then the same for numbers from 32 on
+    _check(libc.capget(ctypes.byref(header), ctypes.byref(sets)), "read capabilities")
+    halves = (kept & 0xFFFFFFFF, kept >> 32)
+    reduced = (ctypes.c_uint32 * 6)(*(old & halves[index // 3] for index, old in enumerate(sets)))
+    _check(libc.capset(ctypes.byref(header), ctypes.byref(reduced)), "give up capabilities")
 
 
 def _create(handled: int, net: int, scoped: int, version: int) -> int:
@@ -99,7 +109,7 @@ def _grant(ruleset: int, grant: Grant, handled: int) -> None:
     if fd is None:
         return  # what is not there needs no leave
     try:
-        allowed = {"list": READ_DIR, "read": READ}.get(leave, handled)
+        allowed = {"list": READ_DIR, "read": READ}.get(leave, handled & ~_MAKE_DEVICES)
         if not os.path.isdir(f"/proc/self/fd/{fd}"):
             allowed &= ~_ONLY_FOR_FOLDERS
         rule = _PathBeneath(allowed & handled, fd)

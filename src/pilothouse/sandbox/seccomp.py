@@ -28,6 +28,7 @@ _NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENTS_AT = 0, 4, 16
 _X32 = 0x40000000  # numbers from here on are of the x32 form of x86_64
 
 _O_ACCMODE, _O_TRUNC = 3, 0o1000
+_S_IFMT, _S_IFCHR, _S_IFBLK = 0o170000, 0o020000, 0o060000
 _AF_UNIX, _SOCK_STREAM, _SOCK_SEQPACKET, _SOCK_TYPE = 1, 1, 5, 0xF
 _RLIMIT_CORE = 4
 _CLONE_NAMESPACES = 0x7E020000  # mount, control group, host name, IPC, user, process, network
@@ -100,23 +101,34 @@ def reading_program(machine: str, *, asks_about_signals: bool) -> bytes:
     return _encoded(steps)
 
 
-def truncation_program(machine: str) -> bytes:
-    """For a command that may write beneath some folders, where Landlock does not know truncation (below ABI 3): files
-    outside are not emptied without being opened for writing."""
+def workspace_program(machine: str, *, allows_truncation: bool) -> bytes:
+    """For a command that may write beneath some folders: the system calls that change something elsewhere although
+    Landlock grants nothing there. Truncation is among them where Landlock does not know it (below ABI 3)."""
     numbers = {name: each for table in _TABLES for name, each in system_calls.numbers(machine, table).items()}
-    hidden = [numbers[name] for name in ("openat2", "io_uring_setup")]
-    opening = [(name, at) for name, at in (("open", 1), ("openat", 2)) if name in numbers]
+    conditions = {"mknod": _makes_node(1), "mknodat": _makes_node(2)}
+    refused: list[str] = []
+    hidden: list[str] = []
+    if not allows_truncation:
+        conditions |= {"open": _opens(1), "openat": _opens(2)}
+        refused.append("truncate")
+        hidden += ["openat2", "io_uring_setup"]
     steps = [
         *_of_architecture(machine),
-        *(step for name, at in opening for step in _if(numbers[name], _opens(at))),
-        *_each([numbers["truncate"]], _ERRNO | errno.EPERM),
-        *_each(hidden, _ERRNO | errno.ENOSYS),
+        *(step for name, rule in conditions.items() if name in numbers for step in _if(numbers[name], rule)),
+        *_each([numbers[name] for name in refused], _ERRNO | errno.EPERM),
+        *_each([numbers[name] for name in hidden], _ERRNO | errno.ENOSYS),
         _give(_ALLOW),
     ]
     return _encoded(steps)
 
 
 _TABLES = (system_calls.CONDITIONAL, system_calls.REFUSED, system_calls.ABSENT)
+
+
+def _makes_node(at: int) -> "list[Step]":
+    """Making a file that is no device, with the type in this argument."""
+    refuse = _ERRNO | errno.EPERM
+    return [_argument(at), (_AND, 0, 0, _S_IFMT), *_each((_S_IFCHR, _S_IFBLK), refuse), _give(_ALLOW)]
 
 
 def _of_architecture(machine: str) -> "list[Step]":

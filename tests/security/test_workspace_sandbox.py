@@ -1,0 +1,68 @@
+"""`sandbox = "workspace"`: what a command reaches outside its workspace, on the Landlock ABIs that differ.
+
+As the user who runs the tests, and as nobody where that is root: root's privileges reach past Landlock.
+"""
+
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+
+from pilothouse.domain.promises import Kernel
+from pilothouse.sandbox import confinement, landlock
+from pilothouse.sandbox.confinement import Confinement
+from tests.security.test_sandbox_alone import IS_ROOT, USERS, place, run
+
+pytestmark = pytest.mark.skipif(not confinement.kernel().is_complete, reason="the kernel does not keep every promise")
+
+ABIS = sorted({1, min(3, confinement.kernel().landlock), confinement.kernel().landlock})
+PYTHON = "/usr/bin/python3 -c"
+
+
+def writing(base: Path, abi: int) -> Confinement:
+    return confinement.writing_beneath([str(base / "work")], with_kernel=Kernel(abi, filter=True))
+
+
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("abi", ABIS)
+def test_a_command_makes_no_device_in_its_workspace(abi: int, user: int | None) -> None:
+    with place(user) as base:
+        run("mknod block b 7 99; mknod char c 1 1; mknod pipe p", base / "work", writing(base, abi), user)
+        kinds = {path.name: stat.S_IFMT(path.lstat().st_mode) for path in (base / "work").iterdir()}
+        assert kinds == {"f.txt": stat.S_IFREG, "sub": stat.S_IFDIR, "pipe": stat.S_IFIFO}
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="only root has privileges to lose")
+def test_root_keeps_only_the_privileges_that_work_in_a_workspace_needs() -> None:
+    with place(None) as base:
+        work = "chown 65534 f.txt; chmod 600 f.txt; setpriv --reuid 65534 --clear-groups cat f.txt; echo more >> f.txt"
+        text = run(f"grep Cap /proc/self/status; {work}", base / "work", writing(base, max(ABIS)), None)
+        lines = [line.split() for line in text.splitlines()]
+        masks = {line[0]: int(line[1], 16) for line in lines if line[0].startswith("Cap")}
+        assert all(mask & ~landlock.WORKSPACE_CAPABILITIES == 0 for mask in masks.values()), text
+        assert text.endswith("\nhello\n")
+        assert (base / "work/f.txt").read_text() == "hello\nmore\n"
+
+
+TOOLS = {
+    "git": "git init -q . && git add f.txt && git -c user.name=a -c user.email=a@b commit -qm one && git log --oneline",
+    "make": "printf 'all:\\n\\techo built > built\\n' > Makefile && make -s && cat built",
+    "gcc": "echo 'int main(void){return 0;}' > a.c && gcc -o a a.c && ./a && cp -a a b && install -m 755 a c",
+    "node": 'node -e \'require("fs").writeFileSync("n", "x"); require("child_process").execFileSync("true")\'',
+    "cargo": "cargo --version",
+    "python3": f"{PYTHON} 'import multiprocessing as m, tempfile; m.Pool(2).map(abs, [1]); tempfile.mkdtemp()'",
+    "tar": "tar cf - f.txt sub | tar xf - -C sub && cp -a f.txt g.txt && mv g.txt sub/h.txt",
+}
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("user", USERS)
+def test_ordinary_tools_work_in_a_workspace(tool: str, user: int | None) -> None:
+    if shutil.which(tool, path="/usr/local/bin:/usr/bin:/bin") is None:
+        pytest.skip("not installed")
+    with place(user) as base:
+        for abi in (min(ABIS), max(ABIS)):
+            command = f"export TMPDIR=$PWD; rm -rf .git; {TOOLS[tool]} && echo works"
+            text = run(command, base / "work", writing(base, abi), user)
+            assert text.endswith("works\n"), text
