@@ -3,6 +3,8 @@
 As the user who runs the tests, and as nobody where that is root: root's privileges reach past Landlock.
 """
 
+import os
+import shlex
 import shutil
 import stat
 from pathlib import Path
@@ -10,13 +12,14 @@ from pathlib import Path
 import pytest
 
 from pilothouse.domain.promises import Kernel
-from pilothouse.sandbox import confinement, landlock
+from pilothouse.sandbox import confinement, landlock, system_calls
 from pilothouse.sandbox.confinement import Confinement
 from tests.security.test_sandbox_alone import IS_ROOT, USERS, place, run
 
 pytestmark = pytest.mark.skipif(not confinement.kernel().is_complete, reason="the kernel does not keep every promise")
 
 ABIS = sorted({1, min(3, confinement.kernel().landlock), confinement.kernel().landlock})
+MACHINE = os.uname().machine
 PYTHON = "/usr/bin/python3 -c"
 
 
@@ -43,6 +46,29 @@ def test_root_keeps_only_the_privileges_that_work_in_a_workspace_needs() -> None
         assert all(mask & ~landlock.WORKSPACE_CAPABILITIES == 0 for mask in masks.values()), text
         assert text.endswith("\nhello\n")
         assert (base / "work/f.txt").read_text() == "hello\nmore\n"
+
+
+BY_HANDLE = """import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+handle = (ctypes.c_uint32 * 34)(128)
+path = sys.argv[1].encode()
+known = libc.name_to_handle_at(-100, path, ctypes.byref(handle), ctypes.byref(ctypes.c_int()), 0)
+mount = os.open("/", os.O_RDONLY)
+opened = libc.syscall(ctypes.c_long(int(sys.argv[2])), mount, ctypes.byref(handle), os.O_TRUNC)
+print("known" if known == 0 else "unknown", "opened" if opened >= 0 else "refused")
+"""
+
+
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("abi", ABIS)
+def test_a_command_opens_no_file_by_its_handle(abi: int, user: int | None) -> None:
+    """Landlock below ABI 3 sees reading only where O_TRUNC comes without write access."""
+    number = system_calls.numbers(MACHINE, system_calls.REFUSED)["open_by_handle_at"]
+    with place(user) as base:
+        command = f"{PYTHON} {shlex.quote(BY_HANDLE)} {base}/out.txt {number}"
+        text = run(command, base / "work", writing(base, abi), user)
+        assert text.endswith("refused\n")
+        assert (base / "out.txt").read_text() == "planted outside\n"
 
 
 TOOLS = {

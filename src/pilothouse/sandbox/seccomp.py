@@ -106,7 +106,7 @@ def workspace_program(machine: str, *, allows_truncation: bool) -> bytes:
     Landlock grants nothing there. Truncation is among them where Landlock does not know it (below ABI 3)."""
     numbers = {name: each for table in _TABLES for name, each in system_calls.numbers(machine, table).items()}
     conditions = {"mknod": _makes_node(1), "mknodat": _makes_node(2)}
-    refused: list[str] = []
+    refused: list[str] = ["open_by_handle_at"]
     hidden: list[str] = []
     if not allows_truncation:
         conditions |= {"open": _opens(1), "openat": _opens(2)}
