@@ -5,6 +5,7 @@ They work on a file without pause, so that one that was overlooked is seen.
 
 import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from pilothouse.domain.messages import ToolResult
 from pilothouse.domain.states import ExecutingTool, Idle
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.runtime.parts import Limits
+from pilothouse.sandbox import process_tree, processes
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
@@ -313,3 +315,28 @@ async def test_a_hostile_pattern_ends_within_its_time_and_holds_up_nobody(
             await world.runtime.rested(context_id)
         assert time.monotonic() - began < 1 + WITHIN
         assert processes_in(root) == []
+
+
+def test_a_process_whose_name_looks_like_that_of_one_that_has_ended_is_ended_too(tmp_path: Path) -> None:
+    program = shutil.copy("/bin/sh", tmp_path / "x) Z")
+    script = '"$0" -c "echo started; while :; do sleep 60; done" & wait'
+    with subprocess.Popen(["/bin/sh", "-c", script, program], stdout=subprocess.PIPE) as shell:
+        try:
+            assert shell.stdout is not None
+            assert shell.stdout.readline() == b"started\n"
+            processes.end_below(shell.pid)
+            assert shell.wait(timeout=20) == 0
+        finally:
+            shell.kill()
+
+
+def test_no_more_processes_are_looked_at_than_are_asked_for() -> None:
+    with subprocess.Popen(["/bin/sh", "-c", "sleep 60 & sleep 60 & sleep 60 & echo; wait"], stdout=-1) as shell:
+        try:
+            assert shell.stdout is not None
+            shell.stdout.readline()
+            assert len(process_tree.descendants(shell.pid, 2)) == 2
+            assert len(process_tree.descendants(shell.pid)) == 3
+        finally:
+            processes.end_below(shell.pid)
+            shell.kill()

@@ -1,20 +1,22 @@
 """The processes below a process. The keeper imports this module, so it imports next to nothing."""
 
 import os
+import sys
 
 
-def descendants(of: int) -> list[int]:
+def descendants(of: int, at_most: int = sys.maxsize) -> list[int]:
+    """All processes below one, whether they run or have ended; of more than `at_most`, only that many."""
     found: list[int] = []
     todo = [of]
-    while todo:
+    while todo and len(found) < at_most:
         parent = todo.pop()
-        children = _children(parent)
-        found += children
-        todo += children
-    return found
+        below = children(parent)
+        found += below
+        todo += below
+    return found[:at_most]
 
 
-def _children(pid: int) -> list[int]:
+def children(pid: int) -> list[int]:
     try:
         tasks = os.listdir(f"/proc/{pid}/task")
     except OSError:

@@ -145,7 +145,7 @@ def _keeper(confinement: Confinement, processes: int, grants: int) -> list[str]:
 def end_below(pid: int) -> None:
     """End all that a keeper keeps, where it cannot do so itself. What loses its parent still comes to it."""
     for _ in range(_PASSES_AT_MOST):
-        alive = [child for child in descendants(pid) if _is_alive(child)]
+        alive = [child for child in descendants(pid, PROCESSES_AT_MOST) if _is_alive(child)]
         if not alive:
             return
         for child in alive:
@@ -155,9 +155,10 @@ def end_below(pid: int) -> None:
 
 def _is_alive(pid: int) -> bool:
     try:
-        return b") Z" not in Path(f"/proc/{pid}/stat").read_bytes()
+        state = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2]  # the name before it may hold anything
     except OSError:
         return False
+    return not state.startswith(b" Z")
 
 
 def end_group(pid: int) -> None:
