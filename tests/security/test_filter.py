@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import stat
 import struct
 
@@ -10,6 +11,7 @@ import pytest
 from pilothouse.sandbox import seccomp, system_calls
 
 ALLOW, ERRNO, NOTIFY = 0x7FFF0000, 0x00050000, 0x7FC00000
+EOPNOTSUPP = ERRNO | errno.EOPNOTSUPP
 EPERM, ENOSYS, ENOTTY, EINVAL = (ERRNO | number for number in (errno.EPERM, errno.ENOSYS, errno.ENOTTY, errno.EINVAL))
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 I386, ARM = 0x40000003, 0x40000028
@@ -136,8 +138,31 @@ def numbers(machine: str) -> dict[str, int]:
 @pytest.mark.parametrize("allows_truncation", [True, False])
 def test_a_command_that_may_write_is_refused_only_what_passes_landlock(machine: str, allows_truncation: bool) -> None:
     program = seccomp.workspace_program(machine, allows_truncation=allows_truncation)
-    truncation = {} if allows_truncation else {"truncate": EPERM, "openat2": ENOSYS, "io_uring_setup": ENOSYS}
-    assert refusals(program, machine) == {"open_by_handle_at": EPERM, **truncation}
+    truncation = {} if allows_truncation else {"truncate": EPERM, "openat2": ENOSYS}
+    attributes = {name: EOPNOTSUPP for name in numbers(machine) if re.search("(set|remove)(xattr|xattrat)$", name)}
+    assert refusals(program, machine) == {
+        "open_by_handle_at": EPERM,
+        "io_uring_setup": ENOSYS,
+        "file_setattr": EOPNOTSUPP,
+        **attributes,
+        **truncation,
+    }
+
+
+REQUESTS = [
+    *((request, ENOTTY) for request in (0x40086602, 0x40046602, 0x401C5820, 0x40087602, 0x40806685, 0x5000940E)),
+    *((request, ALLOW) for request in (0x80086601, 0x801C581F, 0x40049409, 0x5413, 0x5401, 0x5421)),
+]
+
+
+@MACHINES
+@pytest.mark.parametrize(("request_number", "wanted"), REQUESTS)
+def test_a_command_that_may_write_asks_a_file_system_for_no_change(
+    machine: str, request_number: int, wanted: int
+) -> None:
+    program = seccomp.workspace_program(machine, allows_truncation=True)
+    for arguments in ((3, request_number), (3, HIGH | request_number)):
+        assert verdict(program, ARCHITECTURES[machine], numbers(machine)["ioctl"], arguments) == wanted
 
 
 @MACHINES

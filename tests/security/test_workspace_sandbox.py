@@ -71,6 +71,32 @@ def test_a_command_opens_no_file_by_its_handle(abi: int, user: int | None) -> No
         assert (base / "out.txt").read_text() == "planted outside\n"
 
 
+ATTRIBUTES = """import fcntl, os, struct, sys
+for path in (sys.argv[1], "f.txt"):
+    fd = os.open(path, os.O_RDONLY)
+    for action in (
+        lambda: os.setxattr(path, "user.x", b"1"),
+        lambda: os.setxattr(fd, "user.x", b"1"),
+        lambda: fcntl.ioctl(fd, 0x40086602, struct.pack("l", 0x80)),
+    ):
+        try:
+            action()
+            print("set")
+        except OSError:
+            pass
+"""
+
+
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("abi", ABIS)
+def test_a_command_sets_no_attribute_of_a_file(abi: int, user: int | None) -> None:
+    """A filter cannot tell files outside the workspace from those inside."""
+    with place(user) as base:
+        command = f"{PYTHON} {shlex.quote(ATTRIBUTES)} {base}/out.txt; cp -a f.txt copy && echo copied"
+        assert run(command, base / "work", writing(base, abi), user) == "copied\n"
+        assert os.listxattr(base / "out.txt") == []
+
+
 TOOLS = {
     "git": "git init -q . && git add f.txt && git -c user.name=a -c user.email=a@b commit -qm one && git log --oneline",
     "make": "printf 'all:\\n\\techo built > built\\n' > Makefile && make -s && cat built",

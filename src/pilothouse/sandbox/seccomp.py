@@ -41,6 +41,10 @@ _IOCTL = (
     *(0x80086601, 0x80046601, 0x801C581F, 0x80087601),  # FS_IOC_GETFLAGS (also 32 bits), FSGETXATTR, GETVERSION
     *(0x00000002, 0xC020660B),  # FIGETBSZ, FS_IOC_FIEMAP: blocks of a file
 )
+# What a command may ask a file system for, of the types of requests that file systems have: flags and versions of a
+# file, its blocks, and copies of blocks into a file that must be open for writing (FICLONE, FICLONERANGE).
+_FILE_SYSTEM_IOCTL = (0x80086601, 0x80046601, 0x801C581F, 0x80087601, 0xC020660B, 0x40049409, 0x4020940D)
+_FILE_SYSTEM_TYPES = (0x5800, 0x6600, 0x7200, 0x7600, 0x9400, 0xF500)  # XFS, ext4 and all, FAT, versions, btrfs, F2FS
 # Without locks, leases, watches, and signals to other processes. F_SETFL changes a descriptor of the command's own.
 _FCNTL = (
     *(0, 1, 2, 3, 4, 1030),  # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC
@@ -105,24 +109,43 @@ def workspace_program(machine: str, *, allows_truncation: bool) -> bytes:
     """For a command that may write beneath some folders: the system calls that change something elsewhere although
     Landlock grants nothing there. Truncation is among them where Landlock does not know it (below ABI 3)."""
     numbers = {name: each for table in _TABLES for name, each in system_calls.numbers(machine, table).items()}
-    conditions = {"mknod": _makes_node(1), "mknodat": _makes_node(2)}
-    refused: list[str] = ["open_by_handle_at"]
-    hidden: list[str] = []
+    conditions = {"mknod": _makes_node(1), "mknodat": _makes_node(2), "ioctl": _asks_file_system()}
+    refused = ["open_by_handle_at"]
+    hidden = ["io_uring_setup"]  # opens files and sets attributes unseen by filters
     if not allows_truncation:
         conditions |= {"open": _opens(1), "openat": _opens(2)}
         refused.append("truncate")
-        hidden += ["openat2", "io_uring_setup"]
+        hidden.append("openat2")
     steps = [
         *_of_architecture(machine),
         *(step for name, rule in conditions.items() if name in numbers for step in _if(numbers[name], rule)),
         *_each([numbers[name] for name in refused], _ERRNO | errno.EPERM),
         *_each([numbers[name] for name in hidden], _ERRNO | errno.ENOSYS),
+        *_each([numbers[name] for name in _SETS_ATTRIBUTES if name in numbers], _ERRNO | errno.EOPNOTSUPP),
         _give(_ALLOW),
     ]
     return _encoded(steps)
 
 
 _TABLES = (system_calls.CONDITIONAL, system_calls.REFUSED, system_calls.ABSENT)
+
+
+# Programs take the error for that of a file system without attributes, and go on without.
+_SETS_ATTRIBUTES = (
+    *("setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr"),
+    *("removexattrat", "file_setattr"),
+)
+
+
+def _asks_file_system() -> "list[Step]":
+    """Requests to file systems need no file that is open for writing: some set flags, or make folders (btrfs)."""
+    return [
+        _argument(1),
+        *_each(_FILE_SYSTEM_IOCTL, _ALLOW),
+        (_AND, 0, 0, 0xFF00),
+        *_each(_FILE_SYSTEM_TYPES, _ERRNO | errno.ENOTTY),
+        _give(_ALLOW),
+    ]
 
 
 def _makes_node(at: int) -> "list[Step]":
