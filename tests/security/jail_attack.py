@@ -7,12 +7,16 @@ a negative one the error number that the kernel gave. Only the standard library,
 import ctypes
 import fcntl
 import json
+import mmap
 import os
 import struct
 import sys
 
 HERE = json.loads(sys.argv[1])
 LIBC = ctypes.CDLL(None, use_errno=True)
+LIBC_MMAP = LIBC.mmap
+LIBC_MMAP.restype = ctypes.c_long
+LIBC_MMAP.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
 NUMBERS = HERE["numbers"]
 OUT, PID = HERE["file"], HERE["pid"]
 BUFFER = ctypes.create_string_buffer(4096)
@@ -133,6 +137,16 @@ def ipc():
         attempt(f"socket {family}", lambda family=family: call("socket", family, 3 if family == 16 else 1, 0))
 
 
+def futexes():
+    """Moves whoever waits in a file that can be read to a place of our own."""
+    own = mmap.mmap(-1, 4096)
+    with open("f.txt", "rb") as file:
+        there = LIBC_MMAP(None, 4096, mmap.PROT_READ, mmap.MAP_SHARED, file.fileno(), 0)
+    here = ctypes.addressof(ctypes.c_char.from_buffer(own))
+    attempt("FUTEX_REQUEUE", lambda: call("futex", there, 3, 0, 99, here, 0))
+    attempt("futex_requeue", lambda: call("futex_requeue", BUFFER, 0, 0, 99))
+
+
 def devices():
     for name in (HERE["terminal"], "/dev/shm", HERE["shared"], "/dev/pts", "/dev/ptmx", "/dev/tty", "/dev/mem", "/dev"):
         attempt(f"open {name}", lambda name=name: os.open(name, os.O_RDONLY | os.O_NOCTTY))
@@ -163,6 +177,6 @@ def second_listener():
     return call("seccomp", 1, 8, ctypes.c_char_p(program))
 
 
-for each in (truncations, reads, marks, signals, memory, ipc, devices, kernel):
+for each in (truncations, reads, marks, signals, memory, ipc, futexes, devices, kernel):
     each()
 print(json.dumps(FOUND))

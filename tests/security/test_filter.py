@@ -105,6 +105,8 @@ CONDITIONS = [
     ("prlimit64", (0, 4, 0x7F0000001000), EPERM),
     ("prlimit64", (0, 4, HIGH), EPERM),
     ("setrlimit", (4,), EPERM),
+    *(("futex", (0, operation), EPERM) for operation in (3, 4, 12, 4 | 256, HIGH | 3)),
+    *(("futex", (0, operation), ALLOW) for operation in (0, 1, 5, 9, 9 | 256, 3 | 128, 4 | 128, 12 | 128)),
     ("setrlimit", (7,), ALLOW),
 ]
 

@@ -31,6 +31,7 @@ _O_ACCMODE, _O_TRUNC = 3, 0o1000
 _S_IFMT, _S_IFCHR, _S_IFBLK = 0o170000, 0o020000, 0o060000
 _AF_UNIX, _SOCK_STREAM, _SOCK_SEQPACKET, _SOCK_TYPE = 1, 1, 5, 0xF
 _RLIMIT_CORE = 4
+_SHARED_REQUEUE = (3, 4, 12)  # FUTEX_REQUEUE, CMP_REQUEUE, CMP_REQUEUE_PI without FUTEX_PRIVATE_FLAG (128)
 _CLONE_NAMESPACES = 0x7E020000  # mount, control group, host name, IPC, user, process, network
 # Requests that ask, or change nothing but a descriptor of the command's own.
 _IOCTL = (
@@ -198,6 +199,8 @@ def _conditions(machine: str) -> "list[Step]":
             *_unless_zero(2, refuse),
             _give(_ALLOW),
         ],
+        # Others' waiters in a file that can be read would be moved away for good. Only within its own memory.
+        "futex": [_argument(1), (_AND, 0, 0, 0xFF), *_each(_SHARED_REQUEUE, _ERRNO | errno.EPERM), _give(_ALLOW)],
         "setrlimit": [_argument(0), (_JUMP_EQUAL, 0, 1, _RLIMIT_CORE), refuse, _give(_ALLOW)],
     }
     numbers = system_calls.numbers(machine, system_calls.CONDITIONAL)

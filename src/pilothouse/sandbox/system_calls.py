@@ -27,8 +27,8 @@ flistxattr:196:13 getxattrat:464:464 listxattrat:465:465 file_getattr:468:468
 poll:7:- ppoll:271:73 select:23:- pselect6:270:72 epoll_create:213:- epoll_create1:291:20 epoll_ctl:233:21
 epoll_wait:232:- epoll_pwait:281:22 epoll_pwait2:441:441 eventfd:284:- eventfd2:290:19 signalfd:282:- signalfd4:289:74
 timerfd_create:283:85 timerfd_settime:286:86 timerfd_gettime:287:87 pause:34:- nanosleep:35:101
-clock_nanosleep:230:115 sched_yield:24:124 futex:202:98 futex_waitv:449:449 futex_wake:454:454 futex_wait:455:455
-futex_requeue:456:456 restart_syscall:219:128
+clock_nanosleep:230:115 sched_yield:24:124 futex_waitv:449:449 futex_wake:454:454 futex_wait:455:455
+restart_syscall:219:128
 # its own signals and time
 rt_sigaction:13:134 rt_sigprocmask:14:135 rt_sigreturn:15:139 rt_sigpending:127:136 rt_sigtimedwait:128:137
 rt_sigsuspend:130:133 sigaltstack:131:132 alarm:37:- getitimer:36:102 setitimer:38:103 timer_create:222:107
@@ -56,7 +56,7 @@ getpeername:52:205 getsockopt:55:209 setsockopt:54:208
 # Allowed with some arguments; `seccomp` knows which.
 CONDITIONAL = """
 open:2:- openat:257:56 ioctl:16:29 fcntl:72:25 clone:56:220 socketpair:53:199 sendto:44:206 prlimit64:302:261
-setrlimit:160:164
+setrlimit:160:164 futex:202:98
 """
 
 # Sends a signal: allowed where Landlock confines signals (ABI 6); elsewhere the keeper decides.
@@ -95,7 +95,7 @@ vhangup:153:58 iopl:172:- ioperm:173:- open_by_handle_at:304:265 bpf:321:280 per
 ABSENT = """
 # arguments in memory, which a filter cannot read: libraries fall back on the older call
 openat2:437:437 clone3:435:435 io_uring_setup:425:425 io_uring_enter:426:426 io_uring_register:427:427 io_setup:206:0
-io_destroy:207:1 io_submit:209:2 io_cancel:210:3 io_getevents:208:4 io_pgetevents:333:292
+io_destroy:207:1 io_submit:209:2 io_cancel:210:3 io_getevents:208:4 io_pgetevents:333:292 futex_requeue:456:456
 # locks and watches reach processes outside, also on files that can only be read
 flock:73:32 inotify_init:253:- inotify_init1:294:26 inotify_add_watch:254:27 inotify_rm_watch:255:28
 fanotify_init:300:262 fanotify_mark:301:263 pidfd_send_signal:424:424
