@@ -17,7 +17,7 @@ ARCHITECTURES = ("x86_64", "aarch64")
 
 class SandboxPromise(StrEnum):
     WRITES = "writes"
-    """No file or folder is made, changed, moved or removed, nor its mode, owner, times or attributes."""
+    """No file or folder is made, changed, moved or removed, nor its mode, owner, attributes or time of change."""
     TRUNCATION = "truncation"
     """No file is emptied or cut, not even one that is opened for reading."""
     NETWORK = "network"

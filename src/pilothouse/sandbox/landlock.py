@@ -18,14 +18,15 @@ _CAPABILITY_VERSION = 0x20080522
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _MAKE_AND_REMOVE = sum(1 << bit for bit in range(4, 13))
 _MAKE_DEVICES = 1 << 6 | 1 << 11  # character and block devices: a node reaches its device wherever the node lies
-_REFER, _TRUNCATE, _IOCTL = 1 << 13, 1 << 14, 1 << 15
+_REFER, _TRUNCATE, _IOCTL, _RESOLVE_UNIX = 1 << 13, 1 << 14, 1 << 15, 1 << 16
 _BY_ABI = (
     (1, EXECUTE | WRITE_FILE | READ_FILE | READ_DIR | _MAKE_AND_REMOVE),
     (2, _REFER),
     (3, _TRUNCATE),
     (5, _IOCTL),
+    (9, _RESOLVE_UNIX),  # connecting to a socket by its path
 )
-_ONLY_FOR_FOLDERS = READ_DIR | _MAKE_AND_REMOVE | _REFER
+_ONLY_FOR_FOLDERS = READ_DIR | _MAKE_AND_REMOVE | _REFER | _RESOLVE_UNIX
 _TCP = 0b11
 _SCOPES = 0b11
 
