@@ -12,8 +12,12 @@ from pathlib import Path
 import pytest
 
 from pilothouse.domain.promises import Kernel
+from pilothouse.domain.values import CallId
 from pilothouse.sandbox import confinement, landlock, system_calls
 from pilothouse.sandbox.confinement import Confinement
+from pilothouse.sandbox.workspace import Workspace
+from pilothouse.tools.base import Job
+from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
 from tests.security.test_sandbox_alone import IS_ROOT, USERS, place, run
 
 pytestmark = pytest.mark.skipif(not confinement.kernel().is_complete, reason="the kernel does not keep every promise")
@@ -118,3 +122,20 @@ def test_ordinary_tools_work_in_a_workspace(tool: str, user: int | None) -> None
             command = f"export TMPDIR=$PWD; rm -rf .git; {TOOLS[tool]} && echo works"
             text = run(command, base / "work", writing(base, abi), user)
             assert text.endswith("works\n"), text
+
+
+@pytest.mark.parametrize("confined", [True, False])
+async def test_a_confined_command_reads_no_folder_of_another_user(tmp_path: Path, confined: bool) -> None:
+    for name in ("mine", "theirs"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "plan.txt").write_text(f"plan: {name}\n")
+    tool = Execute({"PATH": "/usr/bin:/bin", "HOME": "/"}, sandbox="workspace")
+    job = Job(
+        call_id=CallId("c1"),
+        workspace=Workspace(tmp_path, others=[tmp_path / "theirs"]),
+        confined=confined,
+        seconds=20,
+    )
+    output = await tool.run(ExecuteArguments(command="cat mine/plan.txt theirs/plan.txt"), job)
+    assert "plan: mine" in output.content
+    assert "plan: theirs" not in output.content

@@ -167,3 +167,14 @@ async def test_who_asks_how_the_server_is_sees_nothing_of_what_others_do(tmp_pat
         async with Client(here.served.url, here.token) as anna:
             assert (await anna.call("GET", "/api/health"))["contexts_in_memory"] == 0
         assert (await local.call("GET", "/api/health"))["contexts_in_memory"] == 3
+
+
+async def test_the_roots_of_other_users_are_closed_to_a_users_confined_commands(tmp_path: Path) -> None:
+    async with shared(tmp_path) as here:
+        inside, beside = here.root / "anna/inner", here.root / "secret"
+        roots = {"anna": [here.root / "anna"], "bob": [beside], "carl": [inside], "dora": [here.root]}
+        object.__setattr__(here.world.parts, "user_roots", roots)
+        made = await here.world.runtime.create_context(here.root / "anna", by="anna")
+        assert (await here.world.runtime.context(made)).workspace().others == (beside,)
+        made = await here.world.runtime.create_context(beside)
+        assert (await here.world.runtime.context(made)).workspace().others == ()

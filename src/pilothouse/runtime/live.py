@@ -176,7 +176,8 @@ class Live:
                 raise ToolError(Code.OUTSIDE_ROOTS, path=path, allowed=", ".join(map(str, roots)))
             mounts = self.artifacts.mounts() if self.artifacts is not None else ()
             also = self.parts.also_of(self.core.owner)
-            self._workspace = Workspace(Path(path), self.parts.private, also, self.seen, mounts)
+            others = self.parts.roots_of_others(self.core.owner)
+            self._workspace = Workspace(Path(path), self.parts.private, also, self.seen, mounts, others)
         return self._workspace
 
     @property

@@ -178,6 +178,12 @@ class Parts:
         lists = [roots for roots in (self.roots, self.user_roots.get(user, ())) if roots]
         return all(any(real == root or root in real.parents for root in roots) for roots in lists)
 
+    def roots_of_others(self, user: str) -> Sequence[Path]:
+        """Other users' roots that a user who has roots must not read, not even where they lie among the system's."""
+        own = self.roots_of(user)
+        others = [root for name, roots in self.user_roots.items() if name != user for root in roots]
+        return [root for root in others if not any(_overlap(root, each) for each in own)] if own else []
+
     def also_of(self, user: str) -> Sequence[Root]:
         """The folders beside the workspace that a user's tools may reach."""
         return [
@@ -208,3 +214,7 @@ class Parts:
     def report(self, error: Exception) -> None:
         """A bug of ours: the person sees the state, the log has the trace."""
         _LOG.error("a turn failed", exc_info=error)
+
+
+def _overlap(one: Path, other: Path) -> bool:
+    return one == other or one in other.parents or other in one.parents

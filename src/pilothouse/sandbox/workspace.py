@@ -61,7 +61,10 @@ class Workspace:
         also: Sequence[Root] = (),
         seen: dict[str, str] | None = None,
         mounts: Sequence[Mount] = (),
+        others: Sequence[Path] = (),
     ) -> None:
+        self.others = tuple(others)
+        """Folders of other users, which confined commands must not read."""
         self.seen = seen if seen is not None else {}
         self.is_writable = True
         self.refusal = Code.PROTECTED_PATH

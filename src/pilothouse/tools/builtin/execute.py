@@ -184,7 +184,7 @@ class Execute:
         return said.with_remark(_INCOMPLETE.format(promises=", ".join(self._kernel.broken)))
 
     def _confinement(self, job: Job, temporary: str | None) -> Confinement:
-        private = [str(path) for path in job.workspace.runtimes]
+        private = [str(path) for path in (*job.workspace.runtimes, *job.workspace.others)]
         if job.confined:
             return confinement.only_reading(job.workspace.readable(), self._environment, private, self._kernel)
         if self._sandbox == "workspace":
