@@ -324,12 +324,14 @@ async def test_a_thousand_calls_at_once_each_get_one_result(tmp_path: Path) -> N
         assert len({message["tool_call_id"] for message in results}) == 1000
 
 
-async def test_an_argument_of_five_megabytes_is_survived(tmp_path: Path) -> None:
+async def test_an_argument_of_five_megabytes_is_refused_and_the_turn_goes_on(tmp_path: Path) -> None:
     call = ScriptedCall(tool="change", arguments={"text": "x" * 5_000_000})
-    async with provided(tmp_path, Answer(calls=(call,)), FINE, silence_seconds=30) as (world, _):
+    async with provided(tmp_path, Answer(calls=(call,)), FINE, silence_seconds=30) as (world, provider):
         context_id = await world.start()
         await world.turn(context_id)
-        assert [len(text) for text in world.change.ran] == [5_000_000]
+        assert world.change.ran == []
+        (result,) = [message for message in provider.requests[1]["messages"] if message["role"] == "tool"]
+        assert "1000000" in result["content"].replace(",", "")
         assert isinstance((await world.runtime.context(context_id)).state, Idle)
 
 
