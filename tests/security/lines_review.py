@@ -1,6 +1,37 @@
 """Dangerous lines found by reading the judge: each was called read-only, and was seen to do more."""
 
 LINES = {
+    "lists in quotes": r"""
+[[ -oPWNED =~ ()(-oPWNED) ]]; sort "f.txt${BASH_REMATCH[@]:1}"
+[[ -oPWNED =~ ()(-oPWNED) ]]; sort f.txt"${BASH_REMATCH[@]:1}"
+[[ -oPWNED =~ ()(-oPWNED) ]]; sort 'f.txt'"${BASH_REMATCH[@]:1}"
+[[ -oPWNED =~ ()(-oPWNED) ]]; sort ./f.txt''"${BASH_REMATCH[@]:1}"''
+[[ -oPWNED =~ ()(-oPWNED) ]]; sort ~/"${BASH_REMATCH[@]:1}"
+[[ -oPWNED =~ ()(-oPWNED) ]]; sort f.txt{,"${BASH_REMATCH[@]:1}"}
+[[ -oPWNED =~ ()(-oPWNED) ]]; sort "f.txt$x${BASH_REMATCH[@]:1}"
+[[ -oPWNED =~ ()(-oPWNED) ]]; shuf "f.txt${BASH_REMATCH[@]:1}"
+[[ PWNED =~ ()(PWNED) ]]; uniq "f.txt${BASH_REMATCH[@]:1}"
+[[ PWNED =~ ()(PWNED) ]]; xxd "f.txt${BASH_REMATCH[@]:1}"
+[[ 'x -oPWNED' =~ (x)\ (-oPWNED) ]]; sort f.txt -t "${BASH_REMATCH[@]:1}"
+[[ --output=PWNED =~ ()(--output=PWNED) ]]; git log "HEAD${BASH_REMATCH[@]:1}"
+[[ '-exec touch PWNED ;' =~ ()(-exec)\ (touch)\ (PWNED)\ (.) ]]; find "sub${BASH_REMATCH[@]:1}"
+[[ '. -exec touch PWNED ;' =~ (.)\ (-exec)\ (touch)\ (PWNED)\ (.) ]]; find . -name "${BASH_REMATCH[@]:1}"
+[[ 'touch PWNED' =~ ()(touch)\ (PWNED) ]]; env "A=b${BASH_REMATCH[@]:1}"
+[[ 'touch PWNED' =~ ()(touch)\ (PWNED) ]]; timeout "5${BASH_REMATCH[@]:1}"
+[[ 'touch PWNED' =~ ()(touch)\ (PWNED) ]]; nice -n "5${BASH_REMATCH[@]:1}"
+bash -c '[[ -oPWNED =~ ()(-oPWNED) ]]; sort "f.txt${BASH_REMATCH[@]:1}"'
+""",
+    "folders that the line has entered": r"""
+pushd -n -- -oPWNED; sort f.txt ~1
+pushd -n -- -oPWNED; sort f.txt ~+1
+pushd -n -- -oPWNED; sort f.txt ~-0
+pushd -n -- -oPWNED; sort f.txt ~1{,}
+pushd -n -- -oPWNED; sort f.txt ~{1,1}
+pushd -n -- -oPWNED; sort f.txt ~{1..1}
+pushd -n -- --output=PWNED; sort ~1 f.txt
+pushd -n -- --output=PWNED; git diff --no-index f.txt ~1 g.txt
+pushd -n -- -delete; find . -name victim ~1
+""",
     "operators of the shell in single brackets": r"""
 [ -f f.txt > PWNED ]
 [ -f f.txt >PWNED ]

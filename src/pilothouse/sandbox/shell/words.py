@@ -11,6 +11,10 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPE_IN_QUOTES = re.compile(r"\\(?:\n|([$`\"\\]))")  # a line that goes on leaves nothing behind
 _OPENS = re.compile(r"(?<!\\)(?:\\\\)*(?:\$[({\[]|`)")
 _GLOB = re.compile(r"(?<!\\)(?:\\\\)*[*?\[\]{}]")
+# Expansions that become several words even in quotes, and those that differ from them in one sign only.
+_LIST = re.compile(r"\$[@*]|\$\{.*[@*!]", re.DOTALL)
+# The home folder of a person, which begins with a slash. `~1`, `~+` and `~-` are folders that the line has entered.
+_HOME = re.compile(r"~(?:[A-Za-z_][\w.-]*)?(?:/|$)")
 
 
 _NUMERIC = frozenset({"$?", "$#", "$$"})
@@ -51,13 +55,15 @@ def read_word(node: Node) -> Word:
         raise Misread(whole)  # between letters of two cases lie signs that mean something
     text = "".join(part.text for part in parts)
     known = [part for part in parts if part.text or not part.exact]
-    # What is expanded without quotes may become several words, of which the others begin as they like.
+    # What is expanded without quotes may become several words, of which the others begin as they like; so may a list.
     splits = any(_splits(child) for child in (node.children if node.type == "concatenation" else [node]))
+    splits = splits or UNKNOWN in parts
+    enters = whole.startswith("~") and not _HOME.match(whole)
     return Word(
         text,
         exact=all(part.exact for part in parts),
         single=all(part.single for part in parts),
-        operand=bool(known) and known[0].operand and not splits,
+        operand=bool(known) and known[0].operand and not splits and not enters,
     )
 
 
@@ -106,6 +112,8 @@ def _quoted(node: Node) -> Word:
         if opens_a_command(text):
             raise Misread(text)
         return literal(_ESCAPE_IN_QUOTES.sub(lambda found: found[1] or "", text))
+    if any(child.type in ("expansion", "simple_expansion") and _LIST.match(_text(child)) for child in inner):
+        return UNKNOWN
     before = (node.text or b"")[1 : inner[0].start_byte - node.start_byte].decode()
     return Word(before, exact=False, operand=before.strip() != "" and before[0] not in "-\\")
 
