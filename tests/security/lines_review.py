@@ -1,6 +1,17 @@
 """Dangerous lines found by reading the judge: each was called read-only, and was seen to do more."""
 
 LINES = {
+    "brackets in patterns of sed": r"""
+echo 'a/]b' | sed 's/[]/]/;p;s|/;e touch PWNED #||'
+echo 'a/]b' | sed 's/[^]/]/;p;s|/;e touch PWNED #||'
+echo 'a/]b' | sed 's/[[:alpha:]/]/;p;s|/;e touch PWNED #||'
+echo 'a/]b' | sed 's/[[.a.]/]/;p;s|/;e touch PWNED #||'
+echo 'a/]b' | sed 's/[[=a=]/]/;p;s|/;e touch PWNED #||'
+echo 'a/]b' | sed 's/[[.].]/]/;p;s|/;e touch PWNED #||'
+echo 'a/]b' | sed 's/[^[:digit:]/]/;p;s|/;e touch PWNED #||'
+echo 'a/]b' | sed -n 's/[[:alpha:]/]/;p;s|/;w PWNED'
+echo 'a/]b' | sed -E 's/x?[]/]/;p;s|/;e touch PWNED #||'
+""",
     "lists in quotes": r"""
 [[ -oPWNED =~ ()(-oPWNED) ]]; sort "f.txt${BASH_REMATCH[@]:1}"
 [[ -oPWNED =~ ()(-oPWNED) ]]; sort f.txt"${BASH_REMATCH[@]:1}"

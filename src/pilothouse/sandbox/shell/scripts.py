@@ -123,7 +123,9 @@ _SED_CHANGES = "|".join(
 _SED_COMMAND = re.compile(
     rf"[\s;{{}}]*{_SED_ADDRESSES}[\s{{]*(?:{_SED_SIMPLE}|{_SED_CHANGES})\s*(?=[;\n}}]|$)[\s;{{}}]*"
 )
-_BRACKETED_MARK = re.compile(r"\[[^\]]*[/|#,]")
+_MARKS = frozenset("/|#,")
+_CLASS = re.compile(r"\[([:.=])")
+_MAX_BRACKETS = 100
 
 
 def sed(args: Args) -> Finding:
@@ -138,7 +140,7 @@ def sed(args: Args) -> Finding:
 
 def _only_prints(script: str) -> bool:
     """Whether each command of a script of sed is one that neither writes nor starts anything."""
-    if _BRACKETED_MARK.search(script):  # where such a text ends, seds do not agree
+    if _has_bracketed_mark(script):  # where such a text ends, seds do not agree
         return False
     position = 0
     while position < len(script):
@@ -147,6 +149,31 @@ def _only_prints(script: str) -> bool:
             return False
         position = found.end()
     return bool(script.strip())
+
+
+def _has_bracketed_mark(script: str) -> bool:
+    """Whether a bracket of a pattern (`[a-z]`, `[]/]`, `[[:alpha:]/]`) may hold a sign that ends the pattern elsewhere.
+    Whatever could begin a bracket is taken for one, and each is taken to end as late as any sed might say."""
+    starts = [index for index, sign in enumerate(script) if sign == "["]
+    if len(starts) > _MAX_BRACKETS:
+        return True
+    ends = ((start, max(_bracket_end(script, start, escapes=escapes) for escapes in (False, True))) for start in starts)
+    return any(not _MARKS.isdisjoint(script[start:end]) for start, end in ends)
+
+
+def _bracket_end(script: str, start: int, *, escapes: bool) -> int:
+    """Where a bracket ends; `escapes` says that a backslash in it takes the meaning of the next sign."""
+    position = start + 1
+    position += script[position : position + 1] == "^"
+    position += script[position : position + 1] == "]"
+    while position < len(script) and script[position] != "]":
+        if escapes and script[position] == "\\":
+            position += 2
+        elif (kind := _CLASS.match(script, position)) and (end := script.find(f"{kind[1]}]", kind.end())) >= 0:
+            position = end + 2
+        else:
+            position += 1
+    return min(position, len(script))
 
 
 _AWK = Options(flags="", valued="Fv", long_valued=names("field-separator assign"))
