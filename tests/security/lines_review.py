@@ -199,6 +199,11 @@ MANY = {
 # installed) or somebody listened. The last group was not seen: what its programs do is known from their sources and
 # manuals, and of the date only that it tried to set the clock.
 NOT_RUN = {
+    "times of a file": r"""
+file -p f.txt
+file -bp f.txt
+file --preserve-date f.txt
+""",
     "names of programs that look like harmless ones": r"""
 !ls
 !cat f.txt

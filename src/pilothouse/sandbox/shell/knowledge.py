@@ -79,7 +79,7 @@ _DATE = Options(
 )
 _HOSTNAME = Options(flags="fsidIAa", long=names("fqdn long short ip-address all-ip-addresses domain"))
 _FILE = Options(
-    flags="bhikLNnprsv0E",
+    flags="bhikLNnrsv0E",
     valued="FfP",
     long=names("brief mime mime-type mime-encoding dereference no-dereference keep-going raw extension"),
 )
