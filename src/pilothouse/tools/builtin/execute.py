@@ -5,7 +5,6 @@ import codecs
 import contextlib
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
@@ -245,4 +244,4 @@ def _remove(folder: "tempfile.TemporaryDirectory[str]") -> None:
     try:
         folder.cleanup()
     except RecursionError:  # Python removes no tree that is a thousand folders deep
-        subprocess.run(["/bin/rm", "-rf", "--", folder.name], check=False, capture_output=True)  # noqa: S603
+        processes.remove_deep_tree(folder.name)
