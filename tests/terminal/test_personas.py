@@ -37,7 +37,7 @@ def test_the_list_says_whose_each_is_and_what_it_may_use(command: Command) -> No
     untrusted = "This folder brings personas that are not trusted: pilothouse trust\n"
     assert (code, output) == (0, f"{ada}execute, write_file)\n{untrusted}")
     code, output, _ = command.run("trust", "--yes")
-    assert "--- .pilothouse/personas/scribe.toml\nrole = " in output, "their texts are shown"
+    assert "│ --- .pilothouse/personas/scribe.toml\n│ role = " in output, "their texts are shown"
     code, output, _ = command.run("personas")
     assert output.splitlines()[1:] == [
         "scribe       scribe, writer  (this folder's; only file_system)",
