@@ -40,7 +40,7 @@ class Rulebook:
 
     def damage(self, user: str) -> tuple[Reason, ...]:
         """What is wrong with a user's log and not accepted by them yet, and what was cut off it as never finished."""
-        return self._damage[user]
+        return self._damage.get(user, ())
 
     def _is_in_doubt(self, user: str) -> bool:
         return any(is_stand_in(rule) for rule in self._rules[user].values())
