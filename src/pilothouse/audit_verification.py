@@ -4,7 +4,7 @@ import argparse
 from collections.abc import AsyncIterator
 
 from pilothouse.ambient import SystemAmbient, timestamp
-from pilothouse.domain.audit import chain_reason, check_chain
+from pilothouse.domain.audit import chain_reason
 from pilothouse.domain.codes import Code, Language, Reason, say
 from pilothouse.domain.errors import NotFound, StoreError
 from pilothouse.domain.hidden_characters import visible
@@ -94,7 +94,7 @@ async def _rules(store: FileStore, user: str, language: Language) -> Finding:
     damage = [reason for reason in log.damage if reason.code is not Code.TAIL_CUT]
     if log.is_cut and log.noted is not None:
         damage.insert(0, Reason(Code.RULES_CUT, {"known": log.noted.count}))
-    return Finding(name, damage[0] if damage else chain_reason(check_chain(log.entries, log.noted)), user=user)
+    return Finding(name, damage[0] if damage else chain_reason(log.check()), user=user)
 
 
 async def _accept(store: FileStore, finding: Finding, language: Language) -> tuple[Finding, str]:

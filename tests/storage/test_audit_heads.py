@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from pilothouse.domain.audit import AuditDraft, AuditHead, chain
-from pilothouse.domain.codes import Code
+from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import StoreError
-from pilothouse.domain.rules import Scope
+from pilothouse.domain.rules import Scope, stand_in
 from pilothouse.domain.states import AwaitingToolApproval, Idle
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.runtime import rulebook
@@ -97,7 +97,50 @@ def with_another_last_line(data: bytes) -> bytes:
     return line_of(first) + line_of(msgspec.json.encode({"version": 2, "entries": entries}))
 
 
-TAMPERING = (without_last_line, with_half_a_last_line, with_another_last_line, lambda data: b"")
+def with_an_acceptance_of_the_cut(data: bytes) -> bytes:
+    """The revocation is replaced by the entry that a person's acceptance of its loss would leave."""
+    first, second = [msgspec.json.decode(payload) for _, _, payload in read_lines(data)]
+    kept, lost = first["entries"][0], second["entries"][0]
+    return line_of(msgspec.json.encode(first)) + accepting_line(
+        AuditHead(1, kept["hash"]), Reason(Code.RULES_CUT, {"known": 2, "hash": lost["hash"]})
+    )
+
+
+def with_an_acceptance_of_a_forged_entry(data: bytes) -> bytes:
+    """The revocation names another rule under its old hash, and an entry behind it accepts that."""
+    first, second = [msgspec.json.decode(payload) for _, _, payload in read_lines(data)]
+    second["entries"][0]["detail"]["rule"]["id"] = "other"
+    return b"".join(line_of(msgspec.json.encode(line)) for line in (first, second)) + accepting_line(
+        AuditHead(2, second["entries"][0]["hash"]), Reason(Code.AUDIT_BROKEN, {"sequence": 2})
+    )
+
+
+def with_an_acceptance_of_garbage(data: bytes) -> bytes:
+    """The revocation cannot be read, and an entry behind it accepts that."""
+    first, second = [payload for _, _, payload in read_lines(data)]
+    entry = msgspec.json.decode(second)["entries"][0]
+    garbage = b"x" * 9 + b"\n"
+    start = len(line_of(first))
+    detail = f"{len(garbage)} bytes, kept as aside/000000000001-000.log-{start}.0"
+    reason = Reason(Code.RULES_DAMAGED, {"detail": detail})
+    return line_of(first) + garbage + accepting_line(AuditHead(2, entry["hash"]), reason)
+
+
+def accepting_line(head: AuditHead, reason: Reason) -> bytes:
+    detail = msgspec.to_builtins({"rule": stand_in(reason)})
+    _, entries = chain(head, [AuditDraft(kind="rule_revoked", at=AT, by="local", detail=detail)])
+    return line_of(msgspec.json.encode({"version": head.count + 1, "entries": entries}))
+
+
+TAMPERING = (
+    without_last_line,
+    with_half_a_last_line,
+    with_another_last_line,
+    with_an_acceptance_of_the_cut,
+    with_an_acceptance_of_a_forged_entry,
+    with_an_acceptance_of_garbage,
+    lambda data: b"",
+)
 
 
 @pytest.mark.parametrize("tampered", TAMPERING)
@@ -107,7 +150,7 @@ async def test_a_rules_log_that_was_cut_or_rewritten_does_not_revive_a_revoked_r
     for attempt in range(2):  # opening it accepts nothing
         world = opened(tmp_path, CHANGE, DONE, ids_from=1000 * (attempt + 1))
         assert await waits(world)
-        assert Code.RULES_CUT in [reason.code for reason in world.runtime.rulebook.damage("local")]
+        assert {reason.code for reason in world.runtime.rulebook.damage("local")} & {Code.RULES_CUT, Code.AUDIT_BROKEN}
         await world.runtime.close()
 
 
@@ -162,6 +205,45 @@ async def test_asking_for_the_damage_of_a_rules_log_hashes_nothing(
     assert [reason.code for reason in world.runtime.rulebook.damage("local")] == [Code.RULES_CUT]
     assert hashed == []
     monkeypatch.undo()
+    await world.runtime.close()
+
+
+@pytest.mark.parametrize("tampered", TAMPERING)
+async def test_what_a_person_accepted_stays_accepted_until_it_is_changed_again(tmp_path: Path, tampered) -> None:
+    log = await given_and_revoked(tmp_path)
+    log.write_bytes(tampered(log.read_bytes()))
+    world = opened(tmp_path)
+    for rule in await world.runtime.rules():
+        await world.runtime.revoke_rule(rule.id, by="me")
+    assert await world.runtime.rules() == []
+    await world.runtime.close()
+    for attempt in range(2):
+        world = opened(tmp_path, CHANGE, DONE, ids_from=2000 + 1000 * attempt)
+        assert await world.runtime.rules() == []
+        assert (await world.parts.store.user_log("local")).check().whole
+        rule = await world.runtime.give_rule("allow", Scope(tool="change"))
+        await world.runtime.revoke_rule(rule.id)
+        await world.runtime.close()
+    segments = sorted((tmp_path / "data/users/local/journal").iterdir())
+    segments[-1].write_bytes(without_last_line(segments[-1].read_bytes()))
+    world = opened(tmp_path, CHANGE, DONE, ids_from=9000)
+    assert await waits(world)
+    await world.runtime.close()
+
+
+async def test_an_acceptance_that_a_kill_kept_from_being_noted_is_asked_for_again(tmp_path: Path) -> None:
+    log = await given_and_revoked(tmp_path)
+    log.write_bytes(without_last_line(log.read_bytes()))
+    shutil.copytree(tmp_path / "state", tmp_path / "before")
+    world = opened(tmp_path)
+    for rule in await world.runtime.rules():
+        await world.runtime.revoke_rule(rule.id, by="me")
+    await world.runtime.close()
+    shutil.rmtree(tmp_path / "state")
+    shutil.copytree(tmp_path / "before", tmp_path / "state")
+    world = opened(tmp_path, CHANGE, DONE)
+    assert [rule.scope.tool for rule in await world.runtime.rules()] == ["*"]
+    assert await waits(world)
     await world.runtime.close()
 
 

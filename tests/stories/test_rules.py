@@ -32,7 +32,7 @@ def asks(*calls: tuple[str, str] | tuple[str, str, str]) -> Answer:
 
 
 def files(tmp_path: Path) -> FileStore:
-    return FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z")
+    return FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z", state_dir=tmp_path / "state")
 
 
 async def approve(world: World, context_id: str, always: str | None = None) -> None:

@@ -72,6 +72,25 @@ class AuditHead(Value):
     """The hash of the last one."""
 
 
+class Acceptance(Value):
+    """The beginning of a chain that a person accepted as it is, although entries are missing or different."""
+
+    length: int
+    """How much was accepted: bytes of a conversation's audit, entries of a user's log."""
+    digest: str
+    """The SHA-256 of what was accepted. Where it no longer fits, nothing is accepted."""
+    end: AuditHead
+    """What the next entry is chained to."""
+    damage: tuple[Reason, ...] = ()
+    """What was told of a user's log when the person accepted it."""
+
+
+class NotedHead(AuditHead):
+    """Where a chain ended when that was last noted outside the data directory."""
+
+    accepted: Acceptance | None = None
+
+
 def chain(head: AuditHead, drafts: Iterable[AuditDraft]) -> tuple[AuditHead, tuple[AuditEntry, ...]]:
     """The drafts as entries behind `head`, and the new head."""
     entries = []
@@ -114,9 +133,10 @@ def chain_reason(chain: AuditChain) -> Reason:
 class ChainCheck:
     """Checks a chain entry by entry, without keeping any."""
 
-    def __init__(self, noted: AuditHead | None = None) -> None:
+    def __init__(self, noted: AuditHead | None = None, start: AuditHead | None = None) -> None:
+        """`start` is what the first entry is chained to, where the entries before it were accepted."""
         self._noted = noted
-        self._head = AuditHead()
+        self._head = start or AuditHead()
         self._broken_at: int | None = None
 
     def take(self, entry: AuditEntry | None) -> None:
@@ -132,8 +152,8 @@ class ChainCheck:
 
     def copy(self) -> "ChainCheck":
         """To go on from here twice."""
-        other = ChainCheck(self._noted)
-        other._head, other._broken_at = self._head, self._broken_at
+        other = ChainCheck(self._noted, self._head)
+        other._broken_at = self._broken_at
         return other
 
     def result(self, end: AuditHead | None = None) -> AuditChain:
@@ -148,8 +168,10 @@ class ChainCheck:
         return AuditChain(whole=whole, confirmed=whole and self._noted is not None, broken_at=broken_at)
 
 
-def check_chain(entries: Iterable[AuditEntry], noted: AuditHead | None = None) -> AuditChain:
-    check = ChainCheck(noted)
+def check_chain(
+    entries: Iterable[AuditEntry], noted: AuditHead | None = None, start: AuditHead | None = None
+) -> AuditChain:
+    check = ChainCheck(noted, start)
     for entry in entries:
         check.take(entry)
     return check.result()

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from pilothouse.domain.audit import AuditDraft, AuditEntry, AuditHead, Kind, chain, check_chain
+from pilothouse.domain.audit import AuditDraft, AuditEntry, Kind, chain
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import Conflict, NotFound
 from pilothouse.domain.rules import RULES_PER_USER, Rule, RuleId, is_stand_in, stand_in
@@ -24,6 +24,8 @@ class Rulebook:
         self._rules: dict[str, dict[RuleId, Rule]] = {}
         self._damage: dict[str, tuple[Reason, ...]] = {}
         """Computed when a log is taken: that hashes the whole log, and every view of a context shows the damage."""
+        self._revoked_stand_ins: set[tuple[str, RuleId]] = set()
+        """Which stand-ins users revoked since this process began. A log is accepted with the last of them."""
         self._lock = asyncio.Lock()
 
     async def load(self, user: str) -> None:
@@ -32,15 +34,17 @@ class Rulebook:
             log = await self._parts.store.user_log(user)
             if user not in self._logs:  # else somebody was faster, and may have given a rule since
                 self._take(user, log)
-                if log.is_cut and not self._is_in_doubt(user):  # accepted, but not noted: the process ended in between
-                    await self._parts.store.accept_user_log(user)
 
     def rules(self, user: str) -> tuple[Rule, ...]:
         return tuple(self._rules.get(user, {}).values())
 
     def damage(self, user: str) -> tuple[Reason, ...]:
         """What is wrong with a user's log and not accepted by them yet, and what was cut off it as never finished."""
-        return self._damage.get(user, ())
+        return tuple(
+            reason
+            for reason in self._damage.get(user, ())
+            if reason.code is Code.TAIL_CUT or (user, stand_in(reason).id) not in self._revoked_stand_ins
+        )
 
     def _is_in_doubt(self, user: str) -> bool:
         return any(is_stand_in(rule) for rule in self._rules[user].values())
@@ -61,14 +65,20 @@ class Rulebook:
             if rule is None:
                 raise NotFound(Code.UNKNOWN_RULE, rule=rule_id)
             await self._append(user, "rule_revoked", by, rule=rule)
-            if is_stand_in(rule) and not self._is_in_doubt(user):
-                await self._parts.store.accept_user_log(user)
+            if is_stand_in(rule):
+                await finish(self._accept(user, rule_id))
+
+    async def _accept(self, user: str, stand_in_id: RuleId) -> None:
+        self._revoked_stand_ins.add((user, stand_in_id))
+        self._take(user, self._logs[user])
+        if not self._is_in_doubt(user):
+            await self._parts.store.accept_user_log(user)
+            self._take(user, await self._parts.store.user_log(user))
 
     async def _append(self, user: str, kind: Kind, by: str, **detail: Any) -> None:
         log = self._logs[user]
-        head = AuditHead(count=log.entries[-1].sequence, hash=log.entries[-1].hash) if log.entries else AuditHead()
         draft = AuditDraft(kind=kind, at=self._parts.now(), by=by, detail=msgspec.to_builtins(detail))
-        _, entries = chain(head, [draft])
+        _, entries = chain(log.end, [draft])
 
         async def append() -> None:
             version = await self._parts.store.append_user_log(user, entries, expected=log.version)
@@ -95,8 +105,8 @@ def _unaccepted(log: UserLog) -> tuple[Reason, ...]:
 def _damage(log: UserLog) -> list[Reason]:
     """Each reason stays the same while the log goes on: the rule that stands for it is known by it."""
     damage = list(log.damage)
-    broken_at = check_chain(log.entries).broken_at
-    if broken_at is not None and all(reason.code is Code.TAIL_CUT for reason in damage):
+    broken_at = log.check().broken_at
+    if broken_at is not None and not log.is_cut and all(reason.code is Code.TAIL_CUT for reason in damage):
         damage.append(Reason(Code.AUDIT_BROKEN, {"sequence": broken_at}))
     if log.is_cut and log.noted is not None:
         damage.append(Reason(Code.RULES_CUT, {"known": log.noted.count, "hash": log.noted.hash}))
@@ -112,7 +122,3 @@ def _folded(entries: Iterable[AuditEntry]) -> dict[RuleId, Rule]:
         else:
             rules.pop(rule.id, None)
     return rules
-
-
-def _is_revoked(rule_id: RuleId, entries: Iterable[AuditEntry]) -> bool:
-    return any(entry.kind == "rule_revoked" and entry.detail["rule"]["id"] == rule_id for entry in entries)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from pilothouse.domain.audit import AuditChain, AuditEntry, AuditHead
+from pilothouse.domain.audit import AuditChain, AuditEntry, AuditHead, check_chain
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.contexts import Change, ContextSummary, SentKey, StoredContext
@@ -33,6 +33,20 @@ class UserLog(Value):
     damage: tuple[Reason, ...] = ()
     noted: AuditHead | None = None
     """Where the log ended when that was last noted outside of it; None where nothing was noted."""
+    accepted: int = 0
+    """How many of the first entries the user accepted as they are. That, too, is noted outside of the log only:
+    nothing that stands in the log makes a log that was cut or rewritten count as accepted."""
+
+    @property
+    def end(self) -> AuditHead:
+        return self._head_after(len(self.entries))
+
+    def check(self) -> AuditChain:
+        return check_chain(self.entries[self.accepted :], self.noted, self._head_after(self.accepted))
+
+    def _head_after(self, count: int) -> AuditHead:
+        last = self.entries[count - 1] if count else None
+        return AuditHead(last.sequence, last.hash) if last is not None else AuditHead()
 
     @property
     def is_cut(self) -> bool:

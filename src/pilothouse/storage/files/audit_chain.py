@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from pilothouse.domain.audit import AuditChain, AuditEntry, AuditHead, ChainCheck, contradicts
+from pilothouse.domain.audit import AuditChain, AuditEntry, AuditHead, ChainCheck, NotedHead, contradicts
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.values import Value
 from pilothouse.storage.files.heads import Heads
@@ -45,14 +45,14 @@ class AuditState:
         if noted is None or noted.count == 0:
             self.is_contradicted = False
         elif noted.count >= audit.end.count:
-            self.is_contradicted = noted != audit.end
+            self.is_contradicted = (noted.count, noted.hash) != (audit.end.count, audit.end.hash)
         else:
             entry = _find(audit, noted.count)
             self.is_contradicted = entry is None or contradicts(AuditHead(entry.sequence, entry.hash), noted)
 
     def note(self, end: AuditHead) -> None:
         """Note the end of a chain that is on disk. A contradicted head stays until the person accepts the chain."""
-        if not self.is_contradicted and self._heads.note("contexts", self._name, end):
+        if not self.is_contradicted and self._heads.note("contexts", self._name, NotedHead(end.count, end.hash)):
             self.is_new = False
 
     def accept(self, end: AuditHead) -> None:

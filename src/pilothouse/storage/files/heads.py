@@ -1,7 +1,8 @@
 """Where audit chains end, noted outside the data directory: a chain that was cut or rewritten there is then found out.
 
 A head is noted after the entries that it counts are on disk, so a crash or a full disk leaves one that is too old,
-never one that is too new. A head that cannot be read is none.
+never one that is too new. A head that cannot be read is none. What a person accepts although it was cut or rewritten is
+noted here, and nowhere else.
 """
 
 import hashlib
@@ -13,13 +14,13 @@ from typing import Literal
 
 import msgspec
 
-from pilothouse.domain.audit import AuditHead
+from pilothouse.domain.audit import NotedHead
 from pilothouse.domain.contexts import check_context_id
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.users import check_user_name
 from pilothouse.storage.files.disk import PRIVATE_DIR, Disk, words_of
 
-_HEAD = msgspec.json.Decoder(AuditHead)
+_HEAD = msgspec.json.Decoder(NotedHead)
 _KEY_DIGITS = 32
 _log = logging.getLogger(__name__)
 
@@ -40,7 +41,7 @@ class Heads:
             place = os.fsencode(os.path.realpath(data))
             self._folder = state_dir / "audit-heads" / hashlib.sha256(place).hexdigest()[:_KEY_DIGITS]
 
-    def read(self, kind: Kind, name: str) -> AuditHead | None:
+    def read(self, kind: Kind, name: str) -> NotedHead | None:
         if self._folder is None:
             return None
         try:
@@ -48,7 +49,7 @@ class Heads:
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             return None
 
-    def note(self, kind: Kind, name: str, head: AuditHead) -> bool:
+    def note(self, kind: Kind, name: str, head: NotedHead) -> bool:
         """Whether it is noted. A failure is logged once: the entries themselves are safe."""
         if self._folder is None:
             return False

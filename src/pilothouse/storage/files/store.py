@@ -216,7 +216,7 @@ class FileStore:
 
     async def accept_user_log(self, user: str) -> None:
         async with self._user_lock:
-            await self._run((await self._user(user)).note_head)
+            await self._run((await self._user(user)).accept)
 
     async def document(self, user: str, name: str) -> bytes | None:
         async with self._user_lock:

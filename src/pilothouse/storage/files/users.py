@@ -1,11 +1,12 @@
 """A user's log on disk: what they decided for good, one checksummed line a commit, in `users/<user>/journal/`."""
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
-from pilothouse.domain.audit import AuditEntry, AuditHead
+from pilothouse.domain.audit import Acceptance, AuditEntry, NotedHead
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import StaleWrite, StoreDamaged, StoreRefused
 from pilothouse.domain.values import Value
@@ -38,12 +39,20 @@ class UserLogOnDisk:
         self._damage: list[Reason] = []
         self._read()
         self._noted = heads.read("users", folder.path.name)
+        self._accepted = self._acceptance_that_fits()
         self._journal = JournalWriter(folder.journal, disk)
 
     def stored(self) -> UserLog:
         lines = [self._lines[version] for version in sorted(self._lines)]
         entries = tuple(entry for line in lines for entry in line.entries)
-        return UserLog(entries=entries, version=self._version, damage=tuple(self._damage), noted=self._noted)
+        accepted = self._accepted
+        return UserLog(
+            entries=entries,
+            version=self._version,
+            damage=tuple(each for each in self._damage if accepted is None or each not in accepted.damage),
+            noted=self._noted,
+            accepted=accepted.length if accepted is not None else 0,
+        )
 
     def append(self, entries: Sequence[AuditEntry], *, expected: int) -> int:
         """Raises: StaleWrite, StoreRefused, StoreReadOnly; then nothing was appended."""
@@ -62,15 +71,29 @@ class UserLogOnDisk:
         self._lines[line.version] = line
         self._version = line.version
         if not is_cut:
-            self.note_head()
+            self._note(self._noted.accepted if self._noted is not None else None)
         return line.version
 
-    def note_head(self) -> None:
-        """Note where the log ends now, elsewhere too. The noted head that it contradicts is given up."""
-        last = self.stored().entries[-1:]
-        head = AuditHead(count=last[0].sequence, hash=last[0].hash) if last else AuditHead()
+    def accept(self) -> None:
+        """The log counts as it is now. Only what is noted outside of the data directory says so."""
+        log = self.stored()
+        damage = tuple(reason for reason in self._damage if reason.code is not Code.TAIL_CUT)
+        self._note(Acceptance(len(log.entries), _digest_of(log.entries), log.end, damage))
+        self._accepted = self._acceptance_that_fits()
+
+    def _note(self, accepted: Acceptance | None) -> None:
+        """Note outside of the data directory where the log ends now."""
+        end = self.stored().end
+        head = NotedHead(end.count, end.hash, accepted)
         if self._heads.note("users", self._folder.path.name, head):
             self._noted = head
+
+    def _acceptance_that_fits(self) -> Acceptance | None:
+        accepted = self._noted.accepted if self._noted is not None else None
+        if accepted is None:
+            return None
+        entries = [entry for version in sorted(self._lines) for entry in self._lines[version].entries]
+        return accepted if _digest_of(entries[: accepted.length]) == accepted.digest else None
 
     def close(self) -> None:
         self._journal.rotate()
@@ -107,6 +130,10 @@ class UserLogOnDisk:
             self._damage.append(Reason(Code.TAIL_CUT, {"size": len(data), "kept": kept}))
         else:
             self._damage.append(Reason(Code.RULES_DAMAGED, {"detail": f"{len(data)} bytes, kept as {kept}"}))
+
+
+def _digest_of(entries: Sequence[AuditEntry]) -> str:
+    return hashlib.sha256(msgspec.json.encode(entries)).hexdigest()
 
 
 def _bytes_of(path: Path) -> bytes:
