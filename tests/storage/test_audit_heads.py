@@ -358,6 +358,64 @@ async def test_entries_that_were_forged_reordered_or_removed_are_found(tmp_path:
     assert await chain_of(tmp_path, context_id) == (True, True, None)
 
 
+def forged(lines: list[bytes]) -> list[bytes]:
+    return [lines[0], lines[1].replace(b'"by":"mode"', b'"by":"anna"'), *lines[2:]]
+
+
+def with_a_longer_entry(lines: list[bytes]) -> list[bytes]:
+    return [lines[0], lines[1].replace(b'"by":"', b'"by":"somebody else', 1), *lines[2:]]
+
+
+def with_an_unreadable_entry(lines: list[bytes]) -> list[bytes]:
+    return [lines[0], b"x" * (len(lines[1]) - 1) + b"\n", *lines[2:]]
+
+
+def without_the_last_bytes(lines: list[bytes]) -> list[bytes]:
+    return [*lines[:-1], lines[-1][:-7]]
+
+
+FORGING = (
+    forged,
+    with_a_longer_entry,
+    with_an_unreadable_entry,
+    without_the_last_bytes,
+    lambda lines: [*lines[:2], *lines[3:]],
+    lambda lines: [],
+)
+
+
+@pytest.mark.parametrize("change", FORGING)
+async def test_calls_wait_where_an_entry_was_forged_until_the_person_accepts_it(tmp_path: Path, change) -> None:
+    context_id = await conversation(tmp_path)
+    file = audit_file(tmp_path, context_id)
+    before = file.read_bytes()
+    file.write_bytes(b"".join(change(before.splitlines(keepends=True))))
+    assert file.read_bytes() != before
+    for attempt in range(2):  # going on with it does not cover it up
+        world = opened(tmp_path, CHANGE, ids_from=1000 * (attempt + 1))
+        assert [reason.code for reason in (await world.runtime.context(context_id)).damage] == [Code.AUDIT_CUT]
+        await world.turn(context_id)
+        assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
+        await world.runtime.cancel(context_id)
+        await world.runtime.rested(context_id)
+        await world.runtime.close()
+    world = opened(tmp_path, ids_from=4000)
+    (rule,) = await world.runtime.rules(context_id)
+    await world.runtime.revoke_rule(rule.id, context_id=context_id)
+    assert (await world.runtime.audit_chain(context_id)).whole
+    await world.runtime.close()
+    for attempt in range(2):
+        world = opened(tmp_path, CHANGE, DONE, ids_from=5000 + 1000 * attempt)
+        assert (await world.runtime.context(context_id)).damage == ()
+        await world.turn(context_id)
+        assert isinstance((await world.runtime.context(context_id)).state, Idle)
+        await world.runtime.close()
+        assert await chain_of(tmp_path, context_id) == (True, True, None)
+    last = file.read_bytes()
+    file.write_bytes(last[:100] + b"x" + last[101:])  # what was accepted is bound to what it was
+    assert not (await chain_of(tmp_path, context_id))[0]
+
+
 async def test_a_chain_that_was_written_anew_as_a_whole_is_found(tmp_path: Path) -> None:
     context_id = await conversation(tmp_path)
     folder = tmp_path / "data/contexts" / context_id

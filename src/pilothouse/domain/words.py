@@ -332,11 +332,11 @@ WORDS: Mapping[Code, tuple[str, str]] = {
         "审计记录被截断或改写：第 {sequence} 条缺失、无法读取或已不是原来的内容。",
     ),
     Code.AUDIT_CUT: (
-        "This conversation was cut or rewritten outside of Pilothouse: its audit has {found} entries, {known} were "
-        "noted, and they are no longer there as they were. Its mode and rules may be older ones, so every call waits "
-        "for you. Look at its mode and rules, then revoke the rule that asks about every tool.",
-        "此对话在 Pilothouse 之外被截断或改写：审计记录现有 {found} 条，此前记下了 {known} 条，现在已不是原样。"
-        "其模式和规则可能是旧的，因此所有调用都会等待你的批准。请检查模式和规则，然后撤销那条对所有工具进行询问的规则。",
+        "This conversation was cut or rewritten outside of Pilothouse: entry {sequence} of its audit is missing, "
+        "unreadable or not the one that was written. Its mode and rules may not be those that you chose, so every call "
+        "waits for you. Look at its mode and rules, then revoke the rule that asks about every tool.",
+        "此对话在 Pilothouse 之外被截断或改写：审计记录的第 {sequence} 条缺失、无法读取或已不是原来的内容。"
+        "其模式和规则可能不是你所选的，因此所有调用都会等待你的批准。请检查模式和规则，然后撤销那条对所有工具进行询问的规则。",
     ),
     Code.AUDIT_NOT_CONFIRMED: (
         "The audit is whole. It is not confirmed here: nothing was noted of it on this machine yet, as for a copied "

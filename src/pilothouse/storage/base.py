@@ -1,7 +1,7 @@
 """The store's contract. What it promises to the rest:
 
 - `commit` is atomic and durable before it returns; a stale version or fence changes nothing.
-- Opening a context reads a bounded amount, whatever the length of its history.
+- Opening a context reads a bounded amount, whatever the length of its history, and its audit, whose chain is checked.
 - A message that cannot be read comes back as an ErrorMessage in its place; the rest still loads.
 - Where an audit chain ends is noted outside the data, when a context rests and with every entry of a user's log: what
   was cut or rewritten there is told.

@@ -1,19 +1,21 @@
 """The audit of one context on disk: read line by line, checked, and compared with the head that was noted elsewhere."""
 
+import errno
+import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
-from pilothouse.domain.audit import AuditChain, AuditEntry, AuditHead, ChainCheck, NotedHead, contradicts
+from pilothouse.domain.audit import Acceptance, AuditChain, AuditEntry, AuditHead, ChainCheck, NotedHead
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.values import Value
 from pilothouse.storage.files.heads import Heads
 
+_OUT_OF_RESOURCES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 _AUDIT = msgspec.json.Decoder(AuditEntry)
-_LAST_BYTES = 64 * 1024
-"""A head is noted with a checkpoint, so the entry that it names is among the last of the file."""
 
 
 class AuditSnapshot(Value):
@@ -25,74 +27,124 @@ class AuditSnapshot(Value):
     tail: tuple[bytes, ...]
     """The lines that are not in the file yet."""
     end: AuditHead
-    noted: AuditHead | None
+    noted: NotedHead | None
 
 
 class AuditState:
-    """What is known of a context's chain beside its entries: the noted head, and whether the chain contradicts it."""
+    """What is known of a context's chain beside its entries: the noted head, and whether the chain is whole."""
 
     def __init__(self, heads: Heads, name: str) -> None:
         self._heads = heads
         self._name = name
         self.is_new = False
         """Whether this process began the chain, and no head was noted so far."""
-        self._checked: tuple[tuple[tuple[int, ...], AuditHead | None], ChainCheck] | None = None
-        self.is_contradicted = False
+        self._checked: _CheckedFile | None = None
+        self._broken_at: int | None = None
+        """The first entry that was not as it should be when the context was opened, and is not accepted yet."""
 
     def compare(self, audit: AuditSnapshot) -> None:
-        """Look up the noted head in the chain. Reads a bounded amount, unless the head is far behind."""
-        noted = audit.noted
-        if noted is None or noted.count == 0:
-            self.is_contradicted = False
-        elif noted.count >= audit.end.count:
-            self.is_contradicted = (noted.count, noted.hash) != (audit.end.count, audit.end.hash)
-        else:
-            entry = _find(audit, noted.count)
-            self.is_contradicted = entry is None or contradicts(AuditHead(entry.sequence, entry.hash), noted)
+        """Check the whole chain when the context is opened: about 20 µs an entry, once a process."""
+        self._broken_at = self.check(audit).broken_at
 
     def note(self, end: AuditHead) -> None:
-        """Note the end of a chain that is on disk. A contradicted head stays until the person accepts the chain."""
-        if not self.is_contradicted and self._heads.note("contexts", self._name, NotedHead(end.count, end.hash)):
-            self.is_new = False
+        """Note the end of a chain that is on disk. The noted head of a broken chain stays until the person accepts
+        the chain."""
+        if self._broken_at is None:
+            noted = self.noted()
+            self._note(end, noted.accepted if noted is not None else None)
 
-    def accept(self, end: AuditHead) -> None:
-        self.is_contradicted = False
-        self.note(end)
+    def accept(self, audit: AuditSnapshot) -> None:
+        """The chain counts as it is now. Only what is noted outside of the data directory says so."""
+        size = audit.size + sum(len(line) + 1 for line in audit.tail)
+        self._note(audit.end, Acceptance(size, _digest_of(audit, size), audit.end))
+        self._broken_at = None
+
+    def _note(self, end: AuditHead, accepted: Acceptance | None) -> None:
+        if self._heads.note("contexts", self._name, NotedHead(end.count, end.hash, accepted)):
+            self.is_new = False
 
     def check(self, audit: AuditSnapshot) -> AuditChain:
         """Check the whole chain. What was checked before is read again only where it changed."""
-        noted = audit.end if audit.noted is None and self.is_new else audit.noted
+        noted = NotedHead(audit.end.count, audit.end.hash) if audit.noted is None and self.is_new else audit.noted
         signature = (_signature(audit), noted)
-        known = self._checked
-        if known is None or known[0] != signature:
-            check = ChainCheck(noted)
-            for line in audit_lines(audit.path, audit.size):
+        checked = self._checked
+        if checked is None or checked.signature != signature:
+            start = _accepted_bytes(audit, noted)
+            check = ChainCheck(noted, noted.accepted.end if start and noted and noted.accepted else None)
+            for line in audit_lines(audit.path, audit.size, start):
                 check.take(entry_or_none(line))
-            known = self._checked = (signature, check)
-        check = known[1].copy()
+            checked = self._checked = _CheckedFile(signature, check, max(0, start - audit.size))
+        check, left = checked.check.copy(), checked.accepted_tail_bytes
         for line in audit.tail:
-            check.take(entry_or_none(line))
+            if left > 0:
+                left -= len(line) + 1
+            else:
+                check.take(entry_or_none(line))
         return check.result(audit.end)
 
-    def damage(self, end: AuditHead) -> tuple[Reason, ...]:
-        if not self.is_contradicted:
-            return ()
-        noted = self.noted()
-        return (Reason(Code.AUDIT_CUT, {"found": end.count, "known": noted.count if noted is not None else 0}),)
+    def damage(self) -> tuple[Reason, ...]:
+        return (Reason(Code.AUDIT_CUT, {"sequence": self._broken_at}),) if self._broken_at is not None else ()
 
-    def noted(self) -> AuditHead | None:
+    def noted(self) -> NotedHead | None:
         return self._heads.read("contexts", self._name)
 
 
-def audit_lines(path: Path, size: int) -> Iterator[bytes]:
-    """The lines in the first `size` bytes of a file, one at a time; no lines where the file cannot be read."""
+class _CheckedFile(NamedTuple):
+    signature: tuple[tuple[int, ...], NotedHead | None]
+    check: ChainCheck
+    """After the last line of the file."""
+    accepted_tail_bytes: int
+    """How much of what is not in the file yet was accepted too."""
+
+
+def _accepted_bytes(audit: AuditSnapshot, noted: NotedHead | None) -> int:
+    """How much of the audit the person accepted as it is now; 0 where it was changed since."""
+    accepted = noted.accepted if noted is not None else None
+    if accepted is None or _digest_of(audit, accepted.length) != accepted.digest:
+        return 0
+    return accepted.length
+
+
+def _digest_of(audit: AuditSnapshot, size: int) -> str:
+    """Of the first `size` bytes, the same before and after a checkpoint has written the tail into the file."""
+    digest = hashlib.sha256()
+    for line in audit_lines(audit.path, min(size, audit.size)):
+        digest.update(line)
+    digest.update(b"".join(line + b"\n" for line in audit.tail)[: max(0, size - audit.size)])
+    return digest.hexdigest()
+
+
+def whole_lines(path: Path, size: int) -> int:
+    """The part of the first `size` bytes that are whole lines: all of them, unless the file was changed elsewhere.
+    Entries are written behind that part, so that each has a line of its own."""
     try:
         with path.open("rb") as file:
+            found = min(size, file.seek(0, os.SEEK_END))
+            file.seek(max(0, found - 1))
+            if found == 0 or file.read(1) == b"\n":
+                return found
+    except FileNotFoundError:
+        return 0
+    except OSError:  # nothing may be written over what cannot be read
+        return size
+    return sum(len(line) for line in audit_lines(path, found) if line.endswith(b"\n"))
+
+
+def audit_lines(path: Path, size: int, start: int = 0) -> Iterator[bytes]:
+    """The lines in the first `size` bytes of a file, one at a time; no lines where the file cannot be read.
+
+    Raises: OSError where the system is out of something: the file may be as it should be.
+    """
+    try:
+        with path.open("rb") as file:
+            file.seek(start)
+            size -= start
             while size > 0 and (line := file.readline(size)):
                 size -= len(line)
                 yield line
-    except OSError:
-        return
+    except OSError as error:
+        if error.errno in _OUT_OF_RESOURCES:
+            raise
 
 
 def read_audit(path: Path, size: int, tail: Sequence[bytes], after: int, limit: int | None) -> list[AuditEntry]:
@@ -118,28 +170,6 @@ def entry_or_none(line: bytes) -> AuditEntry | None:
         return _AUDIT.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
-
-
-def _find(audit: AuditSnapshot, sequence: int) -> AuditEntry | None:
-    """The entry at its place, looked for from the end first."""
-    for line in (*_last_lines(audit.path, audit.size), *audit.tail):
-        entry = entry_or_none(line)
-        if entry is not None and entry.sequence == sequence:
-            return entry
-    for number, line in enumerate(audit_lines(audit.path, audit.size), start=1):
-        if number == sequence:
-            return entry_or_none(line)
-    return None
-
-
-def _last_lines(path: Path, size: int) -> list[bytes]:
-    start = max(0, size - _LAST_BYTES)
-    try:
-        with path.open("rb") as file:
-            file.seek(start)
-            return file.read(size - start).splitlines()
-    except OSError:
-        return []
 
 
 def _signature(audit: AuditSnapshot) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from pilothouse.domain.errors import NotFound, StaleWrite, StoreReadOnly, StoreR
 from pilothouse.domain.values import CallId, MessageId
 from pilothouse.storage.base import FENCE
 from pilothouse.storage.files import recovery
-from pilothouse.storage.files.audit_chain import AuditSnapshot, AuditState
+from pilothouse.storage.files.audit_chain import AuditSnapshot, AuditState, whole_lines
 from pilothouse.storage.files.checkpoint import Tail, write_checkpoint
 from pilothouse.storage.files.contents import Contents
 from pilothouse.storage.files.disk import Disk, words_of
@@ -65,6 +65,7 @@ class ContextOnDisk:
         loaded = cls(folder, disk, heads, base or found.entries[0].core, base)
         loaded._back_up(base)
         loaded._put_aside(found)
+        loaded.tail.audit_bytes = whole_lines(folder.audit, loaded.tail.audit_bytes)
         for entry in found.entries:
             if acknowledged is None or entry.version <= acknowledged:
                 loaded._apply(entry)
@@ -227,6 +228,9 @@ class ContextOnDisk:
             noted=self.audit_state.noted(),
         )
 
+    def accept_audit(self) -> None:
+        self.audit_state.accept(self.audit_snapshot())
+
     def stored(self) -> StoredContext:
         calls = (self.contents.call_or_none(call_id) for call_id in self.tail.turn_calls)
         return StoredContext(
@@ -235,7 +239,7 @@ class ContextOnDisk:
             branches=dict(self.tail.branches),
             calls={call.id: call for call in calls if call is not None},
             partials=self.stream.unfinished(),
-            damage=(*self.damage, *self.audit_state.damage(self.core.audit)),
+            damage=(*self.damage, *self.audit_state.damage()),
         )
 
 

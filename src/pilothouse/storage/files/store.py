@@ -160,7 +160,7 @@ class FileStore:
             return
         async with self._lock_of(context_id):
             context = await self._context(context_id)
-            await self._run(context.audit_state.accept, context.core.audit)
+            await self._run(context.accept_audit)
 
     async def users(self) -> list[str]:
         """Who has a log here, or had one when its end was noted."""
