@@ -470,8 +470,50 @@ async def test_a_data_directory_that_was_removed_is_told_and_goes_on_when_the_pe
     assert await world.parts.store.lost_contexts() == [context_id]
     (rule,) = await world.runtime.rules()
     await world.runtime.revoke_rule(rule.id)
+    await world.parts.store.accept_audit(context_id)
     assert not await waits(world, "agent")
     assert (await world.runtime.audit_chain(context_id)).whole  # a new one, which got the same id
+    await world.runtime.close()
+
+
+@pytest.mark.parametrize("turns", [0, 5])
+async def test_a_conversation_that_was_removed_and_begun_anew_by_its_name_is_told_and_waits(
+    tmp_path: Path, turns: int
+) -> None:
+    """However many entries the new one has."""
+    world = opened(tmp_path, CHANGE, DONE, ids_from=0)
+    context_id = await world.runtime.create_context(world.workspace, mode="agent", context_id="work")
+    await world.turn(context_id)
+    await world.runtime.close()
+    shutil.rmtree(tmp_path / "data/contexts/work")
+    world = opened(tmp_path, *([DONE] * turns), ids_from=1000)
+    assert await world.runtime.create_context(world.workspace, mode="agent", context_id="work") == context_id
+    for _ in range(turns):
+        await world.turn(context_id)
+        await world.runtime.switch_mode(context_id, "supervised")
+        await world.runtime.switch_mode(context_id, "agent")
+    for attempt in range(2):
+        assert [reason.code for reason in (await world.runtime.context(context_id)).damage] == [Code.AUDIT_CUT]
+        assert not (await world.runtime.audit_chain(context_id)).whole
+        await world.runtime.close()
+        world = opened(tmp_path, CHANGE, DONE, ids_from=3000 * (attempt + 1))
+    await world.turn(context_id)
+    assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
+    (rule,) = await world.runtime.rules(context_id)
+    await world.runtime.revoke_rule(rule.id, context_id=context_id)
+    await world.runtime.close()
+    assert await chain_of(tmp_path, context_id) == (True, True, None)
+
+
+async def test_a_deleted_conversation_begins_anew_by_its_name_and_nothing_is_told(tmp_path: Path) -> None:
+    world = opened(tmp_path, CHANGE, DONE, CHANGE, DONE, ids_from=0)
+    for _ in range(2):
+        context_id = await world.runtime.create_context(world.workspace, mode="agent", context_id="work")
+        await world.turn(context_id)
+        await world.parts.store.checkpoint(context_id)
+        live = await world.runtime.context(context_id)
+        assert (live.state, live.damage) == (Idle(), ())
+        await world.runtime.delete_context(context_id)
     await world.runtime.close()
 
 

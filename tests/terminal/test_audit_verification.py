@@ -39,7 +39,7 @@ def test_verify_says_which_conversation_was_cut_until_the_person_accepts_it(comm
     head = json.loads((tmp_path / "out.jsonl").read_text().splitlines()[0])
     assert head["chain"]["whole"] is False
     code, output, _ = command.run("--context", context_id, given="/audit\n/quit\n")
-    assert "This conversation was cut or rewritten outside of Pilothouse" in output
+    assert "This conversation was cut, rewritten or removed outside of Pilothouse" in output
     assert "The audit was cut or rewritten: entry" in output
     assert command.run("audit", "verify", "--accept")[0] == 0
     assert command.run("audit", "verify")[0] == 0

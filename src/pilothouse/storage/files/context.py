@@ -90,6 +90,7 @@ class ContextOnDisk:
         except BaseException:
             made.close()
             raise
+        made.audit_state.compare(made.audit_snapshot())  # a head may tell of one that was removed outside of Pilothouse
         return made
 
     def _back_up(self, base: Metadata | None) -> None:

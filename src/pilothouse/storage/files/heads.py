@@ -75,9 +75,11 @@ class Heads:
             return []
 
     def forget(self, kind: Kind, name: str) -> None:
-        if self._folder is not None:
+        path = self._folder / kind / name if self._folder is not None else None
+        if path is not None and path.exists():
             try:
-                self._disk.unlink(self._folder / kind / name)
+                self._disk.unlink(path)
+                self._disk.sync_dir(path.parent)
             except OSError as error:
                 _log.warning("the audit head of a deleted conversation stays: %s", words_of(error))
 

@@ -95,7 +95,6 @@ class FileStore:
                 raise Conflict(Code.CONTEXT_EXISTS, context_id=context_id)
             try:
                 with self._writes.watched(context_id):
-                    await self._run(self._heads.forget, "contexts", context_id)
                     made = await self._run(ContextOnDisk.create, folder, self._disk, self._heads, change)
             except StoreError:
                 self._half_made.add(context_id)  # what may lie there was never acknowledged
