@@ -98,17 +98,27 @@ async def _rules(store: FileStore, user: str, language: Language) -> Finding:
 
 
 async def _accept(store: FileStore, finding: Finding, language: Language) -> tuple[Finding, str]:
-    """What cannot be read or does not fit together stays so; what is merely not as it was noted counts from now on."""
+    """The record counts as it is now. One that cannot be opened at all stays so, and the others are accepted."""
+    try:
+        await _accept_record(store, finding)
+    except StoreError:
+        return finding, ""
     if finding.context_id is not None:
-        await store.accept_audit(finding.context_id)
         if finding.reason.code is Code.AUDIT_LOST:
             return Finding(finding.name, Reason(Code.AUDIT_WHOLE)), f" ({_word('accepted', language)})"
         again = await anext(_one(store, finding.context_id))
     else:
         assert finding.user is not None
-        await store.accept_user_log(finding.user)
         again = await _rules(store, finding.user, language)
     return again, f" ({_word('accepted', language)})" if again.is_good else ""
+
+
+async def _accept_record(store: FileStore, finding: Finding) -> None:
+    """Raises: StoreError."""
+    if finding.context_id is not None:
+        await store.accept_audit(finding.context_id)
+    elif finding.user is not None:
+        await store.accept_user_log(finding.user)
 
 
 def _word(name: str, language: Language, **params: object) -> str:

@@ -201,7 +201,7 @@ async def test_asking_for_the_damage_of_a_rules_log_hashes_nothing(
     world = opened(tmp_path)
     await world.runtime.rules()
     hashed: list[object] = []
-    monkeypatch.setattr(rulebook, "check_chain", hashed.append)
+    monkeypatch.setattr(rulebook, "_damage", hashed.append)
     assert [reason.code for reason in world.runtime.rulebook.damage("local")] == [Code.RULES_CUT]
     assert hashed == []
     monkeypatch.undo()

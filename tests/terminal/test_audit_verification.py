@@ -1,11 +1,18 @@
 """`pilothouse audit verify` and what clients say of an audit that was cut or rewritten: real processes and files."""
 
+import asyncio
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
+from pilothouse.domain.rules import Scope
+from pilothouse.domain.values import ContextId
+from pilothouse.storage.files.store import FileStore
+from pilothouse.testing.world import World
 from tests.storage.test_audit_heads import cut_audit
+from tests.storage.test_contract import AT
 from tests.terminal.test_command import WRITE, Command
 
 
@@ -43,6 +50,47 @@ def test_verify_says_which_conversation_was_cut_until_the_person_accepts_it(comm
     assert "The audit was cut or rewritten: entry" in output
     assert command.run("audit", "verify", "--accept")[0] == 0
     assert command.run("audit", "verify")[0] == 0
+
+
+def test_after_the_data_directory_was_removed_the_text_says_what_to_do_and_that_accepts_everything_at_once(
+    command: Command, tmp_path: Path
+) -> None:
+    async def work(*, with_rule: bool) -> None:
+        store = FileStore(tmp_path / "data", now=lambda: AT, state_dir=tmp_path / "state/pilothouse")
+        world = World(tmp_path, store=store)
+        await world.runtime.create_context(world.workspace, mode="plan" if with_rule else "agent", context_id="work")
+        await store.checkpoint(ContextId("work"))
+        if with_rule:
+            await world.runtime.give_rule("deny", Scope(tool="other"))
+        await world.runtime.close()
+
+    asyncio.run(work(with_rule=True))
+    turn(command)
+    shutil.rmtree(tmp_path / "data")
+    asyncio.run(work(with_rule=False))
+    code, output, errors = command.run("--context", "work", given="/quit\n")
+    for record in ("record of your rules", "conversation"):
+        assert f"{record} was cut, rewritten or removed outside of Pilothouse" in output
+    assert output.count("pilothouse audit verify --accept") == 2
+    code, output, _ = command.run("audit", "verify")
+    assert (code, "Cut, rewritten or unreadable: 3." in output) == (1, True), output
+    code, output, _ = command.run("audit", "verify", "--accept")
+    assert code == 0, output
+    assert command.run("audit", "verify")[0] == 0
+    code, output, errors = command.run("--context", "work", given="/quit\n")
+    assert "outside of Pilothouse" not in output + errors
+    assert turn(command)
+
+
+def test_accepting_goes_on_behind_a_record_that_cannot_be_opened(command: Command, tmp_path: Path) -> None:
+    first, second = turn(command), turn(command)
+    cut_audit(tmp_path, first, 1)
+    journal = tmp_path / "data/users/anna/journal"
+    (journal / "000000000001-000.log").mkdir(parents=True)
+    code, output, _ = command.run("audit", "verify", "--accept")
+    assert code == 1
+    assert "Cut, rewritten or unreadable: 1." in output
+    assert command.run("audit", "verify", first)[0] == command.run("audit", "verify", second)[0] == 0
 
 
 def test_verify_refuses_a_conversation_that_never_was(command: Command) -> None:

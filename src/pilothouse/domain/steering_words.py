@@ -202,11 +202,15 @@ STEERING_WORDS: Mapping[Code, tuple[str, str]] = {
         "已停止：回合费用为 {used}；上限为 {limit}。",
     ),
     Code.RULES_CUT: (
-        "The record of your rules was cut or rewritten outside of Pilothouse: {known} entries were noted, and they are "
-        "no longer there as they were. A rule that you revoked may be back, one that forbids may be gone, so every "
-        "call waits for you. Look through your rules, then revoke the one that asks about every tool.",
-        "规则记录在 Pilothouse 之外被截断或改写：此前记下了 {known} 条，现在已不是原样。已撤销的规则可能重新出现，"
-        "禁止性规则可能丢失，因此所有调用都会等待你的批准。请检查规则列表，然后撤销那条对所有工具进行询问的规则。",
+        "The record of your rules was cut, rewritten or removed outside of Pilothouse: {known} entries were noted, and "
+        "they are no longer there as they were. A rule that you revoked may be back, one that forbids may be gone, so "
+        "every call waits for you. Look through your rules, then revoke the one that asks about every tool. If you "
+        "removed the data directory yourself, or after you have looked, you can also stop Pilothouse and accept all "
+        "records as they are now: pilothouse audit verify --accept",
+        "规则记录在 Pilothouse 之外被截断、改写或删除：此前记下了 {known} 条，现在已不是原样。"
+        "已撤销的规则可能重新出现，禁止性规则可能丢失，因此所有调用都会等待你的批准。请检查规则列表，然后撤销那条对所有工具进行询问的规则。"
+        "如果数据目录是你自己删除的，或者你已检查完毕，也可以停止 Pilothouse，然后一次接受所有记录的当前内容："
+        "pilothouse audit verify --accept",
     ),
     Code.RULES_IN_DOUBT: (
         "A record of rules or of this conversation was cut, rewritten or unreadable: every call waits for you until "

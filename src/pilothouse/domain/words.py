@@ -334,9 +334,11 @@ WORDS: Mapping[Code, tuple[str, str]] = {
     Code.AUDIT_CUT: (
         "This conversation was cut, rewritten or removed outside of Pilothouse: entry {sequence} of its audit is "
         "missing, unreadable or not the one that was written. Its mode and rules may not be those that you chose, so "
-        "every call waits for you. Look at its mode and rules, then revoke the rule that asks about every tool.",
+        "every call waits for you. Look at its mode and rules, then revoke the rule that asks about every tool. Or "
+        "stop Pilothouse and accept all records as they are now: pilothouse audit verify --accept",
         "此对话在 Pilothouse 之外被截断、改写或删除：审计记录的第 {sequence} 条缺失、无法读取或已不是原来的内容。"
-        "其模式和规则可能不是你所选的，因此所有调用都会等待你的批准。请检查模式和规则，然后撤销那条对所有工具进行询问的规则。",
+        "其模式和规则可能不是你所选的，因此所有调用都会等待你的批准。请检查模式和规则，然后撤销那条对所有工具进行询问的规则。"
+        "也可以停止 Pilothouse，然后一次接受所有记录的当前内容：pilothouse audit verify --accept",
     ),
     Code.AUDIT_NOT_CONFIRMED: (
         "The audit is whole. It is not confirmed here: nothing was noted of it on this machine yet, as for a copied "

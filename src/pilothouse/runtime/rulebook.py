@@ -87,19 +87,11 @@ class Rulebook:
         await finish(append())  # who gives it may leave: what is on disk is then known here too
 
     def _take(self, user: str, log: UserLog) -> None:
-        self._logs[user], self._rules[user], self._damage[user] = log, _folded(log.entries), _unaccepted(log)
-        for reason in self._damage[user]:
+        self._logs[user], self._rules[user], self._damage[user] = log, _folded(log.entries), tuple(_damage(log))
+        for reason in self.damage(user):
             if reason.code is not Code.TAIL_CUT:
                 rule = stand_in(reason)
                 self._rules[user][rule.id] = rule
-
-
-def _unaccepted(log: UserLog) -> tuple[Reason, ...]:
-    return tuple(
-        reason
-        for reason in _damage(log)
-        if reason.code is Code.TAIL_CUT or not _is_revoked(stand_in(reason).id, log.entries)
-    )
 
 
 def _damage(log: UserLog) -> list[Reason]:
