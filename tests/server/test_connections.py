@@ -83,7 +83,7 @@ async def served_with_few_descriptors(folder: Path, log: Path) -> AsyncIterator[
         while "http://" not in lines[-1]:
             assert lines[-1], log.read_text()
             lines.append((await process.stdout.readline()).decode())
-        yield Process(process, lines)
+        yield Process(process, lines, folder, None)
     finally:
         if process.returncode is None:
             process.kill()
