@@ -55,7 +55,10 @@ export const WORDS = {
   rejectAll: ["Reject all ({n})", "全部拒绝（{n}）"],
   approveSome: ["Approve {n} chosen", "批准所选 {n} 个"],
   rejectSome: ["Reject {n} chosen", "拒绝所选 {n} 个"],
-  readFirst: ["Scroll to the end of {n|the call|every call} before you approve", "请先滚动到末尾，看完这 {n} 项调用再批准"],
+  readFirst: [
+    "Scroll to the end of {n|the call|every call} before you approve",
+    "请先滚动到末尾，看完这 {n} 项调用再批准",
+  ],
   wholeCall: ["All that the call would do", "调用的完整内容"],
   choose: ["Choose {what}", "选择 {what}"],
   open: ["Show what {what} does", "展开 {what}"],
