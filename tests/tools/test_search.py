@@ -787,7 +787,7 @@ async def test_ripgrep_is_shut_in(tmp_path: Path) -> None:
         assert answer.text() == "in:1: needle"
         for outside in (str(tmp_path), "/etc/passwd", "/proc/self/status", "/usr/share"):
             argv = [str(RIPGREP), *search._RIPGREP, "-e", ".", "--", outside]
-            confined = await search._shut_in(str(RIPGREP), place)
+            confined = await search._shut_in([str(RIPGREP)], place)
             assert await search._search(argv, confined, answer, job)
             assert answer.text() == "in:1: needle\n[some files could not be read]"
             answer.notes.clear()

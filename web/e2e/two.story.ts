@@ -120,6 +120,7 @@ story(
     const screen = await open();
     await screen.choose("supervised");
     await screen.say("go");
+    await screen.dock.getByText("2 calls are waiting").waitFor();
     await screen.readsCalls();
     await screen.isReady(screen.decision("approveAll", { n: 2 }));
     const context = new URL(screen.page.url()).hash.replace("#/c/", "");
