@@ -37,10 +37,7 @@ story("what is written about a call stays when another beside it is decided else
   await first.choose("supervised");
   await first.say("go");
   await second.tab("go").click();
-  await first.dock
-    .getByRole("button", { name: /a\.txt/ })
-    .first()
-    .click();
+  await first.dock.getByText("2 calls are waiting").waitFor();
   await first.decision("tell").first().click();
   const reason = first.page.getByRole("textbox", { name: "What should the agent know?" });
   await reason.pressSequentially("wrong");
