@@ -25,6 +25,7 @@ story(
     await screen.say("go");
     const all = screen.decision("approveAll", { n: 2 });
     const hint = () => all.getAttribute("title");
+    await all.waitFor();
     await screen.readsCalls();
     await expect.poll(hint).toBeNull();
     await host.end("SIGKILL");
