@@ -303,7 +303,7 @@ def written(made: Callable[[logging.Logger], None], monkeypatch: pytest.MonkeyPa
 def test_the_same_message_is_logged_a_few_times_a_minute_and_then_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     def made(logger: logging.Logger) -> None:
         now = 1000.0
-        monkeypatch.setattr(logging.time, "time", lambda: now)  # type: ignore[attr-defined]
+        monkeypatch.setattr("logging.time.time", lambda: now)
         for number in range(100):
             logger.warning("100%% refused: %d", number)
         logger.warning("another message")
