@@ -196,6 +196,17 @@ story("keys scroll the conversation, and the message that was scrolled past stan
   expect(await screen.said.last().textContent()).toContain("go on");
 });
 
+story("End takes effect while the browser still scrolls by the key pressed before", async (world) => {
+  const { page, transcript } = await writing(world);
+  await transcript.focus();
+  for (let press = 0; press < 5; press++) {
+    await page.keyboard.press("PageUp");
+    await page.keyboard.press("End");
+    for (let frames = 0; frames < 15; frames++) await painted(page); // longer than the browser's animation
+    expect(await left(page)).toBeLessThanOrEqual(1);
+  }
+});
+
 story("a menu stays open while an answer is followed", async (world) => {
   const screen = await writing(world);
   await screen.mode.click();

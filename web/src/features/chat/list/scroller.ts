@@ -12,6 +12,10 @@ import { gestures } from "./gestures";
 export const NEAR_END = 80;
 /** How far beyond the edges rows are drawn. */
 const MARGIN = 800;
+/** With these a person begins to move the list. */
+const ACTS = ["wheel", "touchstart", "pointerdown", "keydown"];
+/** Longer than browsers animate a scroll by one key. Writing `scrollTop` does not end the animation in Chromium. */
+const SETTLE_MILLISECONDS = 500;
 
 /** A row, and how far below the upper edge it is. One that begins above has a part that begins nearer to the edge. */
 export interface Seen {
@@ -31,6 +35,8 @@ export class Scroller<T extends { readonly id: string }> {
   private expected = 0;
   /** Something else may be seen than what is held. */
   private isStale = false;
+  /** The list was sent to a place: until then, or until the person acts, a smooth scroll begun before does not count. */
+  private settlesUntil = 0;
   /** How much stands before the rows. */
   lead = 0;
   /** What is to be drawn may be something else now. */
@@ -50,7 +56,9 @@ export class Scroller<T extends { readonly id: string }> {
     resizes.observe(element);
     for (const row of this.rows.values()) resizes.observe(row);
     const scrolled = () => this.scrolled(element);
+    const settled = () => (this.settlesUntil = 0);
     element.addEventListener("scroll", scrolled, { passive: true });
+    for (const act of ACTS) window.addEventListener(act, settled, { passive: true, capture: true });
     const forget = gestures(element, {
       up: () => element.scrollTop > 0 && this.unpin(),
       open: () => this.unpin(),
@@ -62,6 +70,7 @@ export class Scroller<T extends { readonly id: string }> {
       forget();
       resizes.disconnect();
       element.removeEventListener("scroll", scrolled);
+      for (const act of ACTS) window.removeEventListener(act, settled, { capture: true });
       this.element = null;
       this.resizes = null;
     };
@@ -144,6 +153,7 @@ export class Scroller<T extends { readonly id: string }> {
 
   /** The list is elsewhere: because of what the person does, if it is not because of us. */
   private scrolled(element: HTMLElement): void {
+    if (this.isSettling) return this.hold();
     const moved = this.moved(element);
     if (moved === 0 && !this.isStale) return;
     if (moved < 0) this.isPinned = false;
@@ -152,8 +162,13 @@ export class Scroller<T extends { readonly id: string }> {
     this.onMove();
   }
 
+  private get isSettling(): boolean {
+    return performance.now() < this.settlesUntil;
+  }
+
   /** How far the person has moved it. A list that was cut short moves by itself. */
   private moved(element: HTMLElement): number {
+    if (this.isSettling) return 0;
     const moved = element.scrollTop - this.expected;
     const isCut = moved < 0 && this.left <= 0.5;
     return Math.abs(moved) <= 0.5 || isCut ? 0 : moved;
@@ -197,6 +212,7 @@ export class Scroller<T extends { readonly id: string }> {
 
   toEnd(): void {
     this.isPinned = true;
+    this.settlesUntil = performance.now() + SETTLE_MILLISECONDS;
     this.onMove();
     this.hold();
   }
@@ -204,6 +220,7 @@ export class Scroller<T extends { readonly id: string }> {
   /** Puts a row to the upper edge, or a little below it. */
   show(id: string, offset: number): void {
     this.isPinned = false;
+    this.settlesUntil = performance.now() + SETTLE_MILLISECONDS;
     this.seen = [{ id, offset }];
     this.onMove();
     this.hold();
