@@ -1,143 +1,64 @@
 """What deceives the eye is marked by rule; ordinary text of any language is not."""
 
+import json
 import unicodedata
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from pilothouse.domain.appearances import say_dangers, without_padding
-from pilothouse.domain.deceptive_text import deceptions, is_quick
+from pilothouse.domain.appearances import say_dangers
+from pilothouse.domain.deceptive_text import deceptions, is_quick, lookalike_characters
+from pilothouse.domain.padding import without_padding
 from pilothouse.sandbox.known_names import is_program_or_path
 
-NAMES = frozenset({"git", "ls", "pip", "bin", "scp", "app", "src"})
-DECEPTIVE = [
-    "echo a\u202eb",
-    "echo ok\u2003echo ok\u2003echo ok\u2003",
-    "rm\u00a0-rf x",
-    "cat\u3000x",
-    "echo\u200bx",
-    "ls\u2060",
-    "a\u00adb",
-    "echo \u3164 x",
-    "echo \u115f",
-    "x\u2800y",
-    "cat \ufe0fx",
-    "a\U000e0041b",
-    "cat /home/u\u0455er",
-    "curl \u0440\u0430ypal.com",
-    "\uff4c\uff53 -la",
-    "\U0001d42b\U0001d426 -rf x",
-    "\U0001d4c1\U0001d4c8",
-    "cat \u2215etc\u2215passwd",
-    "cat \u2044etc\u2044passwd",
-    "cat \u2024\u2024/x",
-    "ls\u037e rm x",
-    "c\u0251t x",
-    "g\u0131t push",
-    "/b\u0131n/sh",
-    "cat \uff0fetc\uff0fpasswd",
-    "\u24e1\u24dc x",
-    "\ufb01nd .",
-    "rm \u2013rf x",
-    "rm \u2212rf x",
-    "\u0455\u0441\u0440 a b",
-    "\u0430\u0440\u0440\u04cf\u0435.com x",
-    "\u0441\u043e\u0440\u0443 a b",
-    "curl https://g\u03bf\u03bfgle.com",
-    "echo \u2025/x",
-    "ls \uff5c sh",
-    "cat etc\u30cepasswd",
-    "ls\u2028rm",
-    "ls\u0085rm",
-    "\u212a8s",
-    "echo \uff11\uff12",
-    "wget \u0430pi.com",
-    "\u0435\u0445\u0440\u0435\u0441",
-    "ls -\u0430",
-    "git\u034f push",
-    "\u061cx",
-    "echo \u212fval",
-    "echo a\u180eb",
-    "a\ufe64b",
-    "a\u29f8b",
-    "a\u2571b",
-    "sud\u043e x",
-    "\uff27it",
-    "x\x1b[2K",
-    "x\x0dls",
-    "\u03b1\u03b2c",
-    "\u03c0\u03b1pa",
-    "\u0391pple",
-    "x\u3033y",
-    "a\ua789b",
-]
-ORDINARY = [
-    "ls -la",
-    "写文件 notes.txt",
-    "привет мир",
-    "naïve café",
-    "α + β",
-    "git commit -m 'Исправить ошибку в парсере'",
-    "mkdir Документы",
-    "cat 'отчёт.docx'",
-    "echo 你好，世界！",
-    "echo 支持（TLS）",
-    "git commit -m '修复 bug（TLS 相关）；更新文档'",
-    "echo \u3053\u3093\u306b\u3061\u306f\u3000\u4e16\u754c",
-    "佐々木さん ラーメン ノート.txt",
-    "echo 東京タワーTokyo",
-    "echo 안녕하세요 Hello한글",
-    "Γειά σου Κόσμε; τι κάνεις;",
-    "مرحبا بالعالم",
-    "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u0628\u0631\u0648\u0645",
-    "שלום עולם יוסי צה״ל",
-    "François Müller Łukasz Ångström Søren Þór Æsir Dvořák",
-    "Yıldız Işık kapı",
-    "œuvre cœur",
-    "\U0001f469\u200d\U0001f4bb \U0001f6e1\ufe0f \u2764\ufe0f 1\ufe0f\u20e3 \U0001f1e9\U0001f1ea",
-    "don’t “quote” – dash… 2010–2020",
-    "10 μs kΩ 5 µm",
-    "①②③ m² 1º nº",
-    "№5 ™ ©",
-    "สวัสดีครับ น้ำ",
-    "\u0928\u092e\u0938\u094d\u0924\u0947 \u0926\u0941\u0928\u093f\u092f\u093e \u0915\u094d\u200d\u0937",
-    "Հայաստան և",
-    "বাংলা ড়",
-    "১৯৭১ ২০",
-    "١٥ ٢٠٢٥",
-    "1С А4",
-    "с о у в",
-    "Владимир Путин Сара Коннор",
-    "二〇二六年 第Ⅱ章",
-    "Nguyễn Văn Đức",
-    "Hawaiʻi",
-    "Ελλάδα ΑΘΗΝΑ",
-    "МОСКВА РОССИЯ",
-    "ქართული",
-    "አማርኛ",
-    "اردو زبان۔",
-    "Հայ։",
-    "a→b • c",
-    "3×4 1⁄2",
-    "x ≤ y ∞",
-    "文件～备份",
-    "9时～10时",
-]
+CASES = Path(__file__).parent.parent / "data/deceptive_texts.jsonl"
+"""Texts of calls: each deceptive, ordinary, or a gap: one that deceives and is not marked."""
+NAMES = frozenset(
+    """
+    apt bash bin cat cc chmod cp curl docker env find git head id jq kill ls mv node npm open pip ps python rm scp sed
+    sh ssh sudo tar tee top vi vim whoami app src .env /etc /etc/passwd /usr/bin/env src/app.py src/main.py app.py
+    main.py configure ./configure flock echo exec mkdir
+    """.split()  # noqa: SIM905
+)
+CONTENTS = frozenset({"content", "new_text"})
+
+
+def marks_of(arguments: object) -> tuple[str, ...]:
+    return deceptions(arguments, NAMES.__contains__, CONTENTS)
 
 
 def marks(command: str) -> tuple[str, ...]:
-    return deceptions({"command": command}, lambda name: name in NAMES)
+    return marks_of({"command": command})
 
 
-@pytest.mark.parametrize("command", DECEPTIVE, ids=ascii)
-def test_a_command_made_to_deceive_is_marked(command: str) -> None:
-    assert marks(command)
+def cases(kind: str) -> Iterator[tuple[str, str]]:
+    for line in CASES.read_text(encoding="ascii").splitlines():
+        case = json.loads(line)
+        if case["kind"] == kind:
+            yield case["argument"], case["text"]
 
 
-@pytest.mark.parametrize("text", ORDINARY)
-def test_ordinary_text_of_any_language_is_not_marked(text: str) -> None:
-    assert marks(text) == ()
-    assert marks(unicodedata.normalize("NFD", text)) == (), "file names of some systems are decomposed"
+def test_every_text_made_to_deceive_is_marked() -> None:
+    texts = list(cases("deceptive"))
+    assert len(texts) == 578
+    assert [ascii(text) for argument, text in texts if not marks_of({argument: text})] == []
+
+
+def test_ordinary_text_of_any_language_is_not_marked() -> None:
+    texts = list(cases("ordinary"))
+    assert len(texts) == 539
+    assert [(ascii(text), found) for argument, text in texts if (found := marks_of({argument: text}))] == []
+
+
+def test_ordinary_text_is_not_marked_when_a_file_system_has_decomposed_it() -> None:
+    decomposed = ((argument, unicodedata.normalize("NFD", text)) for argument, text in cases("ordinary"))
+    assert [(ascii(text), found) for argument, text in decomposed if (found := marks_of({argument: text}))] == []
+
+
+def test_the_texts_that_deceive_unmarked_are_known() -> None:
+    """Letters of ASCII that look alike, text from right to left around signs, short names in quotation marks."""
+    assert [marks_of({argument: text}) for argument, text in cases("gap")] == [()] * 4
 
 
 def test_each_kind_of_deception_has_its_mark() -> None:
@@ -152,10 +73,44 @@ def test_each_kind_of_deception_has_its_mark() -> None:
 
 
 def test_the_content_of_a_file_is_marked_only_for_what_a_diff_cannot_show() -> None:
-    assert deceptions({"content": " " * 500 + "\u3000\uff21\r\n\f\u00a0"}) == ()
-    assert deceptions({"content": "\ufeffx = 1"}) == ()
-    assert deceptions({"content": "if admin: \u2066# \u2069 \u202e"}) == ("invisible characters",)
-    assert deceptions({"edits": [{"new_text": "def p\u0430y(): ..."}]}) == ("look-alike letters",)
+    assert marks_of({"content": " " * 500 + "\u3000\uff21\r\n\f\u00a0"}) == ()
+    assert marks_of({"content": "\ufeffx = 1"}) == ()
+    assert marks_of({"content": "if admin: \u2066# \u2069 \u202e"}) == ("invisible characters",)
+    assert marks_of({"edits": [{"new_text": "def p\u0430y(): ..."}]}) == ("look-alike letters",)
+
+
+def test_an_argument_is_content_only_where_the_tool_shows_it_as_a_diff() -> None:
+    hidden_end = "echo ok" + " " * 300 + "; rm \uff0drf\u2003x"
+    assert deceptions({"content": hidden_end}) == ("padding", "unusual blanks", "look-alike letters")
+    assert deceptions({"content": hidden_end}, contents=frozenset({"content"})) == ()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "bash -c 'rm \u2013rf x'",
+        "python3 -c \"os.system('x') \u037e y\"",
+        "ssh host 'rm\u00a0-rf x'",
+        'echo "$(rm \u2014rf x)"',
+        'echo "$(echo "a")" \u2502 sh "b"',
+        "bash <<'EOF'\nrm \u2014rf x\nEOF",
+        "cat <<EOF\n$(rm \u2014rf x)\nEOF",
+        "cat $((1<<a))\nrm \u2014rf x\na",
+        'echo "$(case x in x) rm \u2014rf x;; esac)"',
+        'bash -c "$(echo "a"); rm \u2014rf x; "',
+        "echo 'open \u2014rf x",
+    ],
+)
+def test_quotation_marks_do_not_soften_the_rules_for_code_inside_them(command: str) -> None:
+    assert marks(command)
+
+
+def test_quoted_prose_and_files_that_a_command_writes_may_use_typography() -> None:
+    prose = "Il a dit\u00a0: \u00ab\u00a0oui\u00a0\u00bb \u2014 \u201cyes\u201d, l\u2019\u00e9t\u00e9"
+    assert marks(f'git commit -m "{prose}"') == ()
+    assert marks(f"cat > notes.md <<'EOF'\n{prose}\nEOF") == ()
+    assert marks(f"git commit -m \"$(cat <<'EOF'\n{prose}\nEOF\n)\"") == ()
+    assert marks(f"echo {prose}") == ("unusual blanks", "look-alike letters")
 
 
 def test_a_word_that_looks_like_a_program_or_an_existing_path_is_marked(tmp_path: Path) -> None:
@@ -166,12 +121,27 @@ def test_a_word_that_looks_like_a_program_or_an_existing_path_is_marked(tmp_path
         return deceptions({"command": command}, lambda name: is_program_or_path(name, folder=str(tmp_path)))
 
     prose = "\u043f\u0440\u0438\u0432\u0435\u0442 \u0440\u0430\u0441\u0430"  # a Russian sentence with such a word
-    assert found(prose) == ("look-alike letters",)
+    assert found(f"echo {prose}") == ("look-alike letters",)
     (tmp_path / "paca").rmdir()
-    assert found(prose) == ()
-    assert found("\u0131s") == (), "no such program"
+    assert found(f"echo {prose}") == ()
+    assert found("echo '\u0131s'") == (), "no such program"
     assert found("b\u0131n/x; bin") == ("look-alike letters",), "the same word in ASCII stands beside it"
     assert found("ed\u0131t; \u0131f") == ("look-alike letters",)
+
+
+@pytest.mark.parametrize(
+    ("command", "characters"),
+    [
+        ("\u0441url http://example.org/\u0430", "\u0430\u0441"),
+        ("g\u00ect push '\u043f\u0440\u0438\u0432\u0435\u0442'", "\u00ec"),
+        ("gi\u0300t push", "\u0300"),
+        ("rm -rf \u7f13\u5b58 \uff1b ls \u3163 x", "\u3163\uff1b"),
+        ("echo 'p\u0430ypal'", "\u0430"),
+    ],
+)
+def test_the_characters_that_cause_the_mark_are_named(command: str, characters: str) -> None:
+    assert "look-alike letters" in marks(command)
+    assert lookalike_characters({"command": command}) == characters
 
 
 def test_megabytes_are_marked_in_bounded_time() -> None:
@@ -191,6 +161,15 @@ def test_megabytes_are_marked_in_bounded_time() -> None:
     assert deceptions({"command": "\u0131 " * 100_000}) == ("look-alike letters",)
 
 
+def test_tabs_count_as_columns_and_empty_lines_as_padding() -> None:
+    assert marks("true" + "\t" * 6 + "; rm x") == ("padding",)
+    assert marks("true" + "\t" * 3 + "# aligned") == ()
+    assert marks("true\n" + "\n" * 12 + "rm x") == ("padding",)
+    assert marks("true\n\n\n\nls") == ()
+    assert without_padding("a\n" + "\n" * 18 + "b", "en") == "a\n[… 18 empty lines …]\nb"
+    assert without_padding("a" + " " * 100 + "b", "zh") == "a [… 100 个空白字符 …] b"
+
+
 def test_marks_are_said_in_both_languages() -> None:
     assert say_dangers(("network", "padding", "unusual blanks", "its own"), "zh") == "网络, 大量空白, 特殊空白, its own"
-    assert len(without_padding("a" + "\u2003" * 5000 + "b")) < 40
+    assert len(without_padding("a" + "\u2003" * 5000 + "b", "en")) < 40

@@ -1,9 +1,8 @@
-"""The marks of a call in the reader's language, and its text without long stretches of blanks."""
+"""The marks of a call in the reader's language."""
 
 from collections.abc import Sequence
 
 from pilothouse.domain.codes import Language
-from pilothouse.domain.deceptive_text import PADDING
 
 _CHINESE = {
     "delete": "删除",
@@ -22,8 +21,3 @@ _CHINESE = {
 def say_dangers(dangers: Sequence[str], language: Language) -> str:
     """What a call is marked with, in the reader's language; a tool may have marks of its own."""
     return ", ".join(_CHINESE.get(each, each) if language == "zh" else each for each in dangers)
-
-
-def without_padding(text: str) -> str:
-    """The same with long stretches of nothing told instead of shown."""
-    return PADDING.sub(lambda found: f" [… {len(found[0]):,} blanks …] ", text)

@@ -1,108 +1,200 @@
-"""Marks for a call whose text may deceive the eye of whoever approves it. By rule, not by a list of known tricks."""
+"""Marks for a call whose text may deceive the eye of whoever approves it. By rule, not by a list of known tricks.
+
+The rules depend on how a text is read (`Form`). Code for a shell is marked for every sign that is not what it seems,
+values and prose only where a word or sign can be taken for an ASCII one that means something, the content of a file
+only for what a diff cannot show.
+"""
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Iterator, Set
+from functools import lru_cache
 from typing import Any
 
+from pilothouse.domain.ascii_shapes import (
+    PROSE_SIGNS,
+    ascii_form,
+    folds_to_ascii,
+    is_lookalike,
+    is_operator,
+    is_sign,
+    is_sign_in_code,
+    is_small_capital,
+    looks_like,
+    operator_shape,
+    sign_shape,
+)
+from pilothouse.domain.command_text import Form, Part, parts_of
+from pilothouse.domain.deceptive_names import IsKnown, has_deceptive_command, has_deceptive_host
 from pilothouse.domain.hidden_characters import is_hidden, is_in_place, is_odd_blank
 from pilothouse.domain.lookalikes import LOOKALIKES, UNCOMMON
+from pilothouse.domain.padding import has_padding
+from pilothouse.domain.writing_systems import (
+    EAST_ASIAN,
+    is_ascii_letter,
+    is_east_asian,
+    is_foreign_letter,
+    is_mark,
+    is_resolved,
+    script_of,
+    script_of_digit,
+)
 
-IsKnown = Callable[[str], bool]
-"""Says whether an ASCII name is one of a program or of an existing path."""
-
+LOOKALIKE_LETTERS = "look-alike letters"
 MAX_CHUNK_CHARACTERS = 32_768
 """No single step over a text is longer, so that other threads get their turn."""
 MAX_NAMES_ASKED = 100
 MAX_WORDS_COMPARED = 20_000
 """A text with more words that could be taken for ASCII ones, or for more names, is marked without looking further."""
-PADDING = re.compile(r"(?<![^\S\n])[^\S\n]{80,}|\n(?:[^\S\n]*\n){19,}")
+MAX_SHORT_WORD = 3
+"""Letters of a word of another script that is too short to deceive by itself, in a quotation or in prose."""
+MAX_MARKS_ON_LETTER = 3
+_MAX_TOKEN_CHARACTERS = 200
+_MAX_EXACT_INTEGER = 2**53 - 1  # a browser shows other digits for what is larger
 _WORD = re.compile(r"[^\W\d_]+")
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]{2,}")
 _TOKEN_EDGES = frozenset(" \t\n'\"=:,;|&<>()")
-_MAX_TOKEN_CHARACTERS = 200
-_CONTENTS = frozenset({"content", "new_text", "old_text", "source"})  # shown as texts, in a diff
-_MAX_EXACT_INTEGER = 2**53 - 1  # a browser shows other digits for what is larger
-_RESOLVED = (  # UTS 39, "highly restrictive": the scripts that one language writes in one word
-    frozenset({"LATIN", "CJK", "HIRAGANA", "KATAKANA"}),
-    frozenset({"LATIN", "CJK", "BOPOMOFO"}),
-    frozenset({"LATIN", "CJK", "HANGUL"}),
-)
-_EAST_ASIAN = frozenset({"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"})
-# Signs of ordinary prose: quotation marks, dashes, ellipsis, multiplication, primes, raised letters of ordinals.
-_PROSE = frozenset(
-    "\u2018\u2019\u201a\u201b\u201c\u201d\u2010\u2011\u2012\u2013\u2026\u2039\u203a\u00d7\u00b4\u00b8\u2032\u2033\u2212\u00aa\u00ba"
-)
+_COMMAND_EDGES = re.compile(r"[;|&\n#]")
+_BEFORE_NAME = re.compile(r"(?:\$\{?|(?:^|\s)--?)\Z")  # an option or a variable
+_TYPOGRAPHIC_BLANKS = frozenset("\u00a0\u202f\u2009\u2007")  # before punctuation and units, inside numbers
+_ELLIPSES = frozenset("\u2025\u2026")
 _NAME_SIGNS = frozenset("/\\.~|&<>$`-")  # signs that divide paths and commands
+_DIVIDERS = frozenset({";", "|", "&", "<", ">", "$", "`", "#", "||", "&&", "<<", ">>"})
+_MAX_OPERATOR_SIGNS = 3
+_ASCII_NAME = re.compile(r"[A-Za-z][\w.-]{0,50}", re.ASCII)
+_SHELL_SIGNS = frozenset(";|&<>$`()\n")
+_BESIDE_COMMANDS = frozenset("-/~|&<>$`")  # what no blank of typography stands before
 _VARIANTS = (("l", "I"), ("l", "1"), ("O", "0"), ("rn", "m"))  # one skeleton stands for each of both
+_FULLWIDTH = re.compile("[\uff01-\uff5e]")
+_LAST_LETTER_OF_LANGUAGES = "\u024f"  # letters up to here are of alphabets; those behind it of phonetic notation
+_SOFT_DOTTED = frozenset("ij")
+_OVERLAY_CLASS = 1
 
 
-def deceptions(arguments: Any, is_known: IsKnown = lambda _: False) -> tuple[str, ...]:
+def deceptions(
+    arguments: Any, is_known: IsKnown = lambda _: False, contents: Set[str] = frozenset()
+) -> tuple[str, ...]:
     """The marks of a call's arguments: parts out of sight, characters that show nothing or look like others.
 
-    The work is linear in the length of the texts. Where it is not quick, run it in a thread.
+    `contents` are the names of the arguments that are shown as the content of a file. The work is linear in the length
+    of the texts. Where it is not quick, run it in a thread.
     """
     found: set[str] = set()
-    for text, is_content in _texts(arguments):
-        found |= _Text(text, is_content=is_content, is_known=is_known).marks()
+    for text, form in _texts(arguments, contents):
+        found |= _marks(text, form, is_known)
     if any(abs(number) > _MAX_EXACT_INTEGER for number in _integers(arguments)):
         found.add("long numbers")
-    order = ("padding", "unusual blanks", "invisible characters", "look-alike letters", "long numbers")
+    order = ("padding", "unusual blanks", "invisible characters", LOOKALIKE_LETTERS, "long numbers")
     return tuple(mark for mark in order if mark in found)
+
+
+def lookalike_characters(arguments: Any) -> str:
+    """What to point out in a call with the mark of look-alike letters: characters in the code of its commands that can
+    be taken for ASCII, or those of all its texts where the code holds none."""
+    texts = list(_texts(arguments, frozenset()))
+    commands = [text for text, form in texts if form is Form.CODE and not text.isascii()]
+    code = [text[part.start : part.end] for text in commands for part in parts_of(text) if part.form is Form.CODE]
+    for each in (code, [text for text, _ in texts]):
+        found = sorted(filter(is_lookalike, frozenset().union(*each)))
+        if found:
+            break
+    return "".join(found)
 
 
 def is_quick(arguments: Any) -> bool:
     """Whether `deceptions` takes so little time that the event loop can wait for it: for words that look like others it
     asks the file system."""
     left = MAX_CHUNK_CHARACTERS
-    for text, _ in _texts(arguments):
+    for text, _ in _texts(arguments, frozenset()):
         left -= len(text) + 10
         if left < 0 or not text.isascii():
             return False
     return True
 
 
-class _Text:
-    """One text of a call. The content of a file is prose or code of any kind: blanks and wide forms are usual there."""
+def _marks(text: str, form: Form, is_known: IsKnown) -> set[str]:
+    found = set()
+    if form is not Form.CONTENT and has_padding(text):
+        found.add("padding")
+    if text.isascii() and text.isprintable():
+        return found
+    names = _Names(text, is_known)
+    parts = parts_of(text) if form is Form.CODE else [Part(0, len(text), form)]
+    for part in parts:
+        found |= _Text(text[part.start : part.end], part.form, names).marks()
+    if LOOKALIKE_LETTERS not in found and form is not Form.CONTENT and not text.isascii():
+        is_command = form is Form.CODE and has_deceptive_command(text, parts, names.is_known)
+        if is_command or has_deceptive_host(text, parts):
+            found.add(LOOKALIKE_LETTERS)
+    return found
 
-    def __init__(self, text: str, *, is_content: bool, is_known: IsKnown) -> None:
-        self._text = text
-        self._is_content = is_content
+
+class _Names:
+    """Which ASCII names one argument can mean, asked a bounded number of times."""
+
+    def __init__(self, text: str, is_known: IsKnown) -> None:
+        self._ascii_words = frozenset(_ASCII_WORD.findall(text[:MAX_CHUNK_CHARACTERS]))
         self._is_known = is_known
-        self._names_asked: set[str] = set()
+        self._asked: set[str] = set()
         self._words_compared = 0
+
+    def is_spent(self) -> bool:
+        """Count a comparison. Whether there were so many that the argument is marked without looking further."""
+        self._words_compared += 1
+        return self._words_compared > MAX_WORDS_COMPARED
+
+    def has_look_of(self, name: str) -> bool:
+        """Whether it looks like a program, an existing path, or an ASCII word that stands in the same argument."""
+        if name in self._asked:
+            return False
+        self._asked.add(name)
+        reduced = ascii_form(name)
+        if reduced is None:
+            return False
+        forms = {reduced, *(reduced.replace(old, new) for old, new in _VARIANTS)}
+        return bool(forms & self._ascii_words) or any(map(self.is_known, forms))
+
+    def is_known(self, name: str) -> bool:
+        self._asked.add(name)
+        return len(self._asked) > MAX_NAMES_ASKED * (len(_VARIANTS) + 2) or self._is_known(name)
+
+
+class _Text:
+    """One part of an argument, all of one form."""
+
+    def __init__(self, text: str, form: Form, names: _Names) -> None:
+        self._text = text
+        self._form = form
+        self._names = names
         self._distinct = frozenset(text) if not text.isascii() or not text.isprintable() else frozenset()
         self._native_scripts = {script_of(each) for each in self._distinct if each not in LOOKALIKES}
-        """Scripts with a letter in this text that cannot be taken for ASCII: their words are written on purpose."""
-
-    @cached_property
-    def _ascii_words(self) -> frozenset[str]:
-        return frozenset(_ASCII_WORD.findall(self._text[:MAX_CHUNK_CHARACTERS]))
+        """Scripts with a letter in this part that cannot be taken for ASCII: their words are written on purpose."""
+        self._has_east_asian = bool(self._native_scripts & EAST_ASIAN)
 
     def marks(self) -> set[str]:
-        found = set()
-        if not self._is_content:
-            if any(PADDING.search(chunk) for chunk in self._chunks()):
-                found.add("padding")
-            if self._has(is_odd_blank, self._is_deceptive_blank):
-                found.add("unusual blanks")
+        found: set[str] = set()
+        if not self._distinct:
+            return found
+        is_content = self._form is Form.CONTENT
+        if not is_content and self._has(is_odd_blank, self._is_deceptive_blank):
+            found.add("unusual blanks")
         if self._has(is_hidden, self._is_deceptively_hidden):
             found.add("invisible characters")
-        if self._has_deceptive_words() or (not self._is_content and self._has(_is_sign, self._is_deceptive_sign)):
-            found.add("look-alike letters")
+        if self._has_deceptive_words() or (not is_content and self._has_deceptive_signs()):
+            found.add(LOOKALIKE_LETTERS)
         return found
 
     def _has(self, is_such: Callable[[str], bool], is_deceptive: Callable[[int], bool | None]) -> bool:
         """Whether a character of a kind stands where it deceives. `is_deceptive` is asked once for the same neighbours,
         unless it answers None: no, because of the line."""
-        such = [each for each in self._distinct if is_such(each)]
+        such = frozenset(filter(is_such, self._distinct))
         if not such:
             return False
         innocent = set()
-        for at in re.finditer("[" + "".join(map(re.escape, such)) + "]", self._text):
-            place = at.start()
-            around = (self._text[place - 1] if place else "\n") + self._text[place : place + 2]
+        for place, character in enumerate(self._text):
+            if character not in such:
+                continue
+            around = (self._text[max(0, place - 2) : place] or "\n") + self._text[place : place + 2]
             if around in innocent:
                 continue
             answer = is_deceptive(place)
@@ -112,56 +204,155 @@ class _Text:
                 innocent.add(around)
         return False
 
-    def _chunks(self) -> Iterator[str]:
-        """Pieces of the text that end between words and overlap by more than any padding that counts."""
-        overlap = 2_000
-        for start in range(0, max(1, len(self._text)), MAX_CHUNK_CHARACTERS):
-            yield self._text[max(0, start - overlap) : start + MAX_CHUNK_CHARACTERS]
-
     def _beside(self, place: int) -> tuple[str, str]:
         return self._text[max(0, place - 1) : place], self._text[place + 1 : place + 2]
 
-    def _is_deceptively_hidden(self, place: int) -> bool:
+    def _is_deceptively_hidden(self, place: int) -> bool | None:
         character = self._text[place]
-        if self._is_content:  # byte order mark, line ends, page breaks: files hold them
+        if self._form is Form.CONTENT:  # byte order mark, line ends, page breaks: files hold them
             is_usual = character == "\f" or (character == "\r" and self._text[place + 1 : place + 2] == "\n")
             if is_usual or (place == 0 and character == "\ufeff"):
                 return False
-        return not is_in_place(self._text, place)
+        return None if is_in_place(self._text, place) else True
 
     def _is_deceptive_blank(self, place: int) -> bool:
-        """An ideographic space between ideographs is how Chinese and Japanese are written."""
-        is_usual = self._text[place] == "\u3000" and all(map(_is_east_asian, self._beside(place)))
-        return not is_usual
+        """In code the shell does not divide words there. In prose typography asks for some of them, one at a time."""
+        before, after = self._beside(place)
+        if self._form is Form.CODE or is_odd_blank(before or "x") or is_odd_blank(after or "x"):
+            return True
+        if self._text[place] == "\u3000":
+            return not (self._has_east_asian or _FULLWIDTH.match(before) or _FULLWIDTH.match(after))
+        return self._text[place] not in _TYPOGRAPHIC_BLANKS or after in _BESIDE_COMMANDS - {""}
+
+    # signs
+
+    def _has_deceptive_signs(self) -> bool:
+        if self._form is Form.CODE:
+            return (
+                self._has(is_operator, self._is_deceptive_operator)
+                or self._has(is_sign_in_code, self._is_deceptive_in_code)
+                or self._has(is_mark, self._is_deceptive_mark)
+                or self._has_false_quotation()
+            )
+        return self._has(is_sign, self._is_deceptive_sign) or self._has(is_mark, self._is_deceptive_mark)
+
+    def _is_deceptive_operator(self, place: int) -> bool | None:
+        """Whether a sign or letter seems to divide commands or words. Inside a word of its script it is ordinary."""
+        start, end = place, place + 1
+        while start > 0 and place - start < _MAX_OPERATOR_SIGNS and is_operator(self._text[start - 1]):
+            start -= 1
+        while end - place < _MAX_OPERATOR_SIGNS and is_operator(self._text[end : end + 1]):
+            end += 1
+        before, after = self._text[max(0, start - 1) : start], self._text[end : end + 1]
+        is_at_start, is_at_end = before in _TOKEN_EDGES or not before, after in _TOKEN_EDGES or not after
+        if is_at_start and is_at_end:
+            return True
+        rest = self._text[end : end + _MAX_TOKEN_CHARACTERS]
+        is_divider = operator_shape(self._text[place]) in _DIVIDERS
+        if not (is_at_start or is_at_end):
+            word = _ASCII_NAME.match(rest)
+            return None if word is None or not is_divider else self._names.is_known(word[0]) or None
+        if is_at_end and not rest.partition("\n")[0].strip():
+            return None  # punctuation at the end of a sentence
+        neighbour = after if is_at_start else before
+        return True if is_divider or not is_foreign_letter(neighbour) else None
+
+    def _is_deceptive_in_code(self, place: int) -> bool | None:
+        sign, shape = self._text[place], sign_shape(self._text[place])
+        before, after = self._beside(place)
+        is_at_start = before in _TOKEN_EDGES or not before
+        if sign.isdigit():
+            return self._is_deceptive_digit(place)
+        if shape == "'":
+            return not (before.isalpha() and after.isalpha())
+        if shape == "-":
+            is_option = (is_at_start or before == "-") and after.strip() != "" and not is_east_asian(after)
+            return is_option or (is_ascii_letter(before) and is_ascii_letter(after))
+        if sign in _ELLIPSES:
+            return "/" in (before, after)
+        if before.isdigit() and after.isdigit() and sign in PROSE_SIGNS | {"\u2044", "\u2215"}:
+            return False
+        if sign == "\u00b7" and before in ("l", "L") and after in ("l", "L"):  # Catalan
+            return False
+        return self._is_deceptive_shape(place, shape)
+
+    def _is_deceptive_digit(self, place: int) -> bool | None:
+        """Every script has digits of its own, which stand among its words."""
+        if self._names.is_spent():
+            return True
+        if _FULLWIDTH.match(self._text[place]):
+            return None if any(map(is_east_asian, self._token(place, 1))) else True
+        return None if script_of_digit(self._text[place]) in self._native_scripts else True
+
+    def _has_false_quotation(self) -> bool:
+        """Whether signs that look like quotation marks seem to quote a sign of the shell."""
+        is_open = has_sign = False
+        if not any(sign_shape(each) == "'" for each in self._distinct):
+            return False
+        for character in self._text:
+            if sign_shape(character) == "'":
+                if is_open and has_sign:
+                    return True
+                is_open, has_sign = True, False
+            elif character in _SHELL_SIGNS:
+                has_sign = True
+        return False
 
     def _is_deceptive_sign(self, place: int) -> bool | None:
-        sign = self._text[place]
+        sign, shape = self._text[place], looks_like(self._text[place])
         before, after = self._beside(place)
-        target = _looks_like(sign)
-        if target == "-" and after.isalnum() and (not before or before.isspace()):
+        if shape == "-" and sign != "\u2212" and is_ascii_letter(after) and (not before or before.isspace()):
             return True  # it begins an option
-        if sign in _PROSE or (before.isdigit() and after.isdigit()):
+        if sign in PROSE_SIGNS or (before.isdigit() and after.isdigit()):
             return False
-        is_among_letters = _is_foreign_letter(before) or _is_foreign_letter(after)
-        if target in _NAME_SIGNS:
-            return not is_among_letters or _is_ascii_letter(before) or _is_ascii_letter(after)
-        if is_among_letters:
-            return False
-        if target.isalnum() and len(target) > 1:
-            return False  # a symbol such as the sign of a trade mark
+        if self._has_east_asian and _FULLWIDTH.match(sign):
+            return None
+        if shape.isalnum():
+            if _is_circled_letter(sign) and _is_circled_letter(after or " "):
+                return True  # a word of them
+            return False if not _FULLWIDTH.match(sign) else self._names.has_look_of(self._token(place, 1))
+        return self._is_deceptive_shape(place, shape)
+
+    def _is_deceptive_shape(self, place: int, shape: str) -> bool | None:
+        before, after = self._beside(place)
+        is_among_letters = is_foreign_letter(before) or is_foreign_letter(after)
+        if shape in _NAME_SIGNS:
+            return not is_among_letters or is_ascii_letter(before) or is_ascii_letter(after)
+        if is_among_letters or (shape.isalnum() and len(shape) > 1):
+            return False  # the latter: a symbol such as the sign of a trade mark
         return None if self._is_east_asian_line(place) else True
 
+    def _is_deceptive_mark(self, place: int) -> bool | None:
+        """A mark over or through an ASCII character with which it forms no letter of any language."""
+        start = place
+        while start > 0 and place - start <= MAX_MARKS_ON_LETTER and is_mark(self._text[start]):
+            start -= 1
+        base, mark = self._text[start], self._text[place]
+        if place - start > MAX_MARKS_ON_LETTER:
+            return True
+        if is_mark(base):
+            base = ""
+        if not base.isascii() or (base and len(unicodedata.normalize("NFC", base + mark)) == 1):
+            return None
+        if mark == "\u20e3" and base in tuple("0123456789#*"):
+            return None
+        is_drawn_over = unicodedata.combining(mark) == _OVERLAY_CLASS or unicodedata.category(mark) == "Me"
+        is_lost = mark == "\u0307" and base in _SOFT_DOTTED
+        return self._form is Form.CODE or is_drawn_over or is_lost or not base.isalnum()
+
     def _is_east_asian_line(self, place: int) -> bool:
-        if not self._native_scripts & _EAST_ASIAN:
+        if not self._has_east_asian:
             return False
-        start, end = self._text.rfind("\n", 0, place) + 1, self._text.find("\n", place)
-        line = self._text[max(start, place - 200) : min(end if end >= 0 else len(self._text), place + 200)]
-        return any(map(_is_east_asian, line))
+        before = self._text[max(0, place - _MAX_TOKEN_CHARACTERS) : place].rpartition("\n")[2]
+        after = self._text[place : place + _MAX_TOKEN_CHARACTERS].partition("\n")[0]
+        return not self._names.is_spent() and any(map(is_east_asian, before + after))
+
+    # words
 
     def _has_deceptive_words(self) -> bool:
         letters = {each for each in self._distinct if not each.isascii() and each.isalpha()}
         scripts = {script_of(each) for each in letters} | {"LATIN"}
-        is_plain = _is_resolved(scripts) and not any(each in LOOKALIKES or _folds_to_ascii(each) for each in letters)
+        is_plain = is_resolved(scripts) and not any(looks_like(each) or is_small_capital(each) for each in letters)
         if is_plain:
             return False
         for start in range(0, len(self._text), MAX_CHUNK_CHARACTERS):
@@ -173,45 +364,69 @@ class _Text:
         return False
 
     def _is_deceptive_word(self, word: str, place: int) -> bool:
-        is_mixed, is_folded, reduced = _qualities(word)
-        if is_mixed or (is_folded and not self._is_content):
+        is_mixed, reduced = _qualities(word)
+        if is_mixed or (self._form is not Form.CONTENT and self._is_folded(word, place)):
             return True
         return reduced is not None and self._is_taken_for_ascii(word, place, {script_of(each) for each in word} - {""})
 
+    def _is_folded(self, word: str, place: int) -> bool:
+        """Whether NFKC makes a letter ASCII: wide letters among East Asian ones, raised ones behind a digit and letters
+        of alphabets are ordinary in prose."""
+        folded = [each for each in word if folds_to_ascii(each)]
+        if not folded:
+            return False
+        if all(map(_FULLWIDTH.match, folded)):
+            if self._form is not Form.CODE or self._names.is_spent():
+                return not self._has_east_asian
+            return not any(map(is_east_asian, self._token(place, len(word))))
+        if self._form is Form.CODE:
+            return True
+        is_raised = all(unicodedata.category(each) == "Lm" for each in folded)
+        is_ordinal = is_raised and self._text[place - 1 : place].isdigit()
+        return not is_ordinal and not all(each <= _LAST_LETTER_OF_LANGUAGES for each in folded)
+
     def _is_taken_for_ascii(self, word: str, place: int, scripts: set[str]) -> bool:
         """Whether a word of which every letter looks like ASCII should be pointed out."""
-        self._words_compared += 1
-        if self._words_compared > MAX_WORDS_COMPARED:
+        if self._names.is_spent():
             return True
-        if scripts <= {"LATIN"}:  # Danish, Turkish and others write such words: only against a name that is there
-            return any(each in UNCOMMON for each in word) or self._is_name(word, place)
-        if "LATIN" in scripts:
+        if scripts <= {"LATIN"}:
+            return self._is_deceptive_latin(word, place)
+        if _BEFORE_NAME.search(self._text[max(0, place - 3) : place]):
             return True
-        if self._text[place - 1 : place] == "-" or self._is_name(word, place):
+        is_short = len(word) <= MAX_SHORT_WORD
+        if self._form is Form.CODE:
+            return self._is_name(word, place) or not self._is_among_its_script(word, place, scripts)
+        is_prose = is_short and scripts & self._native_scripts
+        if not is_prose and self._is_name(word, place):
             return True
-        token = self._token(place, len(word))
-        is_written_on_purpose = any(script_of(each) in scripts and each not in LOOKALIKES for each in token)
-        if is_written_on_purpose or len(word) == 1 or self._is_content:
+        is_abbreviation = word.isupper()
+        if is_short or is_abbreviation or self._form is Form.CONTENT:
             return False
-        has_ascii = any(each.isascii() and each.isalpha() for each in token)
-        return has_ascii or not scripts & self._native_scripts
+        return not scripts & self._native_scripts
+
+    def _is_deceptive_latin(self, word: str, place: int) -> bool:
+        """Danish, Turkish and others write such words."""
+        if self._is_name(word, place):
+            return True
+        odd = [each for each in word if each in UNCOMMON or is_small_capital(each)]
+        if self._form is not Form.CODE:
+            return len(odd) > 0 and len(word) > MAX_SHORT_WORD
+        has_alphabet = any(
+            each > "\x7f" and not looks_like(each) for each in self._distinct if script_of(each) == "LATIN"
+        )
+        return len(odd) > 0 or (not has_alphabet and all(len(looks_like(each)) == 1 for each in word if each > "\x7f"))
+
+    def _is_among_its_script(self, word: str, place: int, scripts: set[str]) -> bool:
+        """Whether letters that cannot be taken for ASCII stand in the same command: then the language is meant."""
+        before = self._text[max(0, place - _MAX_TOKEN_CHARACTERS) : place]
+        after = self._text[place + len(word) : place + len(word) + _MAX_TOKEN_CHARACTERS]
+        command = _COMMAND_EDGES.split(before)[-1] + _COMMAND_EDGES.split(after)[0]
+        return any(script_of(each) in scripts and each not in LOOKALIKES for each in command)
 
     def _is_name(self, word: str, place: int) -> bool:
-        """Whether it looks like a program, an existing path, or an ASCII word that stands in the same text."""
-        if self._is_content:
+        if self._form is Form.CONTENT:
             return False
-        for name in (word, self._token(place, len(word))):
-            if name in self._names_asked:
-                continue
-            self._names_asked.add(name)
-            reduced = _reduced(name)
-            if reduced is None:
-                continue
-            forms = {reduced, *(reduced.replace(old, new) for old, new in _VARIANTS)}
-            is_name = forms & self._ascii_words or any(self._is_known(form) for form in forms)
-            if is_name or len(self._names_asked) > MAX_NAMES_ASKED:
-                return True
-        return False
+        return self._names.has_look_of(word) or self._names.has_look_of(self._token(place, len(word)))
 
     def _token(self, place: int, length: int) -> str:
         """What stands around a word up to the next blank or sign of the shell."""
@@ -224,71 +439,12 @@ class _Text:
         return self._text[start:end]
 
 
-@lru_cache(maxsize=8192)
-def script_of(character: str) -> str:
-    """The first word of a letter's name, which is its script; nothing for signs, digits and marks."""
-    if not character.isalpha():
-        return ""
-    folded = unicodedata.normalize("NFKC", character)[:1]
-    name = unicodedata.name(folded if folded.isalpha() else character, "")
-    first = name.partition(" ")[0].partition("-")[0]
-    return {"IDEOGRAPHIC": "CJK", "MODIFIER": ""}.get(first, first)
-
-
-@lru_cache(maxsize=4096)
-def _looks_like(character: str) -> str:
-    """The ASCII text that a character looks like; empty where it looks like none."""
-    folded = unicodedata.normalize("NFKC", character)
-    return LOOKALIKES.get(character) or (folded if folded != character and folded.isascii() else "")
-
-
-@lru_cache(maxsize=4096)
-def _folds_to_ascii(character: str) -> bool:
-    """Whether NFKC turns a letter into ASCII: wide, mathematical, circled and raised letters, ligatures."""
-    if character.isascii() or not character.isalpha() or character in _PROSE:
-        return False
-    folded = unicodedata.normalize("NFKC", character)
-    return folded != character and folded.isascii()
-
-
-@lru_cache(maxsize=4096)
-def _is_sign(character: str) -> bool:
-    """Whether a sign or digit of its own looks like ASCII. Raised and circled numbers look like no other."""
-    if character.isascii() or character.isalpha() or is_odd_blank(character) or is_hidden(character):
-        return False
-    category = unicodedata.category(character)
-    if category == "Nd":  # every script has digits of its own
-        return unicodedata.normalize("NFKC", character) != character
-    return category not in ("No", "Mn", "Mc") and _looks_like(character).strip() != ""
-
-
-@lru_cache(maxsize=4096)
-def _is_east_asian(character: str) -> bool:
-    return script_of(character) in _EAST_ASIAN
-
-
-def _is_foreign_letter(character: str) -> bool:
-    """A letter or mark of another script than Latin."""
-    if not character or character.isascii():
-        return False
-    return unicodedata.category(character)[0] in "LM" and script_of(character) != "LATIN"
-
-
-def _is_ascii_letter(character: str) -> bool:
-    return character.isascii() and character.isalpha()
-
-
 @lru_cache(maxsize=16_384)
-def _qualities(word: str) -> tuple[bool, bool, str | None]:
-    """Whether a word mixes scripts that no language mixes, whether NFKC makes its letters ASCII, what it looks like."""
+def _qualities(word: str) -> tuple[bool, str | None]:
+    """Whether a word mixes scripts that no language mixes, and what it looks like."""
     letters = frozenset(word)
     scripts = {script_of(each) for each in letters} - {""}
-    is_mixed = not _is_resolved(scripts) and not _is_formula(letters, scripts)
-    return is_mixed, any(map(_folds_to_ascii, letters)), _reduced(word)
-
-
-def _is_resolved(scripts: set[str]) -> bool:
-    return len(scripts) <= 1 or any(scripts <= each for each in _RESOLVED)
+    return not is_resolved(scripts) and not _is_formula(letters, scripts), ascii_form(word)
 
 
 def _is_formula(letters: frozenset[str], scripts: set[str]) -> bool:
@@ -298,32 +454,28 @@ def _is_formula(letters: frozenset[str], scripts: set[str]) -> bool:
     )
 
 
-def _reduced(word: str) -> str | None:
-    """The ASCII text that the whole word looks like, or None where a part of it looks like none."""
-    letters = [each for each in frozenset(word) if not each.isascii()]
-    if not letters or len(word) > _MAX_TOKEN_CHARACTERS * 2:
-        return None
-    if any(_is_right_to_left(each) or not _looks_like(each) for each in letters):
-        return None
-    return "".join(each if each.isascii() else _looks_like(each) for each in word)
-
-
-def _is_right_to_left(character: str) -> bool:
-    return unicodedata.bidirectional(character) in ("R", "AL")
-
-
-def _texts(data: Any, *, is_content: bool = False) -> Iterator[tuple[str, bool]]:
-    """Every text of the arguments, names included, and whether it is the content of a file."""
+def _texts(data: Any, contents: Set[str], form: Form = Form.TEXT) -> Iterator[tuple[str, Form]]:
+    """Every text of the arguments, names included, and how it is read. A command is one whatever tool takes it."""
     match data:
         case str():
-            yield data, is_content
+            yield data, form
         case dict():
             for key, value in data.items():
-                yield str(key), False
-                yield from _texts(value, is_content=key in _CONTENTS)
+                yield str(key), Form.TEXT
+                yield from _texts(value, contents, _form_of(key, contents))
         case list() | tuple():
             for value in data:
-                yield from _texts(value, is_content=is_content)
+                yield from _texts(value, contents, form)
+
+
+def _is_circled_letter(character: str) -> bool:
+    return unicodedata.category(character) == "So" and len(looks_like(character)) == 1
+
+
+def _form_of(key: Any, contents: Set[str]) -> Form:
+    if key in contents:
+        return Form.CONTENT
+    return Form.CODE if key == "command" else Form.TEXT
 
 
 def _integers(data: Any) -> Iterator[int]:
