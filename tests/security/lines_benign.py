@@ -1,6 +1,27 @@
 """Harmless lines as agents write them when they look around: they must be found read-only."""
 
 LINES = {
+    "settings and versions": r"""
+X=1 ls
+x=1 y=2 ls -la
+env X=1 ls
+export LC_ALL=C; ls | sort
+export LANG=C.UTF-8 && cat f.txt
+export x=1; echo "$x"
+umask -S
+ulimit -n
+lspci -nnk
+lspci -tv
+lspci -vmm -s 00:1f.3
+tput lines 2>/dev/null || true
+tar --version
+tar --version | head -1
+sort --version
+find --version
+sed --version
+python3 --version; node --version 2>/dev/null || true
+zcat nope.gz || true
+""",
     "listing": r"""
 ls
 ls -la
@@ -11,6 +32,8 @@ ls *.txt
 ls -d */
 ls sub/../sub
 ls -la ~
+ls -d ~/*
+sort ~/nope f.txt || true
 ls "$HOME"
 ls $PWD
 ls -l --time-style=full-iso f.txt
@@ -360,6 +383,8 @@ sed -n '/hello/=' f.txt
 sed 'y/abc/xyz/' f.txt
 sed -n 's/.*\(world\).*/\1/p' f.txt
 cat f.txt | sed 's/[[:space:]]*$//'
+sed -E 's/[^[:alnum:]_]+/ /g;s/[]]//' f.txt
+sed -n '/[a-z]/p;s/[0-9]*$/x/p' f.txt
 awk '{print $1}' f.txt
 awk '{print $NF}' f.txt
 awk -F: '{print $2}' g.txt
@@ -520,6 +545,9 @@ env ls
 env LC_ALL=C sort f.txt
 LC_ALL=C sort f.txt
 LANG=C ls
+LC_ALL=C.UTF-8 sort f.txt
+LC_ALL=en_US.utf8 ls "日本"*
+env LANG=zh_CN.UTF-8 cat f.txt
 TZ=UTC date
 command ls
 xargs echo < f.txt

@@ -1,6 +1,25 @@
 """Dangerous lines found by reading the judge: each was called read-only, and was seen to do more."""
 
 LINES = {
+    "variables that a command is started with": r"""
+export X=$(touch PWNED); ls
+export X=`touch PWNED`
+export X=1 > PWNED
+export A=b C=$(touch PWNED)
+X=1 touch PWNED
+x=$(touch PWNED) ls
+x=1 y=2 eval 'touch PWNED'
+export BASH_ENV=./evil.sh; bash -c ls
+x=1 BASH_ENV=./evil.sh bash -c ls
+export x=1; touch PWNED
+""",
+    "what only reads, redirected": r"""
+umask > PWNED
+ulimit -a > PWNED
+zcat nope.gz > PWNED || true
+git help > PWNED
+tar --version > PWNED
+""",
     "brackets in patterns of sed": r"""
 echo 'a/]b' | sed 's/[]/]/;p;s|/;e touch PWNED #||'
 echo 'a/]b' | sed 's/[^]/]/;p;s|/;e touch PWNED #||'
@@ -199,6 +218,15 @@ MANY = {
 # installed) or somebody listened. The last group was not seen: what its programs do is known from their sources and
 # manuals, and of the date only that it tried to set the clock.
 NOT_RUN = {
+    "character sets that are not installed": r"""
+LC_ALL=zh_CN.GBK bash -c 'echo "中\" ; touch PWNED; # "'
+LC_CTYPE=zh_TW.BIG5 bash -c 'echo "功\" ; touch PWNED; # "'
+LANG=ja_JP.SJIS bash -c 'echo "表\" ; touch PWNED; # "'
+LANG=zh_CN bash -c 'echo "中\" ; touch PWNED; # "'
+env LC_ALL=zh_CN.GB18030 bash -c 'echo "中\" ; touch PWNED; # "'
+env LANG=ko_KR.JOHAB bash -c 'echo "中\" ; touch PWNED; # "'
+LC_ALL=zh_CN.GBK ls
+""",
     "times of a file": r"""
 file -p f.txt
 file -bp f.txt
@@ -248,6 +276,26 @@ cat < /de{v..v}/tcp/127.0.0.1/9
 tree -Lo 1 PWNED
 tree -Po x PWNED
 gawk 1 /inet/tcp/0/127.0.0.1/9
+gawk 'BEGIN{ARGV[ARGC++]="/inet/tcp/0/127.0.0.1/9"}{print}'
+gawk 'BEGIN{ARGV[1]="/in" "et/tcp/0/127.0.0.1/9"; ARGC=2}{print}'
+gawk 'BEGIN{split("x /in""et/tcp/0/127.0.0.1/9", ARGV, " ")}{print}' f.txt
+gawk 'BEGIN{SYMTAB["AR" "GC"]=9}{print}' f.txt
+x=ne; gawk 1 /i${x}t/tcp/0/127.0.0.1/9
+gawk 1 /i{ne,}t/tcp/0/127.0.0.1/9
+x=inet/tcp/0/127.0.0.1; gawk 1 /$x/9
+lspci -qq -O net.cache_name=PWNED
+lspci -q
+lspci -Q
+lspci -vQ
+lspci -Onet.cache_name=PWNED -q
+lspci -A dump -O dump.name=f.txt
+lspci -M
+lspci -H1
+npm_config_logs_dir=. npm --version
+npm_config_globalconfig=f.txt npm --version
+export npm_config_logs_dir=.; npm -v
+env npm_config_script_shell=evil.sh npm --version
+export yarn_config=x pnpm_config_x=y; ls
 x='%s -s 2020-01-01'; date +$x
 """,
 }

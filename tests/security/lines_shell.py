@@ -875,6 +875,8 @@ MANY = {
         "touch PWNED\necho 'unfinished",
         "touch PWNED\ncat <<EOF",
         "ls\u00a0; touch PWNED",
+        "<<<$ touch echo PWNED",
+        "{ <<<$\ttouch echo PWNED\n}",
         "echo \u2028; touch PWNED",
         "echo caf\u00e9; touch PWNED",
         "echo \U0001f600 && touch PWNED",

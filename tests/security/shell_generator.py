@@ -32,6 +32,9 @@ _COMMANDS = (
 # Lines that leave a mark, wherever the shell reads them as commands.
 _PAYLOADS = ("touch PWNED", "./evil.sh", "rm victim", "evil.sh", "touch", "> PWNED", "echo x > PWNED", "cp f.txt PWNED")
 _PARTS = ("a", "f.txt", "sub", "x y", "b*", "-n", "--", "1", "=", "]", "]]", "PWNED", "a=b", "é", "!", "{", "}", "in")
+# Blanks that are part of a word for the shell, and that a grammar may divide words at.
+_ODD_BLANKS = ("\u00a0", "\u2009", "\u3000", "\u1680")
+_ODD_PARTS = tuple(form.format(blank) for blank in _ODD_BLANKS for form in ("a{}b", "{}", "f.txt{}", "{};", "-n{}"))
 _SIGNS = (
     *("'", '"', "`", "\\", "\\\n", "\n", " ", "\t", ";", "&", "|", "<", ">", "(", ")", "{", "}", "[", "]", "[[", "]]"),
     *(
@@ -120,7 +123,8 @@ class Generator:
         end = min(len(line), at + self._chance.choice((1, 1, 2, 4, 8)))
         kind = self._chance.random()
         if kind < 0.6:
-            return line[:at] + self._chance.choice(_SIGNS) + line[at:]
+            signs = _ODD_BLANKS if self._chance.random() < 0.05 else _SIGNS
+            return line[:at] + self._chance.choice(signs) + line[at:]
         if kind < 0.8:
             return line[:at] + line[end:]
         return line[:at] + line[end:] + line[at:end]
@@ -180,7 +184,7 @@ class Generator:
     def word(self, depth: int) -> str:
         if depth < MAX_DEPTH and self._chance.random() < 0.3:
             return self._one(self.substitution, self.substitution, self.quoted, self.expansion)(depth + 1)
-        part = self._chance.choice(_PARTS)
+        part = self._chance.choice(_ODD_PARTS if self._chance.random() < 0.1 else _PARTS)
         form = self._chance.choice(
             ("{}", "'{}'", "'{}'", '"{}"', '"{}"', "$'{}'", '$"{}"', "\\{}", "{}''", "~/{}", "${{x:-{}}}")
         )

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from pilothouse.domain.hidden_characters import is_odd_blank
 from pilothouse.domain.lines import UNKNOWN_WORD
 from pilothouse.sandbox.shell import Judgement, judge
 from tests.scale import LONG, Record
@@ -70,12 +71,18 @@ def are_alike(some: Commands, others: Commands) -> bool:
 
 
 def _is_like(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    one, other = _without_repeated_time(one), _without_repeated_time(other)
     if UNKNOWN_WORD in (*one, *other):
         known = [
             next((at for at, word in enumerate(words) if word == UNKNOWN_WORD), len(words)) for words in (one, other)
         ]
         return one[: min(known)] == other[: min(known)]
     return one == other
+
+
+def _without_repeated_time(words: tuple[str, ...]) -> tuple[str, ...]:
+    """bash takes `time time` for one."""
+    return _without_repeated_time(words[1:]) if words[:2] == ("time", "time") else words
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -88,6 +95,40 @@ def test_the_runner_sees_a_written_file_and_a_started_program(runner: ShellRunne
     assert runner.run(shell, "[ '' || PWNED ]").started == ["PWNED"]
     assert runner.run(shell, "cat f.txt | wc -l").changed == []
     assert set(runner.run(shell, "cat f.txt | wc -l").started) == {"cat", "wc"}
+
+
+def test_generated_read_only_lines_quote_blanks_that_are_no_spaces() -> None:
+    """The comparisons below say something of them."""
+    odd = [line for line, _ in harmless(LINES) if any(map(is_odd_blank, line))]
+    assert len(odd) >= LINES // 1000
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (
+            "echo '\u00ab\u00a0Bonjour\u00a0: \u2026\u00a0\u00bb'",
+            ("echo", "\u00ab\u00a0Bonjour\u00a0: \u2026\u00a0\u00bb"),
+        ),
+        ('grep "a\u3000b" f.txt', ("grep", "a\u3000b", "f.txt")),
+        ("echo $'5\u2009kg'", ("echo", "5\u2009kg")),
+    ],
+)
+def test_a_quoted_blank_that_is_no_space_is_a_character_of_its_word(
+    runner: ShellRunner, line: str, words: tuple[str, ...]
+) -> None:
+    judgement = judge(line)
+    assert judgement.commands == (words,)
+    assert judgement.read_only
+    assert judgement.hidden == "no"
+    assert runner.run("bash", line).changed == []
+
+
+@pytest.mark.parametrize(
+    "line", ["ls\u00a0-la", 'echo "$(ls\u00a0)"', "echo 'a'\u3000b", 'echo "$x\u00a0"', "cat <<E\n\u00a0\nE"]
+)
+def test_a_blank_that_is_no_space_hides_what_runs_where_it_is_not_quoted(line: str) -> None:
+    assert judge(line).hidden == "line"
 
 
 @pytest.mark.seconds(1500)

@@ -5,24 +5,53 @@ import re
 
 from tree_sitter import Node
 
+from pilothouse.domain.hidden_characters import is_odd_blank
+from pilothouse.sandbox.locales import reads_utf8
 from pilothouse.sandbox.shell.words import opens_a_command
 
 # The grammar ends a word at a line that goes on; the shell does not.
 _BROKEN_WORD = re.compile(r"(?<![ \t])\\\n|\\[ \t]\\\n")
 _GAP = re.compile(rb"(?:[ \t\n]|\\\n)*")
+_LOCALE = re.compile(r"LC_[A-Z]+|LANG")
+_SETTING = re.compile(r"LANGUAGE|TZ|NO_COLOR|COLUMNS|LINES|CLICOLOR|TERM")
+# Programs read no variable that is one letter, and few in small letters: the shell two of its own, many the addresses
+# of proxies, and package managers their whole configuration (`npm_config_script_shell`). What the files of a project
+# read (a Makefile every variable) is not known here: that they run, a person approves.
+_OWN_NAME = re.compile(
+    r"[A-Z]|(?!(?:histchars|auto_resume)$)(?!.*proxy$)"
+    r"(?!(?:npm|npx|pnpm|yarn|bun|deno|node|corepack|pip|uv|poetry|conda|mamba|git|gem|bundle|cargo|go|gradle|mvn)_)"
+    r"[a-z][a-z0-9_]*"
+)
+_PLAIN_VALUE = re.compile(r"[A-Za-z0-9_.@:,+-]*")
 _BEFORE_A_COMMENT = tuple(bytes([each]) for each in b" \t\n;&|()")
 
 
-def is_strange(text: str) -> bool:
+def is_strange(text: str, root: Node) -> bool:
     """Whether it holds something that the two are known to see differently."""
-    return bool(_BROKEN_WORD.search(text)) or any(map(_is_unusual, text))
+    if _BROKEN_WORD.search(text) or any(map(_is_unusual, text)):
+        return True
+    return any(map(is_odd_blank, text)) and any(map(is_odd_blank, _without_quotations(text.encode(), root)))
 
 
 def _is_unusual(character: str) -> bool:
-    """What the grammar takes for a space and the shell does not, and what cannot be seen."""
-    if character in " \t\n":
+    """What cannot be seen, and what the grammar takes for a space wherever it stands."""
+    if character in " \t\n" or is_odd_blank(character):
         return False
     return character.isspace() or ord(character) < 32 or ord(character) == 127
+
+
+def _without_quotations(source: bytes, root: Node) -> str:
+    """The text without its quotations in which nothing is expanded: every character but their ends is itself there."""
+    rest = bytearray(source)
+    nodes = [root]
+    while nodes:
+        node = nodes.pop()
+        is_text = node.type == "string" and all(child.type in ('"', "string_content") for child in node.children)
+        if is_text or node.type in ("raw_string", "ansi_c_string"):
+            rest[node.start_byte : node.end_byte] = b"_" * (node.end_byte - node.start_byte)
+        else:
+            nodes += node.children
+    return rest.decode(errors="replace")
 
 
 def is_covered(node: Node, source: bytes) -> bool:
@@ -43,16 +72,14 @@ def is_gap(part: bytes, is_text: bool) -> bool:
     return not opens_a_command(part.decode(errors="replace")) if is_text else bool(_GAP.fullmatch(part))
 
 
-def stands_alone(end: Node, delimiter: str, *, with_tabs: bool) -> bool:
-    """Whether what the grammar takes for the end of a text is one for the shell, too: a line of nothing else."""
-    root = end
-    while root.parent is not None:
-        root = root.parent
-    source = b" " * root.start_byte + (root.text or b"")
-    line = source[source.rfind(b"\n", 0, end.end_byte) + 1 :].split(b"\n", 1)[0].decode()
-    return (line.lstrip("\t") if with_tabs else line) == delimiter
-
-
 def is_device(path: str) -> bool:
     """Whether it may be one of the shell's own names for a connection."""
     return os.path.normpath(path).startswith(("/dev", "//dev"))
+
+
+def is_harmless_setting(variable: str, value: str) -> bool:
+    """Whether a command that is started with this variable does and reads nothing else than without it."""
+    if _LOCALE.fullmatch(variable):
+        return reads_utf8(value)
+    is_plain = bool(_PLAIN_VALUE.fullmatch(value))
+    return is_plain and bool(_SETTING.fullmatch(variable) or _OWN_NAME.fullmatch(variable))

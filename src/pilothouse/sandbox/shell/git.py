@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from pilothouse.sandbox.shell.dangers import git_dangers
 from pilothouse.sandbox.shell.levels import READS, Finding, Level, Simple
 from pilothouse.sandbox.shell.options import Options, names, split
 from pilothouse.sandbox.shell.words import Word, literal
@@ -20,9 +21,6 @@ _REFUSED = (
     *("--output", "--ext-diff", "--textconv", "--filters", "--open-files-in-pager", "--exec", "--upload-pack"),
     *("--remote", "--help", "--web", "--paginate"),
 )
-_NETWORK = names("clone fetch pull push ls-remote remote submodule")
-_DELETING = names("clean reset rm gc prune")
-_OVERWRITING = names("checkout restore switch stash apply am merge rebase revert cherry-pick")
 
 _BRANCH = Options(
     flags="arv",
@@ -34,10 +32,14 @@ _BRANCH = Options(
 _TAG = Options(flags="lni", long=names("list ignore-case"), long_valued=names("sort format contains points-at merged"))
 _CONFIG = Options(
     flags="lz",
-    long=names("list get get-all get-regexp null name-only show-origin show-scope local global system worktree"),
-    long_valued=names("type default"),
+    valued="f",
+    long=names(
+        "list get get-all get-regexp get-urlmatch null name-only show-origin show-scope local global system worktree "
+        "includes no-includes bool int path"
+    ),
+    long_valued=names("type default file"),
 )
-_QUERIES = names("list l get get-all get-regexp")
+_QUERIES = names("list l get get-all get-regexp get-urlmatch")
 _LISTS = names("list contains no-contains merged no-merged points-at l")
 
 
@@ -48,7 +50,7 @@ def git(args: Args) -> Finding:
     if len(rest) > 2 and rest[0].exact and rest[0].text == "-C" and rest[1].single:
         rest = rest[2:]
     if not rest or not rest[0].exact or rest[0].text.startswith("-"):
-        return READS if not rest or rest[0].text == "--version" else _does_more("")
+        return READS if not rest or rest[0].text == "--version" else _does_more("", ())
     command, given = rest[0].text, rest[1:]
     if len(rest) != len(args):  # for rules: the same without what stands before the command
         plain = Simple(literal("git"), tuple(rest))
@@ -57,20 +59,17 @@ def git(args: Args) -> Finding:
 
 
 def _judged(command: str, given: Args) -> Finding:
+    if command == "help" and not given:
+        return READS
     judge = _LISTING.get(command)
     if command in _READING and _is_plain(command, given):
         return READS
-    return READS if judge is not None and judge(given) else _does_more(command)
+    return READS if judge is not None and judge(given) else _does_more(command, given)
 
 
-def _does_more(command: str) -> Finding:
+def _does_more(command: str, given: Args) -> Finding:
     """Hooks, aliases, filters and pagers: a command of git that writes may start anything."""
-    dangers = {
-        danger
-        for danger, commands in (("network", _NETWORK), ("delete", _DELETING), ("overwrite", _OVERWRITING))
-        if command in commands
-    }
-    return Finding(Level.PROGRAM, dangers=frozenset(dangers))
+    return Finding(Level.PROGRAM, dangers=frozenset(git_dangers(command, given)))
 
 
 def _is_plain(command: str, args: Args) -> bool:
@@ -107,9 +106,13 @@ def _is_url(args: Args) -> bool:
     return len(args) == 2 and args[0].exact and args[0].text == "get-url" and args[1].operand and args[1].single
 
 
-def _config(args: Args) -> bool:
+def reads_config(args: Args) -> bool:
+    """Whether `git config` only reads. Behind the first operand it takes options for values: `core.pager --list` sets
+    the pager."""
     found = split(args, _CONFIG)
     if found is None or not all(word.single for word in found.operands):
+        return False
+    if list(args[len(args) - len(found.operands) :]) != found.operands:
         return False
     is_query = len(found.flags & _QUERIES) == 1 and len(found.operands) <= 2
     asks = len(args) == 1 and len(found.operands) == 1 and "." in found.operands[0].text
@@ -141,7 +144,7 @@ def _only(*commands: str) -> Callable[[Args], bool]:
 
 _LISTING: Mapping[str, Callable[[Args], bool]] = {
     "branch": _lists(_BRANCH),
-    "config": _config,
+    "config": reads_config,
     "hash-object": _operands,
     "notes": _only("", "list", "show"),
     "reflog": _only("", "show"),

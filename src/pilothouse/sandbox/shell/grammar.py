@@ -5,25 +5,31 @@ shell may differ, makes the line one that hides something.
 """
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
+from pathlib import Path
 
+import tree_sitter
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
-from pilothouse.sandbox.shell.doubts import is_covered, is_device, is_gap, is_strange, stands_alone
+from pilothouse.sandbox.shell import parse_trial
+from pilothouse.sandbox.shell.doubts import is_covered, is_device, is_gap, is_harmless_setting, is_strange
 from pilothouse.sandbox.shell.levels import Level, Simple
 from pilothouse.sandbox.shell.words import UNKNOWN, Misread, Word, literal, opens_a_command, read_word
 
-LENGTH_AT_MOST = 20_000
-_DEPTH_AT_MOST = 60
+MAX_LINE_CHARACTERS = 20_000
+MAX_UNTRIED_CHARACTERS = 2_000
+"""The grammar reads a shorter text in less than 0.1 s, whatever it holds."""
+_MAX_DEPTH = 60
 _PLAIN_VARIABLE = re.compile(r"\$\{[A-Za-z_]\w*\}")
-_DESCRIPTOR = re.compile(rb"(?:^|[\s;&|()<>])(?:\d+|\{[^\s{}]+\})$")
+_DESCRIPTOR = re.compile(rb"\d+|\{[^\s{}]+\}")
+_WORD_ENDS = frozenset(b" \t\n\r\v\f;&|()<>")
 _NUMBER = re.compile(r"[-+*/%()\s\d]+")
 _SAFE_VARIABLE = re.compile(r"[a-z_][a-z0-9_]*")
-_SAFE_BEFORE_A_COMMAND = re.compile(r"LC_[A-Z]+|LANG|LANGUAGE|TZ|NO_COLOR|COLUMNS|LINES|CLICOLOR|TERM")
-_SAFE_VALUE = re.compile(r"[A-Za-z0-9_.@:,+-]*")
 _NO_PAGER = {"PAGER", "GIT_PAGER"}
 _STRING_TESTS = {"==", "!=", "=", "=~", "<", ">", "&&", "||"}
 # Of the operators that the grammar knows in `[ … ]`, the shell reads these as words.
@@ -59,6 +65,25 @@ def _parser() -> Parser:
     return Parser(Language(tree_sitter_bash.language()))
 
 
+def parse(text: str) -> Node | None:
+    """The whole of a text, as the grammar reads it. None for one that is too much to read."""
+    source = text.encode(errors="surrogatepass")
+    if len(text) > MAX_LINE_CHARACTERS or (len(text) > MAX_UNTRIED_CHARACTERS and not _is_parsed_quickly(source)):
+        return None
+    return _parser().parse(source).root_node
+
+
+@lru_cache(maxsize=128)
+def _is_parsed_quickly(source: bytes) -> bool:
+    packages = {str(Path(module.__path__[0]).parent) for module in (tree_sitter, tree_sitter_bash)}
+    program = [sys.executable, "-I", "-S", "-B", parse_trial.__file__, *sorted(packages)]
+    try:
+        trial = subprocess.run(program, input=source, check=False, capture_output=True)  # noqa: S603
+    except OSError:
+        return False
+    return trial.returncode == 0
+
+
 class Reading:
     """What stands in a line: its simple commands, and how far the line goes by its own form."""
 
@@ -71,49 +96,77 @@ class Reading:
         self.replaced: list[str | None] = []
         """Files that redirections write to; None for one whose name is not known."""
         self.is_plain = False
+        self.is_doubtful = False
+        """Whether the shell may read the line otherwise than the grammar does."""
+        self.is_complete = True
+        """Whether no part of the line was left out."""
+        self._source = b""
+        self._above: list[Node] = []
+        """The nodes around the one that is being walked through, the outermost first."""
         try:
             self._read(text)
-        except (Misread, UnicodeEncodeError, RecursionError):
-            self._goes(Level.LINE)
+        except (UnicodeEncodeError, RecursionError):
+            self._stops()
 
     def _goes(self, level: Level) -> None:
         self.level = max(self.level, level)
+        self.is_doubtful = self.is_doubtful or level is Level.LINE
+
+    def _stops(self) -> None:
+        """A part of the line is not read: it may do anything."""
+        self._goes(Level.LINE)
+        self.is_complete = False
+
+    def _hides(self) -> None:
+        """The line is read rightly, but not all that it starts can be seen."""
+        self.level = Level.LINE
 
     def _read(self, text: str) -> None:
-        if len(text) > LENGTH_AT_MOST:
-            raise Misread("too long")
-        if is_strange(text):
+        self._source = source = text.encode()
+        root = parse(text)
+        if root is None:
+            self._stops()
+            return
+        if is_strange(text, root):
             self._goes(Level.LINE)
-        tree = _parser().parse(text.encode())
-        root, source = tree.root_node, text.encode()
         around = source[: root.start_byte] + source[root.end_byte :]
         if root.has_error or not is_gap(around, False) or not is_covered(root, source):
-            self._goes(Level.LINE)
-        self._walk(root, 0)
+            self._stops()
+        self._walk(root)
         self.is_plain = self.level < Level.LINE and _is_plain(root)
 
-    def _walk(self, node: Node, depth: int) -> None:
-        if depth > _DEPTH_AT_MOST:
-            raise Misread("too deep")
+    def _walk(self, node: Node) -> None:
         if not node.is_named:
+            return
+        if len(self._above) > _MAX_DEPTH:
+            self._stops()
             return
         special = _SPECIAL.get(node.type)
         if special is not None:
-            special(self, node, depth)
+            special(self, node)
         elif node.type not in _THROUGH and node.type not in _LEAVES:
             self._goes(Level.LINE)
         is_odd = node.type == "comment" and "\n" in _text(node)
         is_odd = is_odd or (node.type in ("regex", "extglob_pattern") and _expands(_text(node)))
         # `{PATH}<` sets a variable, and the 0 of `0<` is no word.
-        is_odd = is_odd or (node.type in _REDIRECTS and bool(_DESCRIPTOR.search(_text_before(node))))
+        is_odd = is_odd or (node.type in _REDIRECTS and _DESCRIPTOR.fullmatch(self._word_before(node)) is not None)
         # The grammar takes a word that ends in a digit for a descriptor: `sort f -oPWNED2>/dev/null`.
         is_odd = is_odd or (node.type == "file_descriptor" and not _text(node).isdecimal())
         if is_odd or any(child.type == "((" for child in node.children) or _has_glued_words(node) or _spans_lines(node):
             self._goes(Level.LINE)
+        self._above.append(node)
         for child in node.children:
-            self._walk(child, depth + 1)
+            self._walk(child)
+        self._above.pop()
 
-    def _command(self, node: Node, _: int) -> None:
+    def _word_before(self, node: Node) -> bytes:
+        """The text between the last blank or operator and a node."""
+        start = node.start_byte
+        while start and self._source[start - 1] not in _WORD_ENDS:
+            start -= 1
+        return self._source[start : node.start_byte]
+
+    def _command(self, node: Node) -> None:
         name: Word | None = None
         args: list[Word] = []
         assigned: list[Node] = []
@@ -143,21 +196,28 @@ class Reading:
 
     def _assigned_before(self, node: Node, command: str) -> None:
         """`X=y command`: a variable may make a harmless program do anything."""
-        name, value = _assignment(node)
+        name, value = self._name_and_value(node)
         if name == "IFS" and command == "read" and value.exact:
             return
-        harmless = _SAFE_BEFORE_A_COMMAND.fullmatch(name) and value.exact and _SAFE_VALUE.fullmatch(value.text)
+        harmless = value.exact and is_harmless_setting(name, value.text)
         if not harmless and not (name in _NO_PAGER and value.exact and value.text in ("", "cat")):
-            self._goes(Level.LINE)
+            self._hides()
 
-    def _assignment(self, node: Node, _: int) -> None:
-        if node.parent is not None and node.parent.type == "command":
+    def _assignment(self, node: Node) -> None:
+        if self._above[-1].type in ("command", "declaration_command"):
             return
-        name, _value = _assignment(node)
+        name, _value = self._name_and_value(node)
         if not _SAFE_VARIABLE.fullmatch(name):
-            self._goes(Level.LINE)
+            self._hides()
 
-    def _redirect(self, node: Node, _: int) -> None:
+    def _name_and_value(self, node: Node) -> tuple[str, Word]:
+        try:
+            return _assignment(node)
+        except Misread:
+            self._goes(Level.LINE)
+            return "", UNKNOWN
+
+    def _redirect(self, node: Node) -> None:
         if len(node.children_by_field_name("destination")) > 1:
             self._goes(Level.LINE)  # words of the command, which the grammar has put here
         operator = next((child.type for child in node.children if not child.is_named), "")
@@ -173,15 +233,15 @@ class Reading:
         if word.exact and word.text in ("/dev/null", "/dev/stderr", "/dev/stdout"):
             return
         if not word.single or word.text.startswith(("/dev/tcp", "/dev/udp")):
-            self._goes(Level.LINE)
+            self._hides()
         self._goes(Level.WRITES)
         self.targets.append(word.text)
         if word.text.startswith("/dev/"):
             self.dangers.add("network")
-        else:
+        elif operator not in (">>", "&>>"):
             self.replaced.append(word.text if word.exact else None)
 
-    def _expansion(self, node: Node, _: int) -> None:
+    def _expansion(self, node: Node) -> None:
         """`${…}`: what would look through a value (`!`, `@`), or calculate with it, can run what stands in it."""
         if any(sign in _text(node)[2:] for sign in ("$", "`", "'", '"', "\\", "\n", "<", ">")):
             self._goes(Level.LINE)  # what stands in there is not always a node of its own
@@ -191,12 +251,17 @@ class Reading:
         if ":" in operators and any(child.type != "number" for child in node.named_children[1:]):
             self._goes(Level.LINE)
 
-    def _substitution(self, node: Node, _: int) -> None:
+    def _variable(self, node: Node) -> None:
+        """`$ a` is a variable for the grammar. Outside of quotes these are two words, in `<<<$ a` the second is run."""
+        if self._above[-1].type != "string" and re.search(r"\s", _text(node)):
+            self._goes(Level.LINE)
+
+    def _substitution(self, node: Node) -> None:
         text = _text(node)
         if text.lstrip().startswith("`") and "\\" in text:  # one inside the other
             self._goes(Level.LINE)
 
-    def _heredoc(self, node: Node, _: int) -> None:
+    def _heredoc(self, node: Node) -> None:
         """Unless its end is quoted, a text is expanded; what is in it is not always a node of its own."""
         if node.children_by_field_name("argument"):
             self._goes(Level.LINE)  # words of the command, which the grammar has put here
@@ -207,7 +272,7 @@ class Reading:
         end = next((child for child in node.children if child.type == "heredoc_end"), None)
         plain = start.strip("'\"")
         with_tabs = any(child.type == "<<-" for child in node.children)
-        if end is None or not re.fullmatch(r"\w+", plain) or not stands_alone(end, plain, with_tabs=with_tabs):
+        if end is None or not re.fullmatch(r"\w+", plain) or not self._stands_alone(end, plain, with_tabs):
             self._goes(Level.LINE)
         if not is_quoted and "\\\n" in body:
             self._goes(Level.LINE)
@@ -216,28 +281,35 @@ class Reading:
         if not start or (not is_quoted and ("`" in body or "$(" in body or "${" in body or "$[" in body)):
             self._goes(Level.LINE)
 
-    def _sign(self, node: Node, _: int) -> None:
+    def _stands_alone(self, end: Node, delimiter: str, with_tabs: bool) -> bool:
+        """Whether what the grammar takes for the end of a text is one for the shell, too: a line of nothing else."""
+        start = self._source.rfind(b"\n", 0, end.end_byte) + 1
+        stop = self._source.find(b"\n", start)
+        line = self._source[start : stop if stop >= 0 else None].decode()
+        return (line.lstrip("\t") if with_tabs else line) == delimiter
+
+    def _sign(self, node: Node) -> None:
         """`!` and `{` are words: `!ls` and `{ls` are names of programs, `!(ls)` is a pattern."""
         text = _text(node)
         if text[:1] in ("!", "{") and not text[1:2].isspace():
             self._goes(Level.LINE)
 
-    def _loop(self, node: Node, _: int) -> None:
+    def _loop(self, node: Node) -> None:
         variable = node.child_by_field_name("variable")
         if variable is None or not _SAFE_VARIABLE.fullmatch(_text(variable)):
-            self._goes(Level.LINE)
+            self._hides()
 
-    def _subscript(self, node: Node, _: int) -> None:
+    def _subscript(self, node: Node) -> None:
         index = node.child_by_field_name("index")
         if index is None or not re.fullmatch(r"\d+|[@*]", _text(index)):
             self._goes(Level.LINE)
 
-    def _arithmetic(self, node: Node, _: int) -> None:
+    def _arithmetic(self, node: Node) -> None:
         text = _text(node)
         if not (text.startswith("$((") and text.endswith("))") and _NUMBER.fullmatch(text[3:-2])):
             self._goes(Level.LINE)
 
-    def _test(self, node: Node, _: int) -> None:
+    def _test(self, node: Node) -> None:
         """`[ … ]` is the program `test`, by its words; `[[ … ]]` is the shell's own.
 
         The grammar reads both alike, as an expression. In `[ … ]` the shell sees words: `>` redirects there, `&&`, `|`
@@ -255,8 +327,8 @@ class Reading:
         words = [self._word(leaf) if leaf.is_named else literal(_text(leaf)) for leaf in leaves]
         self.commands.append(Simple(literal("test"), tuple(words)))
 
-    def _expression(self, node: Node, _: int) -> None:
-        if not _is_in_double_brackets(node):
+    def _expression(self, node: Node) -> None:
+        if not self._is_in_double_brackets():
             return
         operator = node.child_by_field_name("operator")
         text = _text(operator) if operator is not None else ""
@@ -267,10 +339,28 @@ class Reading:
         elif text and text not in _STRING_TESTS and text != "!" and not _FILE_TESTS.fullmatch(text):
             self._goes(Level.LINE)
 
-    def _builtin(self, node: Node, _: int) -> None:
+    def _is_in_double_brackets(self) -> bool:
+        for above in reversed(self._above):
+            if above.type == "arithmetic_expansion":
+                return False  # judged as a whole
+            if above.type == "test_command":
+                return above.children[0].type == "[["
+        return False
+
+    def _declaration(self, node: Node) -> None:
+        """`export NAME=value` is judged as a command; what else declares may run what stands in a value."""
+        words = [child for child in node.children if child.is_named]
+        if node.children[0].type != "export" or not all(child.type == "variable_assignment" for child in words):
+            self._builtin(node)
+            return
+        settings = [self._name_and_value(word) for word in words]
+        args = [literal(f"{name}={value.text}") if value.exact else UNKNOWN for name, value in settings]
+        self.commands.append(Simple(literal("export"), tuple(args)))
+
+    def _builtin(self, node: Node) -> None:
         words = _text(node).split()
         self.commands.append(Simple(literal(words[0]), (UNKNOWN,)))
-        self._goes(Level.LINE)
+        self._hides()
 
 
 _SPECIAL = {
@@ -283,13 +373,13 @@ _SPECIAL = {
     "variable_assignment": Reading._assignment,
     "file_redirect": Reading._redirect,
     "expansion": Reading._expansion,
-    "simple_expansion": lambda *_: None,
+    "simple_expansion": Reading._variable,
     "subscript": Reading._subscript,
     "arithmetic_expansion": Reading._arithmetic,
     "test_command": Reading._test,
     "binary_expression": Reading._expression,
     "unary_expression": Reading._expression,
-    "declaration_command": Reading._builtin,
+    "declaration_command": Reading._declaration,
     "unset_command": Reading._builtin,
 }
 
@@ -325,7 +415,7 @@ def _are_spaced(test: Node, leaves: list[Node]) -> bool:
     ends = [1, *(leaf.end_byte - test.start_byte for leaf in leaves)]
     starts = [*(leaf.start_byte - test.start_byte for leaf in leaves), len(source) - 1]
     gaps = [source[end:start] for end, start in zip(ends, starts, strict=True)]
-    return all(re.fullmatch(rb"(?:[ \t]|\\\n)*[ \t](?:[ \t]|\\\n)*", gap) for gap in gaps)
+    return all(re.fullmatch(rb"(?:\\\n)*+[ \t](?:[ \t]|\\\n)*+", gap) for gap in gaps)
 
 
 def _spans_lines(node: Node) -> bool:
@@ -360,23 +450,6 @@ def _has_glued_words(node: Node) -> bool:
         left.is_named and right.is_named and left.end_byte == right.start_byte and right.type not in _REDIRECTS
         for left, right in pairwise(node.children)
     )
-
-
-def _is_in_double_brackets(node: Node) -> bool:
-    above = node.parent
-    while above is not None and above.type != "test_command":
-        if above.type == "arithmetic_expansion":
-            return False  # judged as a whole
-        above = above.parent
-    return above is not None and _text(above).startswith("[[")
-
-
-def _text_before(node: Node) -> bytes:
-    """The text of the line up to a node."""
-    root = node
-    while root.parent is not None:
-        root = root.parent
-    return (root.text or b"")[: node.start_byte - root.start_byte]
 
 
 def _text(node: Node) -> str:

@@ -4,16 +4,19 @@ import re
 from functools import lru_cache
 
 from pilothouse.domain.lines import CommandLine, Hidden
+from pilothouse.domain.runner_files import plain_name
 from pilothouse.domain.values import Value
 from pilothouse.sandbox.shell.grammar import Reading
 from pilothouse.sandbox.shell.knowledge import known
 from pilothouse.sandbox.shell.levels import Level, Simple
 from pilothouse.sandbox.shell.wrappers import INTERPRETERS, WRAPPERS
 
-_NESTED_AT_MOST = 8
-_COMMANDS_AT_MOST = 500
-_WORDS_AT_MOST = 500
+MAX_COMMANDS = 500
+MAX_WORDS = 20_000
+"""Of all commands together: the words of a command that is started by another one count for both."""
+_MAX_NESTED = 8
 _LEADING_AT_MOST = 3
+_CONTINUATION = "\\\n"
 _PLAIN = re.compile(r"[a-z][a-z0-9:_-]*")
 
 
@@ -35,6 +38,8 @@ class Judgement(Value, kw_only=True):
     dangers: tuple[str, ...] = ()
     leading: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
+    writers: tuple[tuple[str, str], ...] = ()
+    """Each of the `written` words with the program that is given it; an empty name stands for a redirection."""
     read: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
     """Every known word of the line's commands, behind unknown ones too."""
@@ -42,6 +47,12 @@ class Judgement(Value, kw_only=True):
     """Those of the commands that may start anything, or what the folder's configuration says."""
     redirected: tuple[str, ...] = ()
     """Files that the line would replace if they exist, where nothing else makes it overwrite; all of them are known."""
+    lines: tuple[str, ...] = ()
+    """The line, and the lines that commands in it are given (`sh -c`)."""
+    is_doubtful: bool = False
+    """Whether the shell may read one of the lines otherwise than the grammar does."""
+    is_complete: bool = True
+    """Whether no part of the lines was left out: such a part may do anything."""
 
     @property
     def line(self) -> CommandLine:
@@ -63,11 +74,15 @@ def judge(line: str) -> Judgement:
         simple=simple,
         dangers=tuple(sorted(judging.dangers | {"overwrite"} if judging.redirected else judging.dangers)),
         leading=_leading(judging.commands[0]) if simple else (),
-        written=tuple(dict.fromkeys(judging.written))[:_WORDS_AT_MOST],
-        read=tuple(reading.sources)[:_WORDS_AT_MOST],
-        named=tuple(dict.fromkeys(judging.named))[:_WORDS_AT_MOST],
+        written=tuple(dict.fromkeys(word for _, word in judging.writers)),
+        writers=tuple(dict.fromkeys(judging.writers)),
+        read=tuple(reading.sources),
+        named=tuple(dict.fromkeys(judging.named)),
         programs=tuple(dict.fromkeys(judging.programs)),
         redirected=() if "overwrite" in judging.dangers or None in judging.redirected else judging.targets,
+        lines=tuple(dict.fromkeys(judging.lines)),
+        is_doubtful=judging.is_doubtful,
+        is_complete=judging.is_complete,
     )
 
 
@@ -76,30 +91,41 @@ class _Judging:
         self.level = Level.STRICT
         self.commands: list[tuple[str, ...]] = []
         self.dangers: set[str] = set()
-        self.written: list[str] = []
+        self.writers: list[tuple[str, str]] = []
         self.named: list[str] = []
         self.programs: list[tuple[str, ...]] = []
         self.redirected: list[str | None] = []
+        self.lines: list[str] = []
+        self.is_doubtful = False
+        self.is_complete = True
+        self._words_left = MAX_WORDS
 
     @property
     def targets(self) -> tuple[str, ...]:
-        return tuple(target for target in self.redirected if target is not None)[:_WORDS_AT_MOST]
+        return tuple(target for target in self.redirected if target is not None)
 
     def line(self, text: str, depth: int) -> Reading:
         reading = Reading(text)
+        self.lines.append(text)
+        self.is_doubtful = self.is_doubtful or reading.is_doubtful
+        self.is_complete = self.is_complete and reading.is_complete
         self._goes(reading.level)
         self.dangers |= reading.dangers
-        self.written += reading.targets
+        self.writers += [("", target) for target in reading.targets]
         self.redirected += reading.replaced
         if not reading.commands and text.strip() and reading.level is Level.STRICT and not _is_comment(text):
             self._goes(Level.WRITES if "=" in text else Level.LINE)
         for command in reading.commands:
             self._command(command, depth)
+        if reading.is_doubtful and _CONTINUATION in text:  # the grammar ends a word there
+            self.line(text.replace(_CONTINUATION, ""), depth)
         return reading
 
     def _command(self, command: Simple, depth: int) -> None:
-        if depth > _NESTED_AT_MOST or len(self.commands) > _COMMANDS_AT_MOST:
+        self._words_left -= 1 + len(command.args)
+        if depth > _MAX_NESTED or len(self.commands) >= MAX_COMMANDS or self._words_left < 0:
             self._goes(Level.LINE)
+            self.is_complete = False
             return
         self.commands.append(command.literals)
         if not command.name.exact:
@@ -112,7 +138,8 @@ class _Judging:
             self.programs.append(command.literals)
         self.dangers |= finding.dangers
         if finding.level >= Level.WRITES:
-            self.written += [part for word in command.args for part in (word.text, *word.text.split("=")[1:]) if part]
+            parts = (part for word in command.args for part in (word.text, *word.text.split("=")[1:]))
+            self.writers += [(command.name.text, part) for part in parts if part]
         for inner in finding.inner:
             self._command(inner, depth + 1)
         for text in finding.lines:
@@ -124,7 +151,7 @@ class _Judging:
 
 def _leading(words: tuple[str, ...]) -> tuple[str, ...]:
     """The program with what it is told to do: `git commit`, `npm run build`. None for a program that runs others."""
-    if words[0] in WRAPPERS or words[0] in INTERPRETERS or "/" in words[0]:
+    if not {words[0], plain_name(words[0])}.isdisjoint(WRAPPERS.keys() | INTERPRETERS) or "/" in words[0]:
         return ()
     kept = [words[0]]
     for word in words[1:_LEADING_AT_MOST]:

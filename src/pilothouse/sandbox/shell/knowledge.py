@@ -3,11 +3,14 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from pilothouse.domain.runner_files import plain_name
+from pilothouse.sandbox.shell.dangers import network, replacing, rights
+from pilothouse.sandbox.shell.doubts import is_harmless_setting
 from pilothouse.sandbox.shell.git import git
 from pilothouse.sandbox.shell.levels import LINE, PROGRAM, READS, STRICT, Finding, Level, Simple, writes
 from pilothouse.sandbox.shell.options import Options, Split, names, split
 from pilothouse.sandbox.shell.scripts import awk, find, sed, test
-from pilothouse.sandbox.shell.words import Word
+from pilothouse.sandbox.shell.words import Word, literal
 from pilothouse.sandbox.shell.wrappers import WRAPPERS
 
 Args = Sequence[Word]
@@ -20,7 +23,7 @@ _ONLY_READ = names(
     """
     arch b2sum base32 base64 basename cal cat cd cksum clear cmp colrm column comm cut df diff dir dirname du echo egrep
     expand expr factor false fgrep fmt fold free getconf grep groups head hexdump hostid id join jq last locale logname
-    look ls lsblk lscpu lsmod lspci lsusb md5sum ncal nl nproc numfmt od paste pathchk pgrep pidof popd pr printenv ps
+    look ls lsblk lscpu lsmod lsusb md5sum ncal nl nproc numfmt od paste pathchk pgrep pidof popd pr printenv ps
     pstree pushd pwd readlink realpath rev seq sha1sum sha224sum sha256sum sha384sum sha512sum sleep stat strings sum
     tac tail tr true tsort tty type uname unexpand uptime users vdir vmstat w wc whereis which who whoami yes
     : [[ break continue exit return
@@ -29,25 +32,19 @@ _ONLY_READ = names(
 
 # They change what they are made to change, and start nothing.
 _WRITE: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(names("touch mkdir mkfifo mktemp link sync gzip gunzip bzip2 iconv umask history"), ()),
-    **dict.fromkeys(names("kill pkill killall ulimit"), ()),
+    **dict.fromkeys(names("touch mkdir mkfifo mktemp link sync gzip gunzip bzip2 iconv history"), ()),
+    **dict.fromkeys(names("kill pkill killall"), ()),
     **dict.fromkeys(names("rm rmdir unlink shred"), ("delete",)),
-    **dict.fromkeys(names("cp mv ln dd truncate"), ("overwrite",)),
+    **dict.fromkeys(names("dd truncate"), ("overwrite",)),
     **dict.fromkeys(names("curl ping dig nslookup host getent"), ("network",)),
-    **dict.fromkeys(names("chmod chown chgrp setfacl chattr mount umount setcap"), ("privilege",)),
+    **dict.fromkeys(names("chown chgrp setfacl chattr mount umount setcap"), ("privilege",)),
 }
-
-# They reach elsewhere, and may start something.
-_FETCH = names(
-    "ssh scp sftp rsync wget nc ncat telnet ftp pip pip3 pipx uv npm npx pnpm yarn bun cargo go gem apt apt-get dnf "
-    "yum brew docker podman kubectl"
-)
 
 # Of these, only asking for the version is harmless, in these words. Those that a folder may make do more (rustup,
 # yarn) are not here.
 _VERSIONED = names(
-    "bash clang clang++ cmake deno docker g++ gcc git gradle java javac jq make mvn node npm perl php pip pip3 psql "
-    "python python3 rg ruby sqlite3 tmux uv vim"
+    "bash clang clang++ cmake curl date deno docker file find g++ gawk gcc git gradle gzip java javac jq make mvn node "
+    "npm perl php pip pip3 psql python python3 rg ruby sed sort sqlite3 tar tmux tree uniq uv vim wget"
 )
 _VERSIONS: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(names("git docker npm"), names("version")),
@@ -89,6 +86,8 @@ _TREE = Options(
     long=names("noreport dirsfirst filesfirst gitignore du si prune inodes device ignore-case matchdirs"),
     long_valued=names("filelimit timefmt charset sort"),
 )
+# Others ask name servers and keep the answers in a file (-q, -Q, -O), or access the hardware itself (-H, -M, -A).
+_LSPCI = Options(flags="mtvkxbDPn", valued="sd")
 _SHUF = Options(flags="ezr", valued="in", long=names("echo repeat zero-terminated"), long_valued=names("head-count"))
 _XXD = re.compile(r"-[beipu]|-[cgls] ?\d+")
 _SETS = re.compile(r"%[-+ #0-9.*']*[hlLjzt]*n|%[-+ #0-9.*]*\(")
@@ -104,12 +103,13 @@ def known(command: Simple) -> Finding:
     name = command.name.text
     folder, slash, base = name.rpartition("/")
     if slash:
-        if folder not in _SYSTEM_FOLDERS:
-            return PROGRAM
+        if folder not in _SYSTEM_FOLDERS:  # it may be another program of that name: it does at least as much
+            same = known(Simple(literal(base), command.args))
+            return same._replace(level=max(same.level, Level.PROGRAM))
         name = base
     args = command.args
     if _asks_for_version(name, args):
-        return READS if name in ("npm", "docker", "mvn", "gradle") else STRICT
+        return READS if name in ("npm", "docker", "mvn", "gradle", "curl", "wget") else STRICT
     if name in _ONLY_READ:
         return STRICT
     if name in _TABLE:
@@ -118,7 +118,7 @@ def known(command: Simple) -> Finding:
         return WRAPPERS[name](args)
     if name in _WRITE:
         return writes(*_WRITE[name])
-    return Finding(Level.PROGRAM, dangers=frozenset({"network"} if name in _FETCH else ()))
+    return Finding(Level.PROGRAM, dangers=frozenset(network(plain_name(name), args)))
 
 
 def _asks_for_version(name: str, args: Args) -> bool:
@@ -168,7 +168,10 @@ def _without(refused: frozenset[str], letters: str) -> Knowledge:
 
 def _tee(args: Args) -> Finding:
     to_nowhere = all(word.exact and word.text in ("/dev/null", "-a") for word in args)
-    return STRICT if to_nowhere else writes("overwrite")
+    if to_nowhere:
+        return STRICT
+    appends = any(word.exact and word.text in ("-a", "--append") for word in args)
+    return writes() if appends else writes("overwrite")
 
 
 def _printf(args: Args) -> Finding:
@@ -217,17 +220,41 @@ def _unzip(args: Args) -> Finding:
     return STRICT if lists and all(word.operand for word in args[1:]) else writes("overwrite")
 
 
+def _only(allowed: re.Pattern[str], otherwise: Finding) -> Knowledge:
+    """Only reads where every word is one of these."""
+    return lambda args: STRICT if all(word.exact and allowed.fullmatch(word.text) for word in args) else otherwise
+
+
+def _export(args: Args) -> Finding:
+    """Whatever follows in the line is started with these variables."""
+    settings = [word.text.partition("=") for word in args if word.exact]
+    harmless = len(settings) == len(args) and all(is_harmless_setting(name, value) for name, _, value in settings)
+    return STRICT if args and harmless else LINE
+
+
+def _zcat(args: Args) -> Finding:
+    return STRICT if all(word.operand for word in args) else PROGRAM
+
+
+def _replacing(program: str) -> Knowledge:
+    return lambda args: writes(*replacing(program, args))
+
+
 _TABLE: Mapping[str, Knowledge] = {
+    "chmod": lambda args: writes(*rights(args)),
+    **{program: _replacing(program) for program in ("cp", "mv", "ln")},
     "awk": awk,
     "gawk": awk,
     "mawk": awk,
     "date": _harmless(_DATE, _formats),
+    "export": _export,
     "fd": _without(_FD, "xXl"),
     "fdfind": _without(_FD, "xXl"),
     "file": _harmless(_FILE),
     "find": find,
     "git": git,
     "hostname": _harmless(_HOSTNAME, _no_operand),
+    "lspci": _harmless(_LSPCI, _no_operand),
     "printf": _printf,
     "read": _read,
     "rg": _without(_RG, "z"),
@@ -238,9 +265,13 @@ _TABLE: Mapping[str, Knowledge] = {
     "tar": _tar,
     "tee": _tee,
     "test": test,
+    "tput": _only(re.compile("cols|lines|colors"), PROGRAM),
     "tree": _harmless(_TREE),
+    "ulimit": _only(re.compile("-[HSabcdefiklmnpqrstuvx]+"), writes()),
+    "umask": _only(re.compile("-[Sp]+"), writes()),
     "uniq": _harmless(_UNIQ, _one_operand),
     "unzip": _unzip,
     "wait": _wait,
     "xxd": _xxd,
+    "zcat": _zcat,
 }

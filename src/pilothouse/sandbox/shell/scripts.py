@@ -114,15 +114,22 @@ _SED = Options(
     long=names("quiet silent regexp-extended separate unbuffered null-data posix debug"),
     long_valued=names("expression"),
 )
-_ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/[IM]*)"
-_SED_ADDRESSES = rf"(?:{_ADDRESS}(?:\s*,\s*(?:{_ADDRESS}|[+~]\d+))?\s*!?)?"
-_SED_SIMPLE = r"[pPdDnNgGhHxF=]|[qQlL]\s*\d*"
+MAX_SCRIPT_CHARACTERS = 2_000
+"""A longer script of sed or awk is not read: it may do anything."""
+# Every repetition is possessive: one that gave signs back would try every way to divide a run of blanks.
+_BLANKS = r"[^\S\n]*+"
+_ADDRESS = r"(?:\d++(?:~\d++)?+|\$|/(?:[^/\\\n]|\\.)*+/[IM]*+)"
+_SED_ADDRESSES = rf"(?:{_ADDRESS}(?:\s*+,\s*+(?:{_ADDRESS}|[+~]\d++))?+\s*+!?+)?+"
+_SED_SIMPLE = rf"[pPdDnNgGhHxF=]|[qQlL]{_BLANKS}\d*+"
 _SED_CHANGES = "|".join(
-    rf"[sy]{mark}(?:[^{mark}\\\n]|\\.)*{mark}(?:[^{mark}\\\n]|\\.)*{mark}[gpiIM\d]*" for mark in ("/", r"\|", "#", ",")
+    rf"[sy]{mark}(?:[^{mark}\\\n]|\\.)*+{mark}(?:[^{mark}\\\n]|\\.)*+{mark}[gpiIM\d]*+"
+    for mark in ("/", r"\|", "#", ",")
 )
 _SED_COMMAND = re.compile(
-    rf"[\s;{{}}]*{_SED_ADDRESSES}[\s{{]*(?:{_SED_SIMPLE}|{_SED_CHANGES})\s*(?=[;\n}}]|$)[\s;{{}}]*"
+    rf"[\s;{{}}]*+{_SED_ADDRESSES}[\s{{]*+(?:{_SED_SIMPLE}|{_SED_CHANGES}){_BLANKS}(?=[;\n}}]|$)[\s;{{}}]*+",
+    re.ASCII,
 )
+_IN_PLACE = re.compile(r"-i[\w.~]*|--in-place(?:=[\w.~]*)?")
 _MARKS = frozenset("/|#,")
 _CLASS = re.compile(r"\[([:.=])")
 _MAX_BRACKETS = 100
@@ -138,9 +145,14 @@ def sed(args: Args) -> Finding:
     return STRICT
 
 
+def only_edits(words: Sequence[str]) -> bool:
+    """Whether sed, with these words, changes no other files than it is given, and starts nothing."""
+    return sed([literal(word) for word in words if not _IN_PLACE.fullmatch(word)]) is STRICT
+
+
 def _only_prints(script: str) -> bool:
     """Whether each command of a script of sed is one that neither writes nor starts anything."""
-    if _has_bracketed_mark(script):  # where such a text ends, seds do not agree
+    if len(script) > MAX_SCRIPT_CHARACTERS or _has_bracketed_mark(script):  # where such a text ends, seds do not agree
         return False
     position = 0
     while position < len(script):
@@ -177,19 +189,29 @@ def _bracket_end(script: str, start: int, *, escapes: bool) -> int:
 
 
 _AWK = Options(flags="", valued="Fv", long_valued=names("field-separator assign"))
-_AWK_REFUSED = re.compile(r"system|getline|\||@|close|fflush|include|load|function|func\b|`|\\")
+# Names in ARGV are read like operands, and /inet names a connection. SYMTAB holds every variable by its name.
+_AWK_REFUSED = re.compile(r"system|getline|\||@|close|fflush|include|load|function|func\b|`|\\|ARG[VC]|SYMTAB|/inet")
 
 
 def awk(args: Args) -> Finding:
     found = split(args, _AWK)
     if found is None or not found.operands or not found.operands[0].exact:
         return PROGRAM
-    if any(word.text.startswith("/inet") or not word.text for word in found.operands[1:]):
-        return PROGRAM  # some awks take such names for connections
+    if any(map(_may_be_connection, found.operands[1:])):
+        return PROGRAM
     program = found.operands[0].text.replace("||", " ")
-    inside = "".join(re.findall(r"\{(.*)\}", program, re.DOTALL))
+    if len(program) > MAX_SCRIPT_CHARACTERS:
+        return PROGRAM
+    inside = program[program.find("{") + 1 : max(program.rfind("}"), 0)]
     if _AWK_REFUSED.search(program.replace("\\n", " ").replace("\\t", " ")):
         return PROGRAM
     if ">" in inside or ">>" in program or ("print" in program and ">" in program.partition("print")[2]):
         return writes("overwrite")
     return STRICT
+
+
+def _may_be_connection(operand: Word) -> bool:
+    """Whether some awks would take the name of a file for a connection: `/inet/tcp/0/HOST/PORT`. Of a word that is not
+    exact only the first character is sure: `/i$x` and `/i{n,}et` may become such a name."""
+    is_absolute = operand.text.startswith("/")
+    return not operand.text or operand.text.startswith("/inet") or (is_absolute and not operand.exact)

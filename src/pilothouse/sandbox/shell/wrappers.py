@@ -3,14 +3,18 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from pilothouse.sandbox.shell.config_commands import SETTING_PROGRAMS
+from pilothouse.sandbox.shell.doubts import is_harmless_setting
 from pilothouse.sandbox.shell.levels import LINE, PROGRAM, STRICT, Finding, Level, Simple
 from pilothouse.sandbox.shell.options import Options, names, split
 from pilothouse.sandbox.shell.words import UNKNOWN, Word
 
 Args = Sequence[Word]
+SHELLS = names("sh dash ash ksh mksh zsh fish bash")
+_MAX_STARTS = 10
+_SPOTTED = SHELLS | SETTING_PROGRAMS
 _DURATION = re.compile(r"\d+(\.\d+)?[smhd]?")
-_ASSIGNMENT = re.compile(r"(LC_[A-Z]+|LANG|TZ|NO_COLOR|COLUMNS)=[A-Za-z0-9_.@:,+-]*")
-_C = re.compile(r"-[A-Za-z]*c[A-Za-z]*")
+_C = re.compile(r"-[A-Zabd-z]*+c[A-Za-z]*+")
 _XARGS = Options(
     flags="0rtx",
     valued="nLPds",
@@ -26,8 +30,10 @@ def _inner(words: Args, level: Level = Level.STRICT, *dangers: str) -> Finding:
 
 
 def _anywhere(args: Args, *dangers: str) -> Finding:
-    """A wrapper whose options are not known: whatever follows may be the command."""
-    inner = [Simple(args[index], tuple(args[index + 1 :])) for index in range(min(len(args), 10))]
+    """A wrapper whose options are not known: whatever follows may be the command. Of very many words, those that name
+    a program whose words matter most."""
+    starts = (index for index, word in enumerate(args) if index < _MAX_STARTS or word.text in _SPOTTED)
+    inner = [Simple(args[index], tuple(args[index + 1 :])) for index in starts]
     return Finding(Level.PROGRAM, inner=inner, dangers=frozenset(dangers))
 
 
@@ -65,11 +71,16 @@ def _command(args: Args) -> Finding:
     return _inner(args) if not args or args[0].operand else _anywhere(args)
 
 
+def _is_harmless_assignment(word: str) -> bool:
+    name, equals, value = word.partition("=")
+    return bool(equals) and is_harmless_setting(name, value)
+
+
 def _env(args: Args) -> Finding:
     rest = list(args)
     if len(rest) > 1 and rest[0].exact and rest[0].text in ("-i", "-"):
         return Finding(Level.PROGRAM, inner=_anywhere(args).inner)  # without a PATH, a shell looks where it likes
-    while rest and rest[0].exact and _ASSIGNMENT.fullmatch(rest[0].text):
+    while rest and rest[0].exact and _is_harmless_assignment(rest[0].text):
         rest.pop(0)
     if not rest:
         return STRICT
@@ -137,8 +148,10 @@ def _with_more(level: Level, *dangers: str) -> Callable[[Args], Finding]:
     return lambda args: _inner(args, level, *dangers) if args and args[0].operand else _anywhere(args, *dangers)
 
 
-SHELLS = names("sh dash ash ksh mksh zsh fish bash")
-INTERPRETERS = names("python python3 node deno bun perl ruby php lua npx uvx awk sed vim vi emacs ssh")
+INTERPRETERS = names(
+    "python python3 pypy pypy3 ipython node nodejs tsx ts-node deno bun perl ruby php lua tclsh julia Rscript npx uvx "
+    "awk gawk mawk sed vim vi emacs ssh"
+)
 _LOOSE = names(
     "busybox setsid ionice chrt taskset unshare chroot flock strace ltrace script watch parallel nsenter runuser "
     "firejail bwrap systemd-run at batch coproc caffeinate unbuffer expect gdb valgrind perf entr"

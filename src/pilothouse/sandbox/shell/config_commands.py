@@ -1,0 +1,147 @@
+"""Commands that write files which make programs run code without naming them: `git config`, `npm config set`,
+`pre-commit install`, `crontab`."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import dropwhile
+
+from pilothouse.domain.lines import UNKNOWN_WORD
+from pilothouse.domain.runner_files import plain_name
+from pilothouse.sandbox.shell.git import reads_config
+from pilothouse.sandbox.shell.options import Options, names, split
+from pilothouse.sandbox.shell.words import literal
+
+RUN_PREFIXES = names(
+    "npx pnpx bunx uvx npm pnpm yarn bun corepack exec dlx run uv poetry pdm hatch rye pipenv pipx python python3 "
+    "-m --no --yes"
+)
+"""Words before the name of a program that another program starts."""
+
+_GIT_VALUED = names("-C -c --git-dir --work-tree --namespace --super-prefix --config-env --exec-path --attr-source")
+_HARMLESS_SETTINGS = re.compile(
+    r"user\.(?:name|email)|color\..+|column\..+|advice\..+|status\..+|branch\.(?:.+\.)?(?:remote|merge|rebase|sort)"
+    r"|branch\.auto(?:setupmerge|setuprebase)|init\.defaultbranch|pull\.(?:rebase|ff)|fetch\.(?:prune|prunetags|all)"
+    r"|push\.(?:default|autosetupremote|followtags)|merge\.(?:conflictstyle|ff|renames|renamelimit)"
+    r"|rebase\.(?:autostash|autosquash|updaterefs)|diff\.(?:algorithm|renames|renamelimit|colormoved|mnemonicprefix)"
+    r"|rerere\.(?:enabled|autoupdate)|log\.(?:date|decorate|abbrevcommit|follow)|tag\.(?:sort|gpgsign)"
+    r"|commit\.(?:gpgsign|verbose|status)"
+    r"|core\.(?:autocrlf|safecrlf|eol|filemode|ignorecase|quotepath|abbrev|longpaths|whitespace|precomposeunicode)",
+    re.IGNORECASE,
+)
+_SETTING = Options(
+    flags="z",
+    valued="f",
+    long=names(
+        "local global system worktree add replace-all unset unset-all all append fixed-value bool int bool-or-int path "
+        "includes no-includes null"
+    ),
+    long_valued=names("file type default comment value"),
+)
+"""Options of `git config` beside which the first operand is the name of the setting."""
+_LOCATIONS = names("--local --global --system --worktree")
+_CONFIG = names("config c")
+_CHANGES = names("set unset delete edit rm --set --add --append --prepend --remove --remove-key")
+_CONFIG_FILES: Mapping[str, str] = {
+    "npm": ".npmrc",
+    "pnpm": ".npmrc",
+    "yarn": ".yarnrc.yml",
+    "pip": "pip.conf",
+    "bundle": ".bundle/config",
+    "conda": ".condarc",
+}
+_HOOKS = ".git/hooks"
+_COMMANDS: Mapping[tuple[str, str], str] = {
+    ("pre-commit", "install"): _HOOKS,
+    ("lefthook", "install"): _HOOKS,
+    ("husky", ""): _HOOKS,
+    ("husky", "install"): _HOOKS,
+    ("husky", "init"): ".husky",
+    ("husky", "add"): ".husky",
+    ("overcommit", "--install"): _HOOKS,
+    ("simple-git-hooks", ""): _HOOKS,
+    ("direnv", "allow"): ".envrc",
+    ("direnv", "permit"): ".envrc",
+    ("mise", "trust"): "mise.toml",
+    ("npm", "set"): ".npmrc",
+    ("pnpm", "set"): ".npmrc",
+}
+_PROGRAMS = frozenset({*_CONFIG_FILES, *(program for program, _ in _COMMANDS)})
+SETTING_PROGRAMS = _PROGRAMS | {"git", "crontab"}
+
+
+def written_setting(words: Sequence[str]) -> str | None:
+    """The file that makes programs run code and that a command changes, known by what the command is told to do."""
+    program = plain_name(words[0]) if words else ""
+    if program == "git":
+        return _git(list(words[1:]))
+    if program == "crontab":
+        return None if "-l" in (*words[1:2], *(words[3:4] if "-u" in words[1:2] else ())) else "crontab"
+    return next(_settings(words), None)
+
+
+def _settings(words: Sequence[str]) -> Iterator[str]:
+    """What the programs among the leading words change. Options and what may be their values stand anywhere."""
+    programs: set[str] = set()
+    changes = not _CHANGES.isdisjoint(words)
+    for index, word in enumerate((*words, "")):
+        for program in programs:
+            if word in _CONFIG and program in _CONFIG_FILES:
+                is_unknown = UNKNOWN_WORD in words[index + 1 : index + 2]
+                if changes or is_unknown or (program == "bundle" and len(words) - index > 2):
+                    yield _CONFIG_FILES[program]
+            elif (program, word) in _COMMANDS:
+                yield _COMMANDS[program, word]
+        name = plain_name(word.partition("@")[0]).replace("_", "-")  # `husky@9`, `-m pre_commit`
+        if name in _PROGRAMS:
+            programs.add(name)
+        elif name not in RUN_PREFIXES and not (word[:1] == "-" or (index and words[index - 1][:1] == "-")):
+            return
+
+
+def _git(words: list[str]) -> str | None:
+    while words and words[0].startswith("-"):
+        option = words.pop(0)
+        if option in _GIT_VALUED and words:
+            words.pop(0)
+    command, given = (words[0], words[1:]) if words else ("", [])
+    if command == "config":
+        return _git_config(given)
+    if command in ("clone", "init"):
+        return ".git/config" if any(map(_is_lasting, given, [*given[1:], ""])) else None
+    if words[:2] == ["submodule", "add"]:
+        return ".gitmodules"
+    if words[:2] == ["lfs", "install"]:
+        return _HOOKS
+    return "crontab" if words[:2] in (["maintenance", "start"], ["maintenance", "register"]) else None
+
+
+def _is_lasting(option: str, value: str) -> bool:
+    """Whether an option of `clone` or `init` brings settings or hooks that stay."""
+    name, equals, glued = option.partition("=")
+    if name.startswith("--t") and "--template".startswith(name):
+        return (glued if equals else value) != ""
+    if name.startswith("--con") and "--config".startswith(name):
+        return not _is_harmless(glued if equals else value)
+    return option[:2] == "-c" and not _is_harmless(option[2:] or value)
+
+
+def _git_config(words: list[str]) -> str | None:
+    """The file that `git config` writes, unless the setting is harmless. What only reads is not asked about."""
+    if reads_config([literal(word) for word in words]):
+        return None
+    file = "~/.gitconfig" if "--global" in words else ".git/config"
+    given = list(dropwhile(_LOCATIONS.__contains__, words))
+    subcommand = given[0] if given else ""
+    if subcommand in ("list", "get"):
+        return None
+    parts = split([literal(word) for word in (given[1:] if subcommand in ("set", "unset") else words)], _SETTING)
+    return None if parts is not None and parts.operands and _is_harmless(parts.operands[0].text) else file
+
+
+def _is_harmless(setting: str) -> bool:
+    return UNKNOWN_WORD not in setting and names_no_program(setting.partition("=")[0])
+
+
+def names_no_program(setting: str) -> bool:
+    """Whether a setting of git makes git run nothing, whatever its value."""
+    return _HARMLESS_SETTINGS.fullmatch(setting) is not None

@@ -1,0 +1,329 @@
+"""The words of a shell text as the shell expands them, read from the text alone: quotes, braces, and variables that the
+text itself sets. A word has more than one reading where the text does not say which one the shell takes.
+
+Signs that are active (not quoted) are held as private characters until a word is finished.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+MAX_READINGS = 20_000
+"""Of all words of a text together."""
+MAX_EXPANDED_CHARACTERS = 4_000_000
+"""How many characters are put together while the words of a text are expanded."""
+_MAX_RANGE_DIGITS = 9
+_MAX_VARIABLE_DEPTH = 12
+"""How deep the values of variables are followed that name other variables."""
+
+_PRIVATE = re.compile("[\ue000-\ue00f]")
+_STAR, _ANY_SIGN, _OPEN_SET, _CLOSE_SET, _OPEN_BRACE, _CLOSE_BRACE, _COMMA = map(chr, range(0xE000, 0xE007))
+_UNKNOWN, _VARIABLE, _VARIABLE_END = map(chr, range(0xE007, 0xE00A))
+_ACTIVE = str.maketrans("*?[]{},", _STAR + _ANY_SIGN + _OPEN_SET + _CLOSE_SET + _OPEN_BRACE + _CLOSE_BRACE + _COMMA)
+_PLAIN = str.maketrans({value: chr(key) for key, value in _ACTIVE.items()})
+_PATTERN_SIGNS = re.compile(f"[{_STAR}{_ANY_SIGN}{_OPEN_SET}]")
+_TOKEN = re.compile(
+    r"""
+    (?P<gap>[\s;|&<>()`]+)
+    | '(?P<raw>[^']*)'?
+    | \$'(?P<ansi>(?:[^'\\]|\\.)*)'?
+    | \$?"(?P<quoted>(?:[^"\\]|\\.)*)"?
+    | \\(?P<escaped>.?)
+    | \$\{(?P<braced>[^}]*)\}?
+    | \$(?P<name>[A-Za-z_]\w*)
+    | (?P<expansion>\$[\d@*#?$!-]|\$(?=\())
+    | (?P<plain>[^\s;|&<>()`'"\\$]+)
+    | (?P<other>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_IN_QUOTES = re.compile(
+    r"\\(?P<escaped>[$`\"\\\n])|\$\{(?P<braced>[^}]*)\}?|\$(?P<name>[A-Za-z_]\w*)|(?P<command>\$\(|`)|(?P<plain>.)",
+    re.DOTALL,
+)
+_ANSI = re.compile(
+    r"\\(?:x\{(?P<braced>[0-9A-Fa-f]{1,8})\}?|x(?P<hex>[0-9A-Fa-f]{1,2})|u(?P<short>[0-9A-Fa-f]{1,4})"
+    r"|U(?P<long>[0-9A-Fa-f]{1,8})|(?P<octal>[0-7]{1,3})|(?P<sign>.))"
+)
+_ANSI_SIGNS = {"n": "\n", "t": "\t", "r": "\r"}
+_PARAMETER = re.compile(r"[!#]?(?P<name>[A-Za-z_]\w*)?(?P<operator>:?[-=+?])?(?P<rest>.*)", re.DOTALL)
+_ASSIGNED = re.compile(r"(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=(?P<value>.*)", re.DOTALL)
+_BRACE_SIGN = re.compile(f"([{_OPEN_BRACE}{_CLOSE_BRACE}{_COMMA}])")
+_RANGE = re.compile(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.-?\d+)?")
+_REFERENCE = re.compile(f"{_VARIABLE}([^{_VARIABLE}{_VARIABLE_END}]*+){_VARIABLE_END}")
+_KNOWN_VARIABLES: Mapping[str, str] = {"PWD": ".", "HOME": "~"}
+
+
+class Expanded(NamedTuple):
+    """One reading of a word."""
+
+    text: str
+    """The word; a pattern is written for `fnmatch`. What is not known is left out."""
+    is_pattern: bool
+    pieces: tuple[str, ...]
+    """The known parts around what is not known."""
+
+
+class TooManyReadings(Exception):
+    """The text has more words and readings of them than are followed."""
+
+
+def expand(text: str) -> list[Expanded]:
+    """The readings of the words of a text. Raises: TooManyReadings."""
+    words = list(_words(_PRIVATE.sub("\ufffd", text)))
+    expansion = _Expansion()
+    expansion.note_variables(words)
+    found: list[Expanded] = []
+    for word in dict.fromkeys(words):  # equal words have the same readings
+        if word is not None:
+            found += map(_finished, expansion.readings(word))
+        if len(found) > MAX_READINGS:
+            raise TooManyReadings
+    return found
+
+
+def _words(text: str) -> Iterator[str | None]:
+    """Words with their active signs, also of texts inside words; None where a command may end. Raises:
+    TooManyReadings."""
+    texts, characters = [text], 0
+    for inner in texts:  # it grows meanwhile
+        characters += len(inner)
+        if characters > MAX_EXPANDED_CHARACTERS:
+            raise TooManyReadings
+        yield from _words_of(inner, texts)
+        yield None
+
+
+def _words_of(text: str, texts: list[str]) -> Iterator[str | None]:
+    """The words of one text; the texts inside them are added to `texts`."""
+    word: list[str] = []
+    for token in _TOKEN.finditer(text):
+        kind, value = token.lastgroup, token[token.lastgroup or 0]
+        if kind == "gap":
+            if word:
+                yield "".join(word)
+                word = []
+            if not value.isspace() or "\n" in value:
+                yield None
+        else:
+            word.append(_part(kind, value))
+            texts += _texts_in(kind, value)
+    if word:
+        yield "".join(word)
+
+
+def _part(kind: str | None, value: str) -> str:
+    if kind == "braced":
+        return _braced(value)
+    if kind == "ansi":
+        return _ANSI.sub(_ansi_sign, value)
+    if kind == "quoted":
+        return "".join(_quoted_part(each) for each in _IN_QUOTES.finditer(value))
+    if kind == "escaped":
+        return "" if value == "\n" else value
+    if kind == "name":
+        return _reference(value)
+    if kind == "expansion":
+        return _UNKNOWN
+    return value.translate(_ACTIVE) if kind == "plain" else value
+
+
+def _texts_in(kind: str | None, value: str) -> Iterator[str]:
+    """What stands in a part of a word and is expanded like a text of its own: `${name:-text}`, `"$(text)"`."""
+    if kind == "braced":
+        yield _default(value)
+    elif kind == "quoted" and ("$" in value or "`" in value):
+        inner = list(_IN_QUOTES.finditer(value))
+        yield from (_default(found["braced"]) for found in inner if found.lastgroup == "braced")
+        yield from [value[found.end() :] for found in inner if found.lastgroup == "command"][:1]
+
+
+def _quoted_part(found: re.Match[str]) -> str:
+    if found.lastgroup == "braced":
+        return _braced(found["braced"])
+    if found.lastgroup == "name":
+        return _reference(found["name"])
+    if found.lastgroup == "command":
+        return _UNKNOWN
+    return "" if found["escaped"] == "\n" else found[found.lastgroup or 0]
+
+
+def _ansi_sign(found: re.Match[str]) -> str:
+    if found["sign"] is not None:
+        return _ANSI_SIGNS.get(found["sign"], found["sign"])
+    digits = found[found.lastgroup or 0]
+    number = int(digits, 8 if found.lastgroup == "octal" else 16)
+    return chr(number) if 0 < number < 0x110000 and not 0xE000 <= number <= 0xE00F else "\ufffd"
+
+
+def _braced(parameter: str) -> str:
+    name = (_PARAMETER.match(parameter) or {"name": None})["name"]
+    return _reference(name) if name else _UNKNOWN
+
+
+def _reference(name: str) -> str:
+    return f"{_VARIABLE}{name}{_VARIABLE_END}"
+
+
+def _default(parameter: str) -> str:
+    """What `${name:-value}` gives where the name is not set."""
+    found = _PARAMETER.match(parameter)
+    return found["rest"] if found is not None and found["operator"] else ""
+
+
+class _Expansion:
+    """Expands the words of one text, within one bound for all of them. Raises: TooManyReadings."""
+
+    def __init__(self) -> None:
+        self._characters_left = MAX_EXPANDED_CHARACTERS
+        self._variables: dict[str, dict[str, None]] = {name: {value: None} for name, value in _KNOWN_VARIABLES.items()}
+        """The values that the text gives its variables, in which other variables may stand."""
+
+    def note_variables(self, words: Sequence[str | None]) -> None:
+        """Note what the text sets its variables to: by assignments and by `for`."""
+        loop: str | None = None
+        for index, word in enumerate(words):
+            if word is None:
+                loop = None
+                continue
+            if index > 2 and words[index - 1] == "in" and words[index - 3] == "for":
+                loop = words[index - 2]
+            if loop is not None:
+                self._note(loop, self._without_braces(word))
+            found = _ASSIGNED.fullmatch(word)
+            if found is not None:
+                former = _reference(found["name"]) if found["more"] and found["name"] in self._variables else ""
+                self._note(found["name"], [found["value"], former + found["value"]])
+
+    def _note(self, name: str, values: Iterable[str]) -> None:
+        """A value holds with the other variables as they are now, and, in a loop, as they will be."""
+        for value in list(values):
+            names = _REFERENCE.findall(value)
+            now = self._with_values(value) if names and all(map(self._variables.__contains__, names)) else []
+            self._variables.setdefault(name, {}).update(dict.fromkeys((value, *now)))
+
+    def readings(self, word: str) -> list[str]:
+        return self._distinct(each for one in self._without_braces(word) for each in self._with_values(one))
+
+    def _distinct(self, readings: Iterable[str]) -> list[str]:
+        found: dict[str, None] = {}
+        for reading in readings:
+            found[reading] = None
+            self._characters_left -= len(reading) + 1
+            if self._characters_left < 0 or len(found) > MAX_READINGS:
+                raise TooManyReadings
+        return list(found)
+
+    def _joined(self, *parts: Sequence[str]) -> list[str]:
+        """Every reading of the first part, followed by every reading of the second, and so on."""
+        readings: list[str] = [""]
+        for part in parts:
+            readings = self._distinct(reading + each for reading in readings for each in part)
+        return readings
+
+    def _with_values(self, word: str, above: tuple[str, ...] = ()) -> list[str]:
+        """The readings of a word with each value of its variables; `above` are the variables whose values it is in."""
+        readings = [word]
+        for name in dict.fromkeys(_REFERENCE.findall(word)):
+            values = self._values(name, above)
+            parts = (reading.split(_reference(name)) for reading in readings)
+            readings = self._distinct(value.join(part) for part in parts for value in values)
+        return readings
+
+    def _values(self, name: str, above: tuple[str, ...]) -> list[str]:
+        if name in above or name not in self._variables:  # what it was before is not known
+            return [_UNKNOWN]
+        if len(above) == _MAX_VARIABLE_DEPTH:
+            raise TooManyReadings
+        values = list(self._variables[name])
+        return self._distinct(each for value in values for each in self._with_values(value, (*above, name)))
+
+    def _without_braces(self, word: str) -> list[str]:
+        """The readings of a word with each part of its braces."""
+        if _OPEN_BRACE not in word:
+            return [word]
+        open_braces: list[_Brace] = [_Brace()]
+        for piece in _BRACE_SIGN.split(word):
+            brace = open_braces[-1]
+            if piece == _OPEN_BRACE:
+                open_braces.append(_Brace())
+            elif piece == _CLOSE_BRACE and len(open_braces) > 1:
+                open_braces.pop()
+                open_braces[-1].last = self._joined(open_braces[-1].last, self._alternatives(brace))
+            elif piece == _COMMA and len(open_braces) > 1:
+                brace.parts.append([""])
+            elif piece:
+                brace.last = self._joined(brace.last, [piece])
+        readings = open_braces[0].last
+        for brace in open_braces[1:]:  # they are not closed
+            readings = self._joined(readings, ["{"], self._plain(brace))
+        return readings
+
+    def _alternatives(self, brace: "_Brace") -> list[str]:
+        if len(brace.parts) > 1:
+            return self._distinct(each for part in brace.parts for each in part)
+        values = _range(brace.last[0]) if len(brace.last) == 1 else None
+        return self._distinct(values) if values is not None else self._joined(["{"], self._plain(brace), ["}"])
+
+    def _plain(self, brace: "_Brace") -> list[str]:
+        """What stands in braces that are signs like any other."""
+        return self._joined(brace.parts[0], *(part for more in brace.parts[1:] for part in ([","], more)))
+
+
+class _Brace:
+    """An open brace: the readings of each of its parts."""
+
+    def __init__(self) -> None:
+        self.parts: list[list[str]] = [[""]]
+
+    @property
+    def last(self) -> list[str]:
+        return self.parts[-1]
+
+    @last.setter
+    def last(self, readings: list[str]) -> None:
+        self.parts[-1] = readings
+
+
+def _range(inside: str) -> Iterable[str] | None:
+    """What `{a..f}` and `{1..20}` stand for; None for what is no range."""
+    found = _RANGE.fullmatch(inside)
+    if found is None:
+        return None
+    first, last = found[1], found[2]
+    if first.isalpha() and last.isalpha():
+        low, high = sorted((ord(first), ord(last)))
+        return map(chr, range(low, high + 1))
+    if first.isalpha() or last.isalpha():
+        return None
+    if max(len(first), len(last)) > _MAX_RANGE_DIGITS:
+        raise TooManyReadings
+    low, high = sorted((int(first), int(last)))
+    return map(str, range(low, high + 1))
+
+
+def _finished(reading: str) -> Expanded:
+    pieces = tuple(piece.translate(_PLAIN) for piece in reading.split(_UNKNOWN) if piece)
+    text = _without_sets(reading.replace(_UNKNOWN, ""))
+    if not _PATTERN_SIGNS.search(text):
+        return Expanded(text.translate(_PLAIN), False, pieces)
+    return Expanded("".join(f"[{sign}]" if sign in "*?[" else sign for sign in text).translate(_PLAIN), True, pieces)
+
+
+def _without_sets(pattern: str) -> str:
+    """A pattern with the sign for any character in the place of each set: what `[^a]` and `[[:alpha:]]` stand for,
+    shells and `fnmatch` do not agree on."""
+    parts, position = [], 0
+    while (start := pattern.find(_OPEN_SET, position)) >= 0 and (end := _set_end(pattern, start)) >= 0:
+        parts += [pattern[position:start], _ANY_SIGN]
+        position = end
+    return "".join(parts) + pattern[position:]
+
+
+def _set_end(pattern: str, start: int) -> int:
+    """Where a set ends; -1 for one that is not closed."""
+    first = start + 2 + (pattern[start + 1 : start + 2] in ("!", "^"))  # a bracket that comes first closes nothing
+    end = pattern.find(_CLOSE_SET, first)
+    while end > 0 and pattern[end - 1] in ":.=" and (closed := pattern.find(_CLOSE_SET, end + 1)) > 0:  # `[:alpha:]`
+        end = closed
+    return end + 1 if end >= 0 else -1

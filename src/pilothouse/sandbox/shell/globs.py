@@ -1,0 +1,49 @@
+"""The files that patterns of the shell name, found within bounds."""
+
+import os
+import re
+from fnmatch import fnmatchcase
+
+MAX_ENTRIES = 20_000
+"""How many entries of folders all patterns of a command line together are compared with."""
+_SIGNS = re.compile(r"[*?\[]")
+
+
+class TooManyEntries(Exception):
+    """The patterns of a line name more than is looked at."""
+
+
+class GlobSearch:
+    """The search for all patterns of one command line, which share one bound."""
+
+    def __init__(self) -> None:
+        self._entries_left = MAX_ENTRIES
+
+    def paths(self, folder: str, pattern: str) -> list[str]:
+        """Paths as the shell would put them in the place of a pattern. A star stands for no dot at the beginning of a
+        name. Raises: TooManyEntries."""
+        paths = ["/" if pattern.startswith("/") else ""]
+        for part in filter(None, pattern.split("/")):
+            paths = [os.path.join(path, name) for path in paths for name in self._names(folder, path, part)]
+        return paths
+
+    def _names(self, folder: str, path: str, part: str) -> list[str]:
+        whole = os.path.join(folder, path)
+        self._count_entry()  # a folder without entries costs a look, too
+        if not _SIGNS.search(part):
+            return [part] if os.path.lexists(os.path.join(whole, part)) else []
+        names: list[str] = []
+        try:
+            with os.scandir(whole) as entries:
+                for entry in entries:
+                    self._count_entry()
+                    if (entry.name[0] != "." or part[0] == ".") and fnmatchcase(entry.name, part):
+                        names.append(entry.name)
+        except (OSError, ValueError):  # ValueError: no file can have such a name
+            pass
+        return names
+
+    def _count_entry(self) -> None:
+        self._entries_left -= 1
+        if self._entries_left < 0:
+            raise TooManyEntries

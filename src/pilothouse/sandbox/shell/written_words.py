@@ -1,0 +1,314 @@
+"""The words of a command line that may name files it writes: all words of the line, except those of commands that only
+read, record or check, and whose output becomes no word or input of another command."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from tree_sitter import Node
+
+from pilothouse.sandbox.shell.config_commands import RUN_PREFIXES
+from pilothouse.sandbox.shell.expansion import TooManyReadings, expand
+from pilothouse.sandbox.shell.grammar import parse
+from pilothouse.sandbox.shell.knowledge import known
+from pilothouse.sandbox.shell.levels import Level, Simple
+from pilothouse.sandbox.shell.options import names
+from pilothouse.sandbox.shell.words import UNKNOWN, Misread, read_word
+
+_MAX_DEPTH = 60
+_MAX_INNER = 8
+_FRAGMENT_ENDS = re.compile(r"[\s'\"`=:;,|&<>(){}\[\]$#!^%]+")
+_WRITE_COMMAND = re.compile(r"[wW](?=[./~])")
+"""sed's command, which needs no blank before the name of its file."""
+_LEAVES_OUT = re.compile(r"--(?:exclude|ignore)[\w-]*=|!")
+_FIND_NAMES = re.compile(r"-i?(?:path|name|wholename)")
+_MAX_OPTION_LETTERS = 64
+"""How many of the letters before the first other sign of an option may begin a name."""
+_OPTION_LETTERS = re.compile(r"-[A-Za-z0-9]*+")
+_SUBSTITUTIONS = frozenset({"command_substitution", "process_substitution"})
+_INPUTS = frozenset({"heredoc_redirect", "herestring_redirect"})
+_SETTERS = names("read mapfile readarray")
+"""What they read becomes the value of a variable."""
+_DATA_WRITERS = names("tee sponge")
+"""What they read is data, no names and no code."""
+_RECORDERS: Mapping[str, frozenset[str]] = {
+    "gh": names("pr issue workflow"),
+    "git": names("add commit stage push fetch tag branch notes"),
+}
+"""What they name is recorded or written about, and not changed."""
+_LINTERS = names("eslint prettier stylelint commitlint lint-staged ruff black biome pre-commit lefthook")
+_CHECKERS = names("pylint flake8 mypy pyright yamllint actionlint shellcheck hadolint zizmor")
+"""They change no file that they are given as an operand."""
+SOURCES = names("source .")
+"""The shell reads what they are given."""
+REMOVERS = names("rm unlink")
+_PLAIN_PATH = re.compile(r"[\w./-]+")
+_CONFIG_OPTIONS = names("-c --config --config-file --rcfile --file-config")
+
+
+class WrittenWords(NamedTuple):
+    """Words as the shell expands them."""
+
+    words: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+    """Words with signs for any name, in the notation of `fnmatch`."""
+    fragments: tuple[str, ...] = ()
+    """What may be a name inside words and here-documents, as scripts of sed, awk or Python hold it."""
+    is_complete: bool = True
+    """Whether the words are not too many to be followed."""
+
+
+@lru_cache(maxsize=128)
+def written_words(line: str, *, is_plain: bool, keeps_written: bool = False) -> WrittenWords:
+    """`is_plain` says that the shell reads the line as the grammar does: only then commands that only read are left
+    out; with `keeps_written` not those whose output is written to a file."""
+    texts = _Texts(line, leaves_out=is_plain, keeps_written=keeps_written)
+    try:
+        readings = expand(texts.line)
+    except TooManyReadings:
+        return WrittenWords(is_complete=False)
+    pieces = [piece for reading in readings for piece in (reading.text, *reading.pieces)]
+    return WrittenWords(
+        words=tuple(dict.fromkeys(part for each in readings if not each.is_pattern for part in _operands(each.text))),
+        patterns=tuple(dict.fromkeys(part for each in readings if each.is_pattern for part in _operands(each.text))),
+        fragments=tuple(dict.fromkeys(part for text in (*pieces, *texts.inputs) for part in _fragments(text))),
+    )
+
+
+def _operands(word: str) -> Iterator[str]:
+    """A word, what stands behind `=` in it, and behind the letter of an option. What is to be left out is no operand
+    (`--exclude=.idea`, `-g '!.idea'`)."""
+    if _is_to_be_left_out(word):
+        return
+    yield word
+    yield from word.split("=")[1:]
+    yield from _behind_letters(word)
+
+
+def _behind_letters(word: str) -> Iterator[str]:
+    """What may stand behind the letters of options: `-o.npmrc`, `-uo.npmrc`."""
+    letters = _OPTION_LETTERS.match(word)
+    if letters is not None:
+        end = min(letters.end(), len(word) - 1)
+        yield from (word[start:] for start in range(max(2, end - _MAX_OPTION_LETTERS), end + 1))
+
+
+def _is_to_be_left_out(word: str) -> bool:
+    return _LEAVES_OUT.match(word) is not None and ".." not in word.split("/")
+
+
+def _fragments(text: str) -> Iterator[str]:
+    for part in _FRAGMENT_ENDS.split("" if _is_to_be_left_out(text) else text):
+        if part:
+            yield part
+            yield from (part[found.end() :] for found in _WRITE_COMMAND.finditer(part))
+            yield from _behind_letters(part)
+
+
+class _Texts:
+    """The line without what is left out, and the texts that commands in it read as their input."""
+
+    def __init__(self, line: str, *, leaves_out: bool, keeps_written: bool) -> None:
+        self.inputs: list[str] = []
+        self._source = bytearray(line.encode(errors="surrogatepass"))
+        self._leaves_out = leaves_out
+        self._keeps_written = keeps_written
+        if (root := parse(line)) is not None and not root.has_error:
+            self._visit(root, True, 0)
+        self.line = self._source.decode(errors="replace")
+
+    def _visit(self, node: Node, is_final: bool, depth: int) -> None:
+        """`is_final` says that what a command prints here becomes no word or input of one that does more."""
+        if depth > _MAX_DEPTH:  # its words stay in the line, and what may be a here-document counts as well
+            self.inputs.append((node.text or b"").decode(errors="replace"))
+        elif node.type == "comment":
+            self._blank(node)
+        elif node.type == "command":
+            self._visit_command(node, is_final, depth)
+        elif node.type == "test_command" and self._leaves_out:
+            self._blank_around(node)
+            self._visit_children(node, True, depth)
+        elif node.type == "redirected_statement":
+            self._visit_redirected(node, is_final, depth)
+        elif node.type == "pipeline":
+            for part in reversed(node.named_children):
+                self._visit(part, is_final, depth + 1)
+                is_final = is_final and self._are_quiet([_first(part)])
+        else:
+            self._visit_children(node, is_final, depth)
+
+    def _visit_children(self, node: Node, is_final: bool, depth: int) -> None:
+        sets = node.type in ("for_statement", "variable_assignment")
+        for child in node.named_children:
+            self._visit(child, is_final and (not sets or child.type == "do_group"), depth + 1)
+
+    def _visit_command(self, node: Node, is_final: bool, depth: int) -> None:
+        is_final = is_final and not self._is_kept(node)
+        harmless = {word.id for word in _harmless_words(node)} if is_final and self._leaves_out else set()
+        for child in node.named_children:
+            if child.type.endswith("redirect"):
+                self._visit_redirect(child, is_final and self._are_quiet([node]), depth)
+                continue
+            if child.id in harmless:
+                self._blank_around(child)
+            self._visit(child, child.id in harmless, depth + 1)
+
+    def _visit_redirected(self, node: Node, is_final: bool, depth: int) -> None:
+        is_final = is_final and not self._is_kept(node)
+        body = [child for child in node.named_children if not child.type.endswith("redirect")]
+        redirects = [child for child in node.named_children if child.type.endswith("redirect")]
+        later = [child for each in redirects for child in each.named_children if child.type == "pipeline"]
+        for child in body:
+            self._visit(child, is_final and self._are_quiet(later), depth + 1)
+        for child in redirects:
+            self._visit_redirect(child, is_final and self._are_quiet([*body, *later]), depth)
+
+    def _is_kept(self, node: Node) -> bool:
+        """Whether what a statement prints goes to a file that the line uses."""
+        redirects = [child for child in node.named_children if child.type == "file_redirect"]
+        return self._keeps_written and any(part.type[:1] in (">", "&") for each in redirects for part in each.children)
+
+    def _are_quiet(self, nodes: Sequence[Node]) -> bool:
+        """Whether no command in these makes names or code of what it reads."""
+        data_writers = frozenset[str]() if self._keeps_written else _DATA_WRITERS
+        left = list(nodes)
+        while left:
+            node = left.pop()
+            if node.type in ("declaration_command", "unset_command", "function_definition"):
+                return False
+            if node.type == "command" and not _is_quiet(_simple(node), data_writers):
+                return False
+            left += node.named_children
+        return True
+
+    def _visit_redirect(self, node: Node, is_final: bool, depth: int) -> None:
+        """`is_final` says that the command makes neither names nor code of its input."""
+        if node.type in _INPUTS:
+            for child in node.named_children:
+                if child.type in ("pipeline", "file_redirect"):
+                    self._visit(child, True, depth + 1)
+                elif child.type not in ("heredoc_start", "heredoc_end"):
+                    self._take_input(child, is_final)
+            return
+        reads = any(child.type == "<" for child in node.children)
+        for child in node.named_children:
+            if reads:
+                self._blank_around(child)
+            self._visit(child, False, depth + 1)
+
+    def _take_input(self, node: Node, is_final: bool) -> None:
+        if not (is_final and self._leaves_out) or any(_nested(node)):
+            self.inputs.append((node.text or b"").decode(errors="replace"))
+        self._blank(node)
+
+    def _blank(self, node: Node) -> None:
+        self._source[node.start_byte : node.end_byte] = b" " * (node.end_byte - node.start_byte)
+
+    def _blank_around(self, node: Node) -> None:
+        """Blank a word, but not the commands in it."""
+        start = node.start_byte
+        for inner in _nested(node):
+            self._source[start : inner.start_byte] = b" " * (inner.start_byte - start)
+            start = inner.end_byte
+        self._source[start : node.end_byte] = b" " * (node.end_byte - start)
+
+
+def _nested(node: Node) -> Iterator[Node]:
+    """The outermost commands inside a word."""
+    left = [node]
+    while left:
+        node = left.pop()
+        if node.type in _SUBSTITUTIONS:
+            yield node
+        else:
+            left += reversed(node.named_children)
+
+
+def _first(node: Node) -> Node:
+    """Of `a && b` at the end of a pipeline, only the first command reads from it."""
+    while node.type == "list" and node.named_children:
+        node = node.named_children[0]
+    return node
+
+
+def _is_quiet(command: Simple, data_writers: frozenset[str]) -> bool:
+    is_data_writer = command.name.exact and command.name.text in data_writers
+    return is_data_writer or _only_reads_or_records(command)
+
+
+def _harmless_words(node: Node) -> tuple[Node, ...]:
+    """The words of a command that name no file which the command writes."""
+    simple = _simple(node)
+    nodes = [child for index, child in enumerate(node.children) if node.field_name_for_child(index) is not None]
+    words = [child for child in nodes if not child.type.endswith("redirect")]
+    texts = [word.text if word.exact else "" for word in (simple.name, *simple.args)]
+    if _only_reads(simple) or texts[0] in SOURCES:
+        return tuple(words)
+    if texts[0] in REMOVERS:
+        return tuple(word for word, text in zip(words, texts, strict=False) if is_git_lock(text))
+    if _only_reads_or_records(simple):  # an option may name a program: git push --receive-pack=…
+        return tuple(word for word, text in zip(words, texts, strict=False) if text[:1] != "-")
+    if texts[0] == "find":
+        return tuple(word for index, word in enumerate(words) if _is_left_out(texts, index))
+    start = next((index for index, text in enumerate(texts) if text not in RUN_PREFIXES), len(texts))
+    program = texts[start] if start < len(texts) else ""
+    if program not in _LINTERS and program not in _CHECKERS:
+        return ()
+    pairs = zip(words, texts, ["", *texts], strict=False)
+    return tuple(
+        word
+        for word, text, former in pairs
+        if text.partition("=")[0] in _CONFIG_OPTIONS
+        or former in _CONFIG_OPTIONS
+        or (program in _CHECKERS and text[:1] != "-" and former[:1] != "-")
+    )
+
+
+def is_git_lock(word: str) -> bool:
+    """Whether a word names a file by which git keeps others away. One that a crashed git left is in everybody's way."""
+    *folders, name = word.split("/")
+    is_plain = _PLAIN_PATH.fullmatch(word) is not None and ".." not in folders and "" not in folders[1:]
+    return is_plain and ".git" in folders and name.endswith(".lock") and name != ".lock"
+
+
+def _is_left_out(texts: Sequence[str], index: int) -> bool:
+    """Whether `find` leaves out what a word names: `-not -path X`, `-path X -prune -o`."""
+    if index < 1 or not _FIND_NAMES.fullmatch(texts[index - 1]):
+        return False
+    is_negated = texts[index - 2] in ("!", "-not") and texts[index - 3] not in ("!", "-not")
+    return is_negated or texts[index + 1 : index + 3] == ["-prune", "-o"]
+
+
+def _simple(node: Node) -> Simple:
+    words = [
+        child.children[0] if child.type == "command_name" else child
+        for index, child in enumerate(node.children)
+        if node.field_name_for_child(index) in ("name", "argument")
+    ]
+    try:
+        name, *args = [read_word(word) for word in words]
+    except (Misread, ValueError):
+        return Simple(UNKNOWN)
+    return Simple(name, tuple(args))
+
+
+def _only_reads_or_records(command: Simple) -> bool:
+    words = [word.text for word in command.args[:1] if word.exact]
+    records = command.name.exact and not _RECORDERS.get(command.name.text, frozenset()).isdisjoint(words)
+    return records or _only_reads(command)
+
+
+def _only_reads(command: Simple, depth: int = 0) -> bool:
+    """Whether a command, with what it starts, only reads, and neither sets a variable nor goes to an unknown folder."""
+    name = command.name.text
+    if not command.name.exact or depth > _MAX_INNER or name in _SETTERS:
+        return False
+    if name in ("cd", "pushd") and not all(word.exact for word in command.args):
+        return False
+    finding = known(command)
+    return (
+        finding.level <= Level.READS
+        and not finding.lines
+        and all(_only_reads(inner, depth + 1) for inner in finding.inner)
+    )

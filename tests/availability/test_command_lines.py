@@ -1,0 +1,80 @@
+"""Long command lines are judged in a time that grows with their length, whatever they repeat."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from pilothouse.sandbox.shell.grammar import MAX_LINE_CHARACTERS, MAX_UNTRIED_CHARACTERS, parse
+from pilothouse.sandbox.shell.judging import judge
+from pilothouse.sandbox.shell.written_words import written_words
+from pilothouse.sandbox.workspace import Workspace
+from pilothouse.tools.builtin.command_limits import CommandLimits
+from tests.scale import LONG
+
+MAX_CPU_SECONDS = 1.5
+"""Ten times what most of these lines take; those that took a quadratic time needed 2 to 13 seconds."""
+UNITS = ("a|", "<a ", ">a ", "<<< a ", "sudo ", ";>", "`>[[ ", "a()~", ")$(fi>", "a;", "{a,b}", "cat <<X\nX\n")
+MORE_UNITS = (
+    *(
+        "a&&",
+        "(",
+        "$(",
+        "{ ",
+        '"',
+        "\\",
+        "a ",
+        "a=b;",
+        "a+=$a;",
+        "$a",
+        "${a:-",
+        "* ",
+        "[a",
+        "-o",
+        "! ",
+        "#",
+        "`",
+        "'a' ",
+    ),
+    *(
+        "if a; then b; fi;",
+        "for a in b; do c; done;",
+        "case a in a) b;; esac;",
+        "f() { a; };",
+        "cd a;",
+        "../",
+        "a \\\n",
+    ),
+    *(
+        "env ",
+        "sh -c ",
+        "-exec a {} ; ",
+        "[[ a ]] && ",
+        "[ a ];",
+        "$((1+",
+        "@(a|",
+        "é ",
+        "\u00a0",
+        "a\n",
+        "~/a ",
+        "a #b\n",
+    ),
+)
+
+
+@pytest.mark.parametrize("unit", [*UNITS, *(MORE_UNITS if LONG else ())])
+@pytest.mark.parametrize("size", [MAX_LINE_CHARACTERS, *((2_000, 5_000, 10_000, 40_000, 100_000) if LONG else ())])
+def test_a_line_of_repetitions_is_judged_in_a_bounded_time(tmp_path: Path, unit: str, size: int) -> None:
+    line = (unit * size)[:size]
+    written_words.cache_clear()
+    before = time.thread_time()
+    limits = CommandLimits(line, judge.__wrapped__(line), ".", Workspace(tmp_path))
+    limits.broken()
+    limits.asking()
+    assert time.thread_time() - before < MAX_CPU_SECONDS
+
+
+def test_what_the_grammar_takes_too_long_for_is_not_read() -> None:
+    assert parse("ls -la; " * (MAX_LINE_CHARACTERS // 8)) is not None
+    assert parse(";>" * (MAX_LINE_CHARACTERS // 2)) is None
+    assert parse(";>" * (MAX_UNTRIED_CHARACTERS // 2)) is not None
