@@ -1,11 +1,12 @@
 """The state of files that words name, found within bounds: a command line or a file of a hostile folder chooses the
 words."""
 
+import contextlib
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Iterator
-from typing import BinaryIO
+from collections.abc import Iterable, Iterator, Mapping
+from typing import BinaryIO, NamedTuple
 
 from pilothouse.domain.runner_files import MAX_PATH_CHARACTERS, PACKAGE
 
@@ -17,12 +18,23 @@ MAX_HASHED_BYTES = 64 * 1024 * 1024
 MAX_PACKAGE_BYTES = 1024 * 1024
 """Of all package.json files of an inspection together, as far as the files that they name are looked for."""
 _CHUNK_BYTES = 1024 * 1024
+_NOT_AS_WRITTEN = "not as written"
+"""The state of a file that no longer holds what a known call wrote: equal to no state that was ever noted."""
+
+
+class WrittenFile(NamedTuple):
+    """A file that a known call has written since a person was shown a state, by the hashes of its contents."""
+
+    before: str | None
+    """None where the call made the file."""
+    after: str
 
 
 class FileInspection:
     """Looks at files that words may name, as seen from a folder and from the folders that the words name."""
 
-    def __init__(self, start: str) -> None:
+    def __init__(self, start: str, written: Mapping[str, WrittenFile] | None = None) -> None:
+        self._written = written or {}
         self.folders = [start]
         self.states: dict[str, str] = {}
         """The regular files by path, each with the hash of its content or, beyond the bound, its identity."""
@@ -46,22 +58,23 @@ class FileInspection:
         """Where words lead from each folder. A path may come twice."""
         return self._joined(words, self.folders)
 
-    def may_look(self) -> bool:
-        """Count one more path. False where it is one too many."""
-        self._lookups_left -= 1
+    def may_look(self, lookups: int = 1) -> bool:
+        """Count one more path, which costs so many lookups. False where it is one too many."""
+        self._lookups_left -= max(lookups, 1)
         self.is_complete = self.is_complete and self._lookups_left >= 0
         return self._lookups_left >= 0
 
     def add(self, path: str) -> None:
-        """Note the state of a regular file; anything else is left out."""
+        """Note the state of a regular file; anything else is left out. A file that holds exactly what a known call
+        wrote counts as it was before that call."""
         if path in self.states:
             return
-        try:
-            status = os.stat(path)
-        except (OSError, ValueError):  # ValueError: no file can have such a name
-            return
-        if stat.S_ISREG(status.st_mode):
-            self.states[path] = self._state(path, status.st_size)
+        state = self._present_state(path)
+        if (written := self._written.get(path)) is not None:
+            is_as_written = state == written.after and real_path(path) == path
+            state = written.before if is_as_written else _NOT_AS_WRITTEN
+        if state is not None:
+            self.states[path] = state
 
     def packages(self) -> Iterator[str]:
         """The texts of the package.json files among the files."""
@@ -81,13 +94,21 @@ class FileInspection:
     def _joined(self, words: Iterable[str], folders: list[str]) -> Iterator[str]:
         seen: set[str] = set()
         for word in words:
-            if word in seen or "\0" in word or len(word) > MAX_PATH_CHARACTERS:
+            if word in seen or len(word) > MAX_PATH_CHARACTERS:
                 continue
             seen.add(word)
             for folder in folders[:1] if os.path.isabs(word) else folders:
-                if not self.may_look():
+                if not self.may_look(word.count("/") if ".." in word else 1):
                     return
-                yield os.path.normpath(os.path.join(folder, word))
+                yield from meanings(folder, word)
+
+    def _present_state(self, path: str) -> str | None:
+        """None where there is no regular file."""
+        try:
+            status = os.stat(path)
+        except (OSError, ValueError):  # ValueError: no file can have such a name
+            return None
+        return self._state(path, status.st_size) if stat.S_ISREG(status.st_mode) else None
 
     def _state(self, path: str, size: int) -> str:
         if size > self._bytes_left:
@@ -103,6 +124,34 @@ class FileInspection:
         except OSError:
             return identity(path)
         return digest.hexdigest()
+
+
+def meanings(folder: str, word: str) -> tuple[str, ...]:
+    """The paths that a word may mean in a folder: behind a link, `..` is another folder for the kernel than for `cd`,
+    which goes by the text. A word that no file can be named with means none."""
+    path = os.path.join(folder, word)
+    if not _is_name(path):
+        return ()
+    plain = os.path.normpath(path)
+    if ".." not in path.split("/"):
+        return (plain,)
+    return tuple(dict.fromkeys((plain, real_path(path))))
+
+
+def real_path(path: str | os.PathLike[str]) -> str:
+    """Where a path leads now. A path whose links are replaced at the same time leads nowhere: whoever opens it finds
+    out."""
+    for _ in range(10):
+        with contextlib.suppress(OSError):
+            return os.path.realpath(path)
+    return os.path.normpath(path)
+
+
+def _is_name(path: str) -> bool:
+    try:
+        return b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:  # JSON can hold half a character
+        return False
 
 
 def open_regular(path: str | os.PathLike[str]) -> BinaryIO:

@@ -1,11 +1,14 @@
 """Files that make programs run code: one list, by any way that leads to them; and ordinary work that asks nobody."""
 
 import os
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from pilothouse.domain.codes import Code
+from pilothouse.domain.messages import Processing, ToolResult
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.runtime.calls import PersonsDecision
 from pilothouse.sandbox.code_files import programs
@@ -13,6 +16,7 @@ from pilothouse.sandbox.workspace import Workspace
 from pilothouse.testing.world import World
 from pilothouse.tools.base import parse_arguments
 from pilothouse.tools.builtin import builtin_tools
+from tests.server.lending import furnished
 
 TOOLS = {tool.name: tool for tool in builtin_tools(os.environ)}
 DONE = Answer(text="done")
@@ -78,13 +82,27 @@ def test_where_the_workspace_itself_lies_does_not_matter(tmp_path: Path) -> None
 def test_every_entry_names_its_program_and_where_that_is_documented() -> None:
     for program in programs():
         assert program.name
-        assert len(program.source) > 10, program.name
+        titles = r"(documentation|manual|help|book|Book|guides|Learn|specification|org|of each( \w+)?)\b.*: ['.\w-]"
+        assert re.search(titles, program.source), program.source
+        assert all(re.fullmatch(r"[\w.*/@-]+", path) for path in program.paths), program.name
         assert program.paths, program.name
     assert len(LISTED) == sum(len(program.paths) for program in programs()), "a path is listed twice"
 
 
 WRITING = (
     "echo x > .npmrc",
+    "sort -uo.npmrc evil",
+    "cp -rt.vscode evil",
+    "curl -so.npmrc http://x",
+    "git push --receive-pack='cp evil .npmrc;git-receive-pack' . HEAD:refs/heads/zz",
+    "git fetch --upload-pack='cp evil .npmrc;x' .",
+    "sed -n 1w.npmrc evil",
+    "sed '/e/w.npmrc' evil",
+    "find . -name .npmrc -prune -exec cp evil {} ;",
+    "find . -not -not -name .npmrc -fprint x",
+    "cp evil '!/../.npmrc'",
+    "cp evil $'\\x{2e}npmrc'",
+    "cp evil $'\\u002eexrc'",
     "echo x >> sub/.NPMRC",
     "echo x >| .npmrc",
     "echo x &> .npmrc",
@@ -120,7 +138,252 @@ WRITING = (
     "cp x /home/somebody/.config/autostart/x.desktop",
     "echo x > /etc/cron.d/x",
 )
+HIDDEN = (
+    # expansions
+    "echo x > $PWD/.npmrc",
+    'echo x > "${PWD}/.npmrc"',
+    "echo x > $HOME/.config/autostart/x.desktop",
+    "echo x > $(pwd)/.npmrc",
+    "echo x > `pwd`/.npmrc",
+    "echo x 1<> .npmrc",
+    "cp a .npm{rc,x}",
+    "cp a .{npmrc,x}",
+    "cp a .{x,n{pm,x}rc}",
+    "cp a .npmr?",
+    "cp a .npm[r]c",
+    "cp a .vsc*/tasks.json",
+    "cp a lef*.yml",
+    "rm *.yml",
+    "cp a $'\\x2enpmrc'",
+    "cp a $'\\056npmrc'",
+    "cp a $'.npmr\\u0063'",
+    "for f in .npmrc; do echo x > $f; done",
+    "for f in a .npmrc b; do cp x $f; done",
+    "D=.vscode; echo x > $D/tasks.json",
+    "D=.vscode; echo x > ${D}/tasks.json",
+    "d=.vscode && cp a $d/tasks.json",
+    "a=.np b=mrc; cp x $a$b",
+    "f=.npm; f+=rc; cp x $f",
+    "cp x ${f:-.npmrc}",
+    "files=(.npmrc); cp x ${files[0]}",
+    "export D=.vscode; cp a $D/tasks.json",
+    "read f <<< .npmrc; cp x $f",
+    "while read f; do cp x $f; done <<< .npmrc",
+    "while read f; do cp x $f; done <<EOF\n.npmrc\nEOF",
+    "ls .npmrc | while read f; do cp x $f; done",
+    "command read f <<< .npmrc; cp x $f",
+    "echo .npmrc | while command read f; do cp x $f; done",
+    "echo .npmrc | tee$x | xargs cp a",
+    "/opt/x/env tee .npmrc",
+    "/opt/x/sudo crontab x",
+    "cd .husky && cp ../x pre-commit; npm pre-commit",
+    "cd .husky && cp ../x pre-push; make pre-push",
+    "cd begun; echo x > HEAD; cp a b",
+    "cd sub; cd ..; cd .vscode; cp ../a tasks.json",
+    "cd sub && cd ../.vscode && cp ../a tasks.json",
+    "cp a $IFS.npmrc",
+    'cd "$PWD/.vscode" && cp ../a tasks.json',
+    "cd .github/workflows && cp ../../x *.yml",
+    "cd .github && cp ../x w*/ci.yml",
+    "cd .github && cd work* && cp ../../a b",
+    "cd .husky && cp ../x pre-commi?",
+    "cd sub; cd ../.vscode; cp ../x setting?.json",
+    "tar -C .vscode -xf a.tar setting[s].json",
+    "d=.vscode; cd $d; cp ../a tasks.json",
+    "cd .vsc* && cp ../a tasks.json",
+    'git commit -m "$(cp a .npmrc)"',
+    "git add $(cp a .npmrc)",
+    'test -f "$(cp a .npmrc)" && make',
+    "cat() { cp a $1; }; cat .npmrc",
+    "cat .npmrc 2> .npmrc",
+    "{ echo x; } > .n''pmrc",
+    "(cd .vscode; cat a > tasks.json)",
+    "ls; ln -s .vscode x; cp a x/tasks.json",
+    "flake8 --output-file .npmrc src",
+    "cp x $(echo .npmrc)",
+    "f=$(echo .npmrc); cp x $f",
+    "cat .npmrc > .npmrc",
+    "cat $(cp a .npmrc)",
+    "diff a <(tee .npmrc)",
+    "find . | tee $PWD/.npmrc",
+    # programs
+    "echo .npmrc | xargs cp a",
+    "echo .npmrc | xargs -I{} cp a {}",
+    "printf '.npmrc' | cpio -o",
+    "uniq a .npmrc",
+    "shuf -o .npmrc a",
+    "shuf -o.npmrc a",
+    "sort --output=.npmrc a",
+    "iconv -f utf8 -o .npmrc a",
+    "xxd -r a .npmrc",
+    "xxd a .npmrc",
+    "find . -fprint .npmrc",
+    "find . -name .npmrc -delete",
+    "sed -n 'w .npmrc' a",
+    "sed -n 'w.npmrc' a",
+    "sed -n 's/a/b/w .npmrc' a",
+    "awk '{print > \".npmrc\"}' a",
+    "cmake -E copy a .npmrc",
+    "vim -es -c 'w .npmrc' a",
+    "ex -sc 'w! .npmrc|q' a",
+    "python3 -c \"open('.npmrc','w').write('x')\"",
+    "python3 - <<'EOF'\nopen('.npmrc', 'w')\nEOF",
+    "bash <<'EOF'\necho x > .npmrc\nEOF",
+    "cd .github && python3 - <<< \"open('workflows/a.yml', 'w')\"",
+    "cd .github && awk '{print > \"workflows/a.yml\"}' ../a",
+    "env -C .github sed -n 'w workflows/a.yml' ../a",
+    "cd .github && make -f - <<< 'x: ; cp a workflows/ci.yml'",
+    "sh -c 'cp a .npm{rc,x}'",
+    "node -e 'fs.writeFileSync(`.npmrc`, `x`)'",
+    "git mv a .npmrc",
+    "git log --output=.npmrc",
+    "git archive -o .npmrc HEAD",
+    "pylint --output .npmrc src",
+    "eslint --fix .eslintrc.js",
+    "npx prettier --write .vscode/settings.json",
+    "make && cp a .npmrc # cat .npmrc",
+    # scripts and lists that the line writes itself
+    "echo 'cp evil .npmrc' > s.sh; sh s.sh",
+    "echo 'cp evil .npmrc' > s.sh && chmod +x s.sh && ./s.sh",
+    "printf 'cp evil .npmrc' | tee s.sh; bash ./s.sh",
+    "cat > s.py <<'EOF'\nopen('.npmrc', 'w')\nEOF\npython3 s.py",
+    "echo 'cp evil .npmrc' > s; source ./s",
+    "echo 'cp evil .npmrc' > s; cat s | sh",
+    "echo 'cp evil .npmrc' > s; bash < s",
+    "echo .npmrc > list; xargs touch < list",
+    "echo .npmrc > list; cat list | xargs touch",
+    "echo .npmrc > list; while read f; do cp x $f; done < list",
+    "printf 'x:\\n\\tcp evil .npmrc' > Makefile; make x",
+    "cd sub && echo 'cp evil ../.npmrc' > s.sh && sh s.sh",
+    # settings
+    "git config core.hooksPath evil",
+    "git config --global core.hooksPath evil",
+    "git config set core.fsmonitor ./x",
+    "git config alias.st '!x'",
+    "git config include.path ../x",
+    "git config core.sshCommand x",
+    "git config --add core.editor x",
+    "git config core.pager x",
+    "git config filter.x.clean y",
+    "git config diff.x.textconv y",
+    "git config credential.helper '!x'",
+    "git config --edit",
+    "git config core.hooksPath list",
+    "git config core.hooksPath get",
+    "git config core.hooksPath --list && make",
+    "git config core.hooksPath -l && make",
+    "git config core.hooksPath --get && make",
+    "git config set core.fsmonitor get",
+    "git config set core.fsmonitor list",
+    "git config set --comment user.name core.pager x",
+    "git config --type user.name core.pager x",
+    "git config --file --list core.pager x",
+    "git config --rename-section color.x core",
+    "git config --global core.pager list",
+    "/usr/bin/git config core.hooksPath x",
+    "/opt/git/bin/git config core.hooksPath x",
+    "/usr/bin/crontab x",
+    "crontab -u -l x",
+    "./node_modules/.bin/husky init",
+    "npx -p husky husky init",
+    "npx husky",
+    "npx --yes husky@latest init",
+    "npm exec -- husky@9.1 init",
+    "python3 -m pre_commit install",
+    "pipx run pre-commit install",
+    "pip3.11 config set a b",
+    "python3.11 -m pip config set a b",
+    "python3 -I -m pip --isolated config set a b",
+    "npm --prefix . config set script-shell ./x",
+    "npm --prefix=. config set script-shell ./x",
+    "npm -g --prefix . set script-shell ./x",
+    "npm c set script-shell ./x",
+    "npm config $x script-shell ./x",
+    "corepack pnpm -C . config set script-shell ./x",
+    "/usr/local/bin/pre-commit --color never install",
+    "git config $name x",
+    "git -C sub config core.hooksPath evil",
+    "git -c color.ui=never config core.hooksPath evil",
+    "git clone -c core.hooksPath=x url",
+    "git clone --config core.hooksPath=x url",
+    "git clone --template=evil url",
+    "git init --template evil",
+    "git submodule add url x",
+    "git lfs install",
+    "npm config set script-shell ./x",
+    "pip config set global.index-url x",
+    "npx husky init",
+    "pre-commit install",
+    "direnv allow",
+    "crontab x",
+    "sudo crontab x",
+    "echo x > bare/config",
+    "cp a bare/hooks/post-update",
+    "echo x > bare/HEAD",
+    "cp a begun/HEAD",
+    "cd begun && cp ../a HEAD",
+    "echo x > mypy.ini",
+)
 NOT_WRITING = (
+    "git config user.name x && git commit -am y",
+    "git config --global user.email x@example.org; make",
+    "git config set pull.rebase true",
+    "git config --get core.hooksPath && make",
+    "git config core.hooksPath; make",
+    "git config list && make",
+    "git config --global get user.name && make",
+    "git config --file .gitmodules --get-regexp path && make",
+    "git --no-pager diff config && make",
+    "git -C config status && make",
+    "/usr/bin/git config user.name x && make",
+    "/usr/bin/crontab -l > jobs.txt",
+    "crontab -u me -l > jobs.txt",
+    "npm --prefix sub run build",
+    "npm --prefix . config get registry; npm ci",
+    "npm config get $x && make",
+    "npm install husky",
+    "pip3.11 install -r requirements.txt",
+    "git clone url && cd url && make",
+    "git clone -c color.ui=never url",
+    "git submodule update --init",
+    "git worktree add ../x",
+    "git init x",
+    "npm config get registry; npm ci",
+    "crontab -l > jobs.txt",
+    "pre-commit run --all-files",
+    "echo x > sub/config",
+    "cd begun && git reset HEAD a && git checkout HEAD -- b",
+    "gh pr create --title x --body 'ci: .github/workflows/ci.yml'",
+    "cat .npmrc && make",
+    "test -f .npmrc && npm ci",
+    "if [ -d .husky ]; then npm run prepare; fi",
+    "grep -r npm .npmrc .github/workflows > found.txt",
+    "cat .vscode/settings.json | grep x | tee out.txt && make",
+    "git diff .vscode && git commit -am x",
+    'git commit -m "ci: say what .github/workflows/ci.yml does"',
+    "git commit -m \"$(cat <<'EOF'\nnpm: drop .npmrc\nEOF\n)\"",
+    "cat > README.md <<'EOF'\nPut the token into .npmrc\nEOF",
+    "tee README.md <<'EOF'\nPut the token into .npmrc\nEOF",
+    "echo 'see .npmrc' >> README.md",
+    "echo 'see .npmrc' >> README.md && git add README.md && git commit -m x && sh build.sh",
+    "cat > s.py <<'EOF'\nprint('a')\nEOF\npython3 s.py && cat .npmrc | grep x",
+    "echo 'see .npmrc' > notes.txt; python3 build.py; wc -l notes.txt",
+    "source .venv/bin/activate && pylint --rcfile=.pylintrc src",
+    "export CI=1; git add .npmrc",
+    "NODE_ENV=test npx eslint --config eslint.config.js src",
+    "python3 -m mypy .github/scripts",
+    "yamllint .github/workflows/ci.yml",
+    "uv run pre-commit run --config .pre-commit-config.yaml",
+    "cd .github/workflows && ls && cd ../.. && npm test",
+    "cd .github && python3 - <<< \"open('dependabot.yml', 'w')\"",
+    "find . -not -path './.git/*' -name '*.py' -exec sed -i s/a/b/ {} +",
+    "find . -path ./.idea -prune -o -name '*.py' -exec sed -i s/a/b/ {} +",
+    "grep -rl foo --exclude-dir=.git --exclude-dir=.idea . | xargs sed -i s/foo/bar/",
+    "rsync -a --exclude=.vscode src/ out/",
+    "rm -f *.txt",
+    "python3 build.py < .npmrc",
+    "make  # as .gitlab-ci.yml does",
+    "while read f; do echo $f; done < .npmrc",
     "cat .npmrc",
     "ls -la .vscode",
     "git add .npmrc",
@@ -140,6 +403,12 @@ def folder(tmp_path: Path) -> Path:
     for name in (".vscode", "sub", "evil"):
         (tmp_path / name).mkdir()
     (tmp_path / "linked").symlink_to(".vscode")
+    (tmp_path / ".github/workflows").mkdir(parents=True)
+    (tmp_path / ".husky").mkdir()
+    for name in ("lefthook.yml", ".github/workflows/ci.yml", ".husky/pre-commit", ".vscode/settings.json"):
+        (tmp_path / name).write_text("x\n")
+    for name in ("bare/objects", "bare/refs", "begun/hooks"):
+        (tmp_path / name).mkdir(parents=True)
     return tmp_path
 
 
@@ -152,6 +421,11 @@ async def asked(folder: Path, command: str) -> bool:
 
 @pytest.mark.parametrize("command", WRITING)
 async def test_a_command_that_plainly_writes_one_asks(folder: Path, command: str) -> None:
+    assert await asked(folder, command)
+
+
+@pytest.mark.parametrize("command", HIDDEN)
+async def test_a_command_that_writes_one_by_any_way_that_its_text_shows_asks(folder: Path, command: str) -> None:
     assert await asked(folder, command)
 
 
@@ -189,3 +463,105 @@ async def test_a_link_that_appears_after_the_decision_leads_nowhere(folder: Path
     await world.runtime.decide(context_id, decisions)
     await world.runtime.rested(context_id)
     assert not (folder / ".vscode/tasks.json").exists()
+
+
+async def notices(folder: Path, command: str, mode: str = "agent") -> tuple[str, list[str]]:
+    """What the model is told of a command, and the paths that the person is told of. What waits is approved."""
+    data = folder.parent / f"{folder.name}-data"
+    data.mkdir()
+    call = ScriptedCall(tool="execute", arguments={"command": command})
+    world = furnished(data, Answer(text="I do", calls=(call,)), DONE, workspace=folder)
+    async with world.runtime:
+        context_id = await world.start(mode)
+        await world.turn(context_id)
+        for pending in await world.runtime.pending_calls(context_id):
+            decision = PersonsDecision(id=pending.id, verdict="approve", digest=pending.digest)
+            await world.runtime.decide(context_id, [decision])
+            await world.runtime.rested(context_id)
+        messages = await world.runtime.read_messages(context_id)
+    (result,) = (each for each in messages if isinstance(each, ToolResult))
+    remarks = (each for each in messages if isinstance(each, Processing) and each.stage == Code.CODE_FILES_CHANGED)
+    return result.content, [each.detail["params"]["paths"] for each in remarks]
+
+
+async def test_what_a_script_changed_is_told_to_the_model_and_the_person(folder: Path) -> None:
+    (folder / "write.py").write_text("open('.npm' + 'rc', 'w').write('x'); open('.vscode/' + 'tasks.json', 'w')")
+    content, paths = await notices(folder, "python3 write.py")
+    assert "files that make programs of yours run code: .npmrc, .vscode/tasks.json" in content
+    assert paths == [".npmrc, .vscode/tasks.json"]
+
+
+async def test_a_listed_file_that_git_ignores_is_told_too(folder: Path) -> None:
+    (folder / ".gitignore").write_text(".vscode/\n")
+    (folder / "write.py").write_text("open('.vscode/' + 'tasks.json', 'w').write('x')")
+    assert (await notices(folder, "python3 write.py"))[1] == [".vscode/tasks.json"]
+
+
+async def test_a_script_that_changes_the_programs_of_git_is_told(folder: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    (folder / "write.py").write_text("open('.gi' + 't/hooks/pre-commit', 'w').write('x')")
+    assert (await notices(folder, "python3 write.py"))[1] == [".git/hooks/pre-commit"]
+
+
+async def test_a_hook_of_a_repository_that_a_command_has_just_made_is_told(folder: Path) -> None:
+    (folder / "write.py").write_text("open('sub/.gi' + 't/hooks/pre-commit', 'w').write('x')")
+    assert (await notices(folder, "git init -q sub && python3 write.py"))[1] == ["sub/.git/hooks/pre-commit"]
+
+
+SETTINGS_IN_STATE = (".gradle/init.d/x.gradle", ".gradle/init.gradle", ".hg/hgrc", ".jj/repo/config.toml")
+
+
+async def test_settings_among_the_state_of_other_tools_are_told(folder: Path) -> None:
+    make_folder = "os.makedirs(os.path.dirname(path), exist_ok=True)"
+    loop = f"for path in sys.stdin.read().split(): {make_folder}; open(path, 'w')"
+    (folder / "write.py").write_text(f"import os, sys\n{loop}")
+    (folder / "names").write_text(
+        "\n".join((*SETTINGS_IN_STATE, ".hg/store/data", ".jj/repo/op_store/x", ".gradle/8/x.bin"))
+    )
+    assert (await notices(folder, "python3 write.py < names"))[1] == [", ".join(SETTINGS_IN_STATE)]
+
+
+async def test_settings_of_git_that_hold_data_are_not_told(folder: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    settings = (
+        "core.autocrlf input",
+        "user.name x",
+        "core.filemode false",
+        "branch.a.merge refs/heads/a",
+        "pull.rebase true",
+    )
+    command = "; ".join(["git remote add origin https://example.org/a", *(f"git config {each}" for each in settings)])
+    assert (await notices(folder, command))[1] == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["echo x > .npmrc", "cd .vscode && echo x > tasks.json", "git config core.pager less", "cp a.txt ./sub/../.npmrc"],
+)
+@pytest.mark.parametrize("mode", ["agent", "supervised"])
+async def test_a_file_that_the_person_saw_when_they_approved_is_not_told_again(
+    folder: Path, command: str, mode: str
+) -> None:
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    (folder / "a.txt").write_text("x")
+    assert (await notices(folder, command, mode))[1] == []
+
+
+async def test_a_file_that_an_approved_command_does_not_show_is_told(folder: Path) -> None:
+    (folder / "write.py").write_text("open('.vscode/' + 'tasks.json', 'w').write('x')")
+    assert (await notices(folder, "echo x > .npmrc; python3 write.py"))[1] == [".vscode/tasks.json"]
+
+
+async def test_a_bare_repository_that_a_script_makes_is_told(folder: Path) -> None:
+    (folder / "write.py").write_text("for name in ('HEAD', 'config'): open('sub/' + name, 'w').write('x')")
+    assert (await notices(folder, "python3 write.py"))[1] == ["sub/HEAD, sub/config"]
+
+
+async def test_ordinary_changes_are_not_told_as_such(folder: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    (folder / "write.py").write_text(
+        "import os; os.makedirs('node_modules/a'); open('node_modules/a/.eslintrc.js', 'w')"
+    )
+    content, paths = await notices(folder, "python3 write.py && git checkout -q -b x && echo x > package.json")
+    assert "run code" not in content
+    assert paths == []

@@ -1,6 +1,8 @@
 """What a command runs is what was shown: scripts and the first files of known runners are part of an approval."""
 
+import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -146,6 +148,36 @@ async def test_a_script_outside_the_workspace_counts(tmp_path: Path, execute: Ex
         assert await is_refused(execute, command, root, shown), command
 
 
+BEHIND_LINKS = (
+    *(
+        "cd link && ../run.sh",
+        "pushd link && ../run.sh",
+        "sh link/../run.sh",
+        "./link/../run.sh",
+        "cd link/..; sh run.sh",
+    ),
+    *("cd -P link/.. && ./run.sh", "cd other && sh ../link/../run.sh", "env -C link ../run.sh", "make -C link/.."),
+    *("cd other/../link && ../run.sh", "python3 link/../run.sh", "bash -c 'cd link && exec ../run.sh'"),
+)
+
+
+@pytest.mark.parametrize("command", BEHIND_LINKS)
+@pytest.mark.parametrize("changed", ["real", "."])
+async def test_a_script_counts_whichever_way_a_path_climbs_out_of_a_link(
+    tmp_path: Path, execute: Execute, command: str, changed: str
+) -> None:
+    for folder in ("real/deep", "other"):
+        (tmp_path / folder).mkdir(parents=True)
+    os.symlink("real/deep", tmp_path / "link")
+    for name in ("run.sh", "Makefile", "real/run.sh", "real/Makefile"):
+        put(tmp_path / name, HARMLESS)
+    shown = await prepared(execute, command, tmp_path)
+    for name in ("run.sh", "Makefile"):
+        put(tmp_path / changed / name, HOSTILE)
+    assert await is_refused(execute, command, tmp_path, shown)
+    assert list(tmp_path.rglob("RAN")) == []
+
+
 async def test_a_folder_that_took_the_place_of_the_entered_one_counts(tmp_path: Path, execute: Execute) -> None:
     for folder in ("sub", "other"):
         (tmp_path / folder).mkdir()
@@ -209,6 +241,38 @@ COVERED = (
     "touch x",
     "ls",
     "rm -r sub",
+    "sh run.sh x",
+    "sh -c ./run.sh",
+    "bash -e -c ./run.sh",
+    "python3 -u tool.py README",
+    "python3 -m tool",
+    "sed -i s/a/b/ README",
+    "sed -i.bak -e 's/a/b/g' README",
+    "cd -- sub && ./run.sh",
+)
+INLINE = (
+    *(
+        'python3 -c "import tool" README',
+        'python3 -c "import tool" .',
+        "node -e 'require(\"./x\")' README",
+        "perl -e 1",
+    ),
+    *('/usr/bin/python3 -c "import tool"', 'python3.11 -c "import tool" README', "./py -c 'import tool' README"),
+    *(
+        "perl -e 1",
+        "perl -I. -MTool README",
+        "perl -d README",
+        "python3 -i README",
+        "ruby -r./x README",
+        "node -r ./x README",
+    ),
+    *("awk 'BEGIN { system(\"./run.sh\") }' README", "awk -f x.awk README", "./gawk 'BEGIN { system(1) }' README"),
+    *('sed "1e ./run.sh" README', 'sed -i "1e ./run.sh" README', "sed -f x.sed README", "ssh host README"),
+    *("bash -lc ./run.sh", "bash -i run.sh", "bash --rcfile run.sh -i sub/run.sh", "bash -l run.sh", "bash README$x"),
+    *("zsh -c ./run.sh", "vim -S run.sh README", "python3 -m absent README", "python3 -m absent ."),
+    *("make --eval='x:' x", "make -E x", "npm exec -c ./run.sh", "/usr/bin/git commit -m x", "./tar -cf x README"),
+    *("./pypy3 -c 'import tool'", "./tsx -e 1 README"),
+    *("cd && ./run.sh", "cd -- && ./run.sh", "cd - && ./run.sh", "cd -P && ./run.sh", "cd sub && cd - && ./run.sh"),
 )
 OPEN_ENDED = (
     *(
@@ -221,17 +285,36 @@ OPEN_ENDED = (
         "cd $x && ./run.sh",
         "python3 -m absent",
     ),
+    *INLINE,
     *("pip install x", "eval $x", 'sh -c "$x"', "cd sub && just", "popd; ./run.sh"),
 )
 
 
 async def test_the_record_says_when_what_a_command_runs_may_change(tmp_path: Path, execute: Execute) -> None:
-    for name in ("run.sh", "sub/run.sh", "Makefile", "package.json", "tool.py"):
+    for name in ("run.sh", "sub/run.sh", "Makefile", "package.json", "tool.py", "README", "pypy3", "tsx"):
         put(tmp_path / name, "{}")
+    for name, program in (("py", "python3"), ("gawk", "awk"), ("tar", "tar")):
+        os.symlink(shutil.which(program) or "/bin/sh", tmp_path / name)
     for command in (*COVERED, *OPEN_ENDED):
         shown = await prepared(execute, command, tmp_path)
         assert shown.basis is not None
         assert shown.basis.endswith(PARTIAL_BASIS) == (command in OPEN_ENDED), command
+
+
+async def test_git_runs_what_its_configuration_and_hooks_say(tmp_path: Path, execute: Execute) -> None:
+    """Both are compared when the command starts: where they are known, nothing else is left to be told."""
+    covered = ("git add x", "git commit -m x", "git tag v1", "git switch -c x")
+    elsewhere = ("git -c core.pager=x add x", "git --git-dir=x add x", "cd $x && git add x", "git -C . -c x.y=z add x")
+    for command in covered:
+        assert ((await prepared(execute, command, tmp_path)).basis or "").endswith(PARTIAL_BASIS), command
+    put(tmp_path / ".git/config", "")
+    for command in (*covered, *elsewhere):
+        shown = await prepared(execute, command, tmp_path)
+        assert (shown.basis or "").endswith(PARTIAL_BASIS) == (command in elsewhere), command
+    for name in (".git/config", ".git/hooks/pre-commit", ".husky/pre-commit", ".gitattributes"):
+        shown = await prepared(execute, "git commit -m x", tmp_path)
+        put(tmp_path / name, HARMLESS)
+        assert await is_refused(execute, "git commit -m x", tmp_path, shown), name
 
 
 async def test_only_a_redirection_into_a_file_that_exists_overwrites(tmp_path: Path, execute: Execute) -> None:
@@ -284,3 +367,18 @@ async def test_a_command_with_a_nul_character_is_refused_when_it_is_prepared(
 ) -> None:
     with pytest.raises(ToolError, match="NUL character"):
         await prepared(execute, command, tmp_path)
+
+
+async def test_a_script_of_a_package_with_half_a_character_is_part_of_what_was_shown(
+    execute: Execute, tmp_path: Path
+) -> None:
+    put(tmp_path / "package.json", json.dumps({"scripts": {"test": "node ../\ud800 a\0b serve.js"}}))
+    put(tmp_path / "serve.js", "one")
+    shown = await prepared(execute, "npm test", tmp_path)
+    put(tmp_path / "serve.js", "two")
+    assert (await prepared(execute, "npm test", tmp_path)).basis != shown.basis
+
+
+async def test_a_command_with_half_a_character_can_be_shown(execute: Execute, tmp_path: Path) -> None:
+    for command in ("cat ../\ud800", "python3 ../\ud800", "cd ../\ud800 && touch *", "touch \ud800/*"):
+        assert (await prepared(execute, command, tmp_path)).limit is None

@@ -2,13 +2,11 @@
 
 import json
 import posixpath
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 PACKAGE = "package.json"
 MAX_PATH_CHARACTERS = 4096
 """The kernel opens no file by a longer path."""
-_VERSION = re.compile(r"[\d.]+$")
 _PACKAGE_FILES = (PACKAGE, ".npmrc", ".pnpmfile.cjs", ".yarnrc.yml", "bunfig.toml")
 _PYTHON_PROJECT = ("pyproject.toml", "setup.cfg", "setup.py")
 _GRADLE = ("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts")
@@ -19,6 +17,15 @@ _CONTAINERS = (
     "compose.yml",
     "docker-compose.yml",
     "docker-compose.yaml",
+)
+_HOOKS = (
+    *("applypatch-msg", "commit-msg", "fsmonitor-watchman", "post-applypatch", "post-checkout", "post-commit"),
+    *("post-index-change", "post-merge", "post-rewrite", "pre-applypatch", "pre-auto-gc", "pre-commit"),
+    *("pre-merge-commit", "pre-push", "pre-rebase", "prepare-commit-msg", "reference-transaction"),
+)
+_GIT = (
+    *(".git/config", ".git/config.worktree", ".gitattributes", ".git/info/attributes", ".pre-commit-config.yaml"),
+    *("lefthook.yml", *(f"{folder}/{hook}" for folder in (".git/hooks", ".husky") for hook in _HOOKS)),
 )
 _MAKE = ("GNUmakefile", "makefile", "Makefile")
 _INDEXES = ("index.js", "index.mjs", "index.cjs", "index.ts")
@@ -42,6 +49,7 @@ _FIRST_FILES: Mapping[str, tuple[str, ...]] = {
     "composer": ("composer.json",),
     "deno": ("deno.json", "deno.jsonc"),
     "dotnet": ("Directory.Build.props", "global.json"),
+    "git": _GIT,
     "go": ("go.mod", "go.work"),
     "just": ("justfile", "Justfile", ".justfile"),
     "lefthook": ("lefthook.yml", "lefthook.yaml"),
@@ -62,10 +70,23 @@ _EVERY_FIRST_FILE = tuple(
 )
 _SCRIPT_FOLDERS = frozenset({"node", "nodejs", "tsx", "ts-node", "bun", "deno", "electron"})
 
+_INLINE_CODE = frozenset({"-c", "-e", "-E", "-r", "-p", "--eval", "--print", "--call", "--command", "eval", "exec"})
+_ELSEWHERE = frozenset({"-w", "-ws", "--workspace", "--workspaces", "--filter", "--recursive"})
+"""Options of runners that lead to the packages of other folders."""
+_SHELLS = ("sh", "dash", "ash", "ksh", "mksh", "bash")
+_SHELL_FLAGS = frozenset("aefhnuvx")
+# Of each interpreter that takes the name of a script, the options without a value that name no other code.
+_SCRIPT_FLAGS: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(_SHELLS, _SHELL_FLAGS),
+    **dict.fromkeys(("node", "nodejs", "php", "lua"), frozenset()),
+    **dict.fromkeys(("perl", "ruby"), frozenset("w")),
+    "python": frozenset("bBdEIOPqsSuvx"),
+}
+
 
 def is_runner(program: str) -> bool:
     """Whether this program is known to run what some file of the folder says."""
-    return _plain_name(program) in _FIRST_FILES
+    return plain_name(program) in _FIRST_FILES
 
 
 def first_files(words: Sequence[str]) -> Iterator[str]:
@@ -73,7 +94,7 @@ def first_files(words: Sequence[str]) -> Iterator[str]:
     one: a command can name so many that nobody should hold them all."""
     if not words:
         return
-    program = _plain_name(words[0])
+    program = plain_name(words[0])
     yield from _FIRST_FILES.get(program, ())
     if program == "python":
         yield from _module_files(words)
@@ -85,6 +106,47 @@ def first_files(words: Sequence[str]) -> Iterator[str]:
             yield from (f"{word}{ending}" for ending in (".js", ".json", ".node"))
         elif program == "python" and not word.startswith("-"):
             yield f"{word}/__main__.py"
+
+
+def script_files(words: Sequence[str]) -> tuple[str, ...]:
+    """Names of the files one of which is the script that a command gives to its interpreter. Empty where options other
+    than harmless ones stand before it: they may name code of their own, or files that are run first."""
+    program = plain_name(words[0])
+    flags = _SCRIPT_FLAGS.get(program)
+    if flags is None:
+        return ()
+    for index, word in enumerate(words[1:], start=1):
+        if program == "python" and word[:2] == "-m":
+            return tuple(_module_files(words[: index + 2]))
+        if word == "--":
+            return _script(program, words[index + 1 : index + 2])
+        if not word.startswith("-"):
+            return _script(program, words[index : index + 1])
+        if not set(word[1:]) <= flags or word == "-":
+            break
+    return ()
+
+
+def _script(program: str, operand: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name for word in operand for name in (word, *first_files((program, word))))
+
+
+def runs_line(words: Sequence[str]) -> bool:
+    """Whether a shell is given its commands in the line itself (`sh -e -c …`), and reads no file before them."""
+    if plain_name(words[0]) not in _SHELLS:
+        return False
+    for word in words[1:-1]:
+        if word[:1] != "-" or not set(word[1:]) <= {"c", *_SHELL_FLAGS}:
+            return False
+        if "c" in word:
+            return True
+    return False
+
+
+def has_inline_code(words: Sequence[str]) -> bool:
+    """Whether a runner is told what to run, or to load, in the line itself, or is sent to other folders."""
+    options = _INLINE_CODE | _ELSEWHERE
+    return any(word.partition("=")[0] in options for word in words[1:])
 
 
 def package_words(text: str) -> tuple[str, ...]:
@@ -99,8 +161,8 @@ def package_words(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for part in parts for line in _texts(part) for word in line.split()))
 
 
-def _plain_name(program: str) -> str:
-    return _VERSION.sub("", posixpath.basename(program)) or program
+def plain_name(program: str) -> str:
+    return posixpath.basename(program).rstrip("0123456789.") or program
 
 
 def _module_files(words: Sequence[str]) -> Iterator[str]:

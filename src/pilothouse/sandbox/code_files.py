@@ -1,5 +1,7 @@
 """Files and folders that make programs of the person run code, from one list (`code_files.toml`)."""
 
+import os
+import re
 import tomllib
 import unicodedata
 from collections.abc import Sequence
@@ -13,6 +15,8 @@ from pilothouse.domain.hidden_characters import is_ignorable
 
 _FILE = Path(__file__).with_name("code_files.toml")
 _ANY = "*"
+_REPOSITORY_SETTINGS = frozenset({"config", "config.worktree", "commondir"})
+_SIGNS = re.compile(r"[*?\[]")
 
 
 class Program(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -85,3 +89,41 @@ def runs_code(parts: Sequence[str]) -> bool:
     """Whether some program of the person runs what stands in a file, or in the files of a folder. `parts` are those of
     its path, in lower case; whether it exists does not matter."""
     return bool(parts) and _names().hold(parts)
+
+
+def may_match_code_file(pattern: str) -> bool:
+    """Whether a pattern of the shell that begins a hidden name (`.npmr?`, `.vsc*/x`) may name a listed file. Others
+    (`*.json`) would match many a name: for them, only files that exist matter."""
+    parts = folded_parts(pattern)
+    hidden = [part for part in parts if part[0] == "." and part[1:2] not in ("", "*", ".") and _SIGNS.search(part)]
+    return bool(hidden) and any(_matches(parts, known) for known in _listed())
+
+
+@cache
+def _listed() -> tuple[str, ...]:
+    return tuple(path.casefold().replace(_ANY, "x") for program in programs() for path in program.paths)
+
+
+def _matches(patterns: Sequence[str], known: str) -> bool:
+    names = known.strip("/").split("/")
+    ends = range(len(names), len(patterns) + 1) if known.endswith("/") else (len(patterns),)
+    return len(patterns) >= len(names) and any(
+        all(map(fnmatchcase, names, patterns[end - len(names) : end])) for end in ends
+    )
+
+
+def runs_in_bare_repository(path: str) -> bool:
+    """Whether a file is the configuration or a hook of a bare repository, or makes its folder one: git takes a folder
+    with HEAD, objects and refs for a repository wherever it lies."""
+    folder, name = os.path.split(path)
+    if name == "HEAD":
+        return any(os.path.lexists(os.path.join(folder, each)) for each in ("config", "hooks", "objects", "refs"))
+    hooks, is_hook, _ = f"{folder}/".rpartition("/hooks/")
+    if name == "hooks" or name.casefold() in _REPOSITORY_SETTINGS:
+        return _is_repository(folder)
+    return bool(is_hook) and _is_repository(hooks)
+
+
+def _is_repository(folder: str) -> bool:
+    has_head, *has_folders = (os.path.lexists(os.path.join(folder, name)) for name in ("HEAD", "objects", "refs"))
+    return has_head or all(has_folders)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # what types need takes longer to import than all the rest
 _PR_SET_CHILD_SUBREAPER = 36
 _SIGKILL, _SIGPIPE = 9, 13
 _LOOK_EVERY = 0.05
+_DYING_LOOK_EVERY = 0.002
 MAX_ENDING_SECONDS = 10
 MAX_REAPED_AT_ONCE = 1024
 _ABI_WITH_TRUNCATION, _ABI_WITH_SIGNALS = 3, 6
@@ -41,11 +42,24 @@ def main(spec: list[str]) -> None:
     asks_about_signals = confinement == "read_only" and 0 < version < _ABI_WITH_SIGNALS and has_filter
     ours, theirs = _channel() if asks_about_signals else (None, None)
 
+    if _is_runtime_gone():
+        os._exit(128 + _SIGKILL)
+
     def become() -> None:
         _become(_Confined(confinement, version, has_filter, grants, theirs), argv)
 
     # Twice: a command that ends its keeper finds another one behind it.
     _guard(2 * limit, lambda: _guard(limit, become, ours, theirs))
+
+
+def _is_runtime_gone() -> bool:
+    """Whether the input has ended.
+
+    Asked before anything is started: a runtime that was killed after it had forked and before this program ran left no
+    process that its successor could find by its mark. The successor has told the person by now that the command did
+    not end; it must not begin then.
+    """
+    return bool(select.select([0], [], [], 0)[0]) and not os.read(0, 1)
 
 
 def _limit_core_files() -> None:
@@ -215,12 +229,16 @@ def _end_all() -> None:
     """Kill our children until none is left: what a killed process has started comes to us as well."""
     _raise_priority()
     deadline = os.times().elapsed + MAX_ENDING_SECONDS
+    killed: list[int] = []
     while os.times().elapsed < deadline:
         left = children(os.getpid())
         if not left and not _has_children():
             return
         if not _end(left):  # processes of another user
             select.select([], [], [], _LOOK_EVERY)
+        elif left == killed:  # a process may take long to die: one that waits for a disk, or gives back much memory
+            select.select([], [], [], _DYING_LOOK_EVERY)
+        killed = left
         _reap(0)
 
 

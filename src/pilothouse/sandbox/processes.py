@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pilothouse.sandbox.confinement import FREE, Confinement
+from pilothouse.sandbox.locales import reads_utf8
 from pilothouse.sandbox.process_tree import descendants
 
 MARK = "PILOTHOUSE_CALL"
@@ -21,7 +22,7 @@ _PR_SET_DUMPABLE = 4
 
 # Nothing that holds a key: what a program needs to find its home, its language and its tools.
 _PASSED_ON = (
-    *("HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER"),
+    *("HOME", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER"),
     # where version managers find what their programs stand for
     *("ASDF_DATA_DIR", "ASDF_DIR", "CARGO_HOME", "MISE_DATA_DIR", "NODENV_ROOT", "PYENV_ROOT", "RBENV_ROOT"),
     *("RUSTUP_HOME", "VOLTA_HOME"),
@@ -43,8 +44,11 @@ def shell() -> str:
 
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    kept = {name: value for name, value in environment.items() if name in _PASSED_ON or name.startswith("LC_")}
-    return {**kept, "TERM": "dumb", "PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
+    kept = {name: value for name, value in environment.items() if name in _PASSED_ON}
+    locale = {name: value for name, value in environment.items() if name == "LANG" or name.startswith("LC_")}
+    # A command line is judged as UTF-8, and so must the shell read it.
+    locale = {name: value if reads_utf8(value) else "C.UTF-8" for name, value in locale.items()}
+    return {**kept, **locale, "TERM": "dumb", "PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
 
 
 class Running:

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from pilothouse.sandbox.code_files import folded_parts, runs_code
+
 # Who can write these can run code as the person, the next time they open a shell, use git or log in.
 _START_UP = frozenset(
     {
@@ -32,3 +34,9 @@ def is_protected(parts: Sequence[str], writing: bool) -> bool:
 def _holds(parts: Sequence[str], folder: tuple[str, ...]) -> bool:
     size = len(folder)
     return any(tuple(parts[start : start + size]) == folder for start in range(len(parts) - size + 1))
+
+
+def may_run_code(path: str) -> bool:
+    """Whether a file of this path makes programs run code, by the text of the path alone."""
+    parts = folded_parts(path)
+    return runs_code(parts) or is_protected(parts, writing=True)

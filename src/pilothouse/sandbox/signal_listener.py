@@ -17,7 +17,7 @@ import struct
 from pilothouse.sandbox import system_calls
 from pilothouse.sandbox.process_tree import descendants
 
-_RECEIVE, _ANSWER, _IS_VALID = 0xC0502100, 0xC0182101, 0x40082102
+_RECEIVE, _ANSWER, _CHECK = 0xC0502100, 0xC0182101, 0x40082102
 _REQUEST = struct.Struct("=QIIiIQ6Q")  # id, thread, flags, number, architecture, instruction, arguments
 _RESPONSE = struct.Struct("=QqiI")  # id, value, error, flags
 _CONTINUE = 1
@@ -62,8 +62,8 @@ class SignalListener:
         if name == "kill":
             return self._kill(sender, target, arguments[1])
         if name == "tkill" and target != thread:
-            is_valid = fcntl.ioctl(self._fd, _IS_VALID, struct.pack("=Q", cookie)) is not None
-            return _send_to_thread(sender, target, arguments[1]) if is_valid else errno.ESRCH
+            fcntl.ioctl(self._fd, _CHECK, struct.pack("=Q", cookie))  # fails where the sender has ended meanwhile
+            return _send_to_thread(sender, target, arguments[1])
         return None if target in (sender, thread) else errno.EPERM
 
     def _kill(self, sender: int, target: int, number: int) -> int | None:

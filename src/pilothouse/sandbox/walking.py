@@ -23,10 +23,17 @@ from pilothouse.sandbox.workspace import Workspace
 
 ENTRIES_AT_MOST, DEEPEST = 200_000, 100
 IGNORE_FILES = (".gitignore", ".ignore", ".rgignore")  # a later one is asked first, wherever it stands
-_MAX_IGNORE_FILE_BYTES = 256 * 1024
-_MAX_RULES = 2000
+# Of all ignore files that hold in one folder. An ignore file that goes beyond says nothing.
+MAX_IGNORE_BYTES = 128 * 1024
+MAX_RULES = 2000
+MAX_WILDCARDS = 4000
 _MAX_RULE_CHARACTERS = 1000
 _MAX_COMPILED_FILES = 64
+# Of one walk, in characters that a wildcard passes over: a few seconds.
+MAX_RULE_WORK = 1_000_000_000
+_WORK_OF_A_RULE = 10
+_WORK_TO_COMPILE_A_RULE = 20_000
+_WORK_TO_COMPILE_A_WILDCARD = 3_000
 # What takes longer than looking at an entry counts for so many: where a link leads, to read a rule and to ask it.
 _A_LINK_COSTS, _A_RULE_COSTS, _RULES_LIKE_AN_ENTRY = 10, 5, 100
 
@@ -116,8 +123,7 @@ class _Rules:
     """The rules of one ignore file, the last first."""
 
     def __init__(self, text: str) -> None:
-        lines = text.removeprefix("ï»¿").split("\n", _MAX_RULES)[:_MAX_RULES]
-        self.all = [rule for rule in map(_rule, reversed(lines)) if rule]
+        self.all = [rule for rule in map(_rule, reversed(text.removeprefix("ï»¿").split("\n"))) if rule]
         self.size = len(self.all) + len(text) // 1000
         try:
             self._join()
@@ -144,11 +150,28 @@ _compiled = lru_cache(maxsize=_MAX_COMPILED_FILES)(_Rules)  # every walk reads t
 class Ignores:
     """What one ignore file says. `base` is the folder it stands in, as `plain` text below the root."""
 
-    def __init__(self, base: str, name: str, text: str) -> None:
+    def __init__(self, base: str, name: str, text: str, above: "tuple[Ignores, ...]" = ()) -> None:
+        self.path = f"{base}/{name}" if base else name
         self.rank = IGNORE_FILES.index(name)
         self._skip = len(base) + 1 if base else 0
-        self._rules = _compiled(text)
+        self.characters, self.lines, self.wildcards = len(text), text.count("\n") + 1, text.count("*")
+        held = [level for level in above if not level.is_over_limit]
+        self.is_over_limit: bool = (
+            self.characters + sum(level.characters for level in held) > MAX_IGNORE_BYTES
+            or self.lines + sum(level.lines for level in held) > MAX_RULES
+            or self.wildcards + sum(level.wildcards for level in held) > MAX_WILDCARDS
+        )
+        """Whether this file and those above it would cost too much: then it says nothing."""
+        self._rules = _compiled("" if self.is_over_limit else text)
         self.size = self._rules.size
+
+    def work(self, path: str) -> int:
+        """How much it takes to ask for a path, at most."""
+        return 0 if self.is_over_limit else _WORK_OF_A_RULE * self.lines + self.wildcards * len(path)
+
+    def work_to_compile(self) -> int:
+        lines, wildcards = (0, 0) if self.is_over_limit else (self.lines, self.wildcards)
+        return _WORK_TO_COMPILE_A_RULE * lines + _WORK_TO_COMPILE_A_WILDCARD * wildcards
 
     def says(self, path: str, is_folder: bool) -> bool | None:
         """Whether a path is left out; None where nothing is said about it."""
@@ -186,12 +209,13 @@ def plain(name: str) -> str:
 
 def levels_in(dir_fd: int, base: str, above: tuple[Ignores, ...]) -> tuple[Ignores, ...]:
     """What holds in an open folder. A link is no ignore file, as for git."""
-    own = []
+    own: list[Ignores] = []
     for name in IGNORE_FILES:
         with contextlib.suppress(OSError):
             fd = os.open(name, FILE, dir_fd=dir_fd)
             with open(fd, "rb") as file:
-                own.append(Ignores(base, name, (file.read(_MAX_IGNORE_FILE_BYTES) or b"").decode("latin-1")))
+                text = (file.read(MAX_IGNORE_BYTES + 1) or b"").decode("latin-1")
+            own.append(Ignores(base, name, text, (*above, *own)))
     return tuple(sorted(above + tuple(own), key=lambda level: level.rank)) if own else above
 
 
@@ -201,6 +225,29 @@ def is_ignored(levels: tuple[Ignores, ...], path: str, *, is_folder: bool) -> bo
         if (said := level.says(path, is_folder)) is not None:
             return said
     return False
+
+
+class RuleBudget:
+    """How much one walk may spend on ignore rules, whatever the ignore files of the workspace say."""
+
+    def __init__(self) -> None:
+        self.left = MAX_RULE_WORK
+        self.over_limit: list[str] = []
+        """Ignore files that say nothing because they, with those above them, would cost too much."""
+
+    def levels_in(self, dir_fd: int, base: str, above: tuple[Ignores, ...]) -> tuple[Ignores, ...]:
+        levels = levels_in(dir_fd, base, above)
+        if levels is not above:
+            known = set(map(id, above))
+            own = [level for level in levels if id(level) not in known]
+            self.left -= sum(level.work_to_compile() for level in own)
+            self.over_limit += [level.path for level in own if level.is_over_limit]
+        return levels
+
+    def is_ignored(self, levels: tuple[Ignores, ...], path: str, *, is_folder: bool) -> bool:
+        """As `is_ignored`. Once the budget is spent, nothing is ignored."""
+        self.left -= sum(level.work(path) for level in levels)
+        return self.left > 0 and is_ignored(levels, path, is_folder=is_folder)
 
 
 def _size(levels: tuple[Ignores, ...]) -> int:
@@ -235,6 +282,8 @@ class Walk:
         self.left = ENTRIES_AT_MOST
         self.cut = False
         self.ignored = self.unread = 0
+        self.rules = RuleBudget()
+        self.rules.over_limit += [level.path for level in levels or () if level.is_over_limit]
 
     def entries(self, wanted: Matches, stopped: Stopped, depth: int = DEEPEST) -> Generator[Entry, None, None]:
         """Depth first, each folder by name, before what it holds."""
@@ -243,7 +292,7 @@ class Walk:
         stack = [_Frame(os.dup(self._fd), "", plain(self._base), self._levels or ())]
         try:
             self._fill(stack[-1], self.left)
-            while stack and not stopped():
+            while stack and not stopped() and not self._is_spent():
                 frame = stack[-1]
                 entry = next(frame.entries, None)
                 if entry is None:
@@ -275,7 +324,7 @@ class Walk:
         so that a huge one leaves something to those beside it."""
         todo = deque([_Frame(-1, "", plain(self._base), self._levels or ())])
         with contextlib.closing(Way(self._fd)) as way:
-            while todo and most > 0 and not stopped():
+            while todo and most > 0 and not stopped() and not self._is_spent():
                 frame = todo.popleft()
                 known = _size(frame.levels)
                 entries = self._reached(way, frame)
@@ -286,6 +335,8 @@ class Walk:
                 for entry in itertools.islice(entries, room):
                     path, kind = frame.path + entry.name, _kind(entry)
                     most -= each + _A_LINK_COSTS * (kind == "link")
+                    if self._is_spent():
+                        break
                     if entry.name not in past and most >= 0 and self._may_give(frame, path, entry.name, kind):
                         yield Entry(path, kind, entry)
                         if kind == "folder":
@@ -315,13 +366,18 @@ class Walk:
         del entries[most:]
         self.left -= len(entries)
         if self._levels is not None:
-            frame.levels = levels_in(frame.fd, frame.plain[:-1], frame.levels)
+            frame.levels = self.rules.levels_in(frame.fd, frame.plain[:-1], frame.levels)
         frame.entries = iter(sorted(entries, key=lambda entry: entry.name))
+
+    def _is_spent(self) -> bool:
+        """Whether asking ignore rules has taken all that one walk may take."""
+        self.cut = self.cut or self.rules.left <= 0
+        return self.rules.left <= 0
 
     def _may_give(self, frame: _Frame, path: str, name: str, kind: Kind) -> bool:
         if self._levels is not None and name == ".git":
             return False
-        if frame.levels and is_ignored(frame.levels, frame.plain + plain(name), is_folder=kind == "folder"):
+        if frame.levels and self.rules.is_ignored(frame.levels, frame.plain + plain(name), is_folder=kind == "folder"):
             self.ignored += 1
             return False
         if self.workspace.is_protected_here(self._real + path, writing=False):

@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import ToolError
+from pilothouse.file_inspection import real_path
 from pilothouse.sandbox.beneath import open_beneath
-from pilothouse.sandbox.code_files import folded_parts, runs_code
+from pilothouse.sandbox.code_files import folded_parts, runs_code, runs_in_bare_repository
 from pilothouse.sandbox.data_directory import has_data_directory
 from pilothouse.sandbox.file_names import escape, unescape
 from pilothouse.sandbox.placing import as_tool_errors, link_target, make_dirs, replace_file, status_of
@@ -63,7 +64,7 @@ class Workspace:
         mounts: Sequence[Mount] = (),
         others: Sequence[Path] = (),
     ) -> None:
-        self.others = tuple(others)
+        self.others = tuple(Path(os.path.realpath(path)) for path in others)
         """Folders of other users, which confined commands must not read."""
         self.seen = seen if seen is not None else {}
         self.is_writable = True
@@ -72,7 +73,7 @@ class Workspace:
         self._protects_names = True
         self.prefix = ""
         """Stands before a path of this folder where a path of the workspace is expected."""
-        self._also = [_beside(each, private) for each in also if each.path.is_dir()]
+        self._also = [_beside(each, private, others) for each in also if each.path.is_dir()]
         self._mounts = [(each, _mounted(each, private)) for each in mounts if each.folder.is_dir()]
         self.root = Path(os.path.realpath(root))
         self._depth = len(self.root.parts)
@@ -90,9 +91,10 @@ class Workspace:
     def readable(self) -> tuple[str, ...]:
         return (str(self.root), *(str(each.root) for each in self._also), *(str(each.root) for _, each in self._mounts))
 
-    def private(self) -> tuple[str, ...]:
-        """The runtime's own, where it lies inside; the folder's own configuration may be read."""
-        return tuple(str(path) for path in self.runtimes if _is_within(str(path), str(self.root)))
+    def closed(self) -> tuple[str, ...]:
+        """What no confined program reads, wherever it lies: the runtime's own folders and those of other users. The
+        workspace's own configuration may be read."""
+        return tuple(str(path) for path in (*self.runtimes, *self.others))
 
     def writable(self) -> tuple[str, ...]:
         return (str(self.root), *(str(each.root) for each in self._also if each.is_writable))
@@ -196,7 +198,7 @@ class Workspace:
         """Where the workspace itself lies does not matter. Outside of it, the files that start with a shell count too:
         no limit keeps an approved command from them."""
         if _is_within(absolute, str(self.root)):
-            return runs_code(self._parts(absolute))
+            return runs_code(self._parts(absolute)) or runs_in_bare_repository(absolute)
         parts = folded_parts(absolute)
         return runs_code(parts) or is_protected(parts, writing=True)
 
@@ -359,8 +361,9 @@ def _mounted(mount: Mount, private: Sequence[Path]) -> Workspace:
     return folder
 
 
-def _beside(root: Root, private: Sequence[Path]) -> Workspace:
-    workspace = Workspace(root.path, _private_outside(root.path, private))
+def _beside(root: Root, private: Sequence[Path], others: Sequence[Path]) -> Workspace:
+    outside = _private_outside(root.path, others)
+    workspace = Workspace(root.path, _private_outside(root.path, private), others=outside)
     workspace.is_writable = root.writable
     workspace.prefix = f"{workspace.root}/"
     return workspace
@@ -376,14 +379,6 @@ def _has_entries(folder: Path) -> bool:
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         return next(entries, None) is not None
     return False
-
-
-def real_path(path: str | Path) -> str:
-    """Where a path leads now. What is swapped while one looks leads nowhere: whoever opens it finds out."""
-    for _ in range(10):
-        with contextlib.suppress(OSError):
-            return os.path.realpath(path)
-    return os.path.normpath(path)
 
 
 def _is_within(path: str, root: str) -> bool:

@@ -8,25 +8,23 @@ from functools import cached_property
 from pathlib import Path
 
 from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.runner_files import MAX_PATH_CHARACTERS, is_runner, plain_name
+from pilothouse.file_inspection import meanings, real_path
+from pilothouse.sandbox.code_files import may_match_code_file, runs_in_bare_repository
 from pilothouse.sandbox.file_names import escape, unescape
+from pilothouse.sandbox.protected import may_run_code
 from pilothouse.sandbox.shell import Judgement
-from pilothouse.sandbox.workspace import Workspace, real_path
+from pilothouse.sandbox.shell.config_commands import written_setting
+from pilothouse.sandbox.shell.globs import GlobSearch, TooManyEntries
+from pilothouse.sandbox.shell.written_words import WrittenWords, written_words
+from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.artifacts import UPLOADS
+from pilothouse.tools.builtin.entered_folders import entered_folders
+from pilothouse.tools.builtin.harmless_operands import copied, removed_or_sourced
+from pilothouse.tools.builtin.own_scripts import uses_own_writing
 
 MAX_CHECKED_PATHS = 10_000
-_MAX_NAMED_WORDS = 20
-_GIT_RECORDS = frozenset({"add", "commit", "stage"})
-_FILE_WRITERS = frozenset(
-    {
-        *("tee", "cp", "mv", "ln", "install", "rsync", "scp", "dd", "touch", "truncate", "sponge", "split", "csplit"),
-        *("sed", "gsed", "perl", "awk", "gawk", "sort", "yq", "dasel", "patch"),
-        *("ed", "ex", "vi", "vim", "nvim", "nano"),
-        *("mkdir", "rm", "rmdir", "unlink", "shred", "chmod", "chown", "setfacl", "mkfifo", "mknod", "link", "symlink"),
-        *("git", "hg", "tar", "bsdtar", "unzip", "cpio", "pax", "7z", "gzip", "gunzip", "curl", "wget", "openssl"),
-    }
-)
-_ENTERING = frozenset({"cd", "pushd"})
-_FOLDER_OPTION = re.compile(r"-C(?P<short>.*)|--(?:chdir|directory|cwd|prefix|work-tree)(?:=(?P<long>.*))?", re.DOTALL)
+MAX_FOLDERS = 100
 _UPLOADS_VARIABLE = re.compile(r"\$PILOTHOUSE_UPLOADS\b|\$\{PILOTHOUSE_UPLOADS\}")
 _HOME, _TO_END = re.compile(r"~(?=/)|\$HOME\b|\$\{HOME\}"), r"[^\s'\";|&<>()]*"
 
@@ -40,42 +38,160 @@ class CommandLimits:
         self._cwd = cwd
         self._workspace = workspace
         self._in_shell = workspace.without_mounts()
+        self._real_folders: dict[str, str] = {}
 
     def broken(self) -> Reason | None:
         """The hard limit of a file that the line plainly writes to, and of one of the runtime's own that it plainly
         names: keys are in there."""
         named, written = self._named(), self._written
-        if len(self._folders) * (len(named) + len(written)) > MAX_CHECKED_PATHS:
+        folders = self._folders
+        paths = len(folders) * (len(named) + len(written))
+        if len(folders) > MAX_FOLDERS or paths > MAX_CHECKED_PATHS:
             detail = "it names too many folders and files to check; split it into several commands"
             return Reason(Code.INVALID_ARGUMENTS, {"tool": "execute", "detail": detail})
-        for folder in self._folders:
-            for word in written:
-                found = self._limit_of(os.path.join(folder, escape(word)), writing=True)
-                if found is not None and found.code in (Code.PROTECTED_PATH, Code.UPLOAD_READ_ONLY):
-                    return Reason(found.code, {"path": word})
+        for folder in folders:
+            for word in (word for word in written if word not in self._left_alone and word not in self._copied):
+                for path in self._meanings(folder, word):
+                    found = self._limit_of(path, writing=True)
+                    if found is not None and found.code in (Code.PROTECTED_PATH, Code.UPLOAD_READ_ONLY):
+                        return Reason(found.code, {"path": word})
             for word in named:
-                if self._is_runtimes_own(os.path.join(folder, escape(word))):
+                if any(map(self._is_runtimes_own, self._meanings(folder, word))):
                     return Reason(Code.PROTECTED_PATH, {"path": word})
         return None
 
     def asking(self) -> Reason | None:
-        """Why only a person can let the line run: it plainly writes to a file that makes programs run code. A linter
-        that is given its configuration, or git that records such a file, does not write to it."""
+        """Why only a person can let the line run: a file that makes programs run code can be read in it, and not only
+        as what a command reads, records or checks; or the line is too much to be checked."""
         if self._judgement.strict:
             return None
-        commands = self._judgement.commands
-        writing = {word for words in commands if _writes_files(words) for word in _with_values(words)}
-        others = {word for words in commands if not _writes_files(words) for word in _with_values(words)}
-        if ">" in self._command:  # what a program prints may go into the same file
-            others.clear()
-        for folder in self._folders:
-            for word in self._written:
-                if "\0" in word or (word in others and word not in writing):
-                    continue
-                found = self._in_shell.ask(os.path.join(folder, escape(word)))
-                if found is not None and found.code is Code.RUNS_CODE:
-                    return Reason(Code.RUNS_CODE, {"path": word})
-        return None
+        found = next(self._code_files(), None)
+        if found is not None:
+            return Reason(Code.RUNS_CODE, {"path": found})
+        return None if self._is_checked() else Reason(Code.COMMAND_NOT_CHECKED)
+
+    def shown_code_files(self) -> frozenset[str]:
+        """The paths of files which make programs run code and that anybody who reads the line sees."""
+        lines = filter(self._follows_links, self._expanded)
+        words = [word for line in lines for word in line.words if self._is_name(word)]
+        settings = filter(None, map(written_setting, self._judgement.commands))
+        paths = (
+            path for word in (*words, *settings) for folder in self._folders for path in self._meanings(folder, word)
+        )
+        shown = (os.path.relpath(self._place(path), self._workspace.root) for path in paths)
+        return frozenset(escape(path) for path in shown if may_run_code(path))
+
+    def _is_checked(self) -> bool:
+        """Whether no bound was met: what lies beyond one may be any file."""
+        if not self._judgement.is_complete or self._matches is None:
+            return False
+        return all(line.is_complete and self._follows_links(line) for line in self._expanded) and self._enters_texts
+
+    def _follows_links(self, line: WrittenWords) -> bool:
+        return len(line.words) * len(self._folders) <= MAX_CHECKED_PATHS
+
+    def _code_files(self) -> Iterator[str]:
+        """The files which make programs run code, as the line names them."""
+        yield from filter(None, map(written_setting, self._judgement.commands))
+        yield from filter(self._is_protected, self._copied)
+        for line in self._expanded:
+            words = line.words
+            if not self._follows_links(line):
+                words = tuple(filter(may_run_code, words))
+            for word in words:
+                if self._is_name(word) and any(self._is_code_file(folder, word) for folder in self._folders):
+                    yield word
+            for pattern in line.patterns:
+                if may_match_code_file(pattern):
+                    yield pattern
+            yield from filter(self._is_code_file_in_text, line.fragments)
+        for folder, path in self._matches or ():
+            if self._may_be_code_file(folder, path) and self._is_code_file(folder, path):
+                yield escape(path)
+
+    def _is_code_file_in_text(self, word: str) -> bool:
+        """Of the many words in texts, only what looks like a path is looked up in the folders that the line enters."""
+        looks_like_path = "/" in word or "." in word
+        paths = ((folder, os.path.join(folder, word) if looks_like_path else word) for folder in self._text_folders)
+        return any(may_run_code(path) and self._is_code_file(folder, word) for folder, path in paths)
+
+    @property
+    def _text_folders(self) -> list[str]:
+        return self._folders if self._enters_texts else self._folders[:1]
+
+    @cached_property
+    def _enters_texts(self) -> bool:
+        """Whether the words in texts are looked up in every folder that the line enters."""
+        fragments = sum(len(line.fragments) for line in self._expanded)
+        return len(self._folders) == 1 or fragments * len(self._folders) <= MAX_CHECKED_PATHS
+
+    @cached_property
+    def _expanded(self) -> list[WrittenWords]:
+        judgement = self._judgement
+        is_plain, keeps_written = not judgement.is_doubtful, uses_own_writing(judgement)
+        return [written_words(line, is_plain=is_plain, keeps_written=keeps_written) for line in judgement.lines]
+
+    def _is_name(self, word: str) -> bool:
+        """Whether a word may name a file: keywords of the shell, programs, and what runners are told to do (`npm test`)
+        are words, too, and would count in a folder of files that run code."""
+        if "\0" in word or len(word) > MAX_PATH_CHARACTERS:
+            return False
+        return "." in word or "/" in word or word in self._plain_names
+
+    @cached_property
+    def _left_alone(self) -> frozenset[str]:
+        return removed_or_sourced(self._judgement)
+
+    @cached_property
+    def _copied(self) -> frozenset[str]:
+        """What is only read to be copied is not refused. Protected files may hold keys: copying them asks."""
+        return copied(self._judgement)
+
+    def _is_protected(self, word: str) -> bool:
+        limits = (
+            self._limit_of(path, writing=True) for folder in self._folders for path in self._meanings(folder, word)
+        )
+        return any(limit is not None and limit.code is Code.PROTECTED_PATH for limit in limits)
+
+    @cached_property
+    def _plain_names(self) -> set[str]:
+        return {word for program, word in self._judgement.writers if not _is_task(program, word)}
+
+    def _is_code_file(self, folder: str, word: str) -> bool:
+        for path in self._meanings(folder, word):
+            reason = self._in_shell.ask(path)
+            if reason is not None and reason.code is Code.RUNS_CODE:
+                return True
+            if not _is_repository(path) and may_run_code(path):
+                limit = self._in_shell.limit(path, writing=True)
+                if limit is not None and limit.code is Code.PROTECTED_PATH:
+                    return True
+        return False
+
+    def _may_be_code_file(self, folder: str, path: str) -> bool:
+        """A quick look at one of many matches: where their folder leads is looked up once."""
+        place = os.path.join(self._place(folder), path)
+        parent, name = os.path.split(place)
+        if parent not in self._real_folders:
+            self._real_folders[parent] = real_path(parent)
+        real = os.path.join(self._real_folders[parent], name)
+        is_listed = any(map(may_run_code, {place, real}))
+        return is_listed or name == ".." or os.path.islink(place) or runs_in_bare_repository(real)
+
+    @cached_property
+    def _matches(self) -> list[tuple[str, str]] | None:
+        """The files that the patterns of the line name now, each with the folder that its path starts from. None where
+        there is too much to look at."""
+        search, patterns = GlobSearch(), [pattern for line in self._expanded for pattern in line.patterns]
+        try:
+            return [
+                (folder, path)
+                for pattern in map(os.path.expanduser, dict.fromkeys(patterns))
+                for folder in (self._folders[:1] if os.path.isabs(pattern) else self._folders)
+                for path in search.paths(self._place(folder), pattern)
+            ]
+        except TooManyEntries:
+            return None
 
     @cached_property
     def _written(self) -> tuple[str, ...]:
@@ -85,15 +201,34 @@ class CommandLimits:
 
     @cached_property
     def _folders(self) -> list[str]:
-        """Where the words of the line may be meant: where it begins, and where it plainly goes."""
-        entered = [folder for words in self._judgement.commands for folder in _entered(words)]
-        return list(dict.fromkeys((self._cwd, *(os.path.join(self._cwd, escape(each)) for each in entered))))
+        """Where the words of the line may be meant: where it begins, and where it plainly goes, one step after the
+        other, in whichever order. Of the further steps, only folders that exist count."""
+        entered = dict.fromkeys(folder for words in self._judgement.commands for folder in entered_folders(words))
+        folders, places = [self._cwd], {self._place(self._cwd)}
+        for folder, word in ((folder, word) for folder in folders for word in entered):  # it grows meanwhile
+            for path in self._meanings(folder, word):
+                place = self._place(path)
+                if place not in places and (folder == self._cwd or os.path.isdir(place)):
+                    folders.append(path)
+                    places.add(place)
+            if len(folders) > MAX_FOLDERS:
+                break
+        return folders
+
+    def _place(self, path: str) -> str:
+        return os.path.normpath(self._workspace.root / unescape(path))
+
+    def _meanings(self, folder: str, word: str) -> tuple[str, ...]:
+        """The paths that a word may mean in a folder, in the notation of `file_names`."""
+        path = os.path.join(folder, escape(word))
+        if ".." not in path.split("/"):
+            return (path,)
+        return (os.path.normpath(path), *map(escape, meanings(str(self._workspace.root), unescape(path))))
 
     def _named(self) -> set[str]:
         """The words of the line that may be paths, and what stands in it as a path of the runtime's own."""
         judgement, workspace = self._judgement, self._workspace
-        words = {word for each in judgement.commands for word in each[1:_MAX_NAMED_WORDS]}
-        words |= {*judgement.read, *judgement.named[:_MAX_NAMED_WORDS]}
+        words = {word for each in judgement.commands for word in each[1:]} | {*judgement.read, *judgement.named}
         text = _HOME.sub(lambda _: os.path.expanduser("~"), self._command)
         text = _UPLOADS_VARIABLE.sub(lambda _: str(workspace.mounted(UPLOADS) or "/"), text)
         return words | {
@@ -112,23 +247,11 @@ class CommandLimits:
         return any(real == each or each in real.parents for each in self._workspace.runtimes)
 
 
-def _entered(words: tuple[str, ...]) -> Iterator[str]:
-    """The folders that a command goes to, or that it is told to work in."""
-    if words and words[0] in _ENTERING:
-        yield from words[1:2]
-    for word, following in zip(words, (*words[1:], ""), strict=True):
-        if (option := _FOLDER_OPTION.fullmatch(word)) is not None:
-            yield option["short"] or option["long"] or following
+def _is_task(program: str, word: str) -> bool:
+    """Whether a program takes a word for something to do; HEAD is the name of a commit for git."""
+    return word == "HEAD" if plain_name(program) == "git" else is_runner(program)
 
 
-def _writes_files(words: tuple[str, ...]) -> bool:
-    """Whether a command is there to change the files that it names, itself or by what it starts (`xargs cp`)."""
-    if words[:1] == ("git",) and not _GIT_RECORDS.isdisjoint(words[1:2]):
-        return False
-    return any(os.path.basename(word) in _FILE_WRITERS for word in words)
-
-
-def _with_values(words: tuple[str, ...]) -> Iterator[str]:
-    """The words of a command, and what stands behind `=` in them."""
-    for word in words:
-        yield from (word, *word.split("=")[1:])
+def _is_repository(path: str) -> bool:
+    """Whether this is a `.git` itself: named to be left out much more often than to be written."""
+    return os.path.basename(path.rstrip("/")) == ".git"

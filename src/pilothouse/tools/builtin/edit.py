@@ -11,6 +11,7 @@ from msgspec import Meta
 from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
+from pilothouse.domain.hidden_characters import exact_line
 from pilothouse.sandbox.entries import Entries
 from pilothouse.sandbox.workspace import ABSENT, Workspace
 from pilothouse.tools.artifacts import ArtifactStore
@@ -34,7 +35,7 @@ from pilothouse.tools.text_encoding import (
     named_encoding,
 )
 from pilothouse.tools.threads import in_thread
-from pilothouse.tools.undo.changes import ChangedFile, ChangeEntry
+from pilothouse.tools.undo.changes import WRITE, ChangedFile, ChangeEntry
 
 MAX_EDITS = 500
 NOT_WHOLE = "not shown whole"
@@ -75,6 +76,7 @@ class WriteFile:
     category: Category = "file_system"
     effect: Effect = "mutating"
     parameters = WriteFileArguments
+    content_arguments = frozenset({"content"})
 
     async def prepare(self, arguments: WriteFileArguments, workspace: Workspace) -> Prepared:
         prepared: Prepared = await in_thread(_prepare_write, arguments, workspace)
@@ -168,6 +170,7 @@ class EditFile:
     category: Category = "file_system"
     effect: Effect = "mutating"
     parameters = EditFileArguments
+    content_arguments = frozenset({"old_text", "new_text"})
 
     async def prepare(self, arguments: EditFileArguments, workspace: Workspace) -> Prepared:
         prepared: Prepared = await in_thread(_prepare_edit, arguments, workspace)
@@ -262,7 +265,7 @@ def _keep(job: Job, artifacts: ArtifactStore, path: str, data: bytes) -> None:
     real = job.workspace.touched(path)[-1]
     file = ChangedFile(real, before=held, after=hashlib.sha256(data).hexdigest(), mode=mode)
     folders = _missing_folders(job.workspace, real) if before is None else ()
-    entry = ChangeEntry(call=job.call_id, tool="write", files=(file,), made_folders=folders)
+    entry = ChangeEntry(call=job.call_id, tool=WRITE, files=(file,), made_folders=folders)
     try:
         artifacts.changes.add(entry, [before])
     except OSError as error:  # a change that could not be undone is not made
@@ -285,18 +288,18 @@ def diff(path: str, before: str, after: str, encoding: str = UTF_8.name) -> tupl
     if all(0 < text.count("\n") == text.count("\r\n") for text in (before, after)):
         # A return that stays everywhere is no news.
         before, after = before.replace("\r\n", "\n"), after.replace("\r\n", "\n")
-    old, new = _lines(before), _lines(after)
+    old, new, name = _lines(before), _lines(after), exact_line(path)
     if len(old) * len(new) > _COMPARED_AT_MOST:
-        lines = [f"{path}: {len(old)} lines become {len(new)}, too many to compare. They will be:", *new]
+        lines = [f"{name}: {len(old):,} lines become {len(new):,}, too many to compare. They will be:", *new]
     else:
-        lines = list(difflib.unified_diff(old, new, fromfile=path, tofile=path, lineterm="", n=3))
+        lines = list(difflib.unified_diff(old, new, fromfile=name, tofile=name, lineterm="", n=3))
     if lines and encoding != UTF_8.name:
         lines.insert(0, f"encoding: {encoding}")
     text = "\n".join(lines)
     if len(text) <= _PREVIEW:
         return text, True
     half = _PREVIEW // 2
-    return f"{text[:half]}\n[… {len(text) - 2 * half} characters are not shown …]\n{text[-half:]}", False
+    return f"{text[:half]}\n[… {len(text) - 2 * half:,} characters are not shown …]\n{text[-half:]}", False
 
 
 def _lines(text: str) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from pilothouse.domain.calls import Effect
-from pilothouse.domain.codes import Code
+from pilothouse.domain.codes import Code, say
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.exit_status import describe_exit
 from pilothouse.domain.lines import CommandLine
@@ -25,7 +25,7 @@ from pilothouse.sandbox.shell import Judgement, judge
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.artifacts import UPLOADS
 from pilothouse.tools.base import Arguments, Category, Job, PathText, Prepared, ToolOutput
-from pilothouse.tools.builtin.command_files import CommandFiles, inspect_files
+from pilothouse.tools.builtin.command_files import NO_WRITES, CommandFiles, RoundWrites, inspect_files, round_writes
 from pilothouse.tools.builtin.command_limits import CommandLimits
 from pilothouse.tools.results import Output
 from pilothouse.tools.threads import in_thread
@@ -37,9 +37,14 @@ _HAS_PROC = Path("/proc/self/fd").is_dir()
 MAX_COMMAND_CHARACTERS = 100_000
 _REFUSED = (
     "[This command ran where nothing can be written, no connection be made, no process outside be reached, and of "
-    "files only the workspace and the system be read: the kernel refused what it tried beyond that.]"
+    "files only the workspace and the system be read: the kernel refused what it tried beyond that. No approval opens "
+    "more to it; a person can add folders to read ([[roots]] in config.toml) or switch to supervised or agent.]"
 )
 _INCOMPLETE = "the kernel's sandbox is not complete here; these promises are not kept: {promises}"
+_GIT_SETTINGS = ("~/.gitconfig", "~/.config/git/config")
+_WITHOUT_GIT_SETTINGS = (
+    "git ran without the person's own settings (such as ~/.gitconfig), which this sandbox does not read"
+)
 _REFUSED_OUTSIDE = "[This command ran where only the workspace can be written: the kernel refused a write outside it.]"
 
 
@@ -83,7 +88,7 @@ class Execute:
         files = None
         if limit is None:
             with in_shell.directory(arguments.cwd) as fd:
-                files = self._files(judgement, arguments.cwd, in_shell, fd)
+                files = self._files(judgement, arguments.cwd, in_shell, fd, NO_WRITES)
         return Prepared(
             effect="read_only" if self._only_reads(judgement) else "mutating",
             limit=limit,
@@ -109,12 +114,15 @@ class Execute:
             return CommandLine(commands=line.commands, hidden=line.hidden)
         return line
 
-    def _files(self, judgement: Judgement, cwd: str, workspace: Workspace, fd: int) -> CommandFiles:
+    def _files(
+        self, judgement: Judgement, cwd: str, workspace: Workspace, fd: int, writes: RoundWrites
+    ) -> CommandFiles:
         """`fd` is the open working directory: what its path leads to may change."""
         place = os.fstat(fd)
-        start = os.path.join(workspace.root, unescape(cwd))
+        start = os.path.join(workspace.root, unescape(cwd)).removesuffix("/.")
         runs_by_itself = self._only_reads(judgement)
-        return inspect_files(judgement, start, place, self._environment.get("PATH"), runs_by_itself=runs_by_itself)
+        path = self._environment.get("PATH")
+        return inspect_files(judgement, start, place, path, runs_by_itself=runs_by_itself, writes=writes)
 
     async def run(self, arguments: ExecuteArguments, job: Job) -> ToolOutput:
         _check_text(arguments.command)
@@ -128,17 +136,21 @@ class Execute:
             if job.artifacts is None:
                 return await self._in_shell(arguments, judgement, job, temporary)
             recorder = CommandRecorder(job.artifacts, job.workspace, job.call_id, self.name)
+            shown: frozenset[str] = await in_thread(_shown_code_files, arguments, judgement, job)
             try:
                 await recorder.begin(job.tell)
             except OSError as error:  # a command whose changes could not be undone is not run
                 detail = error.strerror or str(error)
                 raise ToolError(Code.CHANGE_NOT_KEPT, path=str(job.workspace.root), detail=detail) from error
-            remark = None
             try:
                 result = await self._in_shell(arguments, judgement, job, temporary)
             finally:
-                remark = await recorder.finish()
-            return result.with_remark(remark) if remark is not None else result
+                report = await recorder.finish(shown)
+                if report.code_files is not None:
+                    job.remark(report.code_files)
+            for reason in filter(None, report):
+                result = result.with_remark(say(reason))
+            return result
 
     async def _in_shell(
         self, arguments: ExecuteArguments, judgement: Judgement, job: Job, temporary: str | None
@@ -154,7 +166,8 @@ class Execute:
         in_shell = job.workspace.without_mounts()
         with in_shell.directory(arguments.cwd) as fd:
             if job.basis is not None:  # compared last: all that was done before the start takes time
-                files: CommandFiles = await in_thread(self._files, judgement, arguments.cwd, in_shell, fd)
+                writes = await in_thread(_earlier_writes, job)
+                files: CommandFiles = await in_thread(self._files, judgement, arguments.cwd, in_shell, fd, writes)
                 if files.basis != job.basis:
                     raise ToolError(Code.COMMAND_FILES_CHANGED, command=arguments.command)
             # Through the open directory: what the path names may change, what was checked does not.
@@ -178,12 +191,14 @@ class Execute:
             output.close()
         status = running.process.returncode
         said = ToolOutput(_told(output, status, confined), exit_status=status)
+        if confined.kind == "read_only" and await in_thread(_is_git_remark_due, judgement, job):
+            said = said.with_remark(_WITHOUT_GIT_SETTINGS)
         if not job.confined or self._kernel.is_complete:
             return said
         return said.with_remark(_INCOMPLETE.format(promises=", ".join(self._kernel.broken)))
 
     def _confinement(self, job: Job, temporary: str | None) -> Confinement:
-        private = [str(path) for path in (*job.workspace.runtimes, *job.workspace.others)]
+        private = job.workspace.closed()
         if job.confined:
             return confinement.only_reading(job.workspace.readable(), self._environment, private, self._kernel)
         if self._sandbox == "workspace":
@@ -193,6 +208,30 @@ class Execute:
             writable = [*job.workspace.writable(), *([temporary] if temporary is not None else [])]
             return confinement.writing_beneath(writable, job.workspace.readable(), private, self._kernel)
         return confinement.FREE
+
+
+def _is_git_remark_due(judgement: Judgement, job: Job) -> bool:
+    """Once in a conversation, where the person has settings."""
+    if not any(map(os.path.exists, map(os.path.expanduser, _GIT_SETTINGS))):
+        return False
+    runs_git = any(os.path.basename(words[0]) == "git" for words in judgement.commands if words)
+    with contextlib.suppress(OSError):
+        return runs_git and job.artifacts is not None and job.artifacts.tell_once("git-settings")
+    return False
+
+
+def _shown_code_files(arguments: ExecuteArguments, judgement: Judgement, job: Job) -> frozenset[str]:
+    """The files that run code which a person saw in the command before they approved it: others have no basis."""
+    if job.basis is None:
+        return frozenset()
+    return CommandLimits(arguments.command, judgement, arguments.cwd, job.workspace).shown_code_files()
+
+
+def _earlier_writes(job: Job) -> RoundWrites:
+    if job.artifacts is None or not job.shown_before:
+        return NO_WRITES
+    entries = (entry for entry in job.artifacts.changes.entries() if entry.call in job.shown_before)
+    return round_writes(entries, str(job.workspace.root))
 
 
 def _check_text(command: str) -> None:

@@ -13,9 +13,10 @@ _UNREAD = "[some files could not be read]"
 
 # What the programs print. A file that turns out to be binary in the middle is told in between; the empty end of a file
 # that does not end in a line end has no column.
-_BINARY = rb"(?:[^\0\n]*: (?:WARNING: stopped searching binary|binary file matches)[^\n]*\n)*"
+# Names of files stand in these lines and may hold the same words: a line is read in one way only, and no record is one.
+_BINARY = rb"(?:[^\0\n]*: (?:WARNING: stopped searching binary|binary file matches)[^\0\n]*+\n)*+"
 _RECORD = re.compile(_BINARY + rb"\./([^\0]+)\0(\d+)\0(?:(\d+)\0)?([^\0\n]*)\n")
-_END = re.compile(_BINARY + rb"\n(?:[^\0\n]+\n)*?(\d+) files searched\n")
+_END = re.compile(_BINARY + rb"\n(?:[^\0\n]++\n)*?(\d+) files searched\n")
 
 
 class Answer:

@@ -23,6 +23,7 @@ from pilothouse.tools.threads import until_cancelled
 
 LISTED_AT_MOST = 1000
 _FOUND_AT_MOST = 1000
+_IGNORE_FILES_NAMED = 3
 MARKS = {"folder": "/", "link": "@", "file": "", "other": ""}
 
 
@@ -51,6 +52,7 @@ class ListDirectory:
 def _listing(workspace: Workspace, path: str, depth: int, stopped: Callable[[], bool]) -> str:
     listed: dict[str, walking.Kind] = {}
     ignored = 0
+    told: list[str] = []
     with _open_folders(workspace, path) as places:
         for place in places:
             walk = walking.Walk(place.workspace, place.fd, place.real, place.levels if depth > 1 else None)
@@ -63,6 +65,7 @@ def _listing(workspace: Workspace, path: str, depth: int, stopped: Callable[[], 
                     listed[above + entry.path] = entry.kind
             entries.close()
             ignored += walk.ignored
+            told += over_limit(walk)
     if len(places) > 1:
         listed = dict(sorted(listed.items(), key=lambda one: one[0].split("/")))
     lines = [printable(name) + MARKS[kind] for name, kind in listed.items()]
@@ -70,6 +73,7 @@ def _listing(workspace: Workspace, path: str, depth: int, stopped: Callable[[], 
         lines[LISTED_AT_MOST:] = [f"[cut: only the first {LISTED_AT_MOST} entries are shown; glob finds files by name]"]
     if ignored:
         lines.append(f"[{ignored} ignored entries left out]")
+    lines += told
     return "\n".join(lines) or "[empty]"
 
 
@@ -125,10 +129,23 @@ def notes(walk: walking.Walk) -> list[str]:
     """What a walk did not see, as lines."""
     said = []
     if walk.cut:
-        said.append(f"[cut: more than {walking.ENTRIES_AT_MOST} entries, or too deep; give a path below this one]")
+        said.append(
+            f"[cut: more than {walking.ENTRIES_AT_MOST} entries, too deep, or ignore files that take too long to "
+            "apply; give a path below this one]"
+        )
+    said += over_limit(walk)
     if walk.unread:
         said.append(f"[{walk.unread} folders could not be opened]")
     return said
+
+
+def over_limit(walk: walking.Walk) -> list[str]:
+    """Which ignore files were not applied, as lines."""
+    paths = list(dict.fromkeys(walk.rules.over_limit))
+    shown = ", ".join(printable(os.fsdecode(path.encode("latin-1"))) for path in paths[:_IGNORE_FILES_NAMED])
+    more = f" and {len(paths) - _IGNORE_FILES_NAMED} more" if len(paths) > _IGNORE_FILES_NAMED else ""
+    limits = f"{walking.MAX_RULES} rules, {walking.MAX_WILDCARDS} wildcards, {walking.MAX_IGNORE_BYTES // 1024} kB"
+    return [f"[ignore files not applied, over the limit of {limits}: {shown}{more}]"] if paths else []
 
 
 # opening what is to be searched

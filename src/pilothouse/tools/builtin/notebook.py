@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
+from pilothouse.domain.json_size import has_more_values
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import Arguments, Category, Job, PathText, Prepared
 from pilothouse.tools.builtin.byte_edits import has_windows_ends, with_windows_ends
@@ -20,6 +21,7 @@ _INDENT = re.compile(r"\A\s*\{\r?\n( +|\t+)")
 _SPACE = re.compile(r"[ \t\r\n]*")
 _ESCAPED = re.compile(r"\\u[0-9a-fA-F]{4}")
 _VALUES = json.JSONDecoder()
+_MAX_VALUES = 1_000_000
 Kind = Literal["code", "markdown", "raw"]
 Action = Literal["replace", "insert", "delete"]
 
@@ -41,6 +43,7 @@ class NotebookEdit:
     category: Category = "file_system"
     effect: Effect = "mutating"
     parameters = NotebookEditArguments
+    content_arguments = frozenset({"source"})
 
     async def prepare(self, arguments: NotebookEditArguments, workspace: Workspace) -> Prepared:
         prepared: Prepared = await in_thread(_prepare, arguments, workspace)
@@ -75,6 +78,8 @@ def _read(workspace: Workspace, path: str) -> tuple[str, Encoding, str]:
     """Notebooks are UTF-8, by their format. Raises: ToolError."""
     present = read_present(workspace, path)
     encoding = Encoding("utf-8", codecs.BOM_UTF8 if present.data.startswith(codecs.BOM_UTF8) else b"")
+    if has_more_values(present.data, _MAX_VALUES):
+        raise ToolError(Code.INVALID_NOTEBOOK, path=path, detail=f"it holds more than {_MAX_VALUES} values")
     try:
         return present.data[len(encoding.bom) :].decode(), encoding, present.basis
     except UnicodeDecodeError as error:

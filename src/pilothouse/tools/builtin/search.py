@@ -36,7 +36,7 @@ _SECONDS_FOR_OTHER_ENCODINGS = 4.0
 _MAX_LISTED_BYTES = 16 * 1024 * 1024
 _READ_BYTES = 16 * 1024
 # One that ripgrep reads as we do; what it narrows is still narrowed by ours.
-_PLAIN_GLOB = re.compile(r"[\w.*-]*(?:\{\w+(?:,\w+)+\})?", re.ASCII)
+_PLAIN_GLOB = re.compile(r"[\w.*-]*(?:\{\w++(?:,\w++)++\})?", re.ASCII)
 
 _FILES = (
     *("--no-config", "--hidden", "--no-require-git", "--no-ignore-global", "--no-ignore-exclude", "--glob=!.git"),
@@ -141,16 +141,16 @@ def find_ripgrep() -> str | None:
 
 
 def _without_private(place: listing.Place) -> list[str]:
-    """Flags that keep ripgrep out of the runtime's own folders."""
-    inside = [path for path in place.workspace.private() if path.startswith(f"{place.real}/")]
+    """Flags that keep ripgrep out of the folders that are closed to it."""
+    inside = [path for path in place.workspace.closed() if path.startswith(f"{place.real}/")]
     names = [re.sub(r"([\\*?\[\]{}!])", r"\\\1", os.path.relpath(path, place.real)) for path in inside]
     return [f"--glob=!/{name}" for name in names]
 
 
 async def _shut_in(program: Sequence[str], place: listing.Place) -> Confinement:
-    """What is swapped for a link while it walks leads nowhere outside, nor to what is the runtime's own."""
-    private = [str(path) for path in place.workspace.runtimes]
-    return await until_cancelled(lambda _: confinement.reading_with(program, [str(place.workspace.root)], private))
+    """What is swapped for a link while it walks leads nowhere outside, nor to what is closed."""
+    root, closed = str(place.workspace.root), place.workspace.closed()
+    return await until_cancelled(lambda _: confinement.reading_with(program, [root], closed))
 
 
 async def _by_scan(arguments: GrepArguments, answer: Answer, job: Job) -> None:
