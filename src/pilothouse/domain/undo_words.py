@@ -9,6 +9,11 @@ UNDO_WORDS: Mapping[Code, tuple[str, str]] = {
         "The agent has made no change here that is left to undo.",
         "这里没有可以撤销的智能体修改。",
     ),
+    Code.CHANGE_UNDONE: (
+        "The person has undone your last change of files. These are again as they were before it: {paths}. Read them "
+        "before you go on from what you wrote.",
+        "用户撤销了你最近的文件修改。以下文件已恢复到修改之前：{paths}。继续之前请重新读取。",
+    ),
     Code.UNDO_REFUSED: (
         "Not undone: {paths} changed after the agent's own change. Nothing was touched.",
         "未撤销：{paths} 在智能体修改之后又被改动。没有改动任何内容。",
@@ -95,9 +100,9 @@ UNDO_WORDS: Mapping[Code, tuple[str, str]] = {
     ),
     Code.GIT_MOVED: (
         "The branch {branch} in {repository} moved from {before} to {after}; undo leaves commits as they are. To take"
-        " them back and keep the files: git reset --soft {before}.",
+        " them back and keep the files: git reset {before}.",
         "{repository} 中的分支 {branch} 从 {before} 移到了 {after}；撤销不改变提交。要撤回提交并保留文件："
-        "git reset --soft {before}。",
+        "git reset {before}。",
     ),
     Code.GIT_REFERENCES: (
         "Branches, tags or stashes in {repository} changed and stay as they are: {names}.",

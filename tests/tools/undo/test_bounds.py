@@ -98,7 +98,7 @@ def test_a_baseline_keeps_the_nearest_files_within_its_budget_and_says_so(tmp_pa
     assert before.is_cut
     (root / "near").write_bytes(b"new")
     (root / "deep" / "er" / "far").write_bytes(b"new")
-    entry, _ = compare(before, cache.take(never, before), workspace, "call", "execute", limits)
+    entry, *_ = compare(before, cache.take(never, before), workspace, "call", "execute", limits)
     assert entry is not None
     assert [file.path for file in entry.files] == ["near"]
     assert [(reason.code, reason.params["paths"]) for reason in entry.left] == [(Code.UNDO_OVER_BUDGET, "deep/er/far")]
@@ -159,7 +159,7 @@ def test_a_change_of_the_same_size_within_the_same_tick_is_noticed(tmp_path: Pat
     before.files["a"] = before.files["a"]._replace(
         stat=before.files["a"].stat._replace(ctime_ns=path.stat().st_ctime_ns)
     )
-    entry, _ = compare(before, cache.take(never, before), workspace, "call", "execute", UndoLimits())
+    entry, *_ = compare(before, cache.take(never, before), workspace, "call", "execute", UndoLimits())
     assert entry is not None
     assert [file.path for file in entry.files] == ["a"]
 
@@ -241,7 +241,7 @@ def test_a_change_among_100_000_files_is_undone(tmp_path: Path) -> None:
     assert not before.is_cut
     shutil.rmtree(root / "d7")
     (root / "d999" / "f99").write_bytes(b"new")
-    entry, kept = compare(before, cache.take(never, before), workspace, "call", "execute", limits)
+    entry, kept, _ = compare(before, cache.take(never, before), workspace, "call", "execute", limits)
     assert entry is not None
     log.add(entry, (before.content(file) if file is not None else None for file in kept))
     assert len(undo_last(log, workspace).paths) == 101
@@ -275,7 +275,7 @@ def test_names_that_are_not_utf_8_stop_neither_a_look_nor_its_index(tmp_path: Pa
     assert sorted(before.git) == ["", "inner\\xe9"]
     assert before.git[""].references == {"refs/heads/caf\\xe9": "0" * 40}
     (root / os.fsdecode(b"\xff.txt")).write_bytes(b"two")
-    entry, _ = compare(before, cache.take(never, before), Workspace(root), "call", "execute", UndoLimits())
+    entry, *_ = compare(before, cache.take(never, before), Workspace(root), "call", "execute", UndoLimits())
     assert entry is not None
     assert [file.path for file in entry.files] == ["\\xff.txt"]
     (index,) = (tmp_path / "cache").glob("*/index")
@@ -292,7 +292,7 @@ def test_a_folder_that_a_command_closed_is_told_and_blocks_no_undo(tmp_path: Pat
     before = cache.take(never)
     (root / "closed").chmod(0)
     try:
-        entry, _ = compare(before, cache.take(never, before), workspace, "call", "execute", limits)
+        entry, *_ = compare(before, cache.take(never, before), workspace, "call", "execute", limits)
     finally:
         (root / "closed").chmod(0o755)
     assert entry is not None
@@ -312,7 +312,7 @@ def test_a_workspace_that_looks_like_a_data_directory_is_covered(tmp_path: Path)
     (root / "src" / "contexts").mkdir()
     (root / "src" / "lock").write_bytes(b"")
     (root / "src" / "hidden.py").write_bytes(b"new")
-    entry, _ = compare(before, cache.take(never, before), workspace, "call", "execute", limits)
+    entry, *_ = compare(before, cache.take(never, before), workspace, "call", "execute", limits)
     assert entry is not None
     assert [file.path for file in entry.files] == ["src/a.py"]
     assert [(reason.code, reason.params["paths"]) for reason in entry.left] == [(Code.UNDO_UNSEEN, "src")]

@@ -9,7 +9,7 @@ import pytest
 from pilothouse.domain.codes import Code, Language, Reason, say, say_all
 from pilothouse.domain.errors import Conflict
 from pilothouse.testing.world import World
-from pilothouse.tools.undo.git_state import index_digest, read_git_state
+from pilothouse.tools.undo.git_state import changed_programs, index_digest, read_git_state
 from tests.server.lending import DONE, furnished, runs, writes
 
 IDENTITY = (
@@ -68,7 +68,7 @@ async def test_a_commit_is_told_with_the_way_back_and_its_files_are_put_back(tmp
     assert (here / "a.txt").read_text() == "one\n"
     moved = {"repository": ".", "branch": "main", "before": first[:12], "after": second[:12]}
     assert left == [Reason(Code.GIT_MOVED, moved), Reason(Code.GIT_INDEX, {"repository": "."})]
-    assert f"git reset --soft {first[:12]}" in say(left[0])
+    assert f"git reset {first[:12]}" in say(left[0])
     assert git(here, "rev-parse", "HEAD") == second, "undo itself leaves the repository alone"
 
 
@@ -81,7 +81,7 @@ async def test_a_commit_is_told_with_the_way_back_and_its_files_are_put_back(tmp
         (f"{GIT} branch new", [Code.GIT_REFERENCES]),
         (f"{GIT} tag v1", [Code.GIT_REFERENCES]),
         (f"{GIT} branch -D feature", [Code.GIT_REFERENCES]),
-        (f"{GIT} config x.y z", [Code.GIT_OTHER]),
+        (f"{GIT} config user.name z", [Code.GIT_OTHER]),
         ("python3 -c \"import shutil; shutil.rmtree('.gi' + 't')\"", [Code.GIT_REMOVED]),
         (f"{GIT} init --quiet inner", [Code.GIT_CREATED]),
         (f"{GIT} rm --quiet --cached a.txt", [Code.GIT_INDEX]),
@@ -183,3 +183,100 @@ def test_a_hostile_repository_leads_nowhere_and_stops_nothing(tmp_path: Path) ->
     os.mkfifo(bad / "refs" / "heads" / "fifo")
     state = read_git_state(tmp_path, ["bad"], {})["bad"]
     assert state.references == {}
+
+
+CONFIG = """[core]
+\tbare = false
+[user]
+\tname = a
+[remote "origin"]
+\turl = https://example.org/a.git
+\tfetch = +refs/heads/*:refs/remotes/origin/*
+[branch "main"]
+\tremote = origin
+\tmerge = refs/heads/main
+"""
+
+
+def changes_programs(folder: Path, config: str) -> bool:
+    here = repository(folder / "r")
+    (here / ".git/config").write_text(CONFIG)
+    before = read_git_state(here, [""], {})
+    (here / ".git/config").write_bytes(config.encode())
+    return list(changed_programs(before, read_git_state(here, [""], {}))) == [".git/config"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[remote "origin"]\n\tuploadpack = ./evil\n',
+        '[remote "origin"]\n\treceivepack = ./evil\n',
+        '[remote "origin"]\n\tvcs = evil\n',
+        '[remote "origin"] uploadpack = ./evil\n',
+        '[remote "origin"]\n\turl = ext::./evil\n',
+        "[user][core] pager = ./evil\n",
+        "[user] [core]\n\tpager = ./evil\n",
+        "[user]\n[core]pager = ./evil\n",
+        "[alias]\n\tx = y\\\n[user]\n\tname = !./evil\n",
+        "[user]\n# \\\n[alias]\n\tname = !./evil\n",
+        "[user]\n\tname = a\\\n[alias]\n\tname = !./evil\n",
+        "[pager]\n\tfetch = ./evil\n",
+        "[core]\n\tpager = ./evil\n",
+        "[core]\n\tautocrlf = true\\\n\tpager = ./evil\n",
+        "[core] autocrlf = true\n[alias]\n\tautocrlf = !./evil\n",
+        '[core "x"]\n\tworktree = /\n',
+        "[core]\n\tworktree = /home/somebody\n",
+        "[include]\n\tpath = ../evil\n",
+        '[user "x"]\n\tname = y\n[filter "x"]\n\tclean = ./evil\n',
+    ],
+)
+def test_a_setting_that_names_a_program_is_noticed_in_any_section(tmp_path: Path, text: str) -> None:
+    assert changes_programs(tmp_path, CONFIG + text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[remote "fork"]\n\turl = git@example.org:b.git\n\tfetch = +refs/heads/*:refs/remotes/fork/*\n',
+        '[branch "topic/a"]\n\tremote = origin\n\tmerge = refs/heads/topic/a\n',
+        "[user]\n\tname = b\n\temail = b@example.org\n",
+        "[User]\r\n  Name=c\r\n",
+        "[core]\n\tautocrlf = input\n\tfilemode = false\n\tignorecase\n",
+        '[pull]\n\trebase = true\n[color "diff"]\n\tnew = green\n',
+        "# a remark\n[alias]\n",
+        '[submodule "lib"]\n\tactive = true\n\turl = https://example.org/lib.git\n',
+    ],
+)
+def test_settings_that_hold_data_are_no_programs(tmp_path: Path, text: str) -> None:
+    assert not changes_programs(tmp_path, CONFIG + text)
+
+
+def test_a_setting_that_moves_into_a_remote_repository_is_noticed(tmp_path: Path) -> None:
+    here = repository(tmp_path / "r")
+    (here / ".git/config").write_text(CONFIG + "[x]\n\tuploadpack = ./evil\n")
+    before = read_git_state(here, [""], {})
+    (here / ".git/config").write_text(CONFIG + '[x]\n[remote "origin"]\n\tuploadpack = ./evil\n')
+    assert list(changed_programs(before, read_git_state(here, [""], {}))) == [".git/config"]
+
+
+def test_a_hook_that_is_rewritten_under_its_old_time_and_size_is_noticed(tmp_path: Path) -> None:
+    here = repository(tmp_path / "work")
+    hook = here / ".git/hooks/pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho good\n")
+    before = read_git_state(here, [""], {})
+    times = (hook.stat().st_atime_ns, hook.stat().st_mtime_ns)
+    hook.write_text("#!/bin/sh\necho evil\n")
+    os.utime(hook, ns=times)
+    assert list(changed_programs(before, read_git_state(here, [""], {}))) == [".git/hooks/pre-commit"]
+
+
+def test_a_repository_that_is_new_tells_of_its_hooks_and_programs(tmp_path: Path) -> None:
+    here = repository(tmp_path / "r")
+    assert list(changed_programs({}, read_git_state(here, [""], {}))) == []
+    (here / ".git/hooks").mkdir(exist_ok=True)
+    (here / ".git/hooks/post-merge").write_text("#!/bin/sh\n")
+    with open(here / ".git/config", "a") as config:
+        config.write("[core]\n\tfsmonitor = ./evil\n")
+    told = list(changed_programs({}, read_git_state(here, [""], {})))
+    assert told == [".git/config", ".git/hooks/post-merge"]

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from pilothouse.private_file import open_private
+from pilothouse.private_file import make_private_folders, open_private
 from pilothouse.sandbox.beneath import FILE
 from pilothouse.sandbox.entries import link_name
 from pilothouse.sandbox.workspace import Workspace
@@ -227,7 +227,7 @@ class Baseline:
     @contextlib.contextmanager
     def _locked(self) -> Iterator[int]:
         """One look at a time. Gives the present time of the file system."""
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folders(self._folder)
         fd = open_private(self._folder / "lock", os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX)
@@ -265,7 +265,8 @@ class Baseline:
         rows = [_Row(os.fsencode(path), *file) for path, file in snapshot.files.items()]
         index = _Index(_VERSION, os.fsencode(self._workspace.root), snapshot.checked_ns, rows, dict(snapshot.git))
         draft = self._folder / "index.draft"
-        draft.write_bytes(msgspec.msgpack.encode(index))
+        with open(open_private(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
+            file.write(msgspec.msgpack.encode(index))
         os.replace(draft, self._folder / "index")
         self._drop_others()
 

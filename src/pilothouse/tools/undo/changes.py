@@ -18,6 +18,8 @@ from pilothouse.private_file import make_private_folder, open_private, sync_fold
 from pilothouse.sandbox.entries import is_link_name, link_name
 from pilothouse.tools.undo.limits import UndoLimits
 
+WRITE = "write"
+"""Names the file tools in an entry: the call itself says what a file holds after it."""
 _DAY_SECONDS = 86_400
 _MAX_LOG_BYTES = 8_000_000
 _MAX_NAME_CHARACTERS = 50

@@ -1,23 +1,33 @@
 """What a command changed: two snapshots of a workspace side by side."""
 
+import re
 import stat
 from collections import defaultdict
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from typing import NamedTuple
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import ToolError
+from pilothouse.sandbox.code_files import runs_in_bare_repository
 from pilothouse.sandbox.entries import Entries, stat_name
-from pilothouse.sandbox.file_names import escape
+from pilothouse.sandbox.file_names import escape, unescape
+from pilothouse.sandbox.protected import may_run_code
 from pilothouse.sandbox.workspace import ABSENT, Workspace
 from pilothouse.tools.undo.baseline import KeptFile, Snapshot
 from pilothouse.tools.undo.changes import ChangedFile, ChangeEntry
-from pilothouse.tools.undo.git_state import git_changes
+from pilothouse.tools.undo.git_state import changed_programs, git_changes
 from pilothouse.tools.undo.limits import UndoLimits
 from pilothouse.tools.undo.tree import FileStat, Tree, folders_above
 
 MAX_CHANGED_FILES = 10_000
 _MAX_TOLD_PATHS = 5
+_TOOL_STATE = frozenset({"node_modules", "site-packages", "dist-packages", ".gradle", ".hg", ".jj"})
+"""Folders in which installers, build tools and version control change such files all the time."""
+_SETTINGS_IN_STATE = re.compile(
+    r"(?:.*/)?(?:\.hg/hgrc[^/]*|\.jj/(?:repo/)?[^/]*\.toml|\.jj/repo/store/git/(?:config|hooks/.*)"
+    r"|\.gradle/(?:init\.gradle(?:\.kts)?|init\.d/.*|gradle\.properties))"
+)
+"""Files in those folders that people write, and that name programs."""
 
 
 class Comparison(NamedTuple):
@@ -25,6 +35,8 @@ class Comparison(NamedTuple):
     """None where nothing was changed."""
     kept: list[KeptFile | None]
     """What to keep for the entry's files, in their order."""
+    code_files: list[str]
+    """Files that make programs run code, among those that were changed."""
 
 
 def compare(
@@ -45,9 +57,10 @@ def compare(
         folder_bits=work.folder_bits(),
         left=tuple(reasons),
     )
+    code_files = [*work.code_files(), *changed_programs(before.git, after.git)]
     if not entry.has_entries and not reasons:
-        return Comparison(None, [])
-    return Comparison(entry, [kept for _, kept in work.changed])
+        return Comparison(None, [], code_files)
+    return Comparison(entry, [kept for _, kept in work.changed], code_files)
 
 
 class _Comparing:
@@ -136,6 +149,17 @@ class _Comparing:
             return Code.UNDO_OVER_BUDGET if self._before.is_over_budget else Code.UNDO_UNREADABLE
         return Code.UNDO_OVER_BUDGET if old.size > self._room else None
 
+    def code_files(self) -> list[str]:
+        """Which of the changed files make programs run code, whether undo covers them or not."""
+        paths = {
+            *(file.path for file, _ in self.changed),
+            *(escape(path) for left in self._left.values() for path in left),
+        }
+        return sorted(path for path in paths if self._runs_code(path) and not _is_tool_state(path))
+
+    def _runs_code(self, path: str) -> bool:
+        return may_run_code(path) or runs_in_bare_repository(str(self._workspace.root / unescape(path)))
+
     def hidden(self) -> None:
         """Folders that one look did not see: one that now looks like a data directory, or that is gone."""
         for root, later in zip(self._before.roots, self._after.roots, strict=True):
@@ -194,9 +218,18 @@ class _Comparing:
         for code, paths in self._left.items():
             if not paths:
                 continue
-            shown = ", ".join(map(escape, paths[:_MAX_TOLD_PATHS]))
-            more = f" (+{len(paths) - _MAX_TOLD_PATHS})" if len(paths) > _MAX_TOLD_PATHS else ""
-            yield Reason(code, {"paths": shown + more, "megabytes": self._limits.file_megabytes})
+            shown = told_paths([escape(path) for path in paths[:_MAX_TOLD_PATHS]], len(paths))
+            yield Reason(code, {"paths": shown, "megabytes": self._limits.file_megabytes})
+
+
+def _is_tool_state(path: str) -> bool:
+    return not _TOOL_STATE.isdisjoint(path.split("/")) and _SETTINGS_IN_STATE.fullmatch(path) is None
+
+
+def told_paths(paths: Sequence[str], count: int | None = None) -> str:
+    """The first of so many paths, and how many more there are."""
+    more = (count or len(paths)) - _MAX_TOLD_PATHS
+    return ", ".join(paths[:_MAX_TOLD_PATHS]) + (f" (+{more})" if more > 0 else "")
 
 
 def _is_same(old: KeptFile, new: KeptFile) -> bool:

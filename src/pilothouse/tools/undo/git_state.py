@@ -9,18 +9,33 @@ import re
 import stat
 import struct
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from pilothouse.domain.codes import Code, Reason
+from pilothouse.file_inspection import identity
 from pilothouse.sandbox.beneath import FILE
 from pilothouse.sandbox.file_names import escape
+from pilothouse.sandbox.shell.config_commands import names_no_program
 
 _MAX_REPOSITORIES = 50
 _MAX_REFERENCES = 2_000
 _MAX_PACKED_BYTES = 4_000_000
 _MAX_INDEX_BYTES = 20_000_000
+_MAX_SMALL_BYTES = 65_536
 _MAX_NAMES = 5
+_MAX_HOOKS = 1_000
+_HEADER = re.compile(rb'\[\s*([a-z0-9.-]+)\s*("[^"\\\[\]]*"\s*)?\]', re.IGNORECASE)
+_SETTING = re.compile(rb"([a-z][a-z0-9-]*)\s*(?:=\s*([^\0]*))?", re.IGNORECASE)
+_RECORDED = re.compile(
+    r"user\.signingkey|branch\..+\.(?:pushremote|description)|remote\..+\.(?:url|pushurl|fetch|push|tagopt|prune|mirror)"
+    r"|submodule\.(?:.+\.)?(?:active|url)|core\.(?:repositoryformatversion|bare|logallrefupdates|symlinks)"
+    r"|extensions\.(?:objectformat|refstorage)|lfs\.repositoryformatversion"
+)
+"""Settings that git notes for itself."""
+_INSIDE = re.compile(rb"[\w.][\w./-]*+")
+"""How git notes where the files of a submodule lie."""
 _EXTENDED = 0x4000  # a second pair of bytes of flags follows
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _GIT_DIR = re.compile(rb"gitdir: ([^\0\n]{1,4096})\n?")
@@ -44,6 +59,8 @@ class GitState(NamedTuple):
     """Status of the staging area's file: an equal one need not be read again."""
     others: str
     """Digest of the other files that matter."""
+    programs: Mapping[str, str] = {}
+    """Digests of what names programs that git runs, by file: hooks, and settings that are not plainly data."""
 
     @property
     def commit(self) -> str | None:
@@ -94,7 +111,63 @@ def _state(git_dir: Path, known: GitState | None) -> GitState | None:
     name = head.decode(errors="replace").strip().removeprefix("ref: ")
     if not (name.startswith("refs/") or _COMMIT.fullmatch(name)):
         return None  # the folder is no repository, whatever leads to it
-    return GitState(name, _references(common), index, index_stat, digest.hexdigest())
+    return GitState(name, _references(common), index, index_stat, digest.hexdigest(), _programs(git_dir, common))
+
+
+def _programs(git_dir: Path, common: Path) -> dict[str, str]:
+    """Digests of the hooks and of the settings that may name programs."""
+    found: dict[str, str] = {}
+    for folder, name in ((common, "config"), (git_dir, "config.worktree"), (common, "info/attributes")):
+        data = _small(folder / name) or b""
+        lines = b"\n".join(_program_lines(data))
+        rest = identity(str(folder / name)) if len(data) == _MAX_SMALL_BYTES else ""
+        if lines or rest:
+            found[name] = hashlib.sha256(lines + rest.encode()).hexdigest()
+    try:
+        with os.scandir(common / "hooks") as entries:
+            hooks = [entry for entry in islice(entries, _MAX_HOOKS) if not entry.name.endswith(".sample")]
+            stats = [(entry.name, entry.stat(follow_symlinks=False)) for entry in hooks]
+    except OSError:
+        stats = []
+    for name, status in stats:
+        # The time of modification can be put back; that of the change of the inode cannot.
+        change = (status.st_mode, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        found[f"hooks/{escape(name)}"] = str(change)
+    return found
+
+
+def _program_lines(config: bytes) -> Iterator[bytes]:
+    """The lines of a configuration but those that plainly hold data, read so that git cannot see more in a line: a
+    header with anything behind it, and lines that go on or may do so, count."""
+    header, section = b"", ""
+    continues = False
+    for line in map(bytes.strip, config.split(b"\n")):
+        plain_header, setting = _HEADER.fullmatch(line), _SETTING.fullmatch(line)
+        if continues or (plain_header is None and line.startswith(b"[")):
+            header, section = b"", ""
+        elif plain_header is not None:
+            header, section = line, plain_header[1].decode().lower() + (".x" if plain_header[2] else "")
+            continue
+        continues = line.endswith(b"\\")
+        is_data = line[:1] in (b"#", b";", b"") or (setting is not None and _is_data(section, setting))
+        # `::` stands behind the name of a program that transports data.
+        if line and (not is_data or continues or b"::" in line):
+            yield header + line
+
+
+def _is_data(section: str, setting: re.Match[bytes]) -> bool:
+    name = f"{section}.{setting[1].decode().lower()}"
+    if name == "core.worktree":
+        return _INSIDE.fullmatch(setting[2] or b"") is not None
+    return bool(section) and (names_no_program(name) or _RECORDED.fullmatch(name) is not None)
+
+
+def changed_programs(before: Mapping[str, GitState], after: Mapping[str, GitState]) -> Iterator[str]:
+    """The hooks of git, and the files with settings that name programs, which have changed or are new."""
+    for repository, state in after.items():
+        old = before[repository].programs if repository in before else {}
+        changed = (name for name in {**old, **state.programs} if old.get(name) != state.programs.get(name))
+        yield from (os.path.join(repository, ".git", name) for name in sorted(changed))
 
 
 def _staged(path: Path, known: GitState | None) -> tuple[tuple[int, ...], str]:
@@ -161,7 +234,7 @@ def _references(common: Path) -> dict[str, str]:
     return found
 
 
-def _small(path: Path, limit: int = 65_536) -> bytes | None:
+def _small(path: Path, limit: int = _MAX_SMALL_BYTES) -> bytes | None:
     """The beginning of a regular file, None where there is none."""
     try:
         fd = os.open(path, FILE)

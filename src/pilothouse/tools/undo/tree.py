@@ -102,6 +102,7 @@ class _Scan:
         self._skipped = skipped
         self._visit = visit
         self._stopped = stopped
+        self._rules = walking.RuleBudget()
         self._way = Way(fd)
 
     def cover(self, max_entries: int) -> None:
@@ -123,7 +124,7 @@ class _Scan:
                 self.tree.is_cut = True
             else:
                 self.tree.listed.add(folder.path)
-            levels = _levels(fd, folder, entries)
+            levels = self._levels(fd, folder, entries)
             for entry in entries[:room]:
                 if entry.is_dir(follow_symlinks=False):
                     todo.extend(self._enter(folder, entry, levels))
@@ -142,7 +143,7 @@ class _Scan:
             return []
         self.tree.folders[path] = status.bits
         inner = _Folder([*folder.names, name], path, plain, levels)
-        if name in NOT_OWN or (levels and walking.is_ignored(levels, plain, is_folder=True)):
+        if name in NOT_OWN or (levels and self._rules.is_ignored(levels, plain, is_folder=True)):
             self.ignored += [inner] if name not in _CACHES else []
             self.tree.ignored.add(path)
             return []
@@ -185,6 +186,13 @@ class _Scan:
             return None, []
         return fd, listed
 
+    def _levels(self, fd: int, folder: _Folder, entries: "list[os.DirEntry[str]]") -> tuple[walking.Ignores, ...]:
+        found = [status.size for entry in entries if entry.name in walking.IGNORE_FILES and (status := _status(entry))]
+        # A huge list of rules costs more with every entry than covering what it would leave out.
+        if found and sum(found) <= _MAX_IGNORE_BYTES:
+            return self._rules.levels_in(fd, folder.plain, folder.levels)
+        return folder.levels
+
     def close(self) -> None:
         self._way.close()
 
@@ -195,14 +203,6 @@ def scan(fd: int, root: str, skipped: Collection[str], max_entries: int, visit: 
         work.cover(max_entries)
         work.notice()
         return work.tree
-
-
-def _levels(fd: int, folder: _Folder, entries: "list[os.DirEntry[str]]") -> tuple[walking.Ignores, ...]:
-    found = [status.size for entry in entries if entry.name in walking.IGNORE_FILES and (status := _status(entry))]
-    # A huge list of rules costs more with every entry than covering what it would leave out.
-    if found and sum(found) <= _MAX_IGNORE_BYTES:
-        return walking.levels_in(fd, folder.plain, folder.levels)
-    return folder.levels
 
 
 def _status(entry: "os.DirEntry[str]") -> FileStat | None:
