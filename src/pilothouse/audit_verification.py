@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from pilothouse.ambient import SystemAmbient, timestamp
 from pilothouse.domain.audit import chain_reason
 from pilothouse.domain.codes import Code, Language, Reason, say
-from pilothouse.domain.errors import NotFound, StoreError
+from pilothouse.domain.errors import Conflict, NotFound, StoreError
 from pilothouse.domain.hidden_characters import visible
 from pilothouse.domain.values import ContextId, Value
 from pilothouse.settings import Settings
@@ -22,8 +22,9 @@ _WORDS = {
     ),
     "accepted": ("accepted as it is now", "已接受当前内容"),
     "how": (
-        "Compare with a backup if you have one. To go on with what is there now: pilothouse audit verify --accept",
-        "如有备份，请先比较。若要以当前内容继续：pilothouse audit verify --accept",
+        "Calls wait for you until you accept what is there now. Compare with a backup if you have one, then run: "
+        "{command}",
+        "在你接受当前内容之前，调用会等待你的批准。如有备份请先比较，然后运行：{command}",
     ),
 }
 
@@ -59,7 +60,8 @@ async def verify_command(options: argparse.Namespace, settings: Settings) -> int
         await store.close()
     print(_word("summary", language, count=count, bad=bad))
     if bad and not options.accept:
-        print(_word("how", language))
+        words = ("pilothouse audit verify", options.id, "--accept")
+        print(visible(_word("how", language, command=" ".join(word for word in words if word is not None))))
     return int(Exit.ERROR if bad else Exit.DONE)
 
 
@@ -75,7 +77,7 @@ async def _all(store: FileStore, language: Language) -> AsyncIterator[Finding]:
 
 async def _one(store: FileStore, context_id: ContextId) -> AsyncIterator[Finding]:
     try:
-        reason = chain_reason(await store.check_audit(context_id))
+        reason = chain_reason((await store.audit(context_id, limit=0)).chain)
     except NotFound:
         if context_id not in await store.lost_contexts():
             raise
@@ -101,7 +103,7 @@ async def _accept(store: FileStore, finding: Finding, language: Language) -> tup
     """The record counts as it is now. One that cannot be opened at all stays so, and the others are accepted."""
     try:
         await _accept_record(store, finding)
-    except StoreError:
+    except (Conflict, StoreError):
         return finding, ""
     if finding.context_id is not None:
         if finding.reason.code is Code.AUDIT_LOST:
@@ -114,7 +116,7 @@ async def _accept(store: FileStore, finding: Finding, language: Language) -> tup
 
 
 async def _accept_record(store: FileStore, finding: Finding) -> None:
-    """Raises: StoreError."""
+    """Raises: Conflict, StoreError."""
     if finding.context_id is not None:
         await store.accept_audit(finding.context_id)
     elif finding.user is not None:

@@ -15,7 +15,7 @@ def replace_private_file(path: Path, data: bytes) -> None:
     Raises: StoreRefused.
     """
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folders(path.parent)
         remove_drafts(path)
         fd, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-")  # 0600
         try:
@@ -45,6 +45,15 @@ def remove_drafts(path: Path) -> None:
 def make_private_folder(folder: Path) -> Path:
     """Make a folder for this user alone. Its parent must be there: a data directory that is gone is not made again."""
     folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def make_private_folders(folder: Path) -> Path:
+    """Make a folder and those above it that are missing, each for this user alone: `Path.mkdir` makes the ones above
+    for everybody."""
+    missing = [each for each in (folder, *folder.parents) if not each.is_dir()]
+    for each in reversed(missing):
+        make_private_folder(each)
     return folder
 
 

@@ -1,6 +1,8 @@
 """Where audit chains end is noted outside the data directory: what was cut or rewritten is told, and opens nothing."""
 
 import asyncio
+import errno
+import os
 import shutil
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 
 from pilothouse.domain.audit import AuditDraft, AuditHead, chain
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.errors import StoreError
+from pilothouse.domain.errors import StoreError, StoreRefused
 from pilothouse.domain.rules import Scope, stand_in
 from pilothouse.domain.states import AwaitingToolApproval, Idle
 from pilothouse.llm.script import Answer, ScriptedCall
@@ -264,7 +266,7 @@ async def test_rules_of_an_earlier_version_count_and_are_noted_with_the_next_one
 
 async def chain_of(path: Path, context_id: str) -> tuple[bool, bool, int | None]:
     store = files(path)
-    found = await store.check_audit(context_id)
+    found = (await store.audit(context_id, limit=0)).chain
     await store.close()
     return found.whole, found.confirmed, found.broken_at
 
@@ -272,9 +274,9 @@ async def chain_of(path: Path, context_id: str) -> tuple[bool, bool, int | None]
 async def test_a_chain_that_was_written_here_is_whole_and_confirmed_at_once_and_after_a_restart(tmp_path: Path) -> None:
     world = opened(tmp_path, CHANGE, DONE, ids_from=0)
     context_id = await world.start("agent")
-    assert (await world.runtime.audit_chain(context_id)).confirmed
+    assert (await world.runtime.audit(context_id)).chain.confirmed
     await world.turn(context_id)
-    assert (await world.runtime.audit_chain(context_id)).confirmed
+    assert (await world.runtime.audit(context_id)).chain.confirmed
     await world.runtime.close()
     assert await chain_of(tmp_path, context_id) == (True, True, None)
 
@@ -336,6 +338,41 @@ async def test_a_cut_conversation_is_accepted_only_once_the_acceptance_is_commit
     assert await world.runtime.rules(context_id) == [rule]
     await world.runtime.revoke_rule(rule.id, context_id=context_id)
     assert await world.runtime.rules(context_id) == []
+    await world.runtime.close()
+
+
+class DiskWithoutHeads(Disk):
+    """The state directory is read-only, the data directory is not."""
+
+    refuses = False
+
+    def replace_file(self, path: Path, data: bytes) -> None:
+        if self.refuses and "audit-heads" in path.parts:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+        super().replace_file(path, data)
+
+
+@pytest.mark.parametrize("kind", ["conversation", "rules"])
+async def test_an_acceptance_that_cannot_be_noted_is_refused_and_calls_go_on_waiting(tmp_path: Path, kind: str) -> None:
+    """Nothing but the note outside of the data directory says that the person has accepted."""
+    context_id = await conversation(tmp_path)
+    if kind == "conversation":
+        cut_audit(tmp_path, context_id, 2)
+    else:
+        log = await given_and_revoked(tmp_path)
+        log.write_bytes(without_last_line(log.read_bytes()))
+    disk = DiskWithoutHeads()
+    world = opened(tmp_path, disk=disk)
+    of = {"context_id": context_id} if kind == "conversation" else {}
+    await world.runtime.context(context_id)
+    asking = [rule for rule in await world.runtime.rules(**of) if rule.effect == "ask"]
+    disk.refuses = True
+    with pytest.raises(StoreRefused):
+        await world.runtime.revoke_rule(asking[0].id, **of)
+    assert [rule for rule in await world.runtime.rules(**of) if rule.effect == "ask"] == asking
+    disk.refuses = False
+    await world.runtime.revoke_rule(asking[0].id, **of)
+    assert [rule for rule in await world.runtime.rules(**of) if rule.effect == "ask"] == []
     await world.runtime.close()
 
 
@@ -402,7 +439,7 @@ async def test_calls_wait_where_an_entry_was_forged_until_the_person_accepts_it(
     world = opened(tmp_path, ids_from=4000)
     (rule,) = await world.runtime.rules(context_id)
     await world.runtime.revoke_rule(rule.id, context_id=context_id)
-    assert (await world.runtime.audit_chain(context_id)).whole
+    assert (await world.runtime.audit(context_id)).chain.whole
     await world.runtime.close()
     for attempt in range(2):
         world = opened(tmp_path, CHANGE, DONE, ids_from=5000 + 1000 * attempt)
@@ -472,7 +509,7 @@ async def test_a_data_directory_that_was_removed_is_told_and_goes_on_when_the_pe
     await world.runtime.revoke_rule(rule.id)
     await world.parts.store.accept_audit(context_id)
     assert not await waits(world, "agent")
-    assert (await world.runtime.audit_chain(context_id)).whole  # a new one, which got the same id
+    assert (await world.runtime.audit(context_id)).chain.whole  # a new one, which got the same id
     await world.runtime.close()
 
 
@@ -494,7 +531,7 @@ async def test_a_conversation_that_was_removed_and_begun_anew_by_its_name_is_tol
         await world.runtime.switch_mode(context_id, "agent")
     for attempt in range(2):
         assert [reason.code for reason in (await world.runtime.context(context_id)).damage] == [Code.AUDIT_CUT]
-        assert not (await world.runtime.audit_chain(context_id)).whole
+        assert not (await world.runtime.audit(context_id)).chain.whole
         await world.runtime.close()
         world = opened(tmp_path, CHANGE, DONE, ids_from=3000 * (attempt + 1))
     await world.turn(context_id)
@@ -557,7 +594,7 @@ async def suspected(path: Path) -> list[str]:
     store = files(path)
     found = ["rules"] if (await store.user_log("local")).is_cut else []
     found += [
-        each.context_id for each in await store.contexts() if not (await store.check_audit(each.context_id)).whole
+        each.context_id for each in await store.contexts() if not (await store.audit(each.context_id)).chain.whole
     ]
     found += await store.lost_contexts()
     await store.close()
@@ -627,7 +664,7 @@ async def test_a_head_that_is_noted_while_the_audit_is_read_is_not_taken_for_tam
     audit = context.audit_snapshot()
     await world.turn(context_id)
     await store.checkpoint(context_id)
-    assert context.audit_state.check(audit).whole
+    assert context.audit_state.read(audit).chain.whole
     await world.runtime.close()
 
 

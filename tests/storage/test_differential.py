@@ -189,7 +189,7 @@ async def everything(store: Store, keys: list[str]) -> dict[str, object]:
         "message ids": pool,
         "messages": await store.messages(ID, pool),
         "calls": await store.calls(ID),
-        "audit": await store.audit(ID),
+        "audit": (await store.audit(ID)).entries,
         "keys": {key: await store.sent_key(ID, key) for key in [*keys, "never sent"]},
     }
 

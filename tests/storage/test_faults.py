@@ -101,7 +101,7 @@ class Trial:
         live = await world.runtime.context(context_id)
         assert live.core.mode == self.modes[-1]
         assert live.core.active_branch == "other"
-        assert (await world.runtime.audit_chain(context_id)).whole
+        assert (await world.runtime.audit(context_id)).chain.whole
         await world.turn(context_id)
         assert (await world.runtime.read_messages(context_id))[-1].content == "still here"
         await world.runtime.close()

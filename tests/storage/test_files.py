@@ -347,3 +347,25 @@ async def test_failed_creations_leave_no_file_open(tmp_path: Path) -> None:
     disk.disarm()
     assert len(os.listdir("/proc/self/fd")) <= before + 2
     await store.close()
+
+
+async def test_a_context_whose_creation_failed_is_absent_and_can_be_created(tmp_path: Path) -> None:
+    operations = FaultyDisk()
+    store = FileStore(tmp_path / "counted", now=lambda: AT, disk=operations)
+    before = operations.count
+    await store.create(first())
+    total = operations.count - before
+    await store.close()
+    for number in range(1, total + 1):
+        disk = FaultyDisk()
+        store = FileStore(tmp_path / str(number), now=lambda: AT, disk=disk)
+        disk.arm(number, "EIO", lasting=True)
+        with pytest.raises(StoreError):
+            await store.create(first())
+        disk.disarm()
+        assert await store.contexts() == []
+        with pytest.raises(NotFound):
+            await store.open(ID)
+        await store.create(first())
+        assert (await store.open(ID)).core == first().core
+        await store.close()

@@ -144,7 +144,7 @@ class Trial:
         asked = [call.id for each in messages if isinstance(each, ToolRequest) for call in each.calls]
         assert Counter(asked) == Counter(each.call_id for each in messages if isinstance(each, ToolResult))
         assert max(Counter(self.world.change.ran).values(), default=1) == 1
-        assert (await again.runtime.audit_chain(self.context_id)).whole
+        assert (await again.runtime.audit(self.context_id)).chain.whole
         await again.turn(self.context_id)
         assert (await again.runtime.read_messages(self.context_id))[-1].content == "still here"
         await again.runtime.close()

@@ -42,7 +42,7 @@ async def test_every_conversation_of_format_3_is_listed_and_every_message_reads(
                 damaged = [each for each in messages if isinstance(each, ErrorMessage) and not each.timestamp]
                 assert not damaged
                 assert len(messages) == live.branches[branch].length
-            assert (await runtime.audit_chain(item.context_id)).whole
+            assert (await runtime.audit(item.context_id)).chain.whole
             await runtime.read_calls(item.context_id)
         assert set((await runtime.context("history")).branches) == {"main", "another"}
         assert len((await runtime.context("history")).core.pins) == 1

@@ -93,6 +93,16 @@ def test_accepting_goes_on_behind_a_record_that_cannot_be_opened(command: Comman
     assert command.run("audit", "verify", first)[0] == command.run("audit", "verify", second)[0] == 0
 
 
+def test_who_checks_one_conversation_is_told_how_to_accept_that_one(command: Command, tmp_path: Path) -> None:
+    first, second = turn(command), turn(command)
+    cut_audit(tmp_path, first, 1)
+    cut_audit(tmp_path, second, 1)
+    _, output, _ = command.run("audit", "verify", first)
+    assert f"then run: pilothouse audit verify {first} --accept" in output
+    assert command.run("audit", "verify", first, "--accept")[0] == 0
+    assert command.run("audit", "verify", second)[0] == 1
+
+
 def test_verify_refuses_a_conversation_that_never_was(command: Command) -> None:
     code, _, errors = command.run("audit", "verify", "nobody")
     assert code == 4

@@ -123,6 +123,16 @@ class AuditChain(Value, kw_only=True):
     """The sequence of the first entry that is missing, unreadable or different."""
 
 
+class CheckedAudit(Value):
+    """Entries of an audit, and what is known of the whole chain that they were read from."""
+
+    entries: tuple[AuditEntry, ...]
+    chain: AuditChain
+    """Never of another read than the entries: the file may be exchanged between two."""
+    line_count: int
+    """How many lines there are to page through. A line that cannot be read gives no entry, and counts."""
+
+
 def chain_reason(chain: AuditChain) -> Reason:
     """A chain in a form that can be put into words."""
     if not chain.whole:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from pilothouse.domain.audit import AuditChain, AuditEntry, AuditHead, check_chain
+from pilothouse.domain.audit import AuditChain, AuditEntry, AuditHead, CheckedAudit, check_chain
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.contexts import Change, ContextSummary, SentKey, StoredContext
@@ -79,14 +79,15 @@ class Store(Protocol):
     async def call(self, context_id: ContextId, call_id: CallId) -> CallRecord:
         """Raises: NotFound."""
 
-    async def audit(self, context_id: ContextId, after: int = 0, limit: int | None = None) -> list[AuditEntry]:
-        """The entries behind the first `after`. Those that cannot be read are left out."""
-
-    async def check_audit(self, context_id: ContextId) -> AuditChain:
-        """Read the whole chain, and compare it with what was noted of it. Raises: NotFound."""
+    async def audit(self, context_id: ContextId, after: int = 0, limit: int | None = None) -> CheckedAudit:
+        """The entries behind the first `after`, and the whole chain compared with what was noted of it. Entries that
+        cannot be read are left out: the chain is broken there. Raises: NotFound."""
 
     async def accept_audit(self, context_id: ContextId) -> None:
-        """The chain of a context counts as it is now, whatever was noted of it before. Raises: NotFound."""
+        """The chain of a context counts as it was last read, whatever was noted of it before.
+
+        Raises: NotFound, Conflict where it was changed since it was read, StoreRefused.
+        """
 
     async def call_ids(self, context_id: ContextId) -> list[CallId]:
         """Of all there ever were, in their order."""

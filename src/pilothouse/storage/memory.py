@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from pilothouse.domain.audit import AuditChain, AuditEntry, check_chain
+from pilothouse.domain.audit import AuditEntry, CheckedAudit, check_chain
 from pilothouse.domain.branches import Branch
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code
@@ -24,6 +24,7 @@ from pilothouse.domain.messages import Message
 from pilothouse.domain.store_health import StoreHealth
 from pilothouse.domain.users import check_user_name
 from pilothouse.domain.values import CallId, ContextId, MessageId, TurnId
+from pilothouse.private_file import make_private_folders
 from pilothouse.storage.base import FENCE, UserLog, gap
 
 
@@ -68,7 +69,7 @@ class MemoryStore:
         """`artifacts` is a folder for contexts' files beside their messages, if they are to have any."""
         self._artifacts = artifacts
         if artifacts is not None:
-            artifacts.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folders(artifacts)
         self._kept: dict[ContextId, _Kept] = {}
         self._users: dict[str, UserLog] = {}
         self._documents: dict[tuple[str, str], bytes] = {}
@@ -121,12 +122,10 @@ class MemoryStore:
             raise NotFound(Code.UNKNOWN_CALL, call_id=call_id)
         return found
 
-    async def audit(self, context_id: ContextId, after: int = 0, limit: int | None = None) -> list[AuditEntry]:
-        return self._find(context_id).audit[after : None if limit is None else after + limit]
-
-    async def check_audit(self, context_id: ContextId) -> AuditChain:
+    async def audit(self, context_id: ContextId, after: int = 0, limit: int | None = None) -> CheckedAudit:
         kept = self._find(context_id)
-        return check_chain(kept.audit, kept.core.audit)
+        entries = kept.audit[after : None if limit is None else after + limit]
+        return CheckedAudit(tuple(entries), check_chain(kept.audit, kept.core.audit), len(kept.audit))
 
     async def accept_audit(self, context_id: ContextId) -> None:
         self._find(context_id)

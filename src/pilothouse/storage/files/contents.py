@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 
-from pilothouse.domain.audit import AuditEntry
 from pilothouse.domain.branches import Branch
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code
@@ -16,7 +15,6 @@ from pilothouse.domain.errors import NotFound
 from pilothouse.domain.messages import Message
 from pilothouse.domain.values import CallId, MessageId
 from pilothouse.storage.base import gap
-from pilothouse.storage.files.audit_chain import read_audit
 from pilothouse.storage.files.checkpoint import Tail
 from pilothouse.storage.files.layout import DAMAGED, ID_LINE, Folder, Stub, decode_ids, is_safe
 
@@ -94,9 +92,6 @@ class Contents:
         except (OSError, ValueError):
             found = []
         return found + [DAMAGED] * (wanted - len(found))
-
-    def audit(self, after: int, limit: int | None) -> list[AuditEntry]:
-        return read_audit(self.folder.audit, self.tail.audit_bytes, self.tail.audit, after, limit)
 
     def message_ids(self) -> list[MessageId]:
         return [MessageId(name) for name in _names(self.folder.pool, self.tail.messages)]

@@ -207,7 +207,9 @@ class ContextOnDisk:
         try:
             old = segments(self.folder.journal)
             self._journal.rotate()
+            in_file, written = self.tail.audit_bytes, tuple(self.tail.audit)
             write_checkpoint(self.folder, self._disk, self.core, self.version, self.tail)
+            self.audit_state.append(in_file, written)
             self.audit_state.note(self.core.audit)
             for path in old:
                 self._disk.unlink(path)

@@ -15,10 +15,12 @@ from typing import Literal
 import msgspec
 
 from pilothouse.domain.audit import NotedHead
+from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import check_context_id
-from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.errors import InvalidInput, StoreRefused
 from pilothouse.domain.users import check_user_name
-from pilothouse.storage.files.disk import PRIVATE_DIR, Disk, words_of
+from pilothouse.private_file import make_private_folders
+from pilothouse.storage.files.disk import Disk, words_of
 
 _HEAD = msgspec.json.Decoder(NotedHead)
 _KEY_DIGITS = 32
@@ -51,18 +53,29 @@ class Heads:
 
     def note(self, kind: Kind, name: str, head: NotedHead) -> bool:
         """Whether it is noted. A failure is logged once: the entries themselves are safe."""
-        if self._folder is None:
-            return False
-        folder = self._folder / kind
         try:
-            folder.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
-            self._disk.replace_file(folder / name, msgspec.json.encode(head))
+            is_noted = self._write(kind, name, head)
         except OSError as error:
             if not self._has_failed:
                 _log.warning("audit heads cannot be written to %s: %s", self._folder, words_of(error))
             self._has_failed = True
             return False
         self._has_failed = False
+        return is_noted
+
+    def note_acceptance(self, kind: Kind, name: str, head: NotedHead) -> bool:
+        """Whether it is noted. Raises: StoreRefused, because nothing else says that the person has accepted."""
+        try:
+            return self._write(kind, name, head)
+        except OSError as error:
+            raise StoreRefused(Code.STORE_REFUSED, detail=f"{self._folder}: {words_of(error)}") from error
+
+    def _write(self, kind: Kind, name: str, head: NotedHead) -> bool:
+        if self._folder is None:
+            return False
+        folder = self._folder / kind
+        make_private_folders(folder)
+        self._disk.replace_file(folder / name, msgspec.json.encode(head))
         return True
 
     def names(self, kind: Kind) -> list[str]:

@@ -1,7 +1,6 @@
 """Reading a folder that may be torn or damaged, without changing it; and putting damaged bytes aside."""
 
 import re
-from collections import deque
 from pathlib import Path
 
 import msgspec
@@ -16,7 +15,7 @@ from pilothouse.domain.modes import DEFAULT_MODE
 from pilothouse.domain.states import Failed
 from pilothouse.domain.users import LOCAL
 from pilothouse.domain.values import ContextId, MessageId
-from pilothouse.storage.files.audit_chain import audit_lines, entry_or_none
+from pilothouse.storage.files.audit_chain import entry_or_none, open_regular_file
 from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.journal import first_version, read_lines, segments
 from pilothouse.storage.files.layout import Entry, Folder, Metadata, StoredBranch, Stub, is_safe
@@ -173,7 +172,7 @@ def rebuild(folder: Folder, found: Found, at: str) -> Metadata:
         {path.stem for path in folder.pool.glob("*.json") if is_safe(path.stem)} if folder.pool.is_dir() else set()
     )
     ids = sorted(in_pool - in_journal)
-    audit_bytes = _audit_before(folder, found)
+    audit_bytes, audit_end = _audit_before(folder, found)
     reason = Reason(Code.CONTEXT_DAMAGED, {"context_id": folder.path.name, "detail": found.metadata_error})
     core = ContextCore(
         context_id=ContextId(folder.path.name),
@@ -183,7 +182,7 @@ def rebuild(folder: Folder, found: Found, at: str) -> Metadata:
         updated_at=at,
         state=Failed(error_message=reason, failed_at=at),
         mode=_last_mode(folder, ids),
-        audit=_last_head(folder, audit_bytes),
+        audit=audit_end,
     )
     branch = StoredBranch(name=MAIN, key=MAIN, created_at=at, length=len(ids), message_ids=tuple(map(MessageId, ids)))
     return Metadata(
@@ -195,25 +194,25 @@ def rebuild(folder: Folder, found: Found, at: str) -> Metadata:
     )
 
 
-def _audit_before(folder: Folder, found: Found) -> int:
-    """How much of the audit's file comes before what the journal holds."""
+def _audit_before(folder: Folder, found: Found) -> tuple[int, AuditHead]:
+    """How much of the audit's file comes before what the journal holds, and the end that the journal goes on from."""
     in_journal = [_SEQUENCE.decode(raw).sequence for entry in found.entries for raw in entry.audit]
-    size = 0
-    for line in folder.audit.read_bytes().splitlines(keepends=True) if folder.audit.exists() else []:
-        try:
-            if in_journal and _SEQUENCE.decode(line).sequence >= in_journal[0]:
-                break
-        except msgspec.MsgspecError:
-            pass
-        size += len(line)
-    return size
-
-
-def _last_head(folder: Folder, size: int) -> AuditHead:
-    """Where the audit ends: what comes next is chained to it."""
-    last = deque(audit_lines(folder.audit, size), maxlen=1)
-    entry = entry_or_none(last[0]) if last else None
-    return AuditHead(count=entry.sequence, hash=entry.hash) if entry is not None else AuditHead()
+    size, last = 0, b""
+    try:
+        file = open_regular_file(folder.audit)
+    except FileNotFoundError:
+        return 0, AuditHead()
+    with file:
+        for line in file:
+            try:
+                if in_journal and _SEQUENCE.decode(line).sequence >= in_journal[0]:
+                    break
+            except msgspec.MsgspecError:
+                pass
+            size += len(line)
+            last = line
+    entry = entry_or_none(last)
+    return size, AuditHead(count=entry.sequence, hash=entry.hash) if entry is not None else AuditHead()
 
 
 class _SequenceOnly(msgspec.Struct):

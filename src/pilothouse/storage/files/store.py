@@ -5,13 +5,12 @@ import errno
 import os
 import shutil
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
-from pilothouse.domain.audit import AuditChain, AuditEntry
+from pilothouse.domain.audit import AuditEntry, CheckedAudit
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import (
@@ -22,12 +21,14 @@ from pilothouse.domain.contexts import (
     check_context_id,
     summary_of,
 )
-from pilothouse.domain.errors import Conflict, StoreError, StoreRefused, StoreUnavailable
+from pilothouse.domain.errors import Conflict, NotFound, StoreError, StoreRefused, StoreUnavailable
 from pilothouse.domain.messages import Message
 from pilothouse.domain.states import is_resting
 from pilothouse.domain.store_health import StoreHealth
 from pilothouse.domain.users import check_user_name
 from pilothouse.domain.values import CallId, ContextId, MessageId, TurnId
+from pilothouse.fair_threads import FairThreads
+from pilothouse.private_file import make_private_folders
 from pilothouse.storage.base import FENCE, UserLog
 from pilothouse.storage.files.context import ContextOnDisk
 from pilothouse.storage.files.disk import PRIVATE_DIR, Disk, free_bytes, words_of
@@ -44,6 +45,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 CHECKPOINT_DELAY = 1.0
+MAX_STORE_THREADS = 8
+MAX_STORE_THREADS_PER_USER = 6
 CHECKPOINT_FROM = 1024 * 1024
 _PROBE = ".probe"
 _PROBE_BYTES = 64 * 1024
@@ -63,7 +66,7 @@ class FileStore:
         self._now = now
         self._writes = WriteWatch(now)
         self._disk = disk or Disk()
-        data.mkdir(mode=PRIVATE_DIR, parents=True, exist_ok=True)
+        make_private_folders(data)
         self._root.mkdir(mode=PRIVATE_DIR, exist_ok=True)
         self._lock_fd = lock_directory(data)
         self._disk.sync_dir(data)
@@ -71,11 +74,12 @@ class FileStore:
         move_artifacts(data)
         for grave in self._root.glob(f"{GRAVE}*"):
             shutil.rmtree(grave, ignore_errors=True)
-        self._threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="store")
+        self._threads = FairThreads(MAX_STORE_THREADS, MAX_STORE_THREADS_PER_USER, "store")
         self._open: dict[ContextId, ContextOnDisk] = {}
         # Held by whoever uses one; forgotten with the last of them.
         self._locks: WeakValueDictionary[ContextId, asyncio.Lock] = WeakValueDictionary()
         self._half_made: set[ContextId] = set()
+        """Contexts whose creation failed. What lies on the disk was never acknowledged: it counts as absent."""
         self._users: dict[str, UserLogOnDisk] = {}
         self._user_lock = asyncio.Lock()
         self._documents = Documents(data / "users", self._disk)
@@ -97,7 +101,7 @@ class FileStore:
                 with self._writes.watched(context_id):
                     made = await self._run(ContextOnDisk.create, folder, self._disk, self._heads, change)
             except StoreError:
-                self._half_made.add(context_id)  # what may lie there was never acknowledged
+                self._half_made.add(context_id)
                 raise
             self._open[context_id] = made
         if change.messages:
@@ -139,19 +143,14 @@ class FileStore:
             context = await self._context(context_id)
             return await self._run(context.contents.call, call_id)
 
-    async def audit(self, context_id: ContextId, after: int = 0, limit: int | None = None) -> list[AuditEntry]:
-        async with self._lock_of(context_id):
-            context = await self._context(context_id)
-            return await self._run(context.contents.audit, after, limit)
-
-    async def check_audit(self, context_id: ContextId) -> AuditChain:
+    async def audit(self, context_id: ContextId, after: int = 0, limit: int | None = None) -> CheckedAudit:
         async with self._lock_of(context_id):
             context = self._open.get(context_id)
             if context is None:  # read and forgotten: whoever checks all of them must not keep all of them
-                context = await self._run(self._load, check_context_id(context_id), None)
+                context = await self._loaded(context_id)
                 context.close()
             audit = await self._run(context.audit_snapshot)
-        return await self._run(context.audit_state.check, audit)
+        return await self._run(context.audit_state.read, audit, after, limit)
 
     async def accept_audit(self, context_id: ContextId) -> None:
         if await self._run(self._is_lost, check_context_id(context_id)):
@@ -241,6 +240,7 @@ class FileStore:
     async def contexts(self) -> list[ContextSummary]:
         known = {context_id: summary_of(context.core) for context_id, context in self._open.items()}
         found = await self._run(list_contexts, self._root, known)
+        found = [summary for summary in found if summary.context_id not in self._half_made]
         return sorted(found, key=lambda summary: summary.updated_at, reverse=True)
 
     async def delete(self, context_id: ContextId) -> None:
@@ -308,10 +308,14 @@ class FileStore:
     async def _context(self, context_id: ContextId) -> ContextOnDisk:
         context = self._open.get(context_id)
         if context is None:
-            check_context_id(context_id)
-            context = await self._run(self._load, context_id, None)
-            self._open[context_id] = context
+            context = self._open[context_id] = await self._loaded(context_id)
         return context
+
+    async def _loaded(self, context_id: ContextId) -> ContextOnDisk:
+        check_context_id(context_id)
+        if context_id in self._half_made:
+            raise NotFound(Code.UNKNOWN_CONTEXT, context_id=context_id)
+        return await self._run(self._load, context_id, None)
 
     def _remove(self, path: Path) -> None:
         """First out of sight as a whole, then away: a half-removed context must not come back."""

@@ -71,22 +71,26 @@ class UserLogOnDisk:
         self._lines[line.version] = line
         self._version = line.version
         if not is_cut:
-            self._note(self._noted.accepted if self._noted is not None else None)
+            head = self._head(self._noted.accepted if self._noted is not None else None)
+            if self._heads.note("users", self._folder.path.name, head):
+                self._noted = head
         return line.version
 
     def accept(self) -> None:
-        """The log counts as it is now. Only what is noted outside of the data directory says so."""
+        """The log counts as it is now. Only what is noted outside of the data directory says so.
+
+        Raises: StoreRefused.
+        """
         log = self.stored()
         damage = tuple(reason for reason in self._damage if reason.code is not Code.TAIL_CUT)
-        self._note(Acceptance(len(log.entries), _digest_of(log.entries), log.end, damage))
+        head = self._head(Acceptance(len(log.entries), _digest_of(log.entries), log.end, damage))
+        if self._heads.note_acceptance("users", self._folder.path.name, head):
+            self._noted = head
         self._accepted = self._acceptance_that_fits()
 
-    def _note(self, accepted: Acceptance | None) -> None:
-        """Note outside of the data directory where the log ends now."""
+    def _head(self, accepted: Acceptance | None) -> NotedHead:
         end = self.stored().end
-        head = NotedHead(end.count, end.hash, accepted)
-        if self._heads.note("users", self._folder.path.name, head):
-            self._noted = head
+        return NotedHead(end.count, end.hash, accepted)
 
     def _acceptance_that_fits(self) -> Acceptance | None:
         accepted = self._noted.accepted if self._noted is not None else None
