@@ -13,7 +13,7 @@ import pytest
 
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.runtime.parts import Limits
-from pilothouse.server.app import ADDRESS_AT_MOST
+from pilothouse.server.app import ADDRESS_AT_MOST, BODY_AT_MOST
 from pilothouse.server.routes import ROUTES
 from pilothouse.server.routing import Route
 from pilothouse.testing.world import World
@@ -172,6 +172,7 @@ def bodies_of(here: House, route: Route) -> Iterator[bytes | None]:
     elif route.signature.body is not None:
         yield b"[" * SIZE
         yield b'{"x":' * 20_000
+        yield b'{"x":[' + b"[]," * ((route.limit or BODY_AT_MOST) // 3 - 100) + b"1]}"
         yield from (msgspec.json.encode(body) for _, body in large_bodies(route.body_example))
 
 

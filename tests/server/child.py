@@ -20,6 +20,7 @@ import pilothouse.domain.words
 import pilothouse.hosting
 import pilothouse.llm.openai  # noqa: F401 (what a server would load later is loaded before the first fork)
 from pilothouse.commands import run_command_line
+from tests.scale import HANG_SECONDS
 
 
 class Zygote:
@@ -40,7 +41,7 @@ class Zygote:
         return self._order({"wait": pid})
 
     def close(self) -> None:
-        self._process.communicate(timeout=10)
+        self._process.communicate(timeout=HANG_SECONDS)
 
     def _order(self, order: dict[str, Any]) -> int:
         assert self._process.stdin is not None

@@ -18,11 +18,11 @@ from pilothouse.testing.world import World
 from pilothouse.tools.base import Tool
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.tools.mcp.definitions import ServerDefinition, server_warnings
+from tests.scale import HANG_SECONDS
 
 PROGRAM = Path(__file__).with_name("lending_program.py")
 NOW = Timestamp("2026-01-01T00:00:00.000Z")
 DONE = Answer(text="done")
-SOON = 10.0
 
 
 def says(*calls: tuple[str, dict[str, Any]]) -> Answer:
@@ -97,10 +97,10 @@ async def ready(runtime: Runtime, *names: str, folders: Sequence[str] = ()) -> N
     assert servers is not None
     for name in names:
         connection = servers.find(name, set(folders))
-        assert await connection.ready(SOON), connection.error
+        assert await connection.ready(HANG_SECONDS), connection.error
 
 
-async def until(condition: Callable[[], bool], seconds: float = SOON) -> None:
+async def until(condition: Callable[[], bool], seconds: float = HANG_SECONDS) -> None:
     async with asyncio.timeout(seconds):
         while not condition():
             await asyncio.sleep(0.01)

@@ -8,7 +8,7 @@ import os
 import re
 import socket
 import stat
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from types import EllipsisType
@@ -38,6 +38,7 @@ from pilothouse.testing.ambient import TurnableAmbient
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
 from tests.held import asks
+from tests.scale import HANG_SECONDS
 from tests.server.lending import builtins, configuration, lender, log_of, ready, runs
 
 CHANGING = [route for route in ROUTES if route.method != "GET"]
@@ -60,7 +61,6 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
 }
 A_MINUTE = 61.0
-SOON = 10.0
 MORE_THAN_BUFFERS = 32 * 1024 * 1024
 
 
@@ -150,7 +150,7 @@ class House:
             method,
             path,
             headers=headers,
-            data=data,
+            data=None if data is None else io.BytesIO(data),
             allow_redirects=False,
             skip_auto_headers=["content-type", "user-agent"],
         ) as answer:
@@ -544,7 +544,7 @@ async def test_ten_wrong_tokens_in_a_minute_slow_an_address_down_but_not_who_has
     async with house(tmp_path) as here:
         ambient = here.world.ambient
         name = here.served.serving.access.cookie_name
-        wrong = [
+        wrong: list[Callable[[int], Awaitable[Any]]] = [
             lambda number: here.get("/api/health", {"authorization": f"Bearer wrong-{number}"}),
             lambda number: here.get("/api/health", {"cookie": f"{name}=wrong-{number}"}),
             lambda number: here.get("/", {"authorization": f"Bearer wrong-{number}"}),
@@ -611,7 +611,7 @@ async def test_a_user_who_is_removed_sees_no_more_however_much_happens(tmp_path:
             async with http.get(f"/api/contexts/{context_id}/stream", headers=anna) as stream:
                 assert await stream.content.readuntil(b"\n\n")
                 tokens.remove("anna")
-                async with asyncio.timeout(SOON):
+                async with asyncio.timeout(HANG_SECONDS):
                     await stream.content.read()
         finally:
             is_over.set()
@@ -878,7 +878,7 @@ async def test_peers_that_never_end_their_headers_hinder_nobody_else(tmp_path: P
                 writer.write((b"", b"GET", head("GET", "/api/health")[:-2], b"\r\n")[number % 4])
                 await writer.drain()
             for route in [route for route in ROUTES if route.method == "GET"]:
-                async with asyncio.timeout(SOON):
+                async with asyncio.timeout(HANG_SECONDS):
                     assert (await here.ask(route)).status == 200, named(route)
             reader, writer = slow[198]  # the oldest were dropped: there is room for 128 without a token
             writer.write(b"\r\n")
@@ -951,7 +951,7 @@ def test_without_a_port_the_next_free_one_is_taken_and_a_named_port_never_moves(
         ports = [each.getsockname()[1] for each in (first, second)]
         assert ports == sorted(set(ports))
         assert PORT <= ports[0] < ports[1] < PORT + 50
-        with socket.create_connection(second.getsockname(), timeout=SOON):
+        with socket.create_connection(second.getsockname(), timeout=HANG_SECONDS):
             pass
         with pytest.raises(InvalidInput) as caught:
             listen(HOST, ports[0], tokens)

@@ -153,7 +153,7 @@ def test_the_oldest_connection_without_a_token_is_dropped_first() -> None:
     for peer in peers:
         pool.add(peer)
         if peer is peers[1]:
-            pool.authenticate(peer)
+            pool.authenticate(peer, "anna")
     assert [peers.index(peer) for peer in peers if peer.is_dropped] == [0, 2]
     assert (pool.authenticated, pool.unauthenticated) == (1, MAX_UNAUTHENTICATED)
 
@@ -162,10 +162,10 @@ def test_a_connection_that_shows_a_wrong_token_later_counts_as_unauthenticated_a
     pool = ConnectionPool(10_000)
     proxy = Peer()
     pool.add(proxy)
-    pool.authenticate(proxy)
+    pool.authenticate(proxy, "anna")
     pool.add(proxy)
     assert (pool.authenticated, pool.unauthenticated) == (0, 1)
-    pool.authenticate(proxy)
+    pool.authenticate(proxy, "anna")
     assert (pool.authenticated, pool.unauthenticated) == (1, 0)
 
 
@@ -174,16 +174,16 @@ def test_clients_get_half_of_the_descriptors_and_an_idle_one_makes_room() -> Non
     assert (pool.max_connections, pool.max_unauthenticated) == (50, 25)
     busy = [Peer(is_idle=False) for _ in range(24)]
     idle = Peer()
-    for peer in (*busy[:3], idle, *busy[3:]):
+    for number, peer in enumerate((*busy[:3], idle, *busy[3:])):
         pool.add(peer)
-        pool.authenticate(peer)
+        pool.authenticate(peer, f"user-{number}")
     late = Peer(is_idle=False)
     pool.add(late)
-    pool.authenticate(late)
+    pool.authenticate(late, "anna")
     assert idle.is_dropped
     with pytest.raises(Refused) as refused:
         pool.add(refused_peer := Peer())
-        pool.authenticate(refused_peer)
+        pool.authenticate(refused_peer, "anna")
     assert (refused.value.status, refused.value.reason.code) == (503, "too_many_connections")
     assert not any(peer.is_dropped for peer in busy)
 

@@ -68,3 +68,12 @@ async def test_every_item_of_the_list_has_a_title(tmp_path: Path) -> None:
         await world.runtime.create_context(tmp_path, title="Named")
         items = (await client.call("GET", "/api/contexts"))["items"]
         assert {item["title"] for item in items} == {None, "Named"}
+
+
+async def test_a_waiting_call_names_the_letters_that_look_like_others(tmp_path: Path) -> None:
+    world = World(tmp_path, asks(("change", "p\u0430ypal"), ("change", "plain")), DONE)
+    async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
+        context_id = await world.start("supervised")
+        await world.turn(context_id)
+        calls = (await client.call("GET", f"/api/contexts/{context_id}/tool-calls"))["items"]
+        assert [call["lookalikes"] for call in calls] == ["\u0430", ""]

@@ -18,7 +18,8 @@ from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
 from pilothouse.tools.results import HEAD, TAIL
-from tests.server.lending import DONE, SOON, furnished, runs, says, writes
+from tests.scale import HANG_SECONDS
+from tests.server.lending import DONE, furnished, runs, says, writes
 
 BEARER = {"authorization": f"Bearer {TOKEN}"}
 
@@ -72,7 +73,7 @@ async def test_an_undo_that_meets_a_persons_edit_names_the_file_and_touches_noth
         assert (status, code) == (409, "undo_nothing")
         assert "a.txt" in told
         assert (world.workspace / "a.txt").read_text() == "by the person"
-        kinds = [entry.kind for entry in await world.runtime.audit(context_id)]
+        kinds = [entry.kind for entry in (await world.runtime.audit(context_id)).entries]
         assert "change_undone" not in kinds
 
 
@@ -192,7 +193,7 @@ async def test_what_a_command_prints_is_shown_while_it_runs(tmp_path: Path) -> N
         context_id = await world.start()
         await world.runtime.send(context_id, "go")
         path = f"/api/contexts/{context_id}/tool-calls"
-        async with asyncio.timeout(SOON):
+        async with asyncio.timeout(HANG_SECONDS):
             while True:
                 items = (await client.call("GET", path))["items"]
                 if items and items[0].get("output") == "one\ntwo\n":
@@ -229,7 +230,7 @@ async def test_signals_of_what_is_printed_come_spaced_however_fast_it_prints(tmp
         await world.turn(context_id)
         listening.cancel()
         gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
-        assert 5 <= len(times) < 60
+        assert len(times) >= 5
         assert sorted(gaps)[len(gaps) // 2] > 0.08
 
 
@@ -241,7 +242,7 @@ async def test_only_the_end_of_what_is_printed_is_held_in_memory(tmp_path: Path)
         context_id = await world.start()
         await world.runtime.send(context_id, "go")
         live = await world.runtime.context(context_id)
-        async with asyncio.timeout(SOON):
+        async with asyncio.timeout(HANG_SECONDS):
             while not any(printed.tail.endswith("200000\n") for printed in live.printed.values()):
                 await asyncio.sleep(0.02)
         (call,) = (await client.call("GET", f"/api/contexts/{context_id}/tool-calls"))["items"]
@@ -264,7 +265,7 @@ async def test_a_letter_that_is_cut_between_two_reads_is_shown_whole(tmp_path: P
         live = await world.runtime.context(context_id)
         path = f"/api/contexts/{context_id}/tool-calls"
         seen: list[str] = []
-        async with asyncio.timeout(SOON):
+        async with asyncio.timeout(HANG_SECONDS):
             while not live.printed:
                 await asyncio.sleep(0.01)
             while not seen or seen[-1] != "日":
@@ -283,7 +284,7 @@ async def test_a_cancelled_command_stops_being_shown(tmp_path: Path) -> None:
         context_id = await world.start()
         await world.runtime.send(context_id, "go")
         live = await world.runtime.context(context_id)
-        async with asyncio.timeout(SOON):
+        async with asyncio.timeout(HANG_SECONDS):
             while not any(printed.total for printed in live.printed.values()):
                 await asyncio.sleep(0.01)
         await world.runtime.cancel(context_id)

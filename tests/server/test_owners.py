@@ -252,6 +252,66 @@ async def test_an_import_cannot_bind_itself_to_somebody_elses_context(tmp_path: 
             assert (await bob.call("GET", "/api/contexts/evil"))["context_id"] == "evil~bob"
 
 
+async def test_an_import_tells_nothing_of_the_contexts_of_others(tmp_path: Path) -> None:
+    """Whether a parent or an id that a file names is another user's, damaged or absent: the answer is the same."""
+    data, workspace = tmp_path / "data", tmp_path / "workspace"
+    workspace.mkdir()
+    world = World(workspace, store=FileStore(data, now=lambda: "2026-01-01T00:00:00.000Z"))
+    async with world.runtime, Served(world.runtime, [workspace]) as served, served.client() as alice:
+        token = served.tokens.add("bob")
+        hers = (await alice.call("POST", "/api/contexts", {}))["context_id"]
+        damaged, absent = f"{hers[:-4]}0000", f"{hers[:-4]}ffff"
+        for name in (damaged, "work~anna"):
+            (data / "contexts" / name / "journal").mkdir(parents=True)
+            (data / "contexts" / name / "metadata.json").write_text('{"format": 999}')
+        async with Client(served.url, token) as bob:
+            mine = (await bob.call("POST", "/api/contexts", {}))["context_id"]
+            lines = await export_of(served, token, mine)
+            for number, parent in enumerate((hers, damaged, absent, "work~anna", "absent~anna")):
+                lines[1]["core"]["parent"] = parent
+                for grants in ("false", "true"):
+                    status = await import_to(served, token, lines, f"context_id=i{number}-{grants}&grants={grants}")
+                    assert status == 201, parent
+                    shown = await bob.call("GET", f"/api/contexts/i{number}-{grants}")
+                    assert (shown["damage"], shown["waiting_below"]) == ([], [])
+            lines[1]["core"]["parent"] = None
+            for name in (hers, damaged, absent):
+                assert await import_to(served, token, lines, f"context_id={name}") == 201
+                assert (await bob.call("GET", f"/api/contexts/{name}"))["context_id"] == f"{name}~bob"
+
+
+async def test_a_folder_that_became_a_link_tells_nothing_of_where_it_leads(tmp_path: Path) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    (root / "inner").mkdir(parents=True)
+    outside.mkdir()
+    world = World(root, DONE)
+    async with world.runtime, Served(world.runtime, [root]) as served, served.client() as client:
+        made = (await client.call("POST", "/api/contexts", {"workspace": "inner"}))["context_id"]
+        (root / "inner").rmdir()
+        for target in (outside, tmp_path / "absent"):
+            (root / "inner").symlink_to(target)
+            assert await upload(served, made) == "outside_roots"
+            (root / "inner").unlink()
+
+
+async def test_copying_an_upload_tells_nothing_of_folders_outside(tmp_path: Path) -> None:
+    root, hidden = tmp_path / "root", tmp_path / "hidden"
+    root.mkdir()
+    hidden.mkdir()
+    world = World(root, DONE, store=FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z"))
+    async with world.runtime, Served(world.runtime, [root]) as served, served.client() as client:
+        made = (await client.call("POST", "/api/contexts", {}))["context_id"]
+        await world.runtime.add_file(made, "x", b"x")
+        for prefix in ("../", f"{tmp_path}/"):
+            answers = []
+            for name in ("hidden", "absent"):
+                path = f"/api/contexts/{made}/files/x/copy"
+                status, text = await answer_of(served, TOKEN, "POST", path, {"path": prefix + name})
+                answers.append((status, text.replace(name, "NAME")))
+            assert answers[0] == answers[1]
+            assert answers[0][0] == 409
+
+
 async def test_a_context_whose_folder_became_a_link_outside_works_on_nothing_there(tmp_path: Path) -> None:
     root, outside = tmp_path / "root", tmp_path / "outside"
     (root / "inner").mkdir(parents=True)

@@ -297,7 +297,7 @@ async def test_errors_are_problems_in_the_readers_language(tmp_path: Path) -> No
         async with served.client(language="zh-CN,zh;q=0.9,en;q=0.8") as client:
             with pytest.raises(ServerError, match="没有对话"):
                 await client.call("GET", "/api/contexts/nobody")
-            assert (await client.call("GET", "/api/modes"))["items"][0]["title"] == "代理"
+            assert (await client.call("GET", "/api/modes"))["items"][0]["title"] == "智能体"
         async with served.client(language="de, en;q=0.5") as client:
             with pytest.raises(ServerError, match="There is no context"):
                 await client.call("GET", "/api/contexts/nobody")

@@ -52,7 +52,7 @@ from pilothouse.testing.tools import NoteArguments, NoteTool
 from pilothouse.testing.world import World
 from pilothouse.tools.base import Job
 from pilothouse.tools.builtin.edit import WriteFile
-from tests.scale import LONG, Record
+from tests.scale import HANG_SECONDS, LONG, Record
 from tests.server.lending import configuration, lender, ready
 
 T = TypeVar("T")
@@ -314,7 +314,7 @@ class Findings:
         """What is beyond a bound must be refused. Of what chance makes wrong, some is read with indulgence."""
         if len(quote(str(case.query or {}))) > HEADERS_AT_MOST // 2:
             return  # the server may hang up
-        answer = case.call(base_url=self._backdrop.url, session=self._backdrop.http, timeout=30)
+        answer = case.call(base_url=self._backdrop.url, session=self._backdrop.http, timeout=HANG_SECONDS)
         self.statuses[answer.status_code] += 1
         if answer.status_code < 400 and case.method.upper() != "GET":
             self._backdrop.spent(kind)

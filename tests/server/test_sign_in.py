@@ -17,6 +17,7 @@ from pilothouse.server.sign_in import MAX_FORM_BYTES
 from pilothouse.server.tokens import CODE_SECONDS, MAX_CODES, MAX_SIGN_INS, SIGN_IN_SECONDS, Tokens
 from pilothouse.testing.ambient import TurnableAmbient
 from pilothouse.testing.served import TOKEN
+from tests.scale import HANG_SECONDS
 from tests.server.test_access import A_MINUTE, BEARER, House, Reply, house, refusing
 
 CROSS_SITE = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
@@ -239,7 +240,7 @@ async def test_a_stream_ends_when_its_user_gets_a_new_token(tmp_path: Path) -> N
         async with here.http.get("/api/stream", headers=anna) as stream:
             assert await stream.content.readuntil(b"\n\n")
             tokens.renew("anna")
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(HANG_SECONDS):
                 await stream.content.read()
 
 

@@ -28,6 +28,7 @@ from pilothouse.testing.served import Served
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from tests.held import DONE, asks
+from tests.scale import HANG_SECONDS
 
 LONG = '\x01\x1b"\\😀好' * 500
 
@@ -212,12 +213,12 @@ async def test_streams_that_are_opened_together_do_not_pass_the_limit(tmp_path: 
         async with aiohttp.ClientSession(connector=connector) as session, asyncio.TaskGroup() as group:
             for number in range(asked):
                 group.create_task(watch(number))
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(HANG_SECONDS):
                 await answered.wait()
             assert statuses == {200: limit, 503: asked - limit}
             closing.set()
         counts = served.serving.counts
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(HANG_SECONDS):
             while counts.streams_open + counts.chats_open:
                 await asyncio.sleep(0)
 

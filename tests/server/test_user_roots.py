@@ -10,8 +10,13 @@ import pytest
 
 from pilothouse.client import Client
 from pilothouse.config.files import Configuration
+from pilothouse.domain.codes import say
 from pilothouse.domain.errors import InvalidInput, ToolError
+from pilothouse.hosting import unused_tables
 from pilothouse.sandbox.workspace import Root
+from pilothouse.server.tokens import Tokens
+from pilothouse.settings import read_settings
+from pilothouse.testing.ambient import TurnableAmbient
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
 from tests.held import DONE
@@ -160,6 +165,17 @@ async def test_a_server_does_not_start_with_roots_of_a_user_that_are_not_its_own
     assert str(tmp_path / "data") in err
 
 
+async def test_a_server_does_not_start_where_a_folder_of_a_user_is_missing_and_names_it(tmp_path: Path) -> None:
+    config = tmp_path / "config/pilothouse/config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(f'[users.anna]\nroots = ["{tmp_path / "absent"}"]\n')
+    code, out, err = await ran(tmp_path, "serve", "--no-open", "--port", "0")
+    assert (code, out) == (4, "")
+    assert "[users.anna]" in err
+    assert f"{str(tmp_path / 'absent')!r} of the user 'anna'" in err
+    assert "does not exist" in err
+
+
 async def test_who_asks_how_the_server_is_sees_nothing_of_what_others_do(tmp_path: Path) -> None:
     async with shared(tmp_path) as here, here.served.client() as local:
         for _ in range(3):
@@ -178,3 +194,18 @@ async def test_the_roots_of_other_users_are_closed_to_a_users_confined_commands(
         assert (await here.world.runtime.context(made)).workspace().others == (beside,)
         made = await here.world.runtime.create_context(beside)
         assert (await here.world.runtime.context(made)).workspace().others == ()
+
+
+def test_a_table_for_a_user_who_does_not_exist_is_told(tmp_path: Path) -> None:
+    """A misspelt name restricts nobody."""
+    (tmp_path / "folder").mkdir()
+    config = tmp_path / "config.toml"
+    config.write_text(f'[users.ana]\nroots = ["{tmp_path / "folder"}"]\n')
+    settings = read_settings({"HOME": str(tmp_path)}, config=str(config), data_dir=str(tmp_path / "data"))
+    tokens = Tokens(tmp_path / "data" / "server" / "tokens.json", TurnableAmbient())
+    tokens.add("anna")
+    (warning,) = unused_tables(settings, tokens)
+    assert "[users.ana]" in say(warning)
+    assert "anna, local" in say(warning)
+    tokens.add("ana")
+    assert unused_tables(settings, tokens) == []

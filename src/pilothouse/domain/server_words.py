@@ -47,14 +47,14 @@ SERVER_WORDS: Mapping[Code, tuple[str, str]] = {
     Code.UNAUTHORIZED: (
         "You are not signed in. Run 'pilothouse open' on the machine of the server and open the link that it prints, "
         "or open the server's address and enter your access token. Programs send it as 'Authorization: Bearer TOKEN'.",
-        "您尚未登录。请在服务器所在的机器上运行 “pilothouse open” 并打开它显示的链接，"
-        "或打开服务器的地址并输入您的访问令牌。程序请发送 “Authorization: Bearer 令牌”。",
+        "你尚未登录。请在服务器所在的机器上运行 “pilothouse open” 并打开它显示的链接，"
+        "或打开服务器的地址并输入你的访问令牌。程序请发送 “Authorization: Bearer 令牌”。",
     ),
     Code.LINK_EXPIRED: (
         "This link does not sign you in: it was used already, or it is older than a minute. Run 'pilothouse open' on "
         "the machine of the server for another one, or enter your access token.",
         "此链接无法登录：它已被使用，或已超过一分钟。请在服务器所在的机器上运行 “pilothouse open” 获取新链接，"
-        "或输入您的访问令牌。",
+        "或输入你的访问令牌。",
     ),
     Code.WRONG_TOKEN: (
         "You are not signed in: this is no access token of this server. Check it, or ask who runs the server for a new "
@@ -76,7 +76,28 @@ SERVER_WORDS: Mapping[Code, tuple[str, str]] = {
     ),
     Code.OUTSIDE_ROOTS: (
         "The workspace {path!r} cannot be used: it lies beneath no folder that this server opens to you ({allowed}).",
-        "无法使用工作区 {path!r}：它不在此服务器向您开放的目录之内（{allowed}）。",
+        "无法使用工作区 {path!r}：它不在此服务器向你开放的目录之内（{allowed}）。",
+    ),
+    Code.CONFIG_MISSING: (
+        "There is no configuration file {path!r}. Correct --config or PILOTHOUSE_CONFIG, or create the file.",
+        "没有配置文件 {path!r}。请更正 --config 或 PILOTHOUSE_CONFIG 中的路径，或创建该文件。",
+    ),
+    Code.INVALID_BASE_URL: (
+        "OPENAI_BASE_URL is {address!r}, which does not begin with http:// or https://. For example: "
+        "http://127.0.0.1:11434/v1.",
+        "OPENAI_BASE_URL 的值是 {address!r}，没有以 http:// 或 https:// 开头。例如：http://127.0.0.1:11434/v1。",
+    ),
+    Code.USER_TABLE_UNUSED: (
+        "[users.{user}] in your configuration holds for nobody: no user {user!r} has a token. Users with a token: "
+        "{users}. Check the spelling: a user without such a table may work in all folders of the server.",
+        "配置中的 [users.{user}] 不对任何人生效：没有名为 {user!r} 且持有令牌的用户。持有令牌的用户：{users}。"
+        "请检查拼写：没有此表的用户可以使用服务器的所有目录。",
+    ),
+    Code.USER_ROOT_MISSING: (
+        "The server was not started: the folder {path!r} of the user {user!r} (roots in [users.{user}] of your "
+        "configuration) does not exist or is no folder. Create it, or correct the path.",
+        "服务器未启动：用户 {user!r} 的目录 {path!r}（配置中 [users.{user}] 的 roots）不存在或不是目录。"
+        "请创建它，或更正路径。",
     ),
     Code.USER_ROOT_OUTSIDE: (
         "The server was not started: the folder {path!r} of the user {user!r} (roots in [users.{user}] of your "
@@ -88,6 +109,26 @@ SERVER_WORDS: Mapping[Code, tuple[str, str]] = {
     Code.TOO_MANY_CONNECTIONS: (
         "The server has {limit} connections in use, as many as it can serve: close one, or try again later.",
         "服务器正在使用的连接已达到上限（{limit} 个）：请关闭一个，或稍后重试。",
+    ),
+    Code.TOO_MANY_CONNECTIONS_OF_USER: (
+        "You have {limit} connections in use, as many as one user may have: close one, or try again later.",
+        "你正在使用的连接已达到单个用户的上限（{limit} 个）：请关闭一个，或稍后重试。",
+    ),
+    Code.TOO_MANY_IMPORTS: (
+        "{limit} of your imports are under way, as many as one user may have at once: try again when one is done.",
+        "你有 {limit} 个导入正在进行，已达到单个用户同时导入的上限：请等其中一个完成后重试。",
+    ),
+    Code.TOO_MANY_BODIES: (
+        "Your requests together hold more than {limit} MB: send the large ones one after the other.",
+        "你同时发送的请求合计超过 {limit} MB：请逐个发送较大的请求。",
+    ),
+    Code.TOO_MANY_VALUES: (
+        "The body was refused: its JSON holds more than {limit} values. Send less in one request.",
+        "请求被拒绝：其中的 JSON 超过 {limit} 个值。请减少单次请求的内容。",
+    ),
+    Code.TOO_MANY_STREAMS_OF_USER: (
+        "You have {limit} open streams, as many as one user may have: close one, or try again later.",
+        "你打开的事件流已达到单个用户的上限（{limit} 个）：请关闭一个，或稍后重试。",
     ),
     Code.TOO_MANY_STREAMS: (
         "There are {limit} open streams already: close one, or try again later.",

@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -13,14 +14,19 @@ from starlette.types import Receive, Scope, Send
 
 from pilothouse.domain.codes import Code, Language
 from pilothouse.domain.errors import PilothouseError, StoreDamaged
+from pilothouse.domain.json_size import has_more_values
+from pilothouse.fair_threads import acting_user
 from pilothouse.server.problems import HEADERS, Refused, internal_response, problem_response, status_of
 from pilothouse.server.routing import JSON, Route, Router
 from pilothouse.server.serving import Call, Serving, language_of
 from pilothouse.server.sign_in import sign_in, sign_in_page
 from pilothouse.server.sse import EventStream
 
-BODY_AT_MOST = 8 * 1024 * 1024
+BODY_AT_MOST = 1024 * 1024
 BODY_SECONDS = 120
+BODY_IDLE_SECONDS = 20
+MAX_JSON_VALUES = 100_000
+_MAX_UNCOUNTED_BYTES = 256 * 1024
 ADDRESS_AT_MOST = 16 * 1024
 
 # What a form of any page can send without asking first.
@@ -96,25 +102,30 @@ class App:
         route, params = self._router.find(request.method, scope["raw_path"])
         scope["route"], scope["context"] = route.path, params.get("context_id")
         call = Call(self._serving, user, language, request.headers, access.tokens.credential(user))
-        arguments = await self._arguments(route, params, request)
-        if "body" in arguments and not call.is_user():  # it may have come slowly: much can change meanwhile
-            raise Refused(401, Code.UNAUTHORIZED)
-        if "context_id" in params:  # here, and after the body has come: no handler can forget it
-            arguments["context_id"] = (await call.own(params["context_id"])).id
-        return _response(route, await route.handler(call, **arguments))
+        shares = self._serving.shares
+        with shares.receiving(user) as count, shares.importing(user) if route.is_import else nullcontext():
+            arguments = await self._arguments(route, params, request, count)
+            if "body" in arguments and not call.is_user():  # it may have come slowly: much can change meanwhile
+                raise Refused(401, Code.UNAUTHORIZED)
+            if "context_id" in params:  # here, and after the body has come: no handler can forget it
+                arguments["context_id"] = (await call.own(params["context_id"])).id
+            return await _response(route, await route.handler(call, **arguments))
 
     async def _user(self, request: Request) -> str:
         """Who asks; the connection counts as theirs from now on. Raises: Refused."""
-        set_authenticated = request.scope["state"]["set_authenticated"]
+        set_user = request.scope["state"]["set_user"]
         try:
             user = await self._serving.access.user(request)
         except PilothouseError:
-            set_authenticated(False)
+            set_user(None)
             raise
-        set_authenticated(True)
+        set_user(user)
+        acting_user.set(user)
         return user
 
-    async def _arguments(self, route: Route, params: Mapping[str, str], request: Request) -> dict[str, Any]:
+    async def _arguments(
+        self, route: Route, params: Mapping[str, str], request: Request, count: Callable[[int], None]
+    ) -> dict[str, Any]:
         """Raises: Refused for anything that does not fit."""
         signature = route.signature
         arguments: dict[str, Any] = dict(params)
@@ -123,9 +134,13 @@ class App:
         if request.method not in ("GET", "HEAD"):
             _check_type(route, request)
         if signature.body is bytes:
-            arguments["body"] = await _body(request, route.limit or BODY_AT_MOST)
+            arguments["body"] = await _body(request, route.limit or BODY_AT_MOST, count)
         elif signature.body is not None:
-            data = await _body(request, route.limit or BODY_AT_MOST)
+            data = await _body(request, route.limit or BODY_AT_MOST, count)
+            if len(data) > _MAX_UNCOUNTED_BYTES:
+                has_too_many = await asyncio.to_thread(has_more_values, data, MAX_JSON_VALUES)
+                if has_too_many:
+                    raise Refused(413, Code.TOO_MANY_VALUES, limit=MAX_JSON_VALUES)
             arguments["body"] = self._decoded(data or b"{}", signature.body)
         return arguments
 
@@ -162,24 +177,47 @@ def _check_type(route: Route, request: Request) -> None:
         raise Refused(415, Code.UNSUPPORTED_TYPE, type=given[:100], allowed=route.takes)
 
 
-async def _body(request: Request, limit: int) -> bytes:
+async def _body(request: Request, limit: int, count: Callable[[int], None]) -> bytes:
     length = request.headers.get("content-length", "")
     if length.isascii() and length.isdigit() and int(length) > limit:
         raise Refused(413, Code.BODY_TOO_LARGE, {"connection": "close"}, limit=limit)
     pieces, size = [], 0
     try:
-        async with asyncio.timeout(BODY_SECONDS):
+        async with asyncio.timeout(BODY_SECONDS), asyncio.timeout(BODY_IDLE_SECONDS) as idle:
             async for piece in request.stream():
+                idle.reschedule(asyncio.get_running_loop().time() + BODY_IDLE_SECONDS)
+                count(len(piece))
                 size += len(piece)
                 if size > limit:
                     raise Refused(413, Code.BODY_TOO_LARGE, {"connection": "close"}, limit=limit)
                 pieces.append(piece)
     except TimeoutError as error:
-        raise Refused(408, Code.BODY_TOO_SLOW, {"connection": "close"}, seconds=BODY_SECONDS) from error
+        seconds = BODY_IDLE_SECONDS if idle.expired() else BODY_SECONDS
+        raise Refused(408, Code.BODY_TOO_SLOW, {"connection": "close"}, seconds=seconds) from error
     return b"".join(pieces)
 
 
-def _response(route: Route, result: Any) -> Response:
+async def encoded(result: Any) -> bytes:
+    """A result as JSON. The items of a list or a page are encoded one by one, with turns for others: a page of long
+    messages is hundreds of megabytes."""
+    items = result if isinstance(result, list) else getattr(result, "items", None)
+    if not isinstance(items, list | tuple):
+        return msgspec.json.encode(result)
+    pieces, size = [], 0
+    for item in items:
+        pieces.append(msgspec.json.encode(item))
+        size += len(pieces[-1])
+        if size > _MAX_UNCOUNTED_BYTES:
+            size = 0
+            await asyncio.sleep(0)
+    if isinstance(result, list):
+        return b"[%b]" % b",".join(pieces)
+    frame = msgspec.json.encode(msgspec.structs.replace(result, items=()))
+    before, between, after = frame.partition(b'"items":[')  # the first of its kind: what is inside texts is escaped
+    return b"%b%b%b%b" % (before, between, b",".join(pieces), after)
+
+
+async def _response(route: Route, result: Any) -> Response:
     if isinstance(result, Response):
         if route.status != 200 and not isinstance(result, EventStream):
             result.status_code = route.status
@@ -188,4 +226,4 @@ def _response(route: Route, result: Any) -> Response:
         return StreamingResponse(result, route.status, media_type=route.gives)
     if result is None and route.status == 204:
         return Response(status_code=204)
-    return Response(msgspec.json.encode(result), route.status, media_type=JSON)
+    return Response(await encoded(result), route.status, media_type=JSON)

@@ -11,12 +11,11 @@ from pilothouse.domain.rules import Rung
 from pilothouse.domain.shapes import AuditedPage, CallShape, Page
 from pilothouse.domain.values import Timestamp, Value
 from pilothouse.runtime.calls import PersonsDecision
-from pilothouse.server.inputs import Cursor, Id, Ids, Limit
+from pilothouse.server.inputs import CallDigest, Cursor, Id, Ids, Limit, Shown
 from pilothouse.server.serving import Call
 from pilothouse.server.views import call_shapes
 
 Words = Annotated[str, Meta(max_length=10_000)]
-Digest = Annotated[str, Meta(max_length=64)]
 
 
 class CallsQuery(Value):
@@ -28,7 +27,7 @@ class CallsQuery(Value):
 class Approve(Value, kw_only=True):
     """`digest` is that of the call which was shown; `always` is a scope of its `rule_offers`."""
 
-    digest: Digest | None = None
+    digest: CallDigest | None = None
     arguments: dict[str, Any] | None = None
     always: Rung | None = None
 
@@ -51,14 +50,17 @@ class RejectAll(Value, kw_only=True):
 class OneDecision(Value, kw_only=True):
     id: Id
     verdict: Literal["approve", "reject"]
-    digest: Digest | None = None
+    digest: CallDigest | None = None
     arguments: dict[str, Any] | None = None
     reason: Words | None = None
     always: Rung | None = None
 
 
-class Decide(Value):
+class Decide(Value, kw_only=True):
+    """With `shown`, the digests of calls that the person has read, a rule that is given starts no other call."""
+
     decisions: Annotated[tuple[OneDecision, ...], Meta(min_length=1, max_length=1000)]
+    shown: Shown | None = None
 
 
 class WhyStep(Value, kw_only=True):
@@ -117,7 +119,8 @@ async def decide(call: Call, context_id: str, body: Decide) -> Page[CallShape]:
         )
         for each in body.decisions
     ]
-    return Page(await _decided(call, context_id, await call.runtime.decide(context_id, decisions, by=call.user)))
+    decided = await call.runtime.decide(context_id, decisions, shown=body.shown, by=call.user)
+    return Page(await _decided(call, context_id, decided))
 
 
 async def _decided(call: Call, context_id: str, records: Sequence[CallRecord]) -> tuple[CallShape, ...]:
@@ -125,7 +128,7 @@ async def _decided(call: Call, context_id: str, records: Sequence[CallRecord]) -
 
 
 async def explain(call: Call, context_id: str, call_id: str) -> AuditedPage[WhyStep]:
-    steps = await call.runtime.explain_call(context_id, call_id)
+    explanation = await call.runtime.explain_call(context_id, call_id)
     items = tuple(
         WhyStep(
             at=step.at,
@@ -133,6 +136,6 @@ async def explain(call: Call, context_id: str, call_id: str) -> AuditedPage[WhyS
             what=say(step.what, call.language),
             why=say(step.why, call.language) if step.why is not None else None,
         )
-        for step in steps
+        for step in explanation.steps
     )
-    return AuditedPage(items=items, chain=await call.runtime.audit_chain(context_id))
+    return AuditedPage(items=items, chain=explanation.chain)

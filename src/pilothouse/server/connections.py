@@ -5,8 +5,9 @@ import errno
 import logging
 import resource
 import socket
-from collections import OrderedDict
-from collections.abc import Callable
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 from pilothouse.domain.codes import Code
@@ -14,6 +15,9 @@ from pilothouse.server.problems import Refused
 
 MAX_CONNECTIONS = 4000
 MAX_UNAUTHENTICATED = 128
+MAX_IMPORTS_PER_USER = 2
+MAX_BODY_BYTES_PER_USER = 160 * 1024 * 1024
+_RETRY_AFTER_SECONDS = "10"
 # A connection that sends its request at once is authenticated a few passes of the event loop after it was accepted:
 # fewer than MAX_UNAUTHENTICATED younger ones may arrive in that time.
 _MAX_ACCEPTED_AT_ONCE = 16
@@ -46,15 +50,20 @@ class ConnectionPool:
     """All open connections. A connection is unauthenticated until a request on it has shown a valid token, and again
     after one that has not.
 
-    Clients get half of the process's descriptors at most: the store, tools and providers always find one.
+    Clients get half of the process's descriptors at most: the store, tools and providers always find one. One user gets
+    half of the authenticated connections at most.
     """
 
     def __init__(self, max_descriptors: int | None = None) -> None:
         descriptors = max_descriptors or resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self.max_connections = min(MAX_CONNECTIONS, descriptors // 2)
         self.max_unauthenticated = min(MAX_UNAUTHENTICATED, max(1, self.max_connections // 2))
+        self.max_authenticated = self.max_connections - self.max_unauthenticated
+        self.max_per_user = max(1, self.max_authenticated // 2)
         self._unauthenticated: OrderedDict[Connection, None] = OrderedDict()
-        self._authenticated: OrderedDict[Connection, None] = OrderedDict()
+        self._authenticated: OrderedDict[Connection, str] = OrderedDict()
+        """The user of each connection; the connection that was used last stands last."""
+        self._per_user: Counter[str] = Counter()
 
     @property
     def unauthenticated(self) -> int:
@@ -66,30 +75,48 @@ class ConnectionPool:
 
     def add(self, connection: Connection) -> None:
         """Take in a connection as an unauthenticated one; the oldest of them makes room."""
-        self._authenticated.pop(connection, None)
+        self._remove_authenticated(connection)
         self._unauthenticated[connection] = None
         while len(self._unauthenticated) > self.max_unauthenticated:
             self._unauthenticated.popitem(last=False)[0].drop()
 
-    def authenticate(self, connection: Connection) -> None:
-        """A valid token came on this connection. Raises: Refused where there is no room and none is idle."""
-        if connection in self._authenticated:
+    def authenticate(self, connection: Connection, user: str) -> None:
+        """A valid token of the user came on this connection.
+
+        Raises: Refused where there is no room and none is idle.
+        """
+        if self._authenticated.get(connection) == user:
             self._authenticated.move_to_end(connection)
             return
-        limit = self.max_connections - self.max_unauthenticated
-        if len(self._authenticated) >= limit:
-            idle = next((each for each in self._authenticated if each.is_idle), None)
-            if idle is None:
-                headers = {"connection": "close", "retry-after": "10"}
-                raise Refused(503, Code.TOO_MANY_CONNECTIONS, headers, limit=limit)
-            del self._authenticated[idle]
-            idle.drop()
+        self._remove_authenticated(connection)
+        if self._per_user[user] >= self.max_per_user and not self._drop_idle(user):
+            raise _no_room(429, Code.TOO_MANY_CONNECTIONS_OF_USER, self.max_per_user)
+        if len(self._authenticated) >= self.max_authenticated and not self._drop_idle():
+            raise _no_room(503, Code.TOO_MANY_CONNECTIONS, self.max_authenticated)
         self._unauthenticated.pop(connection, None)
-        self._authenticated[connection] = None
+        self._authenticated[connection] = user
+        self._per_user[user] += 1
+
+    def _drop_idle(self, user: str | None = None) -> bool:
+        """Drop the connection that has been idle for longest, of one user or of all. Returns whether there was one."""
+        candidates = (each for each, owner in self._authenticated.items() if user in (None, owner) and each.is_idle)
+        idle = next(candidates, None)
+        if idle is None:
+            return False
+        self._remove_authenticated(idle)
+        idle.drop()
+        return True
+
+    def _remove_authenticated(self, connection: Connection) -> None:
+        user = self._authenticated.pop(connection, None)
+        if user is not None:
+            self._per_user[user] -= 1
+            if not self._per_user[user]:
+                del self._per_user[user]
 
     def discard(self, connection: Connection) -> None:
         self._unauthenticated.pop(connection, None)
-        self._authenticated.pop(connection, None)
+        self._remove_authenticated(connection)
 
     def drop_unauthenticated(self) -> int:
         """Give back the descriptors of all unauthenticated connections. Returns their number."""
@@ -98,6 +125,48 @@ class ConnectionPool:
         for connection in dropped:
             connection.drop()
         return len(dropped)
+
+
+def _no_room(status: int, code: Code, limit: int) -> Refused:
+    """The connection ends with the answer: what is still to come of a body is not received."""
+    return Refused(status, code, {"connection": "close", "retry-after": _RETRY_AFTER_SECONDS}, limit=limit)
+
+
+class RequestShares:
+    """What the requests of each user hold at once: imports, and bytes of bodies until they are answered."""
+
+    def __init__(self) -> None:
+        self._imports: Counter[str] = Counter()
+        self._body_bytes: Counter[str] = Counter()
+
+    @contextmanager
+    def importing(self, user: str) -> Iterator[None]:
+        """Raises: Refused where the user has as many imports under way as one may have."""
+        if self._imports[user] >= MAX_IMPORTS_PER_USER:
+            raise _no_room(429, Code.TOO_MANY_IMPORTS, MAX_IMPORTS_PER_USER)
+        self._imports[user] += 1
+        try:
+            yield
+        finally:
+            self._imports[user] -= 1
+
+    @contextmanager
+    def receiving(self, user: str) -> Iterator[Callable[[int], None]]:
+        """Gives a function that counts bytes as they come: Refused is raised when the user's bodies together are too
+        large. They count until the request is answered."""
+        received = 0
+
+        def count(size: int) -> None:
+            nonlocal received
+            if self._body_bytes[user] + size > MAX_BODY_BYTES_PER_USER:
+                raise _no_room(429, Code.TOO_MANY_BODIES, MAX_BODY_BYTES_PER_USER >> 20)
+            received += size
+            self._body_bytes[user] += size
+
+        try:
+            yield count
+        finally:
+            self._body_bytes[user] -= received
 
 
 class Listener:

@@ -122,12 +122,9 @@ async def delete(call: Call, context_id: str) -> None:
 
 async def audit(call: Call, context_id: str, query: PageQuery) -> AuditedPage[AuditEntry]:
     after = _position(query.cursor)
-    entries = await call.runtime.audit(context_id, after, query.limit)
-    count = (await call.runtime.context(context_id)).core.audit.count
+    found = await call.runtime.audit(context_id, after, query.limit)
     end = after + query.limit
-    return AuditedPage(
-        items=tuple(entries), next=str(end) if end < count else None, chain=await call.runtime.audit_chain(context_id)
-    )
+    return AuditedPage(items=found.entries, next=str(end) if end < found.line_count else None, chain=found.chain)
 
 
 def _position(cursor: str | None) -> int:

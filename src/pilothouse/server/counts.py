@@ -1,5 +1,6 @@
 """What the server counts, as Prometheus reads it."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from typing import Literal
@@ -13,7 +14,7 @@ class Counts:
     """Plain numbers. They are put into words only when somebody asks."""
 
     def __init__(self) -> None:
-        self._open: Counter[StreamKind] = Counter()
+        self._slots: set[StreamSlot] = set()
         self.signals_sent = 0
         self.refused: Counter[str] = Counter()
         self._requests: Counter[tuple[str, str, int]] = Counter()
@@ -22,15 +23,22 @@ class Counts:
 
     @property
     def streams_open(self) -> int:
-        return self._open["signals"]
+        return sum(slot.kind == "signals" for slot in self._slots)
 
     @property
     def chats_open(self) -> int:
-        return self._open["chat"]
+        return sum(slot.kind == "chat" for slot in self._slots)
 
-    def open_stream(self, kind: StreamKind) -> "StreamSlot":
-        self._open[kind] += 1
-        return StreamSlot(self._open, kind)
+    def streams_of(self, user: str) -> int:
+        return sum(slot.user == user for slot in self._slots)
+
+    def open_stream(self, kind: StreamKind, user: str) -> "StreamSlot":
+        return StreamSlot(kind, user, self._slots)
+
+    def check_users(self) -> None:
+        """Tokens have changed: every open stream looks whether its user's token is still the same."""
+        for slot in self._slots:
+            slot.must_check_user.set()
 
     def answered(self, method: str, path: str, status: int, seconds: float) -> None:
         """`path` is a route's, never what was asked for: its number is bounded."""
@@ -73,18 +81,19 @@ class Counts:
 class StreamSlot:
     """One stream as the limit counts it: from the instant it is let in until its last byte, or until it is refused."""
 
-    def __init__(self, counted: Counter[StreamKind], kind: StreamKind) -> None:
-        self._counted = counted
-        self._kind = kind
-        self._is_open = True
+    def __init__(self, kind: StreamKind, user: str, slots: "set[StreamSlot]") -> None:
+        self.kind = kind
+        self.user = user
+        self._slots = slots
         self.is_handed_over = False
         """Whether an answer has the slot now, and releases it when it is over."""
+        self.must_check_user = asyncio.Event()
+        """Set when tokens have changed: the stream ends at once where its user's token has."""
+        slots.add(self)
 
     def release(self) -> None:
         """Idempotent."""
-        if self._is_open:
-            self._is_open = False
-            self._counted[self._kind] -= 1
+        self._slots.discard(self)
 
 
 def _metric(name: str, kind: str, told: str, values: dict[Labels, float]) -> Iterator[str]:

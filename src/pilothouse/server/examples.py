@@ -33,6 +33,7 @@ CALL: dict[str, Any] = {
     "effect": "mutating",
     "read_only": False,
     "dangerous": [],
+    "lookalikes": "",
     "may_change": False,
     "status": "pending",
     "rule_offers": [{"scope": "folder", "rule": {**RULE, "id": ""}}],

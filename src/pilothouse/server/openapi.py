@@ -22,7 +22,7 @@ _SAID = {
     413: "The body is too large",
     415: "The content type is not accepted",
     422: "The request was not understood",
-    429: "Too many wrong tokens",
+    429: "Too many wrong tokens, or more at once than one user may have",
     502: "The model did not answer",
     503: "The store refuses, or the server is full or stopping",
 }

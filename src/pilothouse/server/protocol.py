@@ -34,13 +34,13 @@ class BoundedProtocol(HttpToolsProtocol):
         if not transport.is_closing():
             transport.abort()
 
-    def set_authenticated(self, is_authenticated: bool) -> None:
-        """Whether the request that is being answered has shown a valid token. Raises: Refused where there is no room
-        for another connection."""
+    def set_user(self, user: str | None) -> None:
+        """Whose valid token the request has shown that is being answered; None for no valid one. Raises: Refused where
+        there is no room for another connection."""
         if self.transport.is_closing():
             return
-        if is_authenticated:
-            self._pool.authenticate(self)
+        if user is not None:
+            self._pool.authenticate(self, user)
         else:
             self._pool.add(self)
 
@@ -68,7 +68,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._got_headers()
         self._in_body = True
         self.scope["state"]["abort"] = self.transport.abort
-        self.scope["state"]["set_authenticated"] = self.set_authenticated
+        self.scope["state"]["set_user"] = self.set_user
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:

@@ -51,6 +51,7 @@ from pilothouse.server.routing import BYTES, EVENTS, HTML, LINES, MARKDOWN, TEXT
 
 MEGABYTE = 1024 * 1024
 IMPORT_AT_MOST = 64 * MEGABYTE
+MAX_MESSAGE_BODY_BYTES = 8 * MEGABYTE  # with an image, a long text or the arguments of a call
 _C = "/api/contexts/{context_id}"
 
 ROUTES: tuple[Route, ...] = (
@@ -82,7 +83,8 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", f"{_C}/export", contexts.export, "One file with everything, or a branch as Markdown",
           errors=(404, 409), gives=LINES, or_gives=MARKDOWN, example=examples.EXPORT),
     Route("POST", "/api/contexts/import", contexts.import_file, "Take over such a file",
-          status=201, errors=(409,), takes=LINES, limit=IMPORT_AT_MOST, example={"context_id": CONTEXT_ID}),
+          status=201, errors=(409,), takes=LINES, limit=IMPORT_AT_MOST, is_import=True,
+          example={"context_id": CONTEXT_ID}),
     Route("POST", f"{_C}/files", uploads.upload, "Give a file to the conversation; the workspace stays as it is",
           status=201, errors=(404, 409, 503), takes=BYTES, limit=MAX_UPLOAD_BYTES,
           example={"path": "uploads/notes.txt", "size": 12}),
@@ -104,15 +106,15 @@ ROUTES: tuple[Route, ...] = (
     # messages
     Route("POST", f"{_C}/messages", messages.send,
           "Say something; with an Idempotency-Key, the same request twice is one message",
-          status=202, errors=(404, 409), example=SENT, body_example=TEXT_BODY),
+          status=202, limit=MAX_MESSAGE_BODY_BYTES, errors=(404, 409), example=SENT, body_example=TEXT_BODY),
     Route("POST", f"{_C}/messages/{{message_id}}/edit", messages.edit,
           "Say something else in an earlier place, on a new branch",
-          status=202, errors=(404, 409), example=SENT,
+          status=202, limit=MAX_MESSAGE_BODY_BYTES, errors=(404, 409), example=SENT,
           body_example={"payloads": [{"type": "text", "content": "Write a greeting."}]}),
     Route("GET", f"{_C}/queue", messages.queue, "Messages that wait for the end of the turn",
           errors=(404,), example=examples.page(QUEUED)),
     Route("PATCH", f"{_C}/queue/{{message_id}}", messages.edit_queued, "Say a queued message otherwise",
-          errors=(404,), example=examples.page(QUEUED), body_example=TEXT_BODY),
+          limit=MAX_MESSAGE_BODY_BYTES, errors=(404,), example=examples.page(QUEUED), body_example=TEXT_BODY),
     Route("DELETE", f"{_C}/queue/{{message_id}}", messages.delete_queued, "Take a queued message back",
           status=204, errors=(404,)),
     # steering
@@ -137,7 +139,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", f"{_C}/tool-calls", calls.read, "Calls, newest last", errors=(404,), example=examples.page(CALL)),
     Route("GET", f"{_C}/tool-calls/{{call_id}}", calls.read_one, "One call", errors=(404,), example=CALL),
     Route("POST", f"{_C}/tool-calls/{{call_id}}/approve", calls.approve, "Let a pending call run",
-          errors=(404, 409), example=DECIDED, body_example={"digest": DIGEST}),
+          limit=MAX_MESSAGE_BODY_BYTES, errors=(404, 409), example=DECIDED, body_example={"digest": DIGEST}),
     Route("POST", f"{_C}/tool-calls/{{call_id}}/reject", calls.reject, "Do not let it run; say why",
           errors=(404, 409), example=DECIDED, body_example={"reason": "Not in that folder."}),
     Route("GET", f"{_C}/tool-calls/{{call_id}}/explain", calls.explain, "Why a call ran, waited or did not run",
@@ -149,7 +151,7 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", f"{_C}/tool-calls/reject-all", calls.reject_all, "Reject all pending calls, or those named",
           errors=(404, 409), example=examples.page(DECIDED), body_example={"reason": "Stop."}),
     Route("POST", f"{_C}/tool-calls/decide", calls.decide, "Decide some calls in one request, all or none",
-          errors=(404, 409), example=examples.page(DECIDED),
+          limit=MAX_MESSAGE_BODY_BYTES, errors=(404, 409), example=examples.page(DECIDED),
           body_example={"decisions": [{"id": CALL_ID, "verdict": "approve", "digest": DIGEST}]}),
     Route("GET", "/api/rules", rules.read, "The user's lasting rules; with a context, all that count in it",
           errors=(404,), example=examples.page(RULE)),
@@ -234,13 +236,14 @@ ROUTES: tuple[Route, ...] = (
           example="pilothouse_turns_open 1\n"),
     # one call for a whole turn
     Route("POST", "/api/chat/{thread_id}", chat.chat, "Say something and get the whole turn as a stream",
-          errors=(409, 503), gives=EVENTS, example=examples.CHAT, body_example={"message": "Hello", "mode": "plan"}),
+          limit=MAX_MESSAGE_BODY_BYTES, errors=(409, 503), gives=EVENTS, example=examples.CHAT,
+          body_example={"message": "Hello", "mode": "plan"}),
     Route("POST", "/api/chat/{thread_id}/resume", chat.resume, "Go on with a turn that waits, as a stream",
-          errors=(404, 409, 503), gives=EVENTS, example=examples.CHAT,
+          limit=MAX_MESSAGE_BODY_BYTES, errors=(404, 409, 503), gives=EVENTS, example=examples.CHAT,
           body_example={"decisions": [{"type": "approve"}]}),
     Route("POST", "/v1/chat/completions", completions.complete,
           "OpenAI's form, for existing clients; what would need a person is denied",
-          errors=(404, 409, 502, 503), example=examples.COMPLETION,
+          limit=MAX_MESSAGE_BODY_BYTES, errors=(404, 409, 502, 503), example=examples.COMPLETION,
           body_example={"model": "pilothouse", "messages": [{"role": "user", "content": "Hello"}]}),
     # the page and the documents
     Route("GET", "/", page.index, "The page", gives=HTML, example="<!doctype html>"),

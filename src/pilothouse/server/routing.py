@@ -46,6 +46,7 @@ class Route:
         gives: str = JSON,
         or_gives: str | None = None,
         limit: int | None = None,
+        is_import: bool = False,
     ) -> None:
         self.method = method
         self.path = path
@@ -59,6 +60,8 @@ class Route:
         self.gives = gives
         self.or_gives = or_gives
         self.limit = limit
+        self.is_import = is_import
+        """Whether one user may have only a few such requests at once."""
         self.segments = tuple(path.split("/")[1:])
 
     @cached_property

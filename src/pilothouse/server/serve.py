@@ -14,10 +14,12 @@ import uvicorn
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import InvalidInput
+from pilothouse.fair_threads import FairThreads
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.server.access import Access, is_loopback
 from pilothouse.server.app import App
 from pilothouse.server.connections import ConnectionPool, Listener
+from pilothouse.server.file_watch import FileWatch
 from pilothouse.server.protocol import BoundedProtocol
 from pilothouse.server.routes import ROUTES
 from pilothouse.server.serving import PAGE, Serving
@@ -93,8 +95,12 @@ def make_serving(
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, pool: ConnectionPool, ready: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, serving: Serving, pool: ConnectionPool, ready: Callable[[], None]
+    ) -> None:
         super().__init__(config)
+        self._serving = serving
+        self._token_watch: FileWatch | None = None
         self._pool = pool
         self._ready = ready
         self._listeners: list[Listener] = []
@@ -106,13 +112,17 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup([])
+        asyncio.get_running_loop().set_default_executor(FairThreads())
         self._listeners = [Listener(each, self._make_protocol, self._pool) for each in sockets or ()]
+        self._token_watch = FileWatch(self._serving.access.tokens.path, self._serving.counts.check_users)
         self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         for listener in self._listeners:
             listener.close()
         await super().shutdown(sockets)
+        if self._token_watch is not None:
+            self._token_watch.close()
 
     def _make_protocol(self) -> BoundedProtocol:
         state = self.lifespan.state
@@ -133,7 +143,7 @@ def start(serving: Serving, ready: Callable[[], None]) -> uvicorn.Server:
         timeout_keep_alive=60,
         timeout_graceful_shutdown=_SECONDS_TO_END,
     )
-    return _Server(config, ConnectionPool(), ready)
+    return _Server(config, serving, ConnectionPool(), ready)
 
 
 async def serve(serving: Serving, listening: socket.socket, ready: Callable[[], None]) -> None:

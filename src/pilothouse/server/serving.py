@@ -12,11 +12,13 @@ from pilothouse.domain.users import LOCAL
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.server.access import Access
+from pilothouse.server.connections import RequestShares
 from pilothouse.server.counts import Counts, StreamKind, StreamSlot
 from pilothouse.server.problems import Refused
 from pilothouse.session.manager import Sessions
 
 STREAMS_AT_MOST = 1000
+MAX_STREAMS_PER_USER = STREAMS_AT_MOST // 2
 PAGE = Path(__file__).parent / "page"
 
 
@@ -38,7 +40,9 @@ class Serving:
     page: Path = PAGE
     heartbeat: float = 15.0
     streams_at_most: int = STREAMS_AT_MOST
+    max_streams_per_user: int = MAX_STREAMS_PER_USER
     counts: Counts = field(default_factory=Counts)
+    shares: RequestShares = field(default_factory=RequestShares)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
     def workspace(self, given: str | None, user: str) -> Path:
@@ -94,7 +98,10 @@ class Call:
             raise Refused(503, Code.SERVER_STOPPING)
         if serving.counts.streams_open + serving.counts.chats_open >= serving.streams_at_most:
             raise Refused(503, Code.TOO_MANY_STREAMS, {"retry-after": "10"}, limit=serving.streams_at_most)
-        slot = serving.counts.open_stream(kind)
+        if serving.counts.streams_of(self.user) >= serving.max_streams_per_user:
+            limit = serving.max_streams_per_user
+            raise Refused(429, Code.TOO_MANY_STREAMS_OF_USER, {"retry-after": "10"}, limit=limit)
+        slot = serving.counts.open_stream(kind, self.user)
         try:
             yield slot
         finally:

@@ -32,7 +32,7 @@ _ENGLISH = {
     "local": "the user of this machine",
 }
 _CHINESE = {
-    "confirm": "让此浏览器以{user}的身份登录吗？请只在您自己获取了此链接时确认。",
+    "confirm": "让此浏览器以{user}的身份登录吗？请只在你自己获取了此链接时确认。",
     "replace": "此浏览器目前以{present}的身份登录。以{user}的身份登录后，{present}将在此退出。",
     "button": "以{user}的身份登录",
     "token": "访问令牌",

@@ -87,14 +87,25 @@ class EventStream(Response):
         await send({"type": "http.response.body", "body": piece, "more_body": True})
         self._sent += 1
 
+    async def _wait_for_beat(self) -> bool:
+        """Returns whether tokens have changed before it was time for a sign of life."""
+        changed = self._slot.must_check_user
+        try:
+            async with asyncio.timeout(self._heartbeat):
+                await changed.wait()
+        except TimeoutError:
+            return False
+        changed.clear()
+        return True
+
     async def _beat(self, send: Send) -> Literal["stalled", "over"]:
         """A sign of life where nothing was sent meanwhile. Ends when the stream must."""
         while True:
             before = self._sent
-            await asyncio.sleep(self._heartbeat)
+            must_check_user = await self._wait_for_beat()
             if not self._goes_on():
                 return "over"
-            if self._sent == before and not self._is_over:
+            if self._sent == before and not self._is_over and not must_check_user:
                 try:
                     async with asyncio.timeout(STALLED_SECONDS):
                         await self._put(send, HEARTBEAT)

@@ -8,7 +8,7 @@ from pilothouse.domain.shapes import CallShape, ContextShape, Page
 from pilothouse.domain.values import Value
 from pilothouse.runtime.modes import ModeSwitch
 from pilothouse.server.contexts import get
-from pilothouse.server.inputs import Id, ModeName
+from pilothouse.server.inputs import Id, ModeName, Shown
 from pilothouse.server.serving import Call
 from pilothouse.server.views import call_shapes
 
@@ -17,12 +17,20 @@ class ModeBody(Value):
     mode: ModeName
 
 
+class SwitchBody(Value, kw_only=True):
+    """With `shown`, the digests of calls that the person has read, no other call that waits is started."""
+
+    mode: ModeName
+    shown: Shown | None = None
+
+
 class ElevationBody(Value, kw_only=True):
-    """Exactly one end: a number of calls, this turn, or minutes."""
+    """Exactly one end: a number of calls, this turn, or minutes. `shown`: as for a switch of the mode."""
 
     calls: Annotated[int, Meta(ge=1, le=100)] | None = None
     turn: bool = False
     minutes: Annotated[float, Meta(gt=0, le=1440)] | None = None
+    shown: Shown | None = None
 
 
 class AnswersBody(Value):
@@ -59,8 +67,8 @@ async def retry(call: Call, context_id: str) -> ContextShape:
     return await get(call, context_id)
 
 
-async def switch_mode(call: Call, context_id: str, body: ModeBody) -> ModeSwitch:
-    return await call.runtime.switch_mode(context_id, body.mode, by=call.user)
+async def switch_mode(call: Call, context_id: str, body: SwitchBody) -> ModeSwitch:
+    return await call.runtime.switch_mode(context_id, body.mode, shown=body.shown, by=call.user)
 
 
 async def preview_mode(call: Call, context_id: str, query: ModeBody) -> Page[CallShape]:
@@ -70,7 +78,9 @@ async def preview_mode(call: Call, context_id: str, query: ModeBody) -> Page[Cal
 
 
 async def elevate(call: Call, context_id: str, body: ElevationBody) -> ModeSwitch:
-    return await call.runtime.elevate(context_id, calls=body.calls, turn=body.turn, minutes=body.minutes, by=call.user)
+    return await call.runtime.elevate(
+        context_id, calls=body.calls, turn=body.turn, minutes=body.minutes, shown=body.shown, by=call.user
+    )
 
 
 async def end_elevation(call: Call, context_id: str) -> ModeSwitch:

@@ -21,7 +21,7 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreDamaged
 from pilothouse.domain.users import LOCAL, check_user_name
 from pilothouse.domain.values import Value
-from pilothouse.private_file import replace_private_file
+from pilothouse.private_file import make_private_folders, replace_private_file
 
 FORMAT = 2
 MIN_TOKEN_LENGTH = 16
@@ -242,7 +242,7 @@ class Tokens:
 
     def _change(self, change: Callable[[TokenFile], tuple[TokenFile, _T]]) -> _T:
         """One change at a time, whichever process makes it; a file of format 1 is written anew in any case."""
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folders(self.path.parent)
         with self._locked():
             file, is_old = self._read()
             changed, result = change(file)

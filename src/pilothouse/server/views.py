@@ -6,6 +6,7 @@ import msgspec
 
 from pilothouse.domain.branches import Branch
 from pilothouse.domain.calls import CallRecord, display_name, fingerprint_of
+from pilothouse.domain.deceptive_text import LOOKALIKE_LETTERS, lookalike_characters
 from pilothouse.domain.errors import NotFound
 from pilothouse.domain.forks import BranchFork
 from pilothouse.domain.messages import Message, ToolCall, ToolRequest, ToolResult
@@ -142,6 +143,7 @@ def _call_shape(record: CallRecord, offers: tuple[RuleOffer, ...], result: str |
         effect=record.effect,
         read_only=record.effect == "read_only",
         dangerous=record.dangerous,
+        lookalikes=lookalike_characters(record.arguments) if LOOKALIKE_LETTERS in record.dangerous else "",
         may_change=record.may_change,
         status=record.status,
         rule_offers=offers,
