@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.scale import HANG_SECONDS
+
 LOOK = {"tool": "read_file", "arguments": {"path": "a.txt"}}
 WRITE = {"tool": "write_file", "arguments": {"path": "b.txt", "content": "written"}}
 
@@ -41,7 +43,9 @@ class Command:
         self.workspace = folder / "work"
         self.workspace.mkdir()
         (self.workspace / "a.txt").write_text("content of a")
-        own = {"PILOTHOUSE_DATA_DIR": str(folder / "data"), "PILOTHOUSE_CONFIG": str(folder / "none.toml")}
+        config = folder / "config.toml"
+        config.touch()
+        own = {"PILOTHOUSE_DATA_DIR": str(folder / "data"), "PILOTHOUSE_CONFIG": str(config)}
         self.environment = {**os.environ, **own, "LANG": "C.UTF-8"}
 
     def script(self, *answers: dict[str, Any]) -> str:
@@ -63,7 +67,7 @@ class Command:
 
     def run(self, *arguments: str, given: str = "") -> tuple[int, str, str]:
         with self.start(*arguments) as process:
-            output, errors = process.communicate(given, timeout=30)
+            output, errors = process.communicate(given, timeout=HANG_SECONDS)
         return process.returncode, output, errors
 
 
@@ -232,7 +236,7 @@ def test_no_control_sequence_of_a_model_or_tool_reaches_the_terminal(command: Co
     _, output, errors = command.run("--mode", "review", "--model", model, given="go\nn\n/quit\n")
     for text in (output, errors):
         assert not set(text) & {"\x1b", "\x07", "\u202e", "\x9b", "\b", "\r"}
-    assert "\\u{1b}" in output
+    assert "⟨U+001B⟩" in output
     _, output, errors = command.run("run", "go", "--model", command.script({"text": evil}))
     assert not set(output + errors) & {"\x1b", "\x07", "\u202e", "\x9b", "\b", "\r"}
 
@@ -250,7 +254,7 @@ def test_ctrl_c_cancels_the_turn_and_the_conversation_goes_on(command: Command) 
         process.send_signal(signal.SIGINT)
         while "Cancelled" not in seen:
             seen += process.stdout.read(1)
-        output, errors = process.communicate("/continue\n/quit\n", timeout=30)
+        output, errors = process.communicate("/continue\n/quit\n", timeout=HANG_SECONDS)
     assert process.returncode == 0
     assert "again" in output
     assert errors == ""
@@ -325,7 +329,7 @@ def test_an_undo_of_many_files_names_some_and_counts_the_rest(command: Command) 
     line = "for n in $(seq 30); do echo x > new$n; done"
     model = command.script({"calls": [{"tool": "execute", "arguments": {"command": line}}]}, {"text": "x"})
     code, output, _ = command.run("--mode", "agent", "--model", model, given="go\n/undo\n/quit\n")
-    undone = next(line for line in output.splitlines() if "Undone: " in line)
+    (undone,) = [line for line in output.splitlines() if "Undone: " in line]
     assert (code, undone.count("new"), undone.endswith("and 10 more")) == (0, 20, True)
 
 
@@ -348,7 +352,7 @@ def test_input_from_a_plain_file_and_a_last_line_without_an_end(command: Command
             stdin=given,
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=HANG_SECONDS,
         )
     assert found.returncode == 0, found.stderr
     assert "Hello back." in found.stdout
@@ -392,3 +396,75 @@ def test_what_takes_over_a_second_says_what_it_is(command: Command) -> None:
     model = command.script({"calls": [call]}, {"text": "done"})
     _, output, _ = command.run("--model", model, given="go\n/quit\n")
     assert output.count("… Running execute") == 1
+
+
+DEAD = {"error": {"status": 503, "message": "down", "retry_after": "0"}}
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_script_is_told_of_each_retry_while_it_waits(command: Command, form: str) -> None:
+    model = command.script(DEAD, DEAD, {"text": "back"})
+    code, _, errors = command.run("run", "please", "--model", model, "--output-format", form)
+    assert code == 0
+    assert [line[line.index("Retry") :][:12] for line in errors.splitlines()] == ["Retry 1 of 5", "Retry 2 of 5"]
+
+
+def test_a_script_whose_language_is_chinese_is_told_in_chinese(command: Command) -> None:
+    command.environment["LANG"] = "zh_CN.UTF-8"
+    _, _, errors = command.run("run", "please", "--mode", "supervised", "--model", command.script({"calls": [WRITE]}))
+    assert "等待批准：" in errors
+    assert "作出决定：pilothouse --context" in errors
+
+
+def test_who_is_stopped_by_the_same_call_again_and_again_is_told_how_to_go_on(command: Command) -> None:
+    model = command.script(*[{"calls": [LOOK]}] * 3)
+    code, _, errors = command.run("run", "please", "--model", model)
+    assert code == 53
+    assert "3 times in a row" in errors
+    assert "do differently" in errors
+    assert "then /continue" in errors
+
+
+@pytest.mark.parametrize("where", ["option", "variable"])
+def test_a_named_configuration_file_that_is_missing_lifts_no_restriction(command: Command, where: str) -> None:
+    missing = str(command.folder / "misspelt.toml")
+    if where == "variable":
+        command.environment["PILOTHOUSE_CONFIG"] = missing
+    code, output, errors = command.run("run", "hello", *(("--config", missing) if where == "option" else ()))
+    assert (code, output) == (4, "")
+    assert f"There is no configuration file '{missing}'" in errors
+
+
+def test_each_result_of_a_round_names_its_call(command: Command) -> None:
+    missing = {"tool": "read_file", "arguments": {"path": "none.txt"}}
+    commands = [{"tool": "execute", "arguments": {"command": f"echo {text}"}} for text in ("first", "second")]
+    model = command.script({"calls": [LOOK, missing, *commands]}, {"text": "Done."})
+    _, output, _ = command.run("--mode", "agent", "--model", model, given="go\n/quit\n")
+    for result in ("✓ read_file a.txt: content of a", "✓ execute echo first: first", "✓ execute echo second: second"):
+        assert f"│   {result}\n" in output
+    assert "│   ✗ read_file none.txt: " in output
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_a_command_prints_stands_below_the_name_of_its_call(command: Command, count: int) -> None:
+    """A single call is named by the line that requests it."""
+    line = "echo under$((1+1))way; until [ -e seen ]; do sleep 0.01; done"
+    call = {"tool": "execute", "arguments": {"command": line}}
+    model = command.script({"calls": [call, LOOK][:count]}, {"text": "Done."})
+    with command.start("--mode", "agent", "--model", model) as process:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        shown = process.reads("under2way").splitlines()
+        (command.workspace / "seen").touch()
+        process.communicate("/quit\n", timeout=HANG_SECONDS)
+    assert shown[-2].startswith("│ · execute echo under") == (count == 2), shown
+    assert "· execute" in shown[-2]
+
+
+def test_a_script_is_told_which_of_several_calls_failed(command: Command) -> None:
+    calls = [{"tool": "execute", "arguments": {"command": f"exit {status}"}} for status in (0, 3)]
+    missing = {"tool": "read_file", "arguments": {"path": "none.txt"}}
+    _, _, errors = command.run("run", "go", "--model", command.script({"calls": [*calls, missing]}, {"text": "x"}))
+    assert "· execute exit 3: exit status 3\n" in errors
+    assert "· read_file none.txt: " in errors

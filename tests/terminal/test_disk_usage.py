@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from pilothouse.storage.files.store import FileStore
+from tests.scale import HANG_SECONDS
 from tests.server.lending import DONE, NOW, furnished, runs
 
 
@@ -13,7 +14,7 @@ def pilothouse(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[st
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8"}
     program = [sys.executable, "-m", "pilothouse.cli", *arguments, "--data-dir", str(folder / "data")]
     return subprocess.run(
-        program, env=environment, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL
+        program, env=environment, capture_output=True, text=True, timeout=HANG_SECONDS, stdin=subprocess.DEVNULL
     )
 
 

@@ -1,6 +1,7 @@
 """The command line: every option has an effect where it is taken, and is refused where it has none."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from pilothouse import __version__
 from pilothouse.options import read_options
+from tests.scale import HANG_SECONDS
 from tests.terminal.test_command import Command
 
 
@@ -67,7 +69,7 @@ def test_an_empty_prompt_is_refused_and_leaves_no_conversation(command: Command,
 
 def test_the_package_runs_as_the_command(command: Command) -> None:
     found = subprocess.run(
-        [sys.executable, "-m", "pilothouse", "--version"], capture_output=True, text=True, timeout=30
+        [sys.executable, "-m", "pilothouse", "--version"], capture_output=True, text=True, timeout=HANG_SECONDS
     )
     assert (found.returncode, found.stdout) == (0, f"pilothouse {__version__}\n")
 
@@ -81,7 +83,7 @@ def test_the_servers_of_another_folder_are_listed_with_its_name(command: Command
 
 
 def test_what_is_ignored_is_told_once_at_the_start_and_stops_nothing(command: Command) -> None:
-    config = command.folder / "none.toml"
+    config = command.folder / "config.toml"
     config.write_text("\n[telemetry]\nlevel = 1\n")
     (command.folder / "mcp_servers.json").write_text(
         '{"servers": {"a": {"url": "https://x.test/${input:key}"}}, "inputs": [{"id": "key"}]}'
@@ -118,3 +120,23 @@ def test_a_server_is_added_to_the_file_of_another_program_without_loss(command: 
     code, _, errors = command.run("mcp", "add", "b", "https://x.test/mcp")
     assert (code, file.read_text()) == (4, '{"servers": {}} // mine')
     assert "comments" in errors
+
+
+@pytest.mark.parametrize("arguments", [("--version",), ("audit", "verify"), ("config",), ("doctor",)], ids=" ".join)
+def test_a_reader_that_leaves_early_gets_no_traceback(command: Command, arguments: tuple[str, ...]) -> None:
+    """As `| head` does. The pipe is closed before anything is written to it."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as closed:
+        ended = subprocess.run(
+            [sys.executable, "-m", "pilothouse.cli", *arguments],
+            cwd=command.workspace,
+            env=command.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=closed,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert ended.stderr == ""
+    assert ended.returncode == 1

@@ -1,5 +1,6 @@
 """Steering from the terminal: the tour, rules, pause and queue at a real terminal, conversations and configuration."""
 
+import codecs
 import json
 import os
 import pty
@@ -8,12 +9,14 @@ import select
 import signal
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.scale import HANG_SECONDS
 from tests.terminal.test_command import Command
 
 WRITE = {"tool": "write_file", "arguments": {"path": "docs/b.txt", "content": "written"}}
@@ -22,6 +25,10 @@ WRITE = {"tool": "write_file", "arguments": {"path": "docs/b.txt", "content": "w
 @pytest.fixture
 def command(tmp_path: Path) -> Command:
     return Command(tmp_path)
+
+
+_PASTE_SWITCH = re.compile(r"\x1b\[\?2004[hl]\r?")
+"""Turns bracketed paste on or off. A terminal shows nothing for it."""
 
 
 class Terminal:
@@ -39,12 +46,16 @@ class Terminal:
         )
         os.close(inner)
         self.seen = ""
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")  # a letter may come in two parts
         self._from = 0
 
     def type(self, line: str) -> None:
         os.write(self._fd, line.encode() + b"\n")
 
-    def wait_for(self, text: str, seconds: float = 20) -> str:
+    def press(self, keys: str) -> None:
+        os.write(self._fd, keys.encode())
+
+    def wait_for(self, text: str, seconds: float = HANG_SECONDS) -> str:
         """Until a text has come behind what was waited for before; gives what came up to it."""
         ends = time.monotonic() + seconds
         while text not in self.seen[self._from :]:
@@ -52,7 +63,8 @@ class Terminal:
             assert left > 0, f"{text!r} did not come:\n{self.seen[self._from :]}"
             if select.select([self._fd], [], [], left)[0]:
                 try:
-                    self.seen += os.read(self._fd, 65536).decode(errors="replace")
+                    self.seen += self._decoder.decode(os.read(self._fd, 65536))
+                    self.seen = self.seen[: self._from] + _PASTE_SWITCH.sub("", self.seen[self._from :])
                 except OSError:
                     raise AssertionError(f"it ended before {text!r}:\n{self.seen[self._from :]}") from None
         start = self._from
@@ -100,6 +112,38 @@ def test_the_tour_shows_everything_with_one_enter_a_step(command: Command, langu
         assert expected in told, expected
     assert (command.workspace / "tour/one.txt").read_text() == "changed\n"
     assert len(list(command.workspace.glob("*.jsonl"))) == 1
+
+
+LEFT, UP = "\x1b[D", "\x1b[A"
+
+
+def test_a_line_can_be_edited_and_an_earlier_one_called_back(command: Command, terminal: Terminal) -> None:
+    terminal.wait_for(" › ")
+    terminal.press(f"lst{LEFT}{LEFT}i\n")
+    terminal.wait_for("a.txt")
+    terminal.wait_for(" › ")
+    terminal.press(f"{UP} again\n")
+    terminal.wait_for("list again")
+    terminal.wait_for(" › ")
+    terminal.press("\x04")
+    terminal.wait_for("pilothouse --context")
+    assert terminal.process.wait(20) == 0
+
+
+def test_ctrl_c_and_a_kill_at_the_prompt_leave_the_terminal_as_it_was(command: Command) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        terminal = Terminal(command)
+        try:
+            before = termios.tcgetattr(terminal._fd)
+            terminal.wait_for(" › ")
+            terminal.press("half a line")
+            terminal.wait_for("half a line")
+            assert termios.tcgetattr(terminal._fd) != before, "lines are edited"
+            terminal.process.send_signal(number)
+            terminal.process.wait(20)
+            assert termios.tcgetattr(terminal._fd) == before
+        finally:
+            terminal.close()
 
 
 def test_what_is_typed_while_it_works_is_queued_and_a_pause_holds(terminal: Terminal) -> None:
@@ -229,11 +273,29 @@ def test_a_switch_that_would_start_something_dangerous_asks_first(command: Comma
     given = "/supervised\ngo\nq\n/agent\nn\n/agent\ny\n/quit\n"
     code, output, _ = command.run("--model", model, given=given)
     assert code == 0
-    assert output.count("This would start:") == 2
-    before, after = output.split("This would start:")[1:]
+    assert output.count("This would start 1 call(s) that wait:") == 2
+    before, after = output.split("This would start 1 call(s) that wait:")[1:]
     assert "🛡️ supervised" in before
     assert "Done." in after
     assert (command.workspace / "a.txt").read_text() == "gone"
+
+
+@pytest.mark.parametrize("release", ["/agent", "/mode agent", "/m agent"])
+def test_a_switch_shows_a_harmless_call_whole_before_it_starts_it(command: Command, release: str) -> None:
+    """Whoever leaves a call at its first page has not read its end."""
+    new = {"tool": "write_file", "arguments": {"path": "new.txt", "content": "line\n" * 200 + "the end\n"}}
+    model = command.script({"calls": [new]}, {"text": "Done."})
+    code, output, _ = command.run("--model", model, given=f"/supervised\ngo\nq\n{release}\nq\n/cancel\n/quit\n")
+    assert (code, "This would start 1 call(s) that wait:" in output) == (0, True)
+    assert not (command.workspace / "new.txt").exists()
+
+
+def test_an_allow_rule_of_the_terminal_leaves_what_waits_to_the_person(command: Command) -> None:
+    model = command.script({"calls": [WRITE]}, {"calls": [WRITE]}, {"text": "Done."})
+    given = "/supervised\ngo\nq\n/allow write_file\n/cancel\n/quit\n"
+    code, output, _ = command.run("--model", model, given=given)
+    assert (code, "Done." in output) == (0, False)
+    assert not (command.workspace / "docs/b.txt").exists()
 
 
 def test_what_is_left_for_later_is_reached_again_with_enter(command: Command) -> None:

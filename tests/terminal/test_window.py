@@ -25,7 +25,6 @@ class Windowed(Command):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        self.environment["PILOTHOUSE_CONFIG"] = str(folder / "config.toml")
         self.settle(200_000)
         self.long = asyncio.run(make_history(folder / "data", self.workspace, 40, size=800))
         (self.workspace / "large.txt").write_text("word " * 3000)

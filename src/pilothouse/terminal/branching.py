@@ -2,10 +2,10 @@
 
 from pilothouse.domain.codes import Code, Language
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.domain.hidden_characters import visible
 from pilothouse.domain.merging import Strategy
 from pilothouse.domain.messages import Text
 from pilothouse.runtime.runtime import Runtime
+from pilothouse.terminal.foreign_text import quoted
 from pilothouse.terminal.words import tell
 
 _STRATEGIES: tuple[Strategy, ...] = ("append", "rebase")
@@ -24,7 +24,7 @@ async def branch(runtime: Runtime, context_id: str, rest: str, _: Language) -> N
         parent = f" ← {each.parent_branch}" if each.parent_branch is not None else ""
         merged = "".join(f" + {block.source} ({block.count})" for block in each.merged)
         original = f" = {each.original_of} ↺" if each.original_of is not None else ""
-        print(visible(f"  {mark} {each.name}{parent} ({each.length}){merged}{original}"))
+        print(quoted(f"  {mark} {each.name}{parent} ({each.length}){merged}{original}"))
 
 
 async def fork(runtime: Runtime, context_id: str, name: str, language: Language) -> None:
@@ -44,9 +44,9 @@ async def merge(runtime: Runtime, context_id: str, rest: str, language: Language
     do = runtime.preview_merge if "preview" in words else runtime.merge
     plan = await do(context_id, name, strategy=strategy)
     key = "would_merge" if "preview" in words else "merged"
-    print(visible(tell(key, language, source=plan.source, count=plan.merged)))
+    print(quoted(tell(key, language, source=plan.source, count=plan.merged)))
     for conflict in plan.conflicts:
-        print(visible(f"  ! {conflict.kind} {conflict.message_id}"))
+        print(quoted(f"  ! {conflict.kind} {conflict.message_id}"))
 
 
 async def edit(runtime: Runtime, context_id: str, text: str, language: Language) -> None:
@@ -57,7 +57,7 @@ async def edit(runtime: Runtime, context_id: str, text: str, language: Language)
         raise InvalidInput(Code.EMPTY_MESSAGE)
     await runtime.edit_message(context_id, own[-1].id, text)
     live = await runtime.context(context_id)
-    print(visible(tell("active", language, name=live.core.active_branch)))
+    print(quoted(tell("active", language, name=live.core.active_branch)))
 
 
 async def prompt(runtime: Runtime, context_id: str, text: str, language: Language) -> None:

@@ -6,6 +6,7 @@ from pilothouse.domain.codes import Language, say
 from pilothouse.domain.hidden_characters import visible
 from pilothouse.domain.messages import Usage
 from pilothouse.runtime.runtime import Runtime
+from pilothouse.terminal.foreign_text import quoted
 from pilothouse.terminal.reading import path_of
 from pilothouse.terminal.window import meter_line
 from pilothouse.terminal.words import tell
@@ -16,7 +17,7 @@ async def title(runtime: Runtime, context_id: str, text: str, language: Language
     if text:
         await runtime.set_title(context_id, text)
     live = await runtime.context(context_id)
-    print(visible(tell("title", language, title=live.core.title or "-")))
+    print(quoted(tell("title", language, title=live.core.title or "-")))
 
 
 async def usage(runtime: Runtime, context_id: str, _: str, language: Language) -> None:

@@ -1,13 +1,22 @@
-"""Reading lines from the person without a thread that nobody can stop, and Ctrl-C as an event."""
+"""Reading lines from the person while the event loop goes on, and Ctrl-C as an event."""
 
 import asyncio
+import importlib.util
 import os
 import signal
 import sys
 import termios
+import threading
 from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+_CAN_EDIT_LINES = importlib.util.find_spec("readline") is not None
+"""Some builds of Python lack it. Once imported, it gives `input` line editing and history."""
+if _CAN_EDIT_LINES:
+    import readline
+
+    readline.parse_and_bind("set enable-bracketed-paste on")  # a pasted text is one line, whatever it holds
 
 LEAVING = ("/quit", "/exit")
 
@@ -28,7 +37,9 @@ class Lines:
         self._changed = asyncio.Event()
         self._interrupted = False
         self._asking = 0
+        self._space_ends_lines = False
         self.was_interrupted = False
+        """Whether Ctrl-C ended what was asked last."""
 
     async def start(self) -> None:
         loop = asyncio.get_running_loop()
@@ -49,6 +60,10 @@ class Lines:
             asyncio.get_running_loop().remove_reader(self._fd)
         *lines, self._rest = (self._rest + data).split(b"\n")
         self._lines += lines
+        if self._space_ends_lines and self._rest and not self._rest.strip():  # a space inside a line comes with it
+            self._lines.append(self._rest)
+            self._rest = b""
+            sys.stdout.write("\n")  # the terminal has echoed a space where Enter begins a row
         if self._at_end and self._rest:
             self._lines.append(self._rest)
         self._changed.set()
@@ -62,6 +77,7 @@ class Lines:
 
     async def ask(self, prompt: str) -> str | None:
         """A line without its end, or None when the person has left (end of input, Ctrl-C)."""
+        self.was_interrupted = False
         sys.stdout.write(prompt)
         sys.stdout.flush()
         self._asking += 1
@@ -77,10 +93,63 @@ class Lines:
         finally:
             self._asking -= 1
 
+    async def ask_edited(self, prompt: str) -> str | None:
+        """Like `ask`, with line editing and history where a person types. What they have typed ahead comes first."""
+        is_typed_ahead = self._lines or self._put_back or self._rest
+        if not _CAN_EDIT_LINES or is_typed_ahead or self._at_end or not (sys.stdin.isatty() and sys.stdout.isatty()):
+            return await self.ask(prompt)
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(self._fd)
+        settings = termios.tcgetattr(self._fd)
+        self._asking += 1
+        try:
+            typed = _InputThread(prompt, lambda: loop.call_soon_threadsafe(self._changed.set))
+            while not typed.is_done and not self._interrupted:
+                self._changed.clear()
+                await self._changed.wait()
+            self._at_end = typed.is_done and typed.line is None
+        finally:
+            # The thread cannot be stopped: on Ctrl-C and at the end of the program it is left in its read.
+            self._asking -= 1
+            with suppress(termios.error):
+                termios.tcsetattr(self._fd, termios.TCSADRAIN, settings)
+        if self._interrupted or self._at_end:
+            sys.stdout.write("\n")
+            self.was_interrupted, self._interrupted = self._interrupted, False
+            return None
+        loop.add_reader(self._fd, self._read)
+        return typed.line
+
     async def ask_now(self, question: str) -> str | None:
         """Like `ask`, for a decision about what stands on the screen: what was typed before is no answer to it."""
         self._drop_typed()
         return await self.ask(question)
+
+    async def ask_page(self, question: str) -> str | None:
+        """Like `ask_now`, where a mere Enter turns a page: at a terminal the space bar does it, too."""
+        with self._space_as_enter():
+            return await self.ask_now(question)
+
+    @contextmanager
+    def _space_as_enter(self) -> Iterator[None]:
+        """The terminal itself ends a line at a space (VEOL), so that it goes on to echo and edit the others."""
+        try:
+            settings = termios.tcgetattr(self._fd)
+            *flags, characters = settings
+            with_space = [each if place != termios.VEOL else b" " for place, each in enumerate(characters)]
+            termios.tcsetattr(self._fd, termios.TCSANOW, [*flags, with_space])
+        except termios.error:  # a file, a pipe, or a terminal that is gone
+            yield
+            return
+        self._space_ends_lines = True
+        try:
+            yield
+        finally:
+            self._space_ends_lines = False
+            if self.was_interrupted:  # words before a space have left the terminal, and nobody sees them any more
+                self._drop_typed()
+            with suppress(termios.error):
+                termios.tcsetattr(self._fd, termios.TCSANOW, settings)
 
     def _drop_typed(self) -> None:
         """Forget what was typed, but not the wish to leave. The lines of a file or a pipe are answers."""
@@ -104,6 +173,14 @@ class Lines:
     def is_asking(self) -> bool:
         return self._asking > 0
 
+    def is_leaving(self, line: str) -> bool:
+        """Whether an answer leaves the question for later. A command that leaves the conversation does so, too, and is
+        kept for whoever asks next."""
+        if line.strip() in LEAVING:
+            self.put_back(line)
+            return True
+        return line.strip() == "q"
+
     def put_back(self, line: str) -> None:
         """It was not for whoever heard it: the next who asks gets it."""
         self._put_back.append(line)
@@ -112,3 +189,24 @@ class Lines:
         if self._put_back:
             return self._put_back.popleft()
         return self._lines.popleft().decode(errors="replace").rstrip("\r")
+
+
+class _InputThread:
+    """A line that `input` reads in a thread of its own, so that the event loop goes on."""
+
+    def __init__(self, prompt: str, on_done: Callable[[], object]) -> None:
+        self.line: str | None = None
+        """None until it is done, and at the end of the input."""
+        self.is_done = False
+        self._prompt = prompt
+        self._on_done = on_done
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        try:
+            with suppress(EOFError, OSError):
+                self.line = input(self._prompt).replace("\r\n", "\n").replace("\r", "\n")
+        finally:
+            self.is_done = True
+            with suppress(RuntimeError):  # the loop has ended meanwhile
+                self._on_done()

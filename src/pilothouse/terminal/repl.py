@@ -8,6 +8,7 @@ from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Language, say
 from pilothouse.domain.errors import PilothouseError
 from pilothouse.domain.hidden_characters import visible
+from pilothouse.domain.messages import ToolRequest, ToolResult
 from pilothouse.domain.promise_words import say_broken
 from pilothouse.domain.state_words import say_state
 from pilothouse.domain.states import (
@@ -18,22 +19,24 @@ from pilothouse.domain.states import (
     Paused,
     WaitingForRecovery,
 )
-from pilothouse.domain.values import MessageId
-from pilothouse.runtime.following import Asks, ChildWaits, Place, end_of, follow
+from pilothouse.domain.values import CallId, MessageId
+from pilothouse.runtime.following import Asks, ChildWaits, Event, Place, Prints, Seen, end_of, follow
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.terminal.approval import answer_in_a_call, answer_questions, decide_pending, show_whole, shown
+from pilothouse.terminal.approval import Cards, answer_in_a_call, answer_questions, shown
 from pilothouse.terminal.commands import mode_of, run_command
-from pilothouse.terminal.foreign_text import QuotedStream
+from pilothouse.terminal.foreign_text import QuotedStream, quoted
 from pilothouse.terminal.lines import LEAVING, Lines
-from pilothouse.terminal.showing import show_event
+from pilothouse.terminal.pager import Pager
+from pilothouse.terminal.showing import call_name, read_call_name, show_event
 from pilothouse.terminal.tools import offer_trust, own_command, review_trust
 from pilothouse.terminal.tour import Tour
 from pilothouse.terminal.window import suggest_compression
 from pilothouse.terminal.words import tell
 
 _PATIENCE = 1.0
-_PUTS_MESSAGES = ("/merge", "/compress", "/compact", "/overview")  # it says itself what it did
+_MAX_NAMED_CALLS = 10
+_PUTS_MESSAGES = ("/merge", "/compress", "/compact", "/overview", "/undo")  # it says itself what it did
 
 
 class Conversation:
@@ -45,6 +48,8 @@ class Conversation:
         self._quiet_since = 0.0
         self._typed: set[MessageId] = set()
         self._stream = QuotedStream()
+        self._named: CallId | None = None
+        """The call that was named last on the screen: what it prints stands below its name."""
         self._tour: Tour | None = None
         self._heard: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._heard.set_result(True)
@@ -66,7 +71,7 @@ class Conversation:
             elif line.strip().startswith("!") and line.strip() != "!":
                 await self._guarded(own_command(self.runtime, self.context_id, line.strip()[1:], self.language))
             elif line.strip():
-                await self._handle(line.strip() if line.strip().startswith("/") else line)
+                await self._handle(line.strip() if _is_command(line) else line)
             elif (await self._live()).is_waiting():
                 await self._guarded(self._settle(await self._end_of_what_was_said()))
         print(tell("bye", self.language, context_id=self.context_id))
@@ -86,7 +91,7 @@ class Conversation:
     async def _next_line(self) -> str | None:
         """What the person types; on a tour, a mere Enter is the line that it proposes."""
         if self._tour is None:
-            return await self.lines.ask(await self._prompt())
+            return await self.lines.ask_edited(await self._prompt())
         proposed = self._tour.propose()
         if proposed is None:
             self._tour = None
@@ -111,14 +116,15 @@ class Conversation:
         live = await self._live()
         branch = live.core.active_branch
         place = Place(live.branches[branch].key, live.branches[branch].length)
-        if not await self._is_sure(line):
+        read = await self._shown_before(line)
+        if read is None:
             return
         before = live.state
         command: Coroutine[Any, Any, Any]
         if line == "/trust":
             command = review_trust(self.runtime, self.context_id, self.lines, self.language)
-        elif line.startswith("/"):
-            command = run_command(self.runtime, self.context_id, line, self.language)
+        elif _is_command(line):
+            command = run_command(self.runtime, self.context_id, line, self.language, read)
         else:
             command = self._send(line)
         if await self._guarded(command):
@@ -128,26 +134,29 @@ class Conversation:
                 place = await self._end_of_what_was_said()
             await self._guarded(self._settle(place))
 
-    async def _is_sure(self, line: str) -> bool:
-        """Ask before a command that would start a dangerous call that waits, or one of which nobody knows the reach."""
+    async def _shown_before(self, line: str) -> list[str] | None:
+        """Before a command that would start calls that wait: show each whole, and ask. Returns the digests of what was
+        shown, or None where the person does not want the command any more."""
         try:
             started = await self._would_start(line)
         except PilothouseError:
-            return True  # the command itself will say what is wrong
-        risky = [call for call in started if call.dangerous or (call.effect == "mutating" and call.touches is None)]
-        if not risky:
-            return True
-        print(tell("dangerous_start", self.language))
-        for call in risky:
-            if await show_whole(shown(call, self.language), self.lines, self.language) != "seen":
-                return False
-        return (await self.lines.ask_now(tell("sure", self.language)) or "").strip().lower() in ("y", "yes")
+            return []  # the command itself will say what is wrong
+        if not started:
+            return []
+        print(tell("unread_start", self.language, count=len(started)))
+        pager = Pager(self.lines, self.language)
+        for call in started:
+            if await pager.show(shown(call, self.language)) != "seen":
+                return None
+        answer = await pager.ask(tell("sure", self.language)) or ""
+        return [call.digest for call in started] if answer.strip().lower() in ("y", "yes") else None
 
     async def _would_start(self, line: str) -> list[CallRecord]:
-        if line.startswith("/elevate"):
+        if _is_command(line) and line.startswith("/elevate") and line.split()[1:] != ["end"]:
             return await self.runtime.pending_calls(self.context_id)
-        mode = mode_of(self.runtime, line) if line.startswith("/") else None
-        return await self.runtime.would_start(self.context_id, mode) if mode is not None else []
+        mode = mode_of(self.runtime, line) if _is_command(line) else None
+        found = await self.runtime.would_start(self.context_id, mode) if mode is not None else []
+        return [call for call in found if call.status == "pending"]  # the others were approved before
 
     async def _end_of_what_was_said(self) -> Place:
         """Where to go on showing on another branch: behind the message that was just sent there, or at its end."""
@@ -170,44 +179,64 @@ class Conversation:
         try:
             await work
         except PilothouseError as error:
-            print(visible(say(error.reason, self.language)))
+            print(quoted(say(error.reason, self.language)))
             return False
         return True
 
     async def _settle(self, place: Place) -> None:
         """Show what happens until the context is Idle, or the person leaves something for later."""
+        is_left = False
         while True:
             await self._show(place)
             live = await self._live()
             place = end_of(live)
             match live.state:
+                case AwaitingToolApproval() | AwaitingUserAnswer() if is_left:
+                    return await self._leave_for_later()
                 case AwaitingToolApproval():
-                    if not await decide_pending(self.runtime, self.context_id, self.lines, self.language):
-                        return await self._leave_for_later()
+                    is_left = not await self._decide_at_cards()
                 case AwaitingUserAnswer():
-                    if not await answer_questions(self.runtime, self.context_id, self.lines, self.language):
-                        return await self._leave_for_later()
+                    is_left = not await answer_questions(self.runtime, self.context_id, self.lines, self.language)
                 case Paused():
                     print(tell("paused", self.language))
                     return None
                 case WaitingForRecovery(reason=reason):
-                    print(visible(tell("recovery", self.language, reason=say(reason, self.language))))
+                    print(quoted(tell("recovery", self.language, reason=say(reason, self.language))))
                     return None
                 case Failed(error_message=reason):
-                    print(visible(tell("failed", self.language, reason=say(reason, self.language))))
+                    print(quoted(tell("failed", self.language, reason=say(reason, self.language))))
                     return None
                 case Idle() if live.task is None:
                     return await suggest_compression(self.runtime, self.context_id, self.language)
                 case _:  # the next of the queue is being taken
                     await asyncio.sleep(0)
 
+    async def _decide_at_cards(self) -> bool:
+        """Apply what the person decides about the calls that wait. False when they leave some for later."""
+        cards = Cards(self.runtime, self.context_id, self.lines, self.language)
+        is_complete = await cards.ask()
+        if self.lines.was_interrupted:  # Ctrl-C cancels the turn: nothing of it may start
+            cards.tell_dropped()
+            return False
+        await cards.apply()
+        if not is_complete:
+            await cards.tell_applied()
+        return is_complete
+
     async def _leave_for_later(self) -> None:
         """Ctrl-C where something is asked cancels the turn; anything else leaves it waiting."""
         if self.lines.was_interrupted:
             self.lines.was_interrupted = False
             await self._cancel_turn()
-        else:
-            print(tell("later", self.language))
+            return
+        waiting = await self.runtime.pending_calls(self.context_id)
+        if not waiting:
+            print(tell("question_waits", self.language))
+            return
+        print(tell("still_waiting", self.language, count=len(waiting)))
+        names = [f"· {call_name(call)}" for call in waiting[:_MAX_NAMED_CALLS]]
+        print(quoted("\n".join([*names, *(["…"] if len(waiting) > _MAX_NAMED_CALLS else [])])))
+        print(tell("later", self.language))
 
     async def _show(self, place: Place) -> None:
         self.lines.interrupt = self._cancel
@@ -221,26 +250,49 @@ class Conversation:
                     work = answer_in_a_call(self.runtime, self.context_id, event.call_id, self.lines, self.language)
                     await self._guarded(work)
                 else:
-                    show_event(event, self.language, self._stream, self._typed)
+                    show_event(event, self.language, self._stream, self._typed, await self._name_of_call(event))
         finally:
             for task in beside:
                 task.cancel()
             await self._heard  # what was typed in the last instant is not lost
             self.lines.interrupt = None
 
+    async def _name_of_call(self, event: Event) -> str | None:
+        """The name of the call to which a result or an output belongs; None for an output whose call was named last."""
+        if isinstance(event, Seen) and isinstance(event.message, ToolRequest):
+            calls = event.message.calls
+            self._named = calls[0].id if len(calls) == 1 else None
+        if isinstance(event, Seen) and isinstance(event.message, ToolResult):
+            call_id = event.message.call_id
+        elif isinstance(event, Prints) and event.call_id != self._named:
+            call_id = event.call_id
+        else:
+            return None
+        self._named = call_id
+        return await read_call_name(self.runtime, self.context_id, call_id)
+
     async def _decide_for(self, child_id: str) -> None:
         """A sub-agent waits: the person decides there, and the conversation goes on."""
         self._stream.end()
-        print(visible(tell("child", self.language, context_id=child_id)))
+        print(quoted(tell("child", self.language, context_id=child_id)))
         self.lines.interrupt = None
         child = await self.runtime.context(child_id)
         if isinstance(child.state, AwaitingToolApproval):
-            decided = await decide_pending(self.runtime, child_id, self.lines, self.language)
+            decided = await self._decide_for_child(child_id)
         else:
             decided = await answer_questions(self.runtime, child_id, self.lines, self.language)
         self.lines.interrupt = self._cancel
         if not decided:
             await self._cancel_turn()
+
+    async def _decide_for_child(self, child_id: str) -> bool:
+        """False when the person leaves: that cancels the turn, so nothing of the sub-agent may start."""
+        cards = Cards(self.runtime, child_id, self.lines, self.language)
+        if not await cards.ask():
+            cards.tell_dropped()
+            return False
+        await cards.apply()
+        return True
 
     async def _listen(self) -> None:
         """What is typed while the turn goes on: commands are done at once, anything else is queued."""
@@ -250,9 +302,10 @@ class Conversation:
                 self.lines.put_back(line)
                 return
             if line.startswith("/"):
-                if not await self._is_sure(line):
+                read = await self._shown_before(line)
+                if read is None:
                     continue
-                work: Coroutine[Any, Any, Any] = run_command(self.runtime, self.context_id, line, self.language)
+                work: Coroutine[Any, Any, Any] = run_command(self.runtime, self.context_id, line, self.language, read)
             elif line.strip():
                 work = self._send(line, queue=True)
             else:
@@ -278,3 +331,8 @@ class Conversation:
     async def _cancel_turn(self) -> None:
         if await self._guarded(self.runtime.cancel(self.context_id)):
             print("\n" + tell("cancelled", self.language))
+
+
+def _is_command(line: str) -> bool:
+    """A pasted text of several lines is a message, however it begins."""
+    return line.strip().startswith("/") and "\n" not in line.strip()

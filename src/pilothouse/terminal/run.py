@@ -19,12 +19,15 @@ from pilothouse.domain.states import (
     Failed,
     Idle,
     State,
+    TransientError,
     WaitingForRecovery,
 )
 from pilothouse.domain.values import Value
 from pilothouse.runtime.following import Asks, At, ChildWaits, Cut, Event, Piece, Prints, Seen, end_of, follow
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
+from pilothouse.terminal.showing import read_call_name, retry_line
+from pilothouse.terminal.words import tell
 
 OutputFormat = Literal["text", "json", "stream-json"]
 
@@ -86,8 +89,10 @@ async def run(
     record = _Record()
     async for event in follow(runtime, context_id, place=place):
         record.take(event)
+        if output != "stream-json" and isinstance(event, At) and isinstance(event.state, TransientError):
+            _tell(err, retry_line(event.state, language))
         if output == "text":
-            _print_text(event, out, err, language)
+            _print_text(event, out, err, language, await _name_of_failed_call(runtime, context_id, event))
         elif output == "stream-json":
             _print_line(_as_line(event), out)
         if isinstance(event, Asks):  # nobody is here to answer
@@ -103,7 +108,7 @@ async def run(
     result = await _result(runtime, live, record, language)
     if output == "text":
         out.write("\n" if record.text and not record.text.endswith("\n") else "")
-        _explain(result, err)
+        _explain(result, err, language)
     else:
         _print_line(result, out)
     return Exit(result.exit_code)
@@ -164,7 +169,17 @@ def _exit_code(live: Live, error: Reason | None) -> Exit:
     return _ENDS[live.core.last_turn]
 
 
-def _print_text(event: Event, out: TextIO, err: TextIO, language: Language) -> None:
+async def _name_of_failed_call(runtime: Runtime, context_id: str, event: Event) -> str:
+    """The name of the call whose failure an event tells."""
+    if not isinstance(event, Seen) or not isinstance(event.message, ToolResult):
+        return ""
+    result = event.message
+    if result.status == "executed" and not is_failure(result.exit_status):
+        return ""
+    return await read_call_name(runtime, context_id, result.call_id) or result.tool
+
+
+def _print_text(event: Event, out: TextIO, err: TextIO, language: Language, failed: str) -> None:
     """Text goes to a terminal as it comes; a program that reads it gets no text of an attempt that was cut."""
     is_shown = out.isatty()
     match event:
@@ -184,20 +199,26 @@ def _print_text(event: Event, out: TextIO, err: TextIO, language: Language) -> N
                 err.write(visible(f"· {call.tool} {call.arguments}\n"))
         case Seen(message=ToolResult(status=status) as message) if status != "executed":
             told = message.content if message.error is None else say(message.error, language)
-            err.write(visible(f"· {message.tool}: {told}\n"))
-        case Seen(message=ToolResult(exit_status=int(status)) as message) if is_failure(status):
-            err.write(visible(f"· {message.tool}: {describe_exit(status, language)}\n"))
+            err.write(visible(f"· {failed}: {told}\n"))
+        case Seen(message=ToolResult(exit_status=int(status))) if is_failure(status):
+            err.write(visible(f"· {failed}: {describe_exit(status, language)}\n"))
 
 
-def _explain(result: Result, err: TextIO) -> None:
+def _explain(result: Result, err: TextIO, language: Language) -> None:
+    command = f"pilothouse --context {result.context_id}"
     if result.error is not None:
-        err.write(visible(result.error) + "\n")
+        _tell(err, result.error)
     if result.exit_code == Exit.LIMIT:
-        err.write(f"Go on with: pilothouse --context {result.context_id}, then /continue\n")
+        _tell(err, tell("go_on_with", language, command=command))
     for call in result.pending:
-        err.write(visible(f"waits for approval: {call}\n"))
+        _tell(err, tell("waits_for_approval", language, call=call))
     if result.pending:
-        err.write(f"Decide with: pilothouse --context {result.context_id}\n")
+        _tell(err, tell("decide_with", language, command=command))
+
+
+def _tell(err: TextIO, text: str) -> None:
+    err.write(visible(text) + "\n")
+    err.flush()
 
 
 def _as_line(event: Event) -> dict[str, object]:

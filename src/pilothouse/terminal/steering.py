@@ -1,6 +1,6 @@
 """Slash commands that steer: mode, policy, rules, elevation, why, audit, and the turn itself."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import msgspec
 
@@ -8,6 +8,7 @@ from pilothouse.domain.audit import AuditEntry, chain_reason
 from pilothouse.domain.codes import Code, Language, Reason, say
 from pilothouse.domain.elevations import CALLS_AT_MOST, MINUTES_AT_MOST
 from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.explaining import explain
 from pilothouse.domain.hidden_characters import visible
 from pilothouse.domain.personas import NO_PERSONA
 from pilothouse.domain.policies import Policy
@@ -15,6 +16,7 @@ from pilothouse.domain.rule_words import say_rule
 from pilothouse.domain.rules import ANY, Rule, RuleEffect, Scope
 from pilothouse.runtime.modes import ModeSwitch
 from pilothouse.runtime.runtime import Runtime
+from pilothouse.terminal.foreign_text import quoted
 from pilothouse.terminal.personas import persona_lines
 from pilothouse.terminal.reading import number, words_of
 from pilothouse.terminal.showing import short
@@ -23,10 +25,10 @@ from pilothouse.terminal.words import tell
 _DEPTH_AT_MOST = 1000
 
 
-async def mode(runtime: Runtime, context_id: str, name: str, language: Language) -> None:
+async def mode(runtime: Runtime, context_id: str, name: str, language: Language, shown: Collection[str]) -> None:
     """/mode [NAME]"""
     if name:
-        _told(await runtime.switch_mode(context_id, name), language)
+        _told(await runtime.switch_mode(context_id, name, shown=shown), language)
     live = await runtime.context(context_id)
     modes = runtime.parts.modes
     present = modes.stored(live.core.mode)
@@ -95,7 +97,7 @@ async def persona(runtime: Runtime, context_id: str, name: str, language: Langua
     print(visible(tell("persona", language, name=live.core.persona or "-")))
     if not name:
         for line in persona_lines(runtime.parts.personas(live.core.workspace), language):
-            print(visible(f"  {line}"))
+            print(quoted(f"  {line}"))
 
 
 async def rules(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
@@ -105,18 +107,18 @@ async def rules(runtime: Runtime, context_id: str, rest: str, language: Language
     if word == "revoke":
         gone = known[number(which, len(known)) - 1]
         await runtime.revoke_rule(gone.id, context_id=context_id)
-        print(visible(tell("revoked", language, rule=say_rule(gone, language))))
+        print(quoted(tell("revoked", language, rule=say_rule(gone, language))))
         return
     if word:
         raise InvalidInput(Code.COMMAND_USAGE, usage="/rules, /rules revoke N")
     for count, rule in enumerate(known, start=1):
-        print(visible(f"  {count}. {say_rule(rule, language)}"))
+        print(quoted(f"  {count}. {say_rule(rule, language)}"))
     if not known:
         print(tell("no_rules", language))
 
 
 async def allow(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
-    """/allow TOOL [FOLDER], /allow $ COMMAND WORDS"""
+    """/allow TOOL [FOLDER], /allow $ COMMAND WORDS. What waits goes on waiting: the rule is for calls to come."""
     await _give(runtime, context_id, "allow", rest, language)
 
 
@@ -137,21 +139,21 @@ async def _give(runtime: Runtime, context_id: str, effect: RuleEffect, rest: str
     else:
         _tools(runtime, [tool])
         scope = Scope(tool=tool, folder=folder.strip() or None)
-    rule = await runtime.give_rule(effect, scope, context_id=context_id)
-    print(visible(say_rule(rule, language)))
+    rule = await runtime.give_rule(effect, scope, context_id=context_id, shown=())
+    print(quoted(say_rule(rule, language)))
 
 
-async def elevate(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
+async def elevate(runtime: Runtime, context_id: str, rest: str, language: Language, shown: Collection[str]) -> None:
     """/elevate N | turn | M minutes | end"""
     match rest.split():
         case ["end"]:
             told = await runtime.end_elevation(context_id)
         case ["turn"]:
-            told = await runtime.elevate(context_id, turn=True)
+            told = await runtime.elevate(context_id, turn=True, shown=shown)
         case [amount]:
-            told = await runtime.elevate(context_id, calls=number(amount, CALLS_AT_MOST))
+            told = await runtime.elevate(context_id, calls=number(amount, CALLS_AT_MOST), shown=shown)
         case [amount, unit] if unit.startswith(("min", "分")):
-            told = await runtime.elevate(context_id, minutes=number(amount, MINUTES_AT_MOST))
+            told = await runtime.elevate(context_id, minutes=number(amount, MINUTES_AT_MOST), shown=shown)
         case _:
             usage = "/elevate 3, /elevate turn, /elevate 10 minutes, /elevate end"
             raise InvalidInput(Code.COMMAND_USAGE, usage=usage)
@@ -165,26 +167,26 @@ async def elevate(runtime: Runtime, context_id: str, rest: str, language: Langua
 
 async def why(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
     """/why: about the last call that was decided"""
-    decided = [entry for entry in await runtime.audit(context_id) if "call" in entry.detail]
+    audited = await runtime.audit(context_id)
+    decided = [entry for entry in audited.entries if "call" in entry.detail]
     if not decided:
         print(tell("no_calls", language))
         return
     call = await runtime.call(context_id, decided[-1].detail["call"])
-    print(visible(f"▸ {call.display_name} {short(msgspec.json.encode(call.arguments).decode())}"))
-    for step in await runtime.explain_call(context_id, call.id):
+    print(quoted(f"▸ {call.display_name} {short(msgspec.json.encode(call.arguments).decode())}"))
+    for step in explain(audited, call.id).steps:
         words = [say(reason, language) for reason in (step.what, step.why) if reason is not None]
-        print(visible(f"  {step.at}  {' '.join(words)}"))
-    chain = await runtime.audit_chain(context_id)
-    if not chain.whole:
-        print(say(chain_reason(chain), language))
+        print(quoted(f"  {step.at}  {' '.join(words)}"))
+    if not audited.chain.whole:
+        print(say(chain_reason(audited.chain), language))
 
 
 async def audit(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
     """/audit"""
-    for entry in await runtime.audit(context_id):
-        print(visible("  ".join(word for word in (entry.at, entry.kind, _detail(entry, language)) if word)))
-    chain = await runtime.audit_chain(context_id)
-    print(say(chain_reason(chain), language))
+    audited = await runtime.audit(context_id)
+    for entry in audited.entries:
+        print(quoted("  ".join(word for word in (entry.at, entry.kind, _detail(entry, language)) if word)))
+    print(say(chain_reason(audited.chain), language))
 
 
 def _detail(entry: AuditEntry, language: Language) -> str:
@@ -194,11 +196,19 @@ def _detail(entry: AuditEntry, language: Language) -> str:
     for name in ("call", "digest", "edited"):
         detail.pop(name, None)
     words = [" ".join(f"{name}={_plain(value)}" for name, value in detail.items()), f"({entry.by})"]
-    if isinstance(rule, dict):
-        words.append(say_rule(msgspec.convert(rule, Rule), language))
-    if isinstance(reason, dict):
-        words.append(say(Reason(**reason), language))
+    for value, kind in ((rule, Rule), (reason, Reason)):
+        if value is not None:
+            words.append(_in_words(value, kind, language))
     return "  ".join(word for word in words if word)
+
+
+def _in_words(value: object, kind: type[Rule] | type[Reason], language: Language) -> str:
+    """A rule or a reason of an entry. A forged one is shown as it is stored."""
+    try:
+        converted = msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        return _plain(value)
+    return say_rule(converted, language) if isinstance(converted, Rule) else say(converted, language)
 
 
 def _plain(value: object) -> str:
@@ -244,6 +254,6 @@ async def queue(runtime: Runtime, context_id: str, rest: str, language: Language
     waiting = await runtime.queued(context_id)
     for count, each in enumerate(waiting, start=1):
         shown = getattr(each.messages[0], "content", None) or getattr(each.messages[0], "path", "")
-        print(visible(f"  {count}. {short(str(shown))}"))
+        print(quoted(f"  {count}. {short(str(shown))}"))
     if not waiting:
         print(tell("no_queue", language))

@@ -9,9 +9,9 @@ from pilothouse.domain.hidden_characters import visible
 from pilothouse.domain.modes import is_looser
 from pilothouse.domain.trust import FolderTrust
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.terminal.approval import show_whole
 from pilothouse.terminal.foreign_text import quoted
 from pilothouse.terminal.lines import Lines
+from pilothouse.terminal.pager import Pager
 from pilothouse.terminal.words import tell
 
 MAX_PATHS_PRINTED = 20
@@ -25,9 +25,9 @@ async def undo(runtime: Runtime, context_id: str, _: str, language: Language) ->
     more = len(undone.paths) - MAX_PATHS_PRINTED
     if more > 0:
         paths = tell("and_more", language, names=paths, count=more)
-    print(visible(tell("undone", language, paths=paths)))
+    print(quoted(tell("undone", language, paths=paths)))
     if undone.left:
-        print(visible(tell("undo_left", language, left=say_all(undone.left, language))))
+        print(quoted(tell("undo_left", language, left=say_all(undone.left, language))))
 
 
 async def tools(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
@@ -43,7 +43,7 @@ async def tools(runtime: Runtime, context_id: str, rest: str, language: Language
     live = await runtime.context(context_id)
     for name, tool in runtime.parts.registry.within(live.core.workspace).items():
         first = tool.description.partition(".")[0]
-        print(visible(f"  {'○' if name in off else '●'} {name}  {first}"))
+        print(quoted(f"  {'○' if name in off else '●'} {name}  {first}"))
     print(tell("tools_told", language))
 
 
@@ -60,10 +60,10 @@ async def servers(runtime: Runtime, _: str, rest: str, language: Language) -> No
     for server in found:
         detail = f" ({server.detail})" if server.detail else ""
         counts = {"tools": len(server.tools), "changed": len(server.changed)}
-        print(visible(f"  {server.name}: {server.status}, {tell('server_tools', language, **counts)}{detail}"))
+        print(quoted(f"  {server.name}: {server.status}, {tell('server_tools', language, **counts)}{detail}"))
         for prompt in server.prompts:
             given = " ".join(f"{name}=…" for name in prompt.arguments)
-            print(visible(f"    /use {server.name} {prompt.name} {given}"))
+            print(quoted(f"    /use {server.name} {prompt.name} {given}"))
     if not found:
         print(tell("no_servers", language))
 
@@ -73,10 +73,10 @@ async def resource(runtime: Runtime, context_id: str, rest: str, language: Langu
     match rest.split():
         case [server]:
             for each in await runtime.server_resources(server):
-                print(visible(f"  {each.uri}  {each.name}"))
+                print(quoted(f"  {each.uri}  {each.name}"))
         case [server, uri]:
             await runtime.add_resource(context_id, server, uri)
-            print(visible(tell("resource_added", language, uri=uri)))
+            print(quoted(tell("resource_added", language, uri=uri)))
         case _:
             raise InvalidInput(Code.COMMAND_USAGE, usage="/resource SERVER, /resource SERVER URI")
 
@@ -123,7 +123,7 @@ async def _ask_for_trust(
     runtime: Runtime, context_id: str, found: FolderTrust, lines: Lines, language: Language
 ) -> None:
     """Trust exactly what was on the screen: the runtime refuses the digest of files that have changed since."""
-    is_seen = await show_whole(_shown(found, language), lines, language) == "seen"
+    is_seen = await Pager(lines, language).show(_shown(found, language)) == "seen"
     if not is_seen or not sys.stdin.isatty():  # what is piped in was not said about this
         print(tell("trust_left", language))
         return

@@ -37,8 +37,8 @@ STEPS: list[tuple[str, str, str]] = [
         "While it works, type a line: it is queued. Type /pause, then /resume. Ctrl-C cancels.",
         "它工作时输入一行文字会排队。输入 /pause 再输入 /resume。Ctrl-C 取消。",
     ),
-    ("delegate: list", "A sub-agent, never freer than you let this one be.", "子代理，永远不会比当前对话更自由。"),
-    ("/usage", "What it used, sub-agents included.", "使用量，包括子代理。"),
+    ("delegate: list", "A sub-agent, never freer than you let this one be.", "子智能体，永远不会比当前对话更自由。"),
+    ("/usage", "What it used, sub-agents included.", "使用量，包括子智能体。"),
     ("/export", "The whole conversation as one file.", "整个对话成为一个文件。"),
     ("/audit", "And everything that was decided, by whom and why.", "以及决定了什么、由谁、为什么。"),
 ]

@@ -7,6 +7,7 @@ from pilothouse.domain.hidden_characters import visible
 from pilothouse.domain.messages import Text
 from pilothouse.runtime.compressing import Compression
 from pilothouse.runtime.runtime import Runtime
+from pilothouse.terminal.foreign_text import quoted
 from pilothouse.terminal.words import tell
 
 
@@ -71,12 +72,12 @@ async def model(runtime: Runtime, context_id: str, name: str, language: Language
         await runtime.change_context(context_id, model=name if name != "none" else None)
     live = await runtime.context(context_id)
     others = ", ".join(dict.fromkeys((runtime.parts.model, *runtime.parts.models)))
-    print(visible(tell("model", language, name=live.model, allowed=others)))
+    print(quoted(tell("model", language, name=live.model, allowed=others)))
 
 
 async def overview(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
     """/overview"""
     message_id = await runtime.add_overview(context_id)
     (message,) = await runtime.read_messages(context_id, ids=[message_id])
-    print(visible(getattr(message, "content", "")))
+    print(quoted(getattr(message, "content", "")))
     print(tell("overview_told", language))

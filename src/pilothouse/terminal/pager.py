@@ -1,0 +1,62 @@
+"""Texts that a person is asked about: all of each is on the screen, page by page, before the question comes."""
+
+from typing import Literal
+
+from pilothouse.domain.codes import Language
+from pilothouse.terminal.foreign_text import Pages
+from pilothouse.terminal.lines import Lines
+from pilothouse.terminal.words import tell
+
+
+class Pager:
+    """Prints texts, each whole, and waits for a key whenever the screen is full of what nobody has had time to read."""
+
+    def __init__(self, lines: Lines, language: Language) -> None:
+        self._lines = lines
+        self._language: Language = language
+        self._unread_rows = 0
+        """Rows printed since the person last answered."""
+        self.reason: str | None = None
+        """Why the person answered "no" to the text shown last, where they said it."""
+
+    async def show(self, text: str) -> Literal["seen", "no", "later"]:
+        """Print a text. "no" and "later" are answers of a person who has not seen all of it."""
+        pages = Pages(text)
+        if self._unread_rows and not pages.fit_below(self._unread_rows) and not await self._go_on():
+            return "later"
+        self._print(pages.next())
+        while pages.has_more:
+            question = tell("more", self._language, number=pages.next_number, count=pages.count)
+            line = await self._ask_page(question)
+            if line is None or self._lines.is_leaving(line):
+                return "later"
+            word, _, reason = line.strip().partition(" ")
+            if word.lower() in ("n", "no"):
+                self.reason = reason.strip() or None
+                return "no"
+            self._print(pages.next())
+        return "seen"
+
+    async def ask(self, question: str) -> str | None:
+        """Ask about what was shown; None and a line that leaves are for `Lines.is_leaving`."""
+        self._unread_rows = 0
+        return await self._lines.ask_now(question)
+
+    async def _go_on(self) -> bool:
+        """Whether the person wants to see the next text. Only a mere Enter or the space bar says so: "no" at this
+        place would leave open which of the texts on the screen is meant."""
+        while True:
+            line = await self._ask_page(tell("more_texts", self._language))
+            if line is None or self._lines.is_leaving(line):
+                return False
+            if not line.strip():
+                return True
+            print(tell("not_understood", self._language))
+
+    async def _ask_page(self, question: str) -> str | None:
+        self._unread_rows = 0
+        return await self._lines.ask_page(question)
+
+    def _print(self, page: str) -> None:
+        print(page)
+        self._unread_rows += page.count("\n") + 1

@@ -1,0 +1,188 @@
+"""What becomes of the decisions at the cards of one round: leaving, rules, refusals, sub-agents."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.terminal.test_cards import resize
+from tests.terminal.test_command import Command
+from tests.terminal.test_steering import Terminal
+
+QUESTION = "y = yes"
+DONE = {"text": "Done."}
+
+
+def runs(*commands: str) -> dict[str, Any]:
+    return {"calls": [{"tool": "execute", "arguments": {"command": command}} for command in commands]}
+
+
+def writes(*paths: str, content: str = "x\n") -> dict[str, Any]:
+    return {"calls": [{"tool": "write_file", "arguments": {"path": path, "content": content}} for path in paths]}
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Command:
+    return Command(tmp_path)
+
+
+@contextmanager
+def conversation(command: Command, *answers: dict[str, Any]) -> Iterator[Terminal]:
+    terminal = Terminal(command, "--mode", "supervised", "--model", command.script(*answers))
+    resize(terminal, 50, 160)
+    try:
+        terminal.wait_for(" › ")
+        yield terminal
+    finally:
+        terminal.close()
+
+
+def answer(terminal: Terminal, line: str) -> str:
+    """Answer the next card. Returns what was shown since the answer before."""
+    shown = terminal.wait_for(QUESTION) + terminal.wait_for("later > ")
+    terminal.type(line)
+    return shown
+
+
+def files(command: Command) -> set[str]:
+    return {path.name for path in command.workspace.rglob("*") if path.is_file() and path.name != "a.txt"}
+
+
+def test_what_was_decided_before_leaving_is_applied_and_the_rest_waits(command: Command) -> None:
+    with conversation(command, writes("one", "two", "three", "four"), DONE) as terminal:
+        terminal.type("go")
+        for line in ("y", "n", "q"):
+            answer(terminal, line)
+        told = terminal.wait_for(" › ")
+        assert "Applied: 1 approved, 1 rejected." in told
+        assert "✓ write_file one: Wrote 2 bytes" in told
+        assert "wait for your decision (2):\r\n│ · write_file three\r\n│ · write_file four\r\n" in told
+        assert files(command) == {"one"}
+        terminal.type("")
+        assert "+++ three" in answer(terminal, "y")
+        assert "+++ four" in answer(terminal, "n")
+        terminal.wait_for("Done.")
+    assert files(command) == {"one", "three"}
+
+
+def test_a_call_approved_before_quit_comes_to_its_end(command: Command) -> None:
+    line = "echo under$((1+1))way; until test -e seen; do sleep 0.01; done; touch ended"
+    with conversation(command, runs(line, "touch other"), DONE) as terminal:
+        terminal.type("go")
+        answer(terminal, "y")
+        answer(terminal, "/quit")
+        terminal.wait_for("Applied: 1 approved.")
+        terminal.wait_for("under2way")
+        (command.workspace / "seen").touch()
+        told = terminal.wait_for("pilothouse --context")
+        assert "│ · execute touch other" in told
+        assert terminal.process.wait(20) == 0
+    assert files(command) == {"seen", "ended"}
+
+
+def test_ctrl_c_at_a_card_applies_nothing(command: Command) -> None:
+    with conversation(command, writes("one", "two"), DONE) as terminal:
+        terminal.type("go")
+        answer(terminal, "y")
+        terminal.wait_for("later > ")
+        terminal.process.send_signal(signal.SIGINT)
+        assert "decisions at these cards (1) were not applied" in terminal.wait_for("Cancelled.")
+        terminal.wait_for(" › ")
+    assert files(command) == set()
+
+
+def test_ctrl_c_at_the_list_of_rules_does_not_make_leaving_a_cancel(command: Command) -> None:
+    with conversation(command, writes("one"), DONE) as terminal:
+        terminal.type("go")
+        answer(terminal, "!")
+        terminal.wait_for("Which rule?")
+        terminal.process.send_signal(signal.SIGINT)
+        answer(terminal, "q")
+        assert "Cancelled." not in terminal.wait_for("Press Enter to decide")
+
+
+def test_what_was_decided_before_the_end_of_the_input_is_applied(command: Command) -> None:
+    model = command.script(writes("one", "two"), DONE)
+    code, output, _ = command.run("--mode", "supervised", "--model", model, given="go\ny\n")
+    assert (code, "Applied: 1 approved." in output, files(command)) == (0, True, {"one"})
+
+
+def test_one_refused_decision_costs_no_other(command: Command) -> None:
+    model = command.script(writes("one", "two"), DONE)
+    given = 'go\ny\ne\n{"path": "two", "text": "no such argument"}\ny\n/quit\n'
+    code, output, _ = command.run("--mode", "supervised", "--model", model, given=given)
+    assert (code, files(command)) == (0, {"one", "two"})
+    assert output.count("+++ one") == 1
+    assert output.count("+++ two") == 2
+
+
+def test_all_approves_only_the_first_call_unless_it_is_confirmed(command: Command) -> None:
+    model = command.script(writes("one", "two", "three"), writes("four", "five"), DONE)
+    given = "go\na\nq\n/cancel\ngo\na\nn\n/quit\n"
+    _, output, _ = command.run("--mode", "supervised", "--model", model, given=given)
+    assert files(command) == {"one", "four"}
+    assert output.count("Applied: 1 approved.") == 2
+
+
+@pytest.mark.parametrize("rule", ["! 2", "! 5"], ids=["in this conversation", "for good"])
+def test_a_rule_given_at_a_card_answers_the_other_cards_that_it_covers(command: Command, rule: str) -> None:
+    calls = [*writes("docs/one", "docs/two", "elsewhere", "docs/three")["calls"]]
+    overwrite = writes("docs/old", content="gone\n")["calls"]
+    (command.workspace / "docs").mkdir()
+    (command.workspace / "docs/old").write_text("kept")
+    with conversation(command, {"calls": [*calls, *overwrite]}, DONE) as terminal:
+        terminal.type("go")
+        answer(terminal, rule)
+        shown = answer(terminal, "n")
+        for path in ("docs/two", "docs/three"):
+            card = shown[shown.index(f"+++ {path}") :]
+            assert "Your rule lets this call run:\r\n│ allow write_file [docs/]" in card[: card.index("▸")]
+        assert shown.rindex("+++ elsewhere") > shown.rindex("Your rule")
+        assert files(command) == {"old"}, "nothing starts while the person reads"
+        assert "+++ docs/old" in answer(terminal, "q"), "what is dangerous has an answer of its own"
+        told = terminal.wait_for(" › ")
+        assert "Applied: 1 approved, 1 rejected, 2 allowed by your rule." in told
+        assert "│ · write_file docs/old" in told
+        terminal.type("/why")
+        assert "A rule allows it" in terminal.wait_for(" › ")
+    assert files(command) == {"one", "two", "three", "old"}
+    assert (command.workspace / "docs/old").read_text() == "kept"
+
+
+def test_a_call_that_only_a_person_may_allow_is_asked_about_whatever_rule_was_given(command: Command) -> None:
+    with conversation(command, writes("docs/one", ".vscode/tasks.json", "docs/two"), DONE) as terminal:
+        terminal.type("go")
+        answer(terminal, "! 3")
+        shown = answer(terminal, "n")
+        assert shown.index("Your rule lets this call run") < shown.index("+++ .vscode/tasks.json")
+        terminal.wait_for("Done.")
+    assert files(command) == {"one", "two"}
+
+
+def test_a_rule_starts_no_call_that_was_not_read_to_its_end(command: Command) -> None:
+    long = writes("docs/long", content="line\n" * 200)["calls"]
+    with conversation(command, {"calls": [*writes("docs/one", "docs/two")["calls"], *long]}, DONE) as terminal:
+        terminal.type("go")
+        answer(terminal, "! 2")
+        terminal.wait_for("There is more to read")
+        terminal.wait_for("later > ")
+        terminal.press(" ")
+        terminal.wait_for("next page (2 of")
+        terminal.wait_for("later > ")
+        terminal.type("q")
+        told = terminal.wait_for(" › ")
+        assert "Applied: 1 approved, 1 allowed by your rule." in told
+        assert "│ · write_file docs/long" in told
+    assert files(command) == {"one", "two"}
+
+
+def test_leaving_the_cards_of_a_sub_agent_applies_nothing_and_says_so(command: Command) -> None:
+    outer = {"calls": [{"tool": "delegate", "arguments": {"task": "write"}}]}
+    model = command.script(outer, writes("one", "two"), DONE)
+    _, output, _ = command.run("--mode", "review", "--model", model, given="go\ny\nq\n/quit\n")
+    assert "decisions at these cards (1) were not applied" in output
+    assert "Cancelled." in output
+    assert files(command) == set()
