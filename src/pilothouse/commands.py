@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from pilothouse.app import build_runtime, configured_tools
-from pilothouse.domain.codes import Code, Reason, say
+from pilothouse.domain.codes import Code, Language, Reason, say
 from pilothouse.domain.errors import InvalidInput, PilothouseError, RequestError, StoreDamaged, StoreLocked
 from pilothouse.domain.hidden_characters import visible
 from pilothouse.domain.modes import DEFAULT_MODE
@@ -45,9 +45,6 @@ def run_command_line(arguments: list[str]) -> int:
         return asyncio.run(_start(options))
     except KeyboardInterrupt:
         return int(Exit.INTERRUPTED)
-    except BrokenPipeError:  # nobody reads any more; the interpreter must not try to flush either
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return int(Exit.ERROR)
 
 
 def _keep_ignored_signals_here() -> None:
@@ -85,6 +82,10 @@ async def _start(options: argparse.Namespace) -> int:
         settings = read_settings(
             os.environ, model=options.model, mode=options.mode, data_dir=options.data_dir, config=options.config
         )
+        is_named = options.config is not None or os.environ.get("PILOTHOUSE_CONFIG")
+        if is_named and not settings.configuration.user_file.exists():
+            # A typing error would lift every restriction that the file holds.
+            raise InvalidInput(Code.CONFIG_MISSING, path=str(settings.configuration.user_file))
         settings.configuration.read_servers = server_warnings
         _print_warnings(options, settings)
         if options.command in _WITHOUT_RUNTIME:
@@ -97,8 +98,7 @@ async def _start(options: argparse.Namespace) -> int:
         is_usage = error.reason.code in _USAGE
         return _complain(say(error.reason, language_of(os.environ)), Exit.USAGE if is_usage else Exit.CONFIGURATION)
     except OSError as error:
-        unusable = Reason(Code.FILE_UNREADABLE, {"path": str(error.filename or "."), "detail": error.strerror})
-        return _complain(say(unusable, language_of(os.environ)), Exit.CONFIGURATION)
+        return _complain_of_file(error, language_of(os.environ), Exit.CONFIGURATION)
     termination = _Termination()
     async with runtime:
         try:
@@ -110,8 +110,15 @@ async def _start(options: argparse.Namespace) -> int:
         except PilothouseError as error:
             return _complain(say(error.reason, settings.language), _exit_of(error.reason.code))
         except OSError as error:
-            unusable = Reason(Code.FILE_UNREADABLE, {"path": str(error.filename or "."), "detail": error.strerror})
-            return _complain(say(unusable, settings.language), Exit.ERROR)
+            return _complain_of_file(error, settings.language, Exit.ERROR)
+
+
+def _complain_of_file(error: OSError, language: Language, status: Exit) -> int:
+    """Raises: BrokenPipeError where nobody reads the output: that is no file that cannot be used."""
+    if isinstance(error, BrokenPipeError):
+        raise error
+    unusable = Reason(Code.FILE_UNREADABLE, {"path": str(error.filename or "."), "detail": error.strerror})
+    return _complain(say(unusable, language), status)
 
 
 async def _answer(options: argparse.Namespace, settings: Settings) -> int:

@@ -61,7 +61,7 @@ async def serve_command(options: argparse.Namespace, settings: Settings, runtime
     tokens.prepare()
     provider = runtime.parts.provider
     set_up_logs(lambda: [*tokens.secrets(), *(provider.secrets() if provider is not None else [])])
-    warnings = [*settings.configuration.warnings(), *shared_server(tokens)]
+    warnings = [*settings.configuration.warnings(), *shared_server(tokens), *unused_tables(settings, tokens)]
     for warning in warnings:
         _LOG.warning(say(warning))
     serving = make_serving(
@@ -115,6 +115,13 @@ def sign_in_link(url: str, tokens: Tokens) -> str:
     return f"{url}?code={tokens.new_code()}"
 
 
+def unused_tables(settings: Settings, tokens: Tokens) -> list[Reason]:
+    """The restrictions of users who do not exist: a name may be misspelt, and then restricts nobody."""
+    users = sorted({LOCAL, *tokens.users()})
+    unknown = [user for user in settings.configuration.user_roots if user not in users]
+    return [Reason(Code.USER_TABLE_UNUSED, {"user": user, "users": ", ".join(users)}) for user in unknown]
+
+
 def shared_server(tokens: Tokens) -> list[Reason]:
     """What the people who share a server must know of each other."""
     users = sorted({LOCAL, *tokens.users()})
@@ -141,7 +148,7 @@ def user_roots_of(settings: Settings, roots: Sequence[Path]) -> dict[str, list[P
         found[user] = [Path(os.path.realpath(path)) for path in paths]
         for folder in found[user]:
             if not folder.is_dir():
-                raise InvalidInput(Code.INVALID_WORKSPACE, path=str(folder))
+                raise InvalidInput(Code.USER_ROOT_MISSING, user=user, path=str(folder))
             if not any(folder == root or root in folder.parents for root in roots):
                 allowed = ", ".join(map(str, roots))
                 raise InvalidInput(Code.USER_ROOT_OUTSIDE, user=user, path=str(folder), allowed=allowed)

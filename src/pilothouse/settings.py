@@ -108,10 +108,18 @@ def _named(environment: Mapping[str, str], model: str | None, configuration: Con
     return Named(
         model=model or environment.get("PILOTHOUSE_MODEL") or file.model,
         title_model=file.title_model,
-        base_url=environment.get("OPENAI_BASE_URL") or None,
+        base_url=_base_url(environment),
         key=key,
         by=next((name for name, value in said.items() if value), None),
     )
+
+
+def _base_url(environment: Mapping[str, str]) -> str | None:
+    """Raises: InvalidInput for what is no address of a web server."""
+    base_url = environment.get("OPENAI_BASE_URL") or None
+    if base_url is not None and not base_url.startswith(("http://", "https://")):
+        raise InvalidInput(Code.INVALID_BASE_URL, address=base_url)
+    return base_url
 
 
 def _chosen(named: Named, stored: StoredSetup | None) -> dict[str, Any]:

@@ -19,8 +19,9 @@ from pilothouse.domain.errors import InvalidInput, NotFound
 from pilothouse.domain.hidden_characters import visible, visible_line
 from pilothouse.domain.jsonc import has_comments, plain_json
 from pilothouse.domain.trust import FolderTrust
+from pilothouse.private_file import make_private_folders
 from pilothouse.settings import Settings
-from pilothouse.terminal.foreign_text import pages, quoted
+from pilothouse.terminal.foreign_text import Pages, quoted
 from pilothouse.tools.mcp.definitions import ServerDefinition, read_definitions
 from pilothouse.tools.mcp.file_forms import CONTAINERS
 from pilothouse.tools.mcp.servers import AcceptedTools, Servers
@@ -166,7 +167,7 @@ def _data(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 def _write(file: Path, data: dict[str, Any]) -> None:
     text = json.dumps(data, ensure_ascii=False, indent=2) + "\n"
     read_definitions(text, str(file))  # what cannot be read back is not written
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private_folders(file.parent)
     fd, draft = tempfile.mkstemp(dir=file.parent, prefix=".servers-")  # for the person alone: it may hold keys
     with open(fd, "w", encoding="utf-8") as written:
         written.write(text)
@@ -241,12 +242,15 @@ def shown(found: FolderTrust, language: Language) -> str:
 
 def _show_whole(text: str, language: Language, *, is_asked: bool) -> bool:
     """Print a text, page by page where a person is asked about it. False when they stop reading."""
-    first, *rest = pages(text) if is_asked and sys.stdin.isatty() else [text]
-    print(first)
-    for number, page in enumerate(rest, start=2):
-        if _typed_now(_WORDS[language]["more"].format(number=number, count=len(rest) + 1)):
+    if not is_asked or not sys.stdin.isatty():
+        print(text)
+        return True
+    pages = Pages(text)
+    print(pages.next())
+    while pages.has_more:
+        if _typed_now(_WORDS[language]["more"].format(number=pages.next_number, count=pages.count)):
             return False
-        print(page)
+        print(pages.next())
     return True
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,9 +10,22 @@ from hypothesis import strategies as st
 from pilothouse.domain.calls import Approval
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.decisions import CallFacts, Decision, DirectoryMode, Standing, decide, is_offered
+from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.lines import UNKNOWN_WORD
 from pilothouse.domain.modes import Modes, Verdict, is_looser
 from pilothouse.domain.policies import Policy
-from pilothouse.domain.rules import Lifetime, Origin, Rule, RuleId, Scope, in_force, ladder
+from pilothouse.domain.rules import (
+    Lifetime,
+    Origin,
+    Rule,
+    RuleId,
+    Scope,
+    check_scope,
+    in_force,
+    is_stand_in,
+    ladder,
+    stand_in,
+)
 from pilothouse.domain.values import ContextId
 from tests.domain.judging import oracle
 
@@ -171,13 +185,15 @@ def test_a_call_of_unknown_reach_counts_as_touching_every_folder() -> None:
 
 def test_a_folders_mode_denies_without_ending_the_turn() -> None:
     deploy = (DirectoryMode(folder="deploy", mode=MODES.named("plan")),)
-    assert not decide(call(touches=("deploy/a",)), standing(directories=deploy)).wall
+    denial = decide(call(touches=("deploy/a",)), standing(directories=deploy))
+    assert (denial.reason.code, denial.wall) == (Code.DIRECTORY_DENIED, False)
+    asking = (DirectoryMode(folder="deploy", mode=MODES.named("supervised")),)
+    question = decide(call(touches=("deploy/a",)), standing(directories=asking))
+    assert (question.reason.code, question.wall) == (Code.DIRECTORY_WAITS, False)
     assert decide(call(), standing("plan")).wall
 
 
 def test_a_mode_of_ones_own_may_change_only_beneath_its_folders() -> None:
-    import msgspec
-
     docs = msgspec.structs.replace(MODES.named("agent"), name="docs", only_beneath=("docs",))
     own = Standing(mode=docs)
     assert decide(call(touches=("docs/a.md",)), own).verdict is RUN
@@ -231,6 +247,42 @@ def test_rules_count_in_their_conversation_their_workspace_and_their_time_only()
     assert in_force([here], **{**fits, "contexts": [ContextId("d")]}) == []
     assert in_force([here], **{**fits, "workspace": "/v"}) == []
     assert in_force([here], **{**fits, "now": "2026-01-02T00:00:00.000Z"}) == []
+
+
+def test_a_policy_that_asks_about_a_danger_asks_about_changes_that_nobody_can_foresee() -> None:
+    asks = standing("agent", policies=(Policy(always_ask=frozenset({"delete"})),))
+    assert decide(call(touches=("docs/a",)), asks).verdict is RUN
+    assert decide(call(touches=None), asks).verdict is WAIT
+    assert decide(call("read_file", effect="read_only", touches=None), asks).verdict is RUN
+
+
+def test_a_rule_for_a_tool_is_narrower_than_one_for_all_tools() -> None:
+    assert Scope(tool="write_file").width < Scope().width
+    both = (rule("allow", tool="write_file"), rule("ask", tool="*"))
+    assert decide(call(), standing("supervised", rules=both)).verdict is RUN
+
+
+@pytest.mark.parametrize("words", [("git", UNKNOWN_WORD), ("git", ""), tuple("abcdefghijklmnopq")])
+def test_a_rule_for_words_names_each_of_them(words: tuple[str, ...]) -> None:
+    check_scope(Scope(tool="execute", words=("git", "push")))
+    with pytest.raises(InvalidInput):
+        check_scope(Scope(tool="execute", words=words))
+
+
+def test_a_call_in_several_folders_is_offered_the_folder_that_holds_them_all_but_never_the_workspace() -> None:
+    def folders(*touches: str) -> set[str | None]:
+        rungs = ladder("write_file", "f", "{}", touches, workspace="/w", origin=Origin(by="me"))
+        return {offer.rule.scope.folder for offer in rungs} - {None}
+
+    assert folders("docs/a/x", "docs/b/y") == {"docs"}
+    assert folders("docs/x", "src/y") == set()
+    assert folders("x") == set()
+
+
+def test_no_rule_of_a_person_stands_for_a_damaged_log() -> None:
+    stands = stand_in(Reason(Code.RULES_DAMAGED))
+    assert is_stand_in(stands)
+    assert not is_stand_in(msgspec.structs.replace(stands, origin=Origin(by="me")))
 
 
 @given(call=facts)

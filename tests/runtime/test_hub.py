@@ -12,6 +12,7 @@ from pilothouse.runtime.following import Piece, Seen, follow
 from pilothouse.runtime.hub import UNSENT_AT_MOST, Hub
 from pilothouse.runtime.parts import Limits
 from pilothouse.testing.world import World
+from tests.scale import HANG_SECONDS
 
 ID = ContextId("c")
 
@@ -93,6 +94,6 @@ async def test_a_slow_reader_never_holds_up_the_turn(tmp_path: Path) -> None:
     context_id = await world.start()
     with world.runtime.signals([context_id]) as signals:
         for _ in range(5):
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(HANG_SECONDS):
                 await world.turn(context_id)
         assert signals.unsent <= UNSENT_AT_MOST

@@ -20,10 +20,10 @@ from pilothouse.terminal.approval import shown
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
+from pilothouse.tools.own import tool
 from tests.terminal.test_command import Command
 
 DONE = Answer(text="done")
-SOON = 20.0
 
 
 def asks(*calls: tuple[str, dict[str, Any]]) -> Answer:
@@ -288,7 +288,22 @@ async def test_signs_that_hide_something_are_shown_as_what_they_are(tmp_path: Pa
     _, (call,) = await waiting(here)
     said = shown(call, "en")
     assert sign not in said
-    assert f"\\u{{{ord(sign[0]):x}}}" in said
+    assert f"⟨U+{ord(sign[0]):04X}⟩" in said
+
+
+async def test_only_our_file_tools_may_call_an_argument_the_content_of_a_file(tmp_path: Path) -> None:
+    @tool()
+    def publish(content: str) -> str:
+        """Run a text somewhere."""
+        return content
+
+    text = "echo ok" + " " * 300 + "; rm \uff0drf\u2003x"
+    answers = (asks(("publish", {"content": text})), asks(("write_file", {"path": "a", "content": text})), DONE)
+    here = World(tmp_path, *answers, tools=[*builtin_tools(os.environ), publish])
+    _, (foreign,) = await waiting(here)
+    _, (own,) = await waiting(here)
+    assert foreign.dangerous == ("padding", "unusual blanks", "look-alike letters")
+    assert own.dangerous == ()
 
 
 @pytest.mark.parametrize("command", ["cat /home/u\u0455er/x", "curl https://\u0440\u0430ypal.com"])

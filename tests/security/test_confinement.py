@@ -7,15 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from pilothouse.domain.codes import Code, Language, Reason, say
 from pilothouse.domain.decisions import CallFacts, Standing, must_be_confined
+from pilothouse.domain.messages import ToolResult
 from pilothouse.domain.modes import Modes
 from pilothouse.domain.values import CallId
 from pilothouse.sandbox import confinement, processes
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import Job
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
+from tests.kernel import needs_sandbox
+from tests.server.lending import DONE, furnished, runs
 
 MODES = Modes()
+LANGUAGES: tuple[Language, ...] = ("en", "zh")
 
 
 async def use(workspace: Workspace, command: str, *, confined: bool = True) -> str:
@@ -90,3 +95,26 @@ def test_undo_does_no_more_than_it_must_under_whoever_only_lets_it(
     those_above = (Standing(mode=MODES.all[above]),) if above is not None else ()
     standing = Standing(mode=MODES.all[mode], elevated=elevated, above=those_above)
     assert must_be_confined(facts, standing, None) is confined
+
+
+@needs_sandbox
+async def test_who_has_git_settings_is_told_once_that_review_does_not_read_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = furnished(tmp_path, runs("git --version"), runs("git --version"), DONE)
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / ".gitconfig").write_text("[alias]\n\tst = status\n")
+    monkeypatch.setenv("HOME", str(home))
+    async with world.runtime:
+        context_id = await world.start("review")
+        await world.turn(context_id, "go")
+        found = await world.runtime.read_messages(context_id)
+    results = [each.content for each in found if isinstance(each, ToolResult)]
+    assert ["~/.gitconfig" in each for each in results] == [True, False]
+
+
+def test_a_refused_path_outside_says_that_no_approval_helps_and_what_does() -> None:
+    for language in LANGUAGES:
+        text = say(Reason(Code.OUTSIDE_WORKSPACE, {"path": "/etc/hosts"}), language)
+        assert all(word in text for word in ("[[roots]]", "supervised", "agent"))

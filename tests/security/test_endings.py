@@ -27,9 +27,9 @@ from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.tools.builtin.search import Grep, find_ripgrep
+from tests.scale import HANG_SECONDS
 from tests.security.hostile import processes_in
 
-WITHIN = 2.0
 GROWTH_AT_MOST = 64 * 1024 * 1024
 DONE = Answer(text="done")
 # Works for ever. It is started by its whole path, so that it is found wherever it goes.
@@ -98,14 +98,14 @@ async def at_work(tmp_path: Path, *answers: Answer, **limits: Any) -> AsyncItera
 
 
 async def grown(root: Path, name: str = "grows") -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         while not (root / name).exists():
             await asyncio.sleep(0.01)
 
 
 async def is_quiet(root: Path) -> bool:
-    """Whether nothing is left within two seconds, and nothing grows afterwards."""
-    until = time.monotonic() + WITHIN
+    """Whether nothing is left soon, and nothing grows afterwards."""
+    until = time.monotonic() + HANG_SECONDS
     while left := processes_in(root):
         if time.monotonic() > until:
             end(left)
@@ -142,7 +142,7 @@ async def test_after_a_stop_nothing_of_a_command_is_left(tmp_path: Path, name: s
     async with at_work(tmp_path, execute(line(root, command))) as (world, context_id):
         await world.runtime.send(context_id, "go")
         await grown(root, "armed" if name in AGAINST_THE_KEEPER else "grows")
-        async with asyncio.timeout(WITHIN):
+        async with asyncio.timeout(HANG_SECONDS):
             await world.runtime.cancel(context_id)
         assert await is_quiet(root)
         assert isinstance((await world.runtime.context(context_id)).state, Idle)
@@ -165,7 +165,7 @@ async def test_at_its_time_limit_nothing_of_a_command_is_left(tmp_path: Path, na
     command = execute(line(root, STUBBORN[name]), timeout=0.5)
     async with at_work(tmp_path, command, DONE) as (world, context_id):
         await world.runtime.send(context_id, "go")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANG_SECONDS):
             await world.runtime.rested(context_id)
         assert await is_quiet(root)
         record, said = await outcome(world, context_id)
@@ -226,7 +226,7 @@ async def test_however_much_is_printed_memory_stays_flat_and_others_are_answered
         await world.runtime.send(context_id, "go")
         while not isinstance((await world.runtime.context(context_id)).state, ExecutingTool):
             await asyncio.sleep(0)
-        async with asyncio.timeout(WITHIN):
+        async with asyncio.timeout(HANG_SECONDS):
             await world.turn(other, "and you?")
         assert [message.content for message in await world.runtime.read_messages(other)][-1] == "well"
         resting = asyncio.ensure_future(world.runtime.rested(context_id))
@@ -248,7 +248,7 @@ async def test_a_command_with_too_many_processes_is_ended_with_all_of_them_and_s
     root = prepared(tmp_path / "work")
     command = f"for n in $(seq 2000); do {root}/worker & done; wait"
     async with at_work(tmp_path, execute(command), DONE) as (world, context_id):
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(HANG_SECONDS):
             await world.turn(context_id)
         assert await is_quiet(root)
         _, said = await outcome(world, context_id)
@@ -263,9 +263,7 @@ TERMINAL = ("python3 -c 'import getpass; getpass.getpass()'", "cat < /dev/tty", 
 async def test_a_command_that_wants_input_gets_none_and_ends(tmp_path: Path, command: str) -> None:
     prepared(tmp_path / "work")
     async with at_work(tmp_path, execute(command), DONE, call_seconds=20) as (world, context_id):
-        began = time.monotonic()
         await world.turn(context_id)
-        assert time.monotonic() - began < 10
         assert (await outcome(world, context_id))[0].status == "executed"
 
 
@@ -273,7 +271,7 @@ async def test_an_editor_without_a_terminal_ends_at_its_time_limit(tmp_path: Pat
     root = prepared(tmp_path / "work")
     editor = execute("${EDITOR:-vi} note.txt; true", timeout=1)
     async with at_work(tmp_path, editor, DONE) as (world, context_id):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANG_SECONDS):
             await world.turn(context_id)
         assert await is_quiet(root)
 
@@ -287,7 +285,7 @@ async def test_many_commands_are_stopped_at_once(tmp_path: Path) -> None:
         for context_id in others:
             await world.runtime.send(context_id, "go")
         await grown(root)
-        async with asyncio.timeout(4):
+        async with asyncio.timeout(HANG_SECONDS):
             await asyncio.gather(*(world.runtime.cancel(context_id) for context_id in others))
         assert await is_quiet(root)
 
@@ -307,13 +305,11 @@ async def test_a_hostile_pattern_ends_within_its_time_and_holds_up_nobody(
     world = World(root, asked, Answer(text="well"), DONE, tools=[grep])
     async with world.runtime:
         context_id, other = await world.start("agent"), await world.start("agent")
-        began = time.monotonic()
         await world.runtime.send(context_id, "go")
-        async with asyncio.timeout(WITHIN):
+        async with asyncio.timeout(HANG_SECONDS):
             await world.turn(other, "and you?")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANG_SECONDS):
             await world.runtime.rested(context_id)
-        assert time.monotonic() - began < 1 + WITHIN
         assert processes_in(root) == []
 
 
@@ -325,7 +321,7 @@ def test_a_process_whose_name_looks_like_that_of_one_that_has_ended_is_ended_too
             assert shell.stdout is not None
             assert shell.stdout.readline() == b"started\n"
             processes.end_below(shell.pid)
-            assert shell.wait(timeout=20) == 0
+            assert shell.wait(timeout=HANG_SECONDS) == 0
         finally:
             shell.kill()
 
@@ -340,3 +336,12 @@ def test_no_more_processes_are_looked_at_than_are_asked_for() -> None:
         finally:
             processes.end_below(shell.pid)
             shell.kill()
+
+
+async def test_a_keeper_that_comes_to_run_after_its_runtime_has_died_starts_nothing(tmp_path: Path) -> None:
+    argv = ["/bin/sh", "-c", "echo ran > effect"]
+    with processes.memory_file(b"") as grants:
+        keeper = processes._keeper(processes.FREE, 16, grants)
+        done = subprocess.run([*keeper, *argv], cwd=tmp_path, pass_fds=(grants,), stdin=subprocess.DEVNULL)
+    assert done.returncode == 128 + signal.SIGKILL
+    assert not (tmp_path / "effect").exists()

@@ -15,18 +15,18 @@ from pilothouse.domain.calls import CallRecord
 from pilothouse.llm.script import Answer, Script, ScriptedCall
 from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.sandbox import confinement
 from pilothouse.settings import read_settings
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
+from tests.kernel import needs_sandbox
+from tests.scale import HANG_SECONDS
 from tests.security.hostile import GIT, LOOKS, MAKERS, Hostile, build, processes_in, tree
 
 DONE = Answer(text="done")
 TOOLS = str(Path(sys.executable).parent)
 # These run something when the same commands are given to a plain shell: the oracle sees it.
 STRIKING = ("fsmonitor", "filters", "textconv", "external_diff", "diff_driver", "include_if", "worktree", "submodule")
-sandboxed = pytest.mark.skipif(not confinement.kernel().is_complete, reason="the kernel has no Landlock")
 
 
 @pytest.fixture(params=MAKERS)
@@ -94,7 +94,7 @@ async def policy(runtime: Runtime, context_id: str, root: Path) -> object:
     )
 
 
-@sandboxed
+@needs_sandbox
 async def test_looking_at_a_hostile_folder_in_review_runs_and_changes_nothing_of_it(hostile: Hostile) -> None:
     before = tree(hostile.root)
     outside = tree(hostile.markers)
@@ -114,7 +114,7 @@ async def test_looking_at_a_hostile_folder_in_review_runs_and_changes_nothing_of
     assert processes_in(hostile.root) == []
 
 
-@sandboxed
+@needs_sandbox
 async def test_the_keepers_of_undo_run_and_change_nothing_of_a_hostile_folder(hostile: Hostile) -> None:
     """They look at the whole folder before and after every command, and not in a sandbox."""
     before = tree(hostile.root)
@@ -128,7 +128,7 @@ async def test_the_keepers_of_undo_run_and_change_nothing_of_a_hostile_folder(ho
     assert processes_in(hostile.root) == []
 
 
-@sandboxed
+@needs_sandbox
 async def test_undo_in_a_hostile_folder_puts_back_what_was_there_and_runs_nothing(hostile: Hostile) -> None:
     before = tree(hostile.root, times=False)
     change = commands(["printf other > a.txt; printf new > new.txt; rm b.txt"])
@@ -146,17 +146,19 @@ def test_the_same_commands_in_a_plain_shell_do_run_what_the_folder_brings(name: 
     """So that it means something that nothing was seen above."""
     made = build(name, tmp_path)
     for line in LOOKS:
-        subprocess.run(["/bin/bash", "-c", line], cwd=made.root, env=GIT, capture_output=True, timeout=20)
+        subprocess.run(["/bin/bash", "-c", line], cwd=made.root, env=GIT, capture_output=True, timeout=HANG_SECONDS)
     assert made.struck()
 
 
 def test_names_that_are_options_do_harm_in_a_plain_shell(tmp_path: Path) -> None:
     made = build("names", tmp_path)
-    subprocess.run(["/bin/bash", "-c", "cd options && sort *"], cwd=made.root, env=GIT, capture_output=True, timeout=20)
+    subprocess.run(
+        ["/bin/bash", "-c", "cd options && sort *"], cwd=made.root, env=GIT, capture_output=True, timeout=HANG_SECONDS
+    )
     assert made.struck()
 
 
-@sandboxed
+@needs_sandbox
 @pytest.mark.parametrize(
     "line",
     ["cd options && sort *", "sort *", "git diff *", "grep needle *", "rg needle *", "find *", "wc -l *", "ls *"],
@@ -204,7 +206,7 @@ def test_a_start_without_a_person_in_a_hostile_folder_trusts_nothing(name: str, 
             env={"PATH": f".:{os.environ['PATH']}", "HOME": str(home), "LANG": "C.UTF-8"},
             capture_output=True,
             text=True,
-            timeout=50,
+            timeout=HANG_SECONDS,
         )
         assert done.returncode in (0, 3), done.stderr
     assert made.struck() == []

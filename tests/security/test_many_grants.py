@@ -13,8 +13,9 @@ from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import Job
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
 from pilothouse.tools.builtin.search import Grep, GrepArguments, find_ripgrep
+from tests.kernel import needs_sandbox
 
-pytestmark = pytest.mark.skipif(not confinement.kernel().is_complete, reason="needs a complete sandbox")
+pytestmark = needs_sandbox
 ARGUMENT_BYTES = 2 * 1024 * 1024  # what the kernel takes for the arguments of a program, where the stack is 8 MB
 
 

@@ -17,6 +17,7 @@ from pilothouse.server.routes import ROUTES
 from pilothouse.server.routing import HTML
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
+from tests.scale import HANG_SECONDS
 from tests.server.test_access import BEARER, house
 from tests.server.test_serve import ran, served
 
@@ -31,7 +32,7 @@ async def raw(port: int, request: bytes) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(request)
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANG_SECONDS):
             return await reader.read()
     finally:
         writer.close()
@@ -137,7 +138,7 @@ async def test_who_opens_many_streams_and_never_reads_hinders_nobody(tmp_path: P
             writer.write(get(here.port, f"/api/contexts/{context_id}/stream", "x-nothing: reads"))
             writers.append(writer)
         try:
-            async with asyncio.timeout(30), here.client() as client:
+            async with asyncio.timeout(HANG_SECONDS), here.client() as client:
                 while here.serving.counts.streams_open < 300:
                     await asyncio.sleep(0.01)
                 for number in range(5):

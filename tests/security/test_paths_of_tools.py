@@ -7,7 +7,6 @@ import socket
 import stat
 import tempfile
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ from pilothouse.domain.errors import RequestError, ToolError
 from pilothouse.domain.rules import Scope
 from pilothouse.domain.values import CallId
 from pilothouse.llm.script import Answer, ScriptedCall
-from pilothouse.sandbox import confinement
 from pilothouse.sandbox.workspace import Root, Workspace
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.world import World
@@ -28,13 +26,15 @@ from pilothouse.tools.base import Job, parse_arguments
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.tools.executor import execute
 from pilothouse.tools.registry import Registry
+from tests.kernel import needs_sandbox
+from tests.scale import HANG_SECONDS
 from tests.security.hostile import tree
 
 SECRET = "the secret"
 DONE = Answer(text="done")
 TOOLS = Registry(builtin_tools(os.environ)).tools
 NOTEBOOK = json.dumps({"cells": [{"cell_type": "code", "source": [SECRET]}], "nbformat": 4, "nbformat_minor": 4})
-SOON = 5.0
+MAX_TOOL_SECONDS = 5
 GROWTH_AT_MOST = 64 * 1024 * 1024
 
 
@@ -70,7 +70,9 @@ async def use(workspace: Workspace, name: str, path: str, *, looks: bool = True)
         if prepared.limit is not None:
             return prepared.limit.code, ""
         basis = prepared.basis
-    outcome = await execute(tool, parsed, Job(call_id=CallId("call"), workspace=workspace, basis=basis, seconds=SOON))
+    outcome = await execute(
+        tool, parsed, Job(call_id=CallId("call"), workspace=workspace, basis=basis, seconds=MAX_TOOL_SECONDS)
+    )
     return (outcome.error.code if outcome.error is not None else None), outcome.content
 
 
@@ -411,7 +413,7 @@ def odd(tmp_path: Path) -> Iterator[Workspace]:
 @pytest.mark.parametrize("name", NAMES)
 async def test_what_is_no_regular_file_is_refused_and_nothing_hangs(odd: Workspace, name: str) -> None:
     before = tree(odd.root)
-    async with asyncio.timeout(SOON):
+    async with asyncio.timeout(HANG_SECONDS):
         for path in sorted(os.listdir(odd.root)):
             if path != "plain.txt":
                 assert (await use(odd, name, path))[0] is not None, path
@@ -421,13 +423,13 @@ async def test_what_is_no_regular_file_is_refused_and_nothing_hangs(odd: Workspa
 
 @pytest.mark.parametrize("name", NAMES)
 async def test_devices_and_processes_are_outside(tmp_path: Path, name: str) -> None:
-    async with asyncio.timeout(SOON):
+    async with asyncio.timeout(HANG_SECONDS):
         for path in ("/proc/self/mem", "/proc/self/environ", "/dev/stdin", "/dev/fd/0", "/dev/tty", "/dev/zero"):
             assert (await use(Workspace(tmp_path), name, path))[0] is Code.OUTSIDE_WORKSPACE
 
 
 async def test_a_search_passes_over_what_is_no_regular_file(odd: Workspace) -> None:
-    async with asyncio.timeout(SOON):
+    async with asyncio.timeout(HANG_SECONDS):
         assert (await use(odd, "grep", "."))[1] == "plain.txt:1: needle"
         assert (await use(odd, "glob", "."))[1] == "plain.txt"
 
@@ -445,10 +447,9 @@ async def test_twenty_gigabytes_are_not_taken_into_memory(tmp_path: Path, name: 
     with (tmp_path / "huge").open("wb") as file:
         file.write(head)
         file.truncate(20 * 1024**3)
-    before, began = own_size(), time.monotonic()
+    before = own_size()
     code, said = await use(Workspace(tmp_path), name, "huge")
     assert own_size() - before < GROWTH_AT_MOST
-    assert time.monotonic() - began < 20
     assert len(said) < 60_000
     if name == "read_file" and head:
         assert "huge has 21,474,836,480 bytes" in said
@@ -473,7 +474,7 @@ async def test_a_file_that_grows_while_it_is_read_does_not_hold_anybody_up(tmp_p
     writer.start()
     before = own_size()
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(HANG_SECONDS):
             for _ in range(5):
                 _, said = await use(Workspace(tmp_path), name, "log")
                 assert len(said) < 100_000
@@ -528,7 +529,7 @@ async def test_an_upload_follows_no_link_of_the_workspace(tmp_path: Path, target
 # without a kernel that keeps a program to its workspace
 
 
-@pytest.mark.skipif(not confinement.kernel().is_complete, reason="the kernel has no Landlock")
+@needs_sandbox
 async def test_every_path_in_a_line_is_held_to_the_workspace(tmp_path: Path) -> None:
     """Not only the first: a command that runs by itself reads none of them."""
     root = tmp_path / "proj"

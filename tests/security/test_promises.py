@@ -24,6 +24,7 @@ import pytest
 from pilothouse.domain.promises import KERNEL_OF_ABI, MEANS, Kernel, SandboxPromise
 from pilothouse.sandbox import confinement, seccomp, system_calls
 from pilothouse.sandbox.confinement import Confinement
+from tests.kernel import needs_sandbox
 from tests.scale import LONG
 from tests.security.cases import SHELL
 from tests.security.hostile import tree
@@ -41,7 +42,7 @@ from tests.security.test_sandbox_alone import (
     somebody,
 )
 
-pytestmark = pytest.mark.skipif(not confinement.kernel().is_complete, reason="the kernel does not keep every promise")
+pytestmark = needs_sandbox
 
 __all__ = ["bait"]  # a fixture
 MACHINE = os.uname().machine

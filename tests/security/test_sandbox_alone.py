@@ -23,12 +23,13 @@ from pilothouse.sandbox.confinement import Confinement
 from pilothouse.sandbox.workspace import Root, Workspace
 from pilothouse.tools.base import Job
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
+from tests.kernel import needs_sandbox
 from tests.scale import Record
 from tests.security import running
 from tests.security.cases import SHELL, Case
 from tests.security.hostile import tree
 
-pytestmark = pytest.mark.skipif(not confinement.kernel().is_complete, reason="the kernel has no Landlock")
+pytestmark = needs_sandbox
 
 NOBODY = 65534
 IS_ROOT = os.geteuid() == 0

@@ -208,7 +208,7 @@ async def test_settings_that_a_command_has_written_in_secret_change_nothing(tmp_
 @pytest.mark.xfail(strict=True, reason="the workspace is open as a whole: what is protected in it is not closed")
 async def test_a_command_that_is_kept_to_its_workspace_does_not_write_what_is_protected_in_it(tmp_path: Path) -> None:
     (tmp_path / ".git/hooks").mkdir(parents=True)
-    line = 'python3 -c \'open(".git/hooks/pre-commit", "w")\''
+    line = 'python3 -c \'open(".gi" + "t/hooks/pre-commit", "w")\''
     world = World(tmp_path, asks(runs(line)), DONE, tools=builtin_tools(os.environ, "workspace"))
     await world.turn(await world.start("agent"))
     assert not (tmp_path / ".git/hooks/pre-commit").exists()
@@ -276,7 +276,7 @@ async def test_what_the_model_says_of_its_mode_changes_nothing(tmp_path: Path, t
     await world.turn(context_id, text)
     await world.turn(context_id)
     assert (await world.runtime.context(context_id)).core.mode == "plan"
-    assert not [entry for entry in await world.runtime.audit(context_id) if entry.kind == "mode_switched"]
+    assert not [entry for entry in (await world.runtime.audit(context_id)).entries if entry.kind == "mode_switched"]
     assert not (tmp_path / "x").exists()
 
 

@@ -26,7 +26,7 @@ from pilothouse.tools.executor import execute
 from pilothouse.tools.overview import describe_workspace
 from pilothouse.tools.registry import Registry
 from pilothouse.tools.uploads import MAX_UPLOADS
-from tests.scale import LONG, Record
+from tests.scale import HANG_SECONDS, LONG, Record
 from tests.security.hostile import tree
 
 SECRET = "the secret of the outside"
@@ -191,7 +191,7 @@ async def test_a_race_that_nobody_wins_is_one_that_both_can(scene: Scene) -> Non
     """So that it means something above: a careless reader in the same race does come out."""
     seen = set()
     with scene.racing("link"):
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(HANG_SECONDS):
             while len(seen) < 2:
                 with contextlib.suppress(OSError):
                     seen.add((scene.root / PATH).read_text())

@@ -15,12 +15,14 @@ from pilothouse.domain.promises import Kernel
 from pilothouse.domain.values import CallId
 from pilothouse.sandbox import confinement, landlock, system_calls
 from pilothouse.sandbox.confinement import Confinement
-from pilothouse.sandbox.workspace import Workspace
+from pilothouse.sandbox.workspace import Root, Workspace
 from pilothouse.tools.base import Job
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
+from pilothouse.tools.builtin.search import Grep, GrepArguments, find_ripgrep
+from tests.kernel import needs_sandbox
 from tests.security.test_sandbox_alone import IS_ROOT, USERS, place, run
 
-pytestmark = pytest.mark.skipif(not confinement.kernel().is_complete, reason="the kernel does not keep every promise")
+pytestmark = needs_sandbox
 
 ABIS = sorted({1, min(3, confinement.kernel().landlock), confinement.kernel().landlock})
 MACHINE = os.uname().machine
@@ -116,7 +118,7 @@ TOOLS = {
 @pytest.mark.parametrize("user", USERS)
 def test_ordinary_tools_work_in_a_workspace(tool: str, user: int | None) -> None:
     if shutil.which(tool, path="/usr/local/bin:/usr/bin:/bin") is None:
-        pytest.skip("not installed")
+        pytest.skip(f"{tool} is not installed")
     with place(user) as base:
         for abi in (min(ABIS), max(ABIS)):
             command = f"export TMPDIR=$PWD; rm -rf .git; {TOOLS[tool]} && echo works"
@@ -139,3 +141,21 @@ async def test_a_confined_command_reads_no_folder_of_another_user(tmp_path: Path
     output = await tool.run(ExecuteArguments(command="cat mine/plan.txt theirs/plan.txt"), job)
     assert "plan: mine" in output.content
     assert "plan: theirs" not in output.content
+
+
+@pytest.mark.parametrize("engine", [find_ripgrep(), None], ids=["ripgrep", "python"])
+@pytest.mark.parametrize("beside", [False, True])
+async def test_a_search_reads_no_folder_of_another_user(tmp_path: Path, engine: str | None, beside: bool) -> None:
+    for name in ("mine", "theirs", "elsewhere"):
+        (tmp_path / "root" / name).mkdir(parents=True)
+        (tmp_path / "root" / name / "plan.txt").write_text(f"plan: {name}\n")
+    others = [tmp_path / "root/theirs"]
+    if beside:
+        workspace = Workspace(tmp_path / "root/mine", also=[Root(tmp_path / "root")], others=others)
+    else:
+        workspace = Workspace(tmp_path / "root", others=others)
+    arguments = GrepArguments(pattern="plan", path=str(tmp_path / "root"))
+    output = await Grep(engine).run(arguments, Job(call_id=CallId("c1"), workspace=workspace, seconds=20))
+    assert "plan: mine" in output
+    assert "plan: elsewhere" in output
+    assert "plan: theirs" not in output

@@ -20,6 +20,7 @@ from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from tests.held import DONE, HeldStore, anything, asks, nothing, settle
+from tests.scale import HANG_SECONDS
 
 _LATER = 1_000_000
 
@@ -227,7 +228,7 @@ async def test_a_cancel_beside_close_returns(tmp_path: Path) -> None:
     while live.task is None:
         await asyncio.sleep(0)
     await world.runtime.close()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(HANG_SECONDS):
         await cancelling
     assert (live.task, world.change.ran) == (None, [])
 

@@ -61,7 +61,7 @@ async def test_on_request_it_is_compressed_and_the_figures_are_those_of_the_wind
     live = await world.runtime.context(context_id)
     assert live.core.usage == Usage(50, 5)
     assert live.core.last_turn == "complete"
-    entry = (await world.runtime.audit(context_id))[-1]
+    entry = (await world.runtime.audit(context_id)).entries[-1]
     assert (entry.kind, entry.by) == ("history_compressed", "me")
     await world.turn(context_id, "go on")
     world.check_requests()
@@ -246,7 +246,7 @@ async def test_undone_the_old_messages_are_followed_by_everything_since(tmp_path
     assert list(live.branches) == ["main"], "the original is the branch again"
     assert live.branches["main"].original_of is None
     assert live.branches["main"].keeps_whole
-    assert (await world.runtime.audit(context_id))[-1].kind == "compression_undone"
+    assert (await world.runtime.audit(context_id)).entries[-1].kind == "compression_undone"
     with pytest.raises(Conflict, match="not been compressed"):
         await world.runtime.undo_compression(context_id)
     with pytest.raises(NotFound):

@@ -21,6 +21,7 @@ from pilothouse.testing.world import World
 from pilothouse.tools.builtin.delegate import Delegate
 from tests.compressing import MANY_WORDS, ROOMY, SMALL, WORDS, Model, Small, looks, text_of
 from tests.held import DELEGATES, child_of
+from tests.scale import HANG_SECONDS
 from tests.windows import assert_valid_request
 
 TOO_LONG = Answer(error=ScriptedError(status=400, message="context_length_exceeded"))
@@ -66,8 +67,8 @@ async def test_what_came_before_the_turn_is_told_in_short_and_nothing_else_chang
     assert "We talked." in text_of(request)
     assert (live.core.mode, live.core.rules) == ("agent", (rule,))
     assert live.core.usage == Usage(70, 7), "what the summary took counts"
-    assert (await world.runtime.audit_chain(context_id)).whole
-    assert "history_compressed" in [entry.kind for entry in await world.runtime.audit(context_id)]
+    assert (await world.runtime.audit(context_id)).chain.whole
+    assert "history_compressed" in [entry.kind for entry in (await world.runtime.audit(context_id)).entries]
 
 
 async def test_after_a_compression_the_window_holds_no_more_than_the_target(tmp_path: Path) -> None:
@@ -596,7 +597,7 @@ async def test_a_close_while_it_is_summarised_leaves_the_turn_interrupted_and_th
     world.model.hold = True
     sent = await world.runtime.send(context_id, MANY_WORDS)
     await world.model.asked.wait()
-    await asyncio.wait_for(world.runtime.close(), 10)
+    await asyncio.wait_for(world.runtime.close(), HANG_SECONDS)
     again = Small(tmp_path, store=world.parts.store, ids_from=10**6)
     live = await again.runtime.context(context_id)
     assert isinstance(live.state, Idle)

@@ -134,7 +134,7 @@ async def everything(store: Store, context_id: str) -> object:
         {name: await store.branch_ids(context_id, name) for name in stored.branches},
         await store.messages(context_id, pool),
         await store.calls(context_id),
-        await store.audit(context_id),
+        (await store.audit(context_id)).entries,
         await store.sent_keys(context_id),
     )
 
@@ -151,7 +151,7 @@ async def test_what_is_exported_is_imported_as_it_was(tmp_path: Path, kinds: tup
     assert told.left_out == ()
     assert await everything(stores[1], context_id) == await everything(stores[0], context_id)
     assert await exported(other, context_id) == data
-    assert (await other.runtime.audit_chain(context_id)).whole
+    assert (await other.runtime.audit(context_id)).chain.whole
     await other.runtime.approve_all(context_id)
     await other.runtime.rested(context_id)
     assert other.change.ran == ["x"], "and it goes on from there"

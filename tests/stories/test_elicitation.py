@@ -19,7 +19,8 @@ from pilothouse.testing.disk import FaultyDisk
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin.delegate import Delegate
-from tests.server.lending import DONE, NOW, SOON, furnished, lender, lends, log_of, ready, says, until
+from tests.scale import HANG_SECONDS
+from tests.server.lending import DONE, NOW, furnished, lender, lends, log_of, ready, says, until
 from tests.stories.test_recovery import crash
 
 ASK = says(("docs__ask", {"text": "form"}))
@@ -39,7 +40,7 @@ async def asked(world: World, mode: str = "agent") -> tuple[str, CallRecord]:
 
 
 async def question(world: World, context_id: str) -> CallRecord:
-    async with asyncio.timeout(SOON):
+    async with asyncio.timeout(HANG_SECONDS):
         while not (found := await world.runtime.open_questions(context_id)):
             await asyncio.sleep(0.01)
     return found[0]
@@ -69,9 +70,9 @@ async def test_the_answer_goes_to_the_server_and_the_call_goes_on(tmp_path: Path
         (result,) = await results(world, context_id)
         assert json.loads(result.content) == {"action": "accept", "content": {"colour": "red", "count": 3}}
         assert log_of(tmp_path / "docs").count('ask {"text": "form"}') == 1
-        kinds = [entry.kind for entry in await world.runtime.audit(context_id)]
+        kinds = [entry.kind for entry in (await world.runtime.audit(context_id)).entries]
         assert "question_answered" in kinds
-        assert (await world.runtime.audit_chain(context_id)).whole
+        assert (await world.runtime.audit(context_id)).chain.whole
 
 
 async def test_it_is_shown_and_answered_over_http_while_the_call_runs(tmp_path: Path) -> None:
@@ -93,7 +94,7 @@ async def test_who_follows_a_chat_is_told_the_question_and_can_answer_it(tmp_pat
     async with world.runtime, Served(world.runtime, [world.workspace]) as served, served.client() as client:
         await ready(world.runtime, "docs")
         told: list[tuple[str, Any]] = []
-        async with asyncio.timeout(SOON):
+        async with asyncio.timeout(HANG_SECONDS):
             async for event in client.chat("thread", "go", mode="agent"):
                 told.append(event)
                 if event[0] == "interrupt":
@@ -101,7 +102,7 @@ async def test_who_follows_a_chat_is_told_the_question_and_can_answer_it(tmp_pat
         assert told[-1][0] == "interrupt", told
         assert told[-1][1]["questions"][0]["question"] == "[docs] Which colour?\nColour"
         body = {"answers": ["red", ""]}
-        async with asyncio.timeout(SOON):
+        async with asyncio.timeout(HANG_SECONDS):
             rest = [event async for event in client.events("POST", "/api/chat/thread/resume", body)]
         assert rest[-1][0] == "done"
         (result,) = await results(world, "thread")
@@ -113,7 +114,7 @@ async def test_where_nobody_watches_it_is_declined(tmp_path: Path) -> None:
     async with world.runtime, Served(world.runtime, [world.workspace]) as served, served.client() as client:
         await ready(world.runtime, "docs")
         body = {"model": "pilothouse", "messages": [{"role": "user", "content": "go"}]}
-        async with asyncio.timeout(SOON):
+        async with asyncio.timeout(HANG_SECONDS):
             answer = await client.call("POST", "/v1/chat/completions", body)
         assert "done" in answer["choices"][0]["message"]["content"]
         assert log_of(tmp_path / "docs")[-1] == 'answered {"action": "decline"}'
@@ -126,7 +127,7 @@ async def test_a_sub_agents_server_asks_the_person_and_the_answer_finds_it(tmp_p
         await ready(world.runtime, "docs")
         parent = await world.start()
         await world.runtime.send(parent, "go")
-        async with asyncio.timeout(SOON):
+        async with asyncio.timeout(HANG_SECONDS):
             while not (found := (await world.runtime.contexts(parent=parent)).items):
                 await asyncio.sleep(0.01)
         child = found[0].context_id
@@ -143,7 +144,7 @@ async def test_a_sub_agent_of_one_that_plans_asks_nobody(tmp_path: Path) -> None
     async with world.runtime:
         await ready(world.runtime, "docs")
         parent = await world.start("plan")
-        async with asyncio.timeout(SOON):
+        async with asyncio.timeout(HANG_SECONDS):
             await world.turn(parent, "go")
         assert log_of(tmp_path / "docs")[-1] == 'answered {"action": "decline"}'
 
@@ -222,7 +223,7 @@ async def test_a_cancelled_turn_closes_the_question(tmp_path: Path) -> None:
     world = asking(tmp_path, ASK, DONE)
     async with world.runtime:
         context_id, record = await asked(world)
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(HANG_SECONDS):
             await world.runtime.cancel(context_id)
         assert isinstance(await state(world, context_id), Idle)
         assert await world.runtime.open_questions(context_id) == []
@@ -231,7 +232,7 @@ async def test_a_cancelled_turn_closes_the_question(tmp_path: Path) -> None:
         assert result.status == "cancelled"
         with pytest.raises(Conflict):
             await world.runtime.answer(context_id, ["red", ""])
-        assert (await world.runtime.audit_chain(context_id)).whole
+        assert (await world.runtime.audit(context_id)).chain.whole
 
 
 async def test_the_time_of_a_call_stands_while_the_person_is_asked(tmp_path: Path) -> None:
@@ -253,7 +254,7 @@ async def test_a_call_that_is_out_of_time_after_the_answer_ends_and_the_turn_goe
     async with world.runtime:
         context_id, record = await asked(world)
         await world.runtime.answer(context_id, ["red", ""])
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(HANG_SECONDS):
             await world.runtime.rested(context_id)
         assert (await world.runtime.context(context_id)).core.last_turn == "complete"
         (result,) = await results(world, context_id)
@@ -279,7 +280,7 @@ async def test_a_server_that_ends_while_it_asks_closes_the_question(tmp_path: Pa
     world = asking(tmp_path, ASK, DONE)
     async with world.runtime:
         context_id, record = await asked(world)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(HANG_SECONDS):
             await world.runtime.reconnect_server("docs")
             await world.runtime.rested(context_id)
         assert isinstance(await state(world, context_id), Idle)
@@ -296,7 +297,7 @@ async def test_a_switch_of_the_mode_meanwhile_leaves_nothing_hanging(tmp_path: P
         await world.runtime.switch_mode(context_id, mode)
         if await world.runtime.open_questions(context_id):
             await world.runtime.answer(context_id, ["red", ""])
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(HANG_SECONDS):
             await world.runtime.rested(context_id)
         assert isinstance(await state(world, context_id), Idle)
         (result,) = await results(world, context_id)
@@ -333,7 +334,7 @@ async def test_two_calls_that_ask_are_answered_one_after_the_other(tmp_path: Pat
 
 
 async def _another(fits: Callable[[CallRecord], bool], world: World, context_id: str) -> None:
-    async with asyncio.timeout(SOON):
+    async with asyncio.timeout(HANG_SECONDS):
         while not fits(await question(world, context_id)):
             await asyncio.sleep(0.01)
 
@@ -373,4 +374,4 @@ async def closed_after_restart(world: World, context_id: str, record: CallRecord
         await world.runtime.answer(context_id, ["red", ""])
     await world.turn(context_id, "go on")
     assert isinstance((await world.runtime.context(context_id)).state, Idle)
-    assert (await world.runtime.audit_chain(context_id)).whole
+    assert (await world.runtime.audit(context_id)).chain.whole

@@ -60,12 +60,12 @@ async def test_no_client_says_that_a_failed_command_is_done(tmp_path: Path) -> N
         assert "failed, exit status 3" in told
         err = io.StringIO()
         await run(world.runtime, "thread", "go", mode=None, output="text", language="en", out=io.StringIO(), err=err)
-        assert "execute: exit status 3" in err.getvalue()
+        assert "execute echo out; exit 3: exit status 3" in err.getvalue()
         results = [each for each in await world.runtime.read_messages("thread") if isinstance(each, ToolResult)]
         shown = io.StringIO()
         with redirect_stdout(shown):
             show_event(Seen(message=results[0]), "zh", QuotedStream())
-        assert "✗ 退出状态 3" in shown.getvalue()
+        assert "✗ execute: 退出状态 3" in shown.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ from tests.held import (
     waiting_child,
 )
 from tests.properties.oracle import OrderedStore
+from tests.scale import HANG_SECONDS
 
 
 class SlowlyOpened(MemoryStore):
@@ -77,7 +78,7 @@ async def test_those_who_open_contexts_in_the_same_instant_all_get_theirs(tmp_pa
     parent = await world.start()
     child = await world.runtime.create_context(tmp_path, parent=parent)
     other = await world.start()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(HANG_SECONDS):
         await asyncio.gather(world.runtime.context(other), world.runtime.context(child))
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 from pilothouse.domain.codes import Code, say
-from pilothouse.domain.contexts import QUEUE_AT_MOST
-from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.contexts import QUEUE_AT_MOST, StoredContext
+from pilothouse.domain.errors import Conflict, InvalidInput
 from pilothouse.domain.messages import Usage
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Scope
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Idle, Paused
 from pilothouse.domain.steering import Steering
+from pilothouse.domain.values import ContextId
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
@@ -522,10 +523,10 @@ async def test_an_audit_of_nonsense_never_breaks_the_explanation_of_a_call(
     context_id = core(lines)["context_id"]
     world = careful(tmp_path, DONE)
     await world.runtime.import_context(packed(lines))
-    steps = await world.runtime.explain_call(context_id, call["id"])
+    steps = (await world.runtime.explain_call(context_id, call["id"])).steps
     words = [say(reason) for step in steps for reason in (step.what, step.why) if reason is not None]
     assert len(words) >= 2, "what can be read is told"
-    assert not (await world.runtime.audit_chain(context_id)).whole
+    assert not (await world.runtime.audit(context_id)).chain.whole
 
 
 async def test_a_context_of_an_owner_that_is_no_folders_name_is_refused_and_leaves_nothing_behind(
@@ -550,4 +551,30 @@ async def test_a_file_is_imported_once_however_many_try_at_the_same_time(tmp_pat
     world = World(tmp_path, store=files(tmp_path))
     found = await asyncio.gather(*(world.runtime.import_context(data) for _ in range(4)), return_exceptions=True)
     assert sorted(type(each).__name__ for each in found) == ["Conflict", "Conflict", "Conflict", "Imported"]
+    await world.runtime.close()
+
+
+class Hurried(FileStore):
+    """Another import of the same file is done while the first one looks whether the name is free."""
+
+    meanwhile: Callable[[], Awaitable[object]] | None = None
+
+    async def open(self, context_id: ContextId) -> StoredContext:
+        if self.meanwhile is not None and context_id.endswith("~local"):
+            meanwhile, self.meanwhile = self.meanwhile, None
+            await meanwhile()
+        return await super().open(context_id)
+
+
+async def test_a_file_that_was_imported_meanwhile_gets_no_second_name(tmp_path: Path) -> None:
+    data = packed(await talked(tmp_path))
+    store = Hurried(tmp_path / "data", now=lambda: AT)
+    world = World(tmp_path, store=store)
+    other = World(tmp_path, store=store)
+    store.meanwhile = lambda: other.runtime.import_context(data)
+    with pytest.raises(Conflict):
+        await world.runtime.import_context(data)
+    assert store.meanwhile is None
+    assert len(await store.contexts()) == 1
+    await other.runtime.close()
     await world.runtime.close()

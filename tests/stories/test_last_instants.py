@@ -22,6 +22,7 @@ from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from tests.held import DELEGATES, DONE, HeldStore, asks, family, nothing, sent_and_waiting, settle
+from tests.scale import HANG_SECONDS
 
 QUESTION = Answer(calls=(ScriptedCall(tool="ask_user", arguments={"questions": [{"question": "?"}]}),))
 
@@ -55,7 +56,7 @@ async def test_a_cancel_of_a_turn_whose_driver_is_between_two_turns_ends_it(tmp_
     cancelling = asyncio.create_task(world.runtime.cancel(context_id))
     await settle()
     release.set()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(HANG_SECONDS):
         await asyncio.gather(answering, cancelling)
         live = await world.runtime.rested(context_id)
     assert (live.state, live.task, live.core.last_turn) == (Idle(), None, "cancelled")
@@ -167,7 +168,7 @@ async def test_the_audit_tells_of_no_pause_that_was_refused(tmp_path: Path) -> N
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
     assert (live.state, world.look.ran) == (Idle(), [])
-    assert "turn_paused" not in [entry.kind for entry in await world.runtime.audit(context_id)]
+    assert "turn_paused" not in [entry.kind for entry in (await world.runtime.audit(context_id)).entries]
 
 
 # memory

@@ -128,7 +128,11 @@ async def test_a_switch_decides_what_waits_anew_and_starts_nothing(tmp_path: Pat
     assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
     await world.runtime.set_persona(context_id, None)
     assert await statuses(world, context_id) == ["denied", "pending"], "what was denied stays so"
-    noted = [entry.detail["persona"] for entry in await world.runtime.audit(context_id) if entry.kind == "persona_set"]
+    noted = [
+        entry.detail["persona"]
+        for entry in (await world.runtime.audit(context_id)).entries
+        if entry.kind == "persona_set"
+    ]
     assert noted == ["reader", None]
 
 

@@ -22,6 +22,7 @@ from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from pilothouse.tools.base import Prepared
 from pilothouse.tools.builtin.files import ReadFile
+from tests.scale import HANG_SECONDS
 
 CHANGE = ScriptedCall(tool="change", arguments={"text": "b"})
 OTHER = ScriptedCall(tool="change", arguments={"text": "c"})
@@ -193,7 +194,7 @@ async def test_a_tool_that_takes_long_to_look_never_holds_up_a_cancel(tmp_path: 
     edit = PersonsDecision(id=call.id, verdict="approve", arguments={"text": "z"})
     deciding = asyncio.create_task(world.runtime.decide(context_id, [edit]))
     await asyncio.sleep(0.05)
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(HANG_SECONDS):
         await world.runtime.cancel(context_id)
     deciding.cancel()
     assert isinstance((await world.runtime.context(context_id)).state, Idle)
@@ -222,7 +223,7 @@ async def test_a_switch_beside_a_cancel_starts_nothing_that_will_not_run(tmp_pat
     context_id = await world.start("supervised")
     await world.turn(context_id)
     await asyncio.gather(world.runtime.cancel(context_id), world.runtime.switch_mode(context_id, "agent"))
-    started = [entry for entry in await world.runtime.audit(context_id) if entry.kind == "call_started"]
+    started = [entry for entry in (await world.runtime.audit(context_id)).entries if entry.kind == "call_started"]
     assert len(started) == len(world.change.ran) == 0
 
 

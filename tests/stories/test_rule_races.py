@@ -84,7 +84,7 @@ async def test_a_second_elevation_ends_the_first_in_the_audit(tmp_path: Path) ->
     await world.runtime.elevate(context_id, calls=5)
     await world.runtime.elevate(context_id, calls=1)
     await world.runtime.end_elevation(context_id)
-    entries = [entry for entry in await world.runtime.audit(context_id) if entry.kind.startswith("elevation")]
+    entries = [entry for entry in (await world.runtime.audit(context_id)).entries if entry.kind.startswith("elevation")]
     assert [(entry.kind, entry.detail.get("how")) for entry in entries] == [
         ("elevation_started", None),
         ("elevation_ended", "replaced"),

@@ -86,6 +86,19 @@ async def test_always_lets_the_next_one_run_and_revoking_ends_it(tmp_path: Path)
         await world.runtime.revoke_rule(rule.id, context_id=context_id)
 
 
+async def test_a_call_that_still_waits_says_why_it_waits_now(tmp_path: Path) -> None:
+    world = World(tmp_path, asks(("change", "a")), DONE)
+    context_id = await world.start("supervised")
+    await world.turn(context_id)
+    (by_mode,) = await world.runtime.pending_calls(context_id)
+    rule = await world.runtime.give_rule("ask", Scope(tool="change"), context_id=context_id)
+    await world.runtime.switch_mode(context_id, "agent")
+    (by_rule,) = await world.runtime.pending_calls(context_id)
+    assert by_mode.reason != by_rule.reason
+    assert by_rule.reason.code is Code.RULE_ASKS
+    assert by_rule.reason.params["rule"] == rule.id
+
+
 async def test_taking_a_rule_lets_the_others_that_it_covers_run_too(tmp_path: Path) -> None:
     world = World(tmp_path, asks(("look", "a"), ("look", "b"), ("change", "c")), DONE)
     context_id = await world.start("supervised")
@@ -155,7 +168,7 @@ async def test_a_deny_rule_holds_in_agent_and_is_named_in_the_explanation(tmp_pa
     assert world.change.ran == []
     calls = await world.parts.store.calls(context_id)
     assert calls[0].status == "denied"
-    steps = await world.runtime.explain_call(context_id, calls[0].id)
+    steps = (await world.runtime.explain_call(context_id, calls[0].id)).steps
     assert [step.what.code for step in steps] == [Code.WHY_DENY, Code.WHY_ENDED]
     assert steps[0].why is not None
     assert steps[0].why.params["rule"] == rule.id
@@ -171,7 +184,7 @@ async def test_why_did_this_run_is_told_step_by_step(tmp_path: Path) -> None:
     (call,) = await world.parts.store.calls(context_id)
     told = [
         " ".join(say(reason) for reason in (step.what, step.why) if reason is not None)
-        for step in await world.runtime.explain_call(context_id, call.id)
+        for step in (await world.runtime.explain_call(context_id, call.id)).steps
     ]
     assert told[0] == "Decided in mode supervised: a person is asked. Mode supervised lets a person decide this call."
     assert told[1] == "local said yes in mode supervised. Approved by local."
@@ -345,7 +358,7 @@ async def test_elevation_for_some_calls_runs_exactly_so_many(tmp_path: Path) -> 
     assert world.change.ran == ["a", "b"]
     assert [call.arguments["text"] for call in await world.runtime.pending_calls(context_id)] == ["c"]
     assert await elevated(world, context_id) is None
-    kinds = [entry.kind for entry in await world.runtime.audit(context_id)]
+    kinds = [entry.kind for entry in (await world.runtime.audit(context_id)).entries]
     assert kinds.index("elevation_started") < kinds.index("elevation_ended")
     assert (await world.runtime.context(context_id)).core.mode == "review"
 
@@ -372,7 +385,7 @@ async def test_elevation_for_minutes_ends_by_the_clock_that_nobody_can_turn_back
     world.ambient.advance(10 * 60)
     await world.turn(context_id)
     assert world.change.ran == ["a"]
-    last = [entry for entry in await world.runtime.audit(context_id) if entry.kind == "elevation_ended"]
+    last = [entry for entry in (await world.runtime.audit(context_id)).entries if entry.kind == "elevation_ended"]
     assert [entry.detail["how"] for entry in last] == ["time_up"]
 
 
@@ -398,7 +411,11 @@ async def test_elevation_ends_at_a_restart(tmp_path: Path) -> None:
     assert await elevated(again, context_id) is None
     await again.turn(context_id)
     assert again.change.ran == []
-    ended = [entry.detail["how"] for entry in await again.runtime.audit(context_id) if entry.kind == "elevation_ended"]
+    ended = [
+        entry.detail["how"]
+        for entry in (await again.runtime.audit(context_id)).entries
+        if entry.kind == "elevation_ended"
+    ]
     assert ended == ["restarted"]
     await again.runtime.close()
 

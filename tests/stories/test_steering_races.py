@@ -231,5 +231,5 @@ async def test_a_call_whose_start_was_refused_has_used_up_no_elevation(tmp_path:
     elevation = await world.runtime.elevation(context_id)
     assert elevation is not None
     assert elevation.calls_left == 1
-    assert "elevation_ended" not in [entry.kind for entry in await world.runtime.audit(context_id)]
+    assert "elevation_ended" not in [entry.kind for entry in (await world.runtime.audit(context_id)).entries]
     assert world.change.ran == []

@@ -80,7 +80,7 @@ async def test_after_it_all_of_it_counts_at_once(tmp_path: Path) -> None:
         assert not {"look", "grep"} & offered
         another = await world.runtime.create_context(world.workspace)
         assert (await world.runtime.context(another)).core.mode == "supervised"
-        entry = [each for each in await world.runtime.audit(context_id) if each.kind == "folder_trusted"]
+        entry = [each for each in (await world.runtime.audit(context_id)).entries if each.kind == "folder_trusted"]
         assert [each.by for each in entry] == ["local"]
 
 
@@ -263,7 +263,7 @@ async def test_trust_that_is_taken_back_ends_all_of_it_at_once(tmp_path: Path) -
         assert await statuses(world, context_id) == ["denied", "executed"]
         offered = {tool.name for tool in world.model.requests[-1].tools}
         assert "theirs__echo" not in offered
-        entry = [each for each in await world.runtime.audit(context_id) if each.kind == "folder_distrusted"]
+        entry = [each for each in (await world.runtime.audit(context_id)).entries if each.kind == "folder_distrusted"]
         assert [each.by for each in entry] == ["anna"]
 
 

@@ -257,7 +257,7 @@ async def test_an_approval_in_review_runs_that_call_and_the_mode_stays(tmp_path:
     assert world.change.ran == ["b"]
     assert world.states[-1] == "awaiting_tool_approval"
     assert (await world.runtime.context(context_id)).core.mode == "review"
-    kinds = [entry.kind for entry in await world.runtime.audit(context_id)]
+    kinds = [entry.kind for entry in (await world.runtime.audit(context_id)).entries]
     assert kinds.count("elevated") == 1
 
 

@@ -18,15 +18,14 @@ from pilothouse.domain.messages import FileReference, Image
 from pilothouse.domain.payloads import MAX_UPLOAD_BYTES, FileReferencePayload, ImagePayload, Payload
 from pilothouse.domain.states import Idle
 from pilothouse.domain.values import ContextId, MessageId
-from pilothouse.sandbox import confinement
 from pilothouse.testing.world import World
 from pilothouse.tools import uploads as bounds
 from pilothouse.tools.builtin.delegate import Delegate
 from pilothouse.tools.builtin.execute import Execute
+from tests.kernel import needs_sandbox
 from tests.pictures import SIGNATURE
 from tests.server.lending import DONE, builtins, furnished, runs, says, writes
 
-needs_landlock = pytest.mark.skipif(not confinement.kernel().is_complete, reason="the kernel has no Landlock")
 SHOW = 'cat "$PILOTHOUSE_UPLOADS/data.csv"'
 
 
@@ -194,7 +193,7 @@ async def test_a_file_whose_name_is_protected_in_a_project_is_read_as_an_upload(
 
 @pytest.mark.parametrize("where", ["beside", "inside"])
 @pytest.mark.parametrize("mode", ["agent", "review"])
-@needs_landlock
+@needs_sandbox
 async def test_a_command_reads_uploads_wherever_the_data_directory_lies(tmp_path: Path, where: str, mode: str) -> None:
     workspace = tmp_path / "project"
     folder = workspace / ".data" if where == "inside" else tmp_path / "beside"
@@ -210,7 +209,7 @@ async def test_a_command_reads_uploads_wherever_the_data_directory_lies(tmp_path
     assert "fig" not in more, "a line that plainly leads to the runtime's own files is refused"
 
 
-@needs_landlock
+@needs_sandbox
 async def test_a_command_that_is_confined_to_the_workspace_reads_uploads_and_cannot_write_them(tmp_path: Path) -> None:
     others = [tool for tool in builtins() if tool.name != "execute"]
     change = 'echo x > "$PILOTHOUSE_UPLOADS/data.csv"; rm "$PILOTHOUSE_UPLOADS"/*'
@@ -224,7 +223,7 @@ async def test_a_command_that_is_confined_to_the_workspace_reads_uploads_and_can
         assert tree(stored(world, context_id)) == ["data.csv"]
 
 
-@needs_landlock
+@needs_sandbox
 async def test_another_conversations_uploads_cannot_be_reached(tmp_path: Path) -> None:
     world = furnished(tmp_path)
     async with world.runtime:
@@ -292,7 +291,7 @@ async def test_copying_an_upload_is_an_act_of_the_person_that_never_replaces_a_f
             with pytest.raises(Conflict) as refused:
                 await copy("data.csv", path)
             assert refused.value.reason.code is code, path
-        entries = [entry for entry in await world.runtime.audit(context_id) if entry.kind == "upload_copied"]
+        entries = [entry for entry in (await world.runtime.audit(context_id)).entries if entry.kind == "upload_copied"]
         assert [entry.by for entry in entries] == ["anna"] * 5
         assert entries[0].detail == {"name": "data.csv", "path": "data.csv"}
     assert (world.workspace / "taken.csv").read_text() == "mine"
@@ -314,11 +313,13 @@ async def test_a_removed_upload_is_deleted_and_sent_messages_keep_what_they_held
         assert isinstance(first, FileReference)
         assert first.content == "plum\n"
         assert await answers(world, context_id) == ["'uploads/data.csv' does not exist."]
-        (entry,) = [entry for entry in await world.runtime.audit(context_id) if entry.kind == "upload_removed"]
+        (entry,) = [
+            entry for entry in (await world.runtime.audit(context_id)).entries if entry.kind == "upload_removed"
+        ]
         assert (entry.by, entry.detail) == ("anna", {"name": "data.csv"})
         with pytest.raises(NotFound):
             await world.runtime.remove_upload(context_id, "data.csv")
-        assert (await world.runtime.audit_chain(context_id)).whole
+        assert (await world.runtime.audit(context_id)).chain.whole
 
 
 async def test_an_upload_removed_while_it_is_read_is_missing_and_nothing_else(tmp_path: Path) -> None:

@@ -19,11 +19,12 @@ T = TypeVar("T")
 KeyPath = tuple[str, ...]
 
 _MISSING = re.compile(r"Object missing required field `(?P<name>.*?)`")
-_WHERE = re.compile(r" - at `\$(?P<path>.*?)`$")
+_WHERE = re.compile(r" - at `\$(?P<path>[^`]*+)`$")
 _PART = re.compile(r"""\.([A-Za-z0-9_]+)|\[(\d+|\.\.\.)\]""")
-_KEY = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
-_PLAIN_TEXT = re.compile(r"""(?<!")"(?!"")(?:[^"\\]|\\.)*"(?!"")|(?<!')'(?!'')[^']*'(?!'')""")
-_KEYS = rf"{_KEY}(?:\s*\.\s*{_KEY})*"
+_KEY = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+# No text begins behind a backslash: without that, each of many \" could be the beginning of one that never ends.
+_PLAIN_TEXT = re.compile(r"""(?<!["\\])"(?!"")(?:[^"\\]|\\.)*+"(?!"")|(?<!')'(?!'')[^']*+'(?!'')""")
+_KEYS = rf"{_KEY}(?:\s*+\.\s*+{_KEY})*+"
 _HEADER = re.compile(rf"^\s*(\[\[?)\s*({_KEYS})\s*\]\]?")
 _ASSIGNMENT = re.compile(rf"^\s*({_KEYS})\s*=")
 

@@ -22,7 +22,7 @@ from pilothouse.domain.runner_files import first_files, package_words
 from pilothouse.domain.trust import FolderTrust, TrustStatus
 from pilothouse.domain.values import Timestamp, Value
 from pilothouse.file_inspection import MAX_FOLDERS, MAX_LOOKUPS, FileInspection
-from pilothouse.private_file import replace_private_file
+from pilothouse.private_file import make_private_folders, replace_private_file
 
 FOLDER = ".pilothouse"
 CONFIG, TOOLS, SERVERS = "config.toml", "tools.toml", "mcp_servers.json"
@@ -118,7 +118,7 @@ class Trust:
         """One change at a time, of this process and of others."""
         with self._lock:
             try:
-                self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                make_private_folders(self._file.parent)
                 fd = os.open(self._file.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             except OSError as error:
                 raise StoreRefused(Code.STORE_REFUSED, detail=error.strerror or str(error)) from error

@@ -66,6 +66,9 @@ class CallRecord(Value, kw_only=True):
     answers: tuple[str, ...] = ()
     exit_status: int | None = None
     """How a command ended; None for anything else, and for records of format 3 and before."""
+    waited: bool = False
+    """Whether a person was shown the call before it could start. What they saw is compared when it starts, whether they
+    approve the call or release it by a switch of the mode, a rule or an elevation."""
 
     @property
     def is_open(self) -> bool:

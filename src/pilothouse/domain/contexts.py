@@ -45,6 +45,11 @@ class OpenTurn(Value):
     repeats: int = 0
     usage: Usage = Usage()
     decided_round: int = 0
+    undone_paths: tuple[str, ...] = ()
+    """Files that a person's undo has put back while calls were open, as many as are told: the next result tells the
+    model."""
+    undone_more: int = 0
+    """How many more such files there were."""
 
 
 class Queued(Value, kw_only=True):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from pilothouse.domain.audit import AuditEntry
+from pilothouse.domain.audit import AuditChain, AuditEntry, CheckedAudit
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.values import Timestamp, Value
 
@@ -24,8 +24,15 @@ class Step(Value):
     why: Reason | None = None
 
 
-def explain(entries: Iterable[AuditEntry], call_id: str) -> list[Step]:
-    return [step for entry in entries if entry.detail.get("call") == call_id for step in _steps(entry)]
+class Explanation(Value):
+    steps: tuple[Step, ...]
+    chain: AuditChain
+    """Whether the audit that the steps were read from can be relied on."""
+
+
+def explain(audit: CheckedAudit, call_id: str) -> Explanation:
+    told = (entry for entry in audit.entries if entry.detail.get("call") == call_id)
+    return Explanation(tuple(step for entry in told for step in _steps(entry)), audit.chain)
 
 
 def _steps(entry: AuditEntry) -> Iterable[Step]:

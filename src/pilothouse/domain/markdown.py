@@ -14,6 +14,7 @@ from pilothouse.domain.calls import CallRecord, display_name
 from pilothouse.domain.codes import Language, say
 from pilothouse.domain.exit_status import describe_exit, is_failure
 from pilothouse.domain.messages import (
+    UNDO,
     ErrorMessage,
     FileReference,
     Image,
@@ -27,6 +28,7 @@ from pilothouse.domain.messages import (
     ToolRequest,
     ToolResult,
     WorkflowExecution,
+    undone_paths,
 )
 from pilothouse.domain.values import CallId, Timestamp
 
@@ -67,6 +69,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "interrupted": ("interrupted", "已中断"),
     # notes
     "injection": ("Told to the model", "告知模型"),
+    "undo": ("Undone", "已撤销"),
     "summary": ("Summary of what came before", "之前内容的摘要"),
     "mode_switch": ("Mode", "模式"),
     "prompt_change": ("Prompt addition", "附加提示"),
@@ -146,6 +149,8 @@ class Teller:
                 return f"{title}: {_code(str(detail.get('source', '')))}"
             case "summary":
                 return _joined(title, _contained(message.content))
+            case "injection" if detail.get("about") == UNDO:
+                return f"**{self._word(UNDO)}**: {', '.join(_code(path) for path in undone_paths(detail))}"
             case _:
                 return _joined(title, _fenced(message.content))
 

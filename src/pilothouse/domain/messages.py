@@ -159,11 +159,13 @@ class WorkflowExecution(BaseMessage, tag="workflow_execution"):
 
 
 OVERVIEW = "workspace_overview"
+UNDO = "undo"
 
 
 class SystemControl(BaseMessage, tag="system_control"):
     """`injection` and `summary` are told to the model; the others are for people. Of injections about the workspace
-    (`detail` says what they are about) the prompt carries the newest, so the history leaves them out."""
+    (`detail` says what they are about) the prompt carries the newest, so the history leaves them out. One about an undo
+    has no content where the next result of a call tells the model."""
 
     kind: Literal["injection", "summary", "mode_switch", "prompt_change", "branch_merge"]
     content: str = ""
@@ -196,6 +198,15 @@ Message = (
     | Processing
     | ErrorMessage
 )
+
+
+def undone_paths(detail: Mapping[str, Any]) -> list[str]:
+    """The files that a note of an undo names; a file from elsewhere may hold anything. The last one is a count where
+    the undo put back more files than the note names."""
+    listed, count = detail.get("paths"), detail.get("count")
+    paths = [str(path) for path in listed] if isinstance(listed, list | tuple) else []
+    more = count - len(paths) if isinstance(count, int) else 0
+    return [*paths, f"+{more}"] if more > 0 else paths
 
 
 def is_told(message: Message) -> bool:

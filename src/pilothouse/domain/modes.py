@@ -48,7 +48,7 @@ _BUILT_IN = (
     Mode(
         name="agent",
         title="Agent",
-        title_zh="代理",
+        title_zh="智能体",
         icon="⚡",
         meaning="Runs everything by itself.",
         meaning_zh="自动执行所有操作。",

@@ -51,6 +51,8 @@ class CallShape(Value, kw_only=True, omit_defaults=False):
     effect: Effect
     read_only: bool
     dangerous: tuple[str, ...] = ()
+    lookalikes: str = ""
+    """The characters that can be taken for ASCII ones, in a call that is marked for them."""
     may_change: bool = False
     """Whether files that decide what a command runs may change after the approval without being noticed."""
     status: Status

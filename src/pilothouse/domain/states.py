@@ -98,6 +98,8 @@ class TransientError(BaseState):
     max_retries: int
     retry_at: Timestamp
     resume_to: str
+    wait_seconds: float = 0
+    """From the error to the retry."""
 
 
 # tools

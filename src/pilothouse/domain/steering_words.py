@@ -123,11 +123,11 @@ STEERING_WORDS: Mapping[Code, tuple[str, str]] = {
     ),
     Code.ANCESTOR_DENIED: (
         "Mode {mode} of the conversation that sent this sub-agent does not allow {tool}.",
-        "派出此子代理的对话处于 {mode} 模式，不允许 {tool}。",
+        "派出此子智能体的对话处于 {mode} 模式，不允许 {tool}。",
     ),
     Code.ANCESTOR_WAITS: (
         "Mode {mode} of the conversation that sent this sub-agent lets a person decide.",
-        "派出此子代理的对话处于 {mode} 模式，由人来决定。",
+        "派出此子智能体的对话处于 {mode} 模式，由人来决定。",
     ),
     Code.DIRECTORY_DENIED: (
         "In {folder!r} mode {mode} holds, which does not allow {tool}.",
@@ -159,11 +159,11 @@ STEERING_WORDS: Mapping[Code, tuple[str, str]] = {
     ),
     Code.DELEGATION_TOO_DEEP: (
         "A sub-agent of depth {depth} may not send others.",
-        "第 {depth} 层子代理不能再派出子代理。",
+        "第 {depth} 层子智能体不能再派出子智能体。",
     ),
     Code.SUBAGENT_ENDED: (
         "The sub-agent came to no answer ({end}). Its conversation is {context_id}.",
-        "子代理没有得出答案（{end}）。其对话为 {context_id}。",
+        "子智能体没有得出答案（{end}）。其对话为 {context_id}。",
     ),
     Code.SUBAGENT_INCOMPLETE: (
         "The sub-agent did not finish ({end}). Its conversation is {context_id}. The last text it wrote:\n{text}",
@@ -198,8 +198,8 @@ STEERING_WORDS: Mapping[Code, tuple[str, str]] = {
         "结果：{status}。",
     ),
     Code.LIMIT_COST: (
-        "Stopped: the turn cost {used}; its limit is {limit}.",
-        "已停止：回合费用为 {used}；上限为 {limit}。",
+        "Stopped: the turn cost {used}; its limit is {limit}. Continue to go on.",
+        "已停止：回合费用为 {used}；上限为 {limit}。可以继续。",
     ),
     Code.RULES_CUT: (
         "The record of your rules was cut, rewritten or removed outside of Pilothouse: {known} entries were noted, and "

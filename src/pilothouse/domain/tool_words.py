@@ -85,6 +85,16 @@ TOOL_WORDS: Mapping[Code, tuple[str, str]] = {
         "{path!r} can make programs of yours run code: only you can allow this change.",
         "{path!r} 可能让你的程序执行代码：只有你能允许此修改。",
     ),
+    Code.COMMAND_NOT_CHECKED: (
+        "This command is too long, too deeply nested or too unusual to be checked for changes to files that make "
+        "programs of yours run code: only you can allow it. Several shorter commands are checked one by one.",
+        "此命令过长、嵌套过深或写法过于特殊，无法检查它是否会修改让你的程序执行代码的文件：只有你能允许它。"
+        "拆成几条较短的命令后，会逐条检查。",
+    ),
+    Code.CODE_FILES_CHANGED: (
+        "This command changed files that make programs of yours run code: {paths}. Look at them before you go on.",
+        "此命令修改了会让你的程序执行代码的文件：{paths}。请先检查这些文件，再继续。",
+    ),
     Code.FILE_READ_ONLY: (
         "{path!r} is marked read-only: only you can allow this change.",
         "{path!r} 已标记为只读：只有你能允许此修改。",

@@ -119,12 +119,18 @@ WORDS: Mapping[Code, tuple[str, str]] = {
         "{tool} 的参数无效：{detail}。没有执行任何操作。",
     ),
     Code.OUTSIDE_WORKSPACE: (
-        "{path!r} is outside the workspace. Only paths inside it can be used.",
-        "{path!r} 在工作区之外。只能使用工作区内的路径。",
+        "{path!r} is outside the workspace: file tools use only paths inside it, and no approval changes that. A "
+        "person can open its folder to them ([[roots]] in config.toml), or let a command read it in supervised or "
+        "agent mode.",
+        "{path!r} 在工作区之外：文件工具只能使用工作区内的路径，批准也无法改变。"
+        "可以在 config.toml 的 [[roots]] 中开放该文件夹，"
+        "或在 supervised 或 agent 模式下用命令读取。",
     ),
     Code.PROTECTED_PATH: (
-        "{path!r} is protected: the agent can never touch it.",
-        "{path!r} 受保护：代理永远不能触碰它。",
+        "{path!r} is protected: no file tool touches it, and no command may name it to change it, in any mode. Use the "
+        "program that it belongs to (such as git), or ask the person to change it.",
+        "{path!r} 受保护：在任何模式下，文件工具都不能使用它，命令也不能指名修改它。"
+        "请使用它所属的程序（例如 git），或请用户自己修改。",
     ),
     Code.REJECTED: (
         "The person rejected this call{because}. Do not try the same call again.",
@@ -196,16 +202,18 @@ WORDS: Mapping[Code, tuple[str, str]] = {
         "已停止：达到每回合 {limit} 轮的上限。可以继续。",
     ),
     Code.LIMIT_REPEATED_CALL: (
-        "Stopped: {tool} was called {count} times in a row with the same arguments.",
-        "已停止：{tool} 以相同参数连续调用了 {count} 次。",
+        "Stopped: the model asked for {tool} with the same arguments {count} times in a row and seems to be stuck, so "
+        "this last time nothing was run. Tell it what to do differently, or continue to let it try again.",
+        "已停止：模型以相同参数连续 {count} 次请求 {tool}，似乎陷入了循环，因此最后一次没有运行。"
+        "请告诉它换一种做法，或继续让它再试。",
     ),
     Code.LIMIT_TURN_TIME: (
-        "Stopped: the turn took longer than its limit of {seconds} seconds.",
-        "已停止：回合超过了 {seconds} 秒的时限。",
+        "Stopped: the turn took longer than its limit of {seconds} seconds. Continue to go on.",
+        "已停止：回合超过了 {seconds} 秒的时限。可以继续。",
     ),
     Code.LIMIT_TOKENS: (
-        "Stopped: the turn used {used} tokens; its limit is {limit}.",
-        "已停止：回合使用了 {used} 个令牌；上限为 {limit}。",
+        "Stopped: the turn used {used} tokens; its limit is {limit}. Continue to go on.",
+        "已停止：回合使用了 {used} 个令牌；上限为 {limit}。可以继续。",
     ),
     Code.EMPTY_ANSWER: (
         "The model gave an empty answer. Continue to ask it again.",
@@ -330,6 +338,11 @@ WORDS: Mapping[Code, tuple[str, str]] = {
     Code.AUDIT_BROKEN: (
         "The audit was cut or rewritten: entry {sequence} is missing, unreadable or not the one that was written.",
         "审计记录被截断或改写：第 {sequence} 条缺失、无法读取或已不是原来的内容。",
+    ),
+    Code.AUDIT_CHANGED: (
+        "The audit of this conversation was changed outside of Pilothouse after it was last read, so nothing was "
+        "accepted. Look at it again, then accept it once more.",
+        "此对话的审计记录在上次读取之后又在 Pilothouse 之外被改动，因此没有接受任何内容。请重新查看，然后再次接受。",
     ),
     Code.AUDIT_CUT: (
         "This conversation was cut, rewritten or removed outside of Pilothouse: entry {sequence} of its audit is "

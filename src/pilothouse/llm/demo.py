@@ -35,8 +35,11 @@ _RULES: list[tuple[re.Pattern[str], Callable[[re.Match[str]], Ask]]] = [
         lambda found: ("write_file", {"path": found[1], "content": found[2] + "\n"}),
     ),
     (
-        re.compile(r"(?is)^\s*(?:replace|把)\s*(.+?)\s*(?:with|换成)\s*(.+?)\s*(?:in|在)\s*(\S+)\s*$"),
-        lambda found: ("edit_file", {"path": found[3], "edits": [{"old_text": found[1], "new_text": found[2]}]}),
+        re.compile(r"(?is)^\s*+(?:replace|把)(?>(.+?)(?:with|换成))(.+)(?:\bin\b|在)\s*+([^\s在]++)\s*+$"),
+        lambda found: (
+            "edit_file",
+            {"path": found[3], "edits": [{"old_text": found[1].strip(), "new_text": found[2].strip()}]},
+        ),
     ),
     (
         re.compile(r"(?is)^\s*(?:run|execute|运行|执行)\s*(.+)$"),

@@ -1,6 +1,6 @@
 """Commands about tool calls: the person's decisions, their answers, and what there is to decide."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -47,9 +47,15 @@ class PersonsDecision(Value):
 
 
 async def decide(
-    contexts: Contexts, context_id: str, decisions: Sequence[PersonsDecision], *, by: str = "local"
+    contexts: Contexts,
+    context_id: str,
+    decisions: Sequence[PersonsDecision],
+    *,
+    shown: Collection[str] | None = None,
+    by: str = "local",
 ) -> list[CallRecord]:
-    """Decide some pending calls in one commit: all of them, or none. Approved ones start with it.
+    """Decide some pending calls in one commit: all of them, or none. Approved ones start with it. With `shown`, a rule
+    that is given with them starts no other waiting call than those with these digests.
 
     Raises: NotFound, Conflict (decided or changed meanwhile), InvalidInput (edited arguments), StoreError. A rule for
     good is given after the decision: if the store refuses it then, the decision stands.
@@ -68,7 +74,7 @@ async def decide(
                 _approve(live, draft, edited.get(decision.id) or live.calls[CallId(decision.id)], by)
             else:
                 _reject(live, draft, decision, by)
-        _give_here(live, draft, given, by)
+        _give_here(live, draft, given, by, shown)
         if can_start(live):
             start_calls(turn_of(live), draft)
         await live.commit(draft, after_decisions(live, draft), then=lambda: contexts.drive(live))
@@ -77,7 +83,7 @@ async def decide(
         if rule.lifetime.context is None:
             await contexts.rulebook.give(live.core.owner, rule, by=by)
     if given:
-        await follow(contexts, contexts.in_memory(), by, opens=opened_by(given))
+        await follow(contexts, contexts.in_memory(), by, opens=opened_by(given, shown))
     return decided
 
 
@@ -94,13 +100,13 @@ def _chosen_rules(live: Live, decisions: Sequence[PersonsDecision], by: str) -> 
     return rules
 
 
-def _give_here(live: Live, draft: Draft, rules: Sequence[Rule], by: str) -> None:
+def _give_here(live: Live, draft: Draft, rules: Sequence[Rule], by: str, shown: Collection[str] | None) -> None:
     """The rules of this context go with the decision; those for good are given when it is made."""
     here = [rule for rule in rules if rule.lifetime.context is not None]
     for rule in here:
         put_rule(live, draft, rule, by)
     if here:
-        decide_anew(live, draft, by, opens=opened_by(here))
+        decide_anew(live, draft, by, opens=opened_by(here, shown))
 
 
 async def _look_at_edits(live: Live, decisions: Sequence[PersonsDecision]) -> dict[str, CallRecord]:

@@ -1,10 +1,12 @@
 """Names of contexts belong to users: what a user calls `work` is theirs, whoever else uses the same name.
 
 The context that a user names has the id `NAME~USER`; the local user's has the plain name where it is free, as in the
-terminal. Ids that the runtime makes are nobody's name and stay as they are.
+terminal. Ids that the runtime makes are nobody's name and stay as they are; one that another user gives to an
+import is a name.
 """
 
 import re
+from contextlib import suppress
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import check_context_id, named_context_id
@@ -45,12 +47,20 @@ async def new_context_id(contexts: Contexts, name: str, user: str) -> ContextId:
     plain, _, named_user = check_context_id(name).partition("~")
     if named_user and named_user != user:
         raise InvalidInput(Code.INVALID_ID, value=name)
-    try:
+    with suppress(NotFound):
         await own_context(contexts, plain, user)
+        raise Conflict(Code.CONTEXT_EXISTS, context_id=name)
+    if user != LOCAL:  # nobody else learns whether an id is another user's: theirs have their name behind it
+        return named_context_id(plain, user)
+    try:
+        live = await contexts.find(ContextId(plain))
     except NotFound:
-        is_plain = (user == LOCAL or _MADE.fullmatch(plain)) and await _is_free(contexts, ContextId(plain))
-        return ContextId(plain) if is_plain else named_context_id(plain, user)
-    raise Conflict(Code.CONTEXT_EXISTS, context_id=name)
+        return ContextId(plain)
+    except StoreDamaged:
+        return named_context_id(plain, user)
+    if live.core.owner == user:  # made since it was looked for
+        raise Conflict(Code.CONTEXT_EXISTS, context_id=name)
+    return named_context_id(plain, user)
 
 
 async def _candidates(contexts: Contexts, name: str, user: str) -> list[ContextId]:
@@ -72,13 +82,3 @@ async def _plain_names(contexts: Contexts, user: str) -> frozenset[str]:
         listed = [each.context_id for each in await contexts.parts.store.contexts() if each.owner == user]
         known = contexts.plain_names[user] = frozenset(each for each in listed if not _MADE.fullmatch(each))
     return known
-
-
-async def _is_free(contexts: Contexts, context_id: ContextId) -> bool:
-    try:
-        await contexts.find(context_id)
-    except NotFound:
-        return True
-    except StoreDamaged:
-        return False
-    return False

@@ -13,6 +13,7 @@ from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, RequestEr
 from pilothouse.domain.signals import ContextChanged
 from pilothouse.domain.states import Failed, WaitingForRecovery
 from pilothouse.domain.values import ContextId
+from pilothouse.fair_threads import acting_user
 from pilothouse.llm.base import Adapter
 from pilothouse.runtime.driver import drive
 from pilothouse.runtime.kept_changes import RETRY_SECONDS, store_kept_change
@@ -234,6 +235,7 @@ class Contexts(ABC):
             live.task = asyncio.create_task(self._drive(live, turn_of(live)), name=f"turn of {live.id}")
 
     async def _drive(self, live: Live, turn: Turn) -> None:
+        acting_user.set(live.core.owner)
         try:
             await self._drive_turn(turn)
             # The next of the queue is due; or a message was taken while this turn was being closed.

@@ -1,6 +1,6 @@
 """What the gate and the person's commands share: deciding calls, starting them, and what comes next."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import msgspec
 
@@ -82,9 +82,8 @@ def start_calls(turn: Turn, draft: Draft) -> None:
             end_call(draft, live, call.id, "denied", reason=decision.reason)
             continue
         if decision.verdict is Verdict.WAIT:
-            draft.change_call(
-                call.id, status="pending", approval=None, decided_at=None, decided_by=None, reason=decision.reason
-            )
+            undecided = {"approval": None, "decided_at": None, "decided_by": None}
+            draft.change_call(call.id, status="pending", reason=decision.reason, waited=True, **undecided)
             continue
         if call.effect == "mutating":
             is_changing = True
@@ -117,15 +116,23 @@ def _start(turn: Turn, draft: Draft, call: CallRecord, decision: Decision, stand
         use_elevation(turn.live, draft)
 
 
-Opener = Callable[[Decision], bool]
+Opener = Callable[[CallRecord, Decision], bool]
 
 
-def anything(_: Decision) -> bool:
+def anything(_: CallRecord, __: Decision) -> bool:
     return True
 
 
-def nothing(_: Decision) -> bool:
+def nothing(_: CallRecord, __: Decision) -> bool:
     return False
+
+
+def only_shown(opens: Opener, shown: Collection[str] | None) -> Opener:
+    """Of what a change opens, only the calls whose digest is in `shown`: those that the person has read. None: all."""
+    if shown is None:
+        return opens
+    digests = frozenset(shown)
+    return lambda call, decision: call.digest in digests and opens(call, decision)
 
 
 def decide_anew(live: Live, draft: Draft, by: str, *, opens: Opener = anything, denial: Reason | None = None) -> None:
@@ -142,11 +149,11 @@ def decide_anew(live: Live, draft: Draft, by: str, *, opens: Opener = anything, 
         if call.status not in ("pending", "approved"):
             continue
         decision = decide_call(call, msgspec.structs.replace(standing, elevated=standing.elevated and left != 0))
-        left = left - 1 if left and decision.elevated else left
         waits = decision.verdict is Verdict.WAIT and decision.reason == call.reason
-        runs = decision.verdict is Verdict.RUN and not opens(decision)
-        if call.status == "pending" and (waits or runs):
+        stays = decision.verdict is Verdict.RUN and not opens(call, decision)
+        if call.status == "pending" and (waits or stays):
             continue
+        left = left - 1 if left and decision.elevated else left
         note_decision(draft, call, decision, standing, by)
         at = live.parts.now()
         if decision.verdict is Verdict.DENY:
@@ -155,7 +162,7 @@ def decide_anew(live: Live, draft: Draft, by: str, *, opens: Opener = anything, 
         elif decision.verdict is Verdict.RUN:
             draft.change_call(call.id, status="approved", decided_at=at, decided_by=by, reason=decision.reason)
         else:
-            draft.change_call(call.id, status="pending", approval=None, reason=decision.reason)
+            draft.change_call(call.id, status="pending", approval=None, reason=decision.reason, waited=True)
 
 
 def note_approved_round(draft: Draft) -> None:

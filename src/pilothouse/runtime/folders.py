@@ -8,7 +8,9 @@ import msgspec
 from pilothouse.domain.audit import Kind
 from pilothouse.domain.budgets import OverviewSettings
 from pilothouse.domain.codes import Code
+from pilothouse.domain.contexts import OpenTurn
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreRefused, ToolError
+from pilothouse.domain.messages import UNDO, Metadata, SystemControl
 from pilothouse.domain.states import name_of
 from pilothouse.domain.trust import FolderTrust
 from pilothouse.domain.values import MessageId
@@ -16,10 +18,12 @@ from pilothouse.runtime.calls import call
 from pilothouse.runtime.catalogue import check_root
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.deciding import nothing
+from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.finishing import finish_in_thread
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.modes import follow
 from pilothouse.runtime.overviews import described, put_overview
+from pilothouse.runtime.results import MAX_PATHS_TOLD, say_undone
 from pilothouse.tools.undo.revert import Undone, undo_last
 
 
@@ -90,8 +94,30 @@ async def undo(contexts: Contexts, context_id: str, *, by: str = "local") -> Und
         for path in undone.paths:
             live.workspace().forget(path)
         draft.note("change_undone", by, paths=undone.paths)
+        _tell_of_undo(live, draft, undone.paths, by)
         await live.commit(draft)
     return undone
+
+
+def _tell_of_undo(live: Live, draft: Draft, paths: tuple[str, ...], by: str) -> None:
+    """Put an undo into the conversation. Nothing that the model reads can stand between a call and its result: while a
+    call is open, the next result tells the model."""
+    turn: OpenTurn | None = draft.value("turn")
+    is_open = any(call.is_open and call.asked_by is None for call in draft.all_calls())
+    if turn is not None and is_open:
+        undone = tuple(dict.fromkeys((*turn.undone_paths, *paths)))
+        more = turn.undone_more + max(0, len(undone) - MAX_PATHS_TOLD)
+        draft.core["turn"] = msgspec.structs.replace(turn, undone_paths=undone[:MAX_PATHS_TOLD], undone_more=more)
+    message = SystemControl(
+        id=MessageId(live.parts.ambient.new_id()),
+        timestamp=live.parts.now(),
+        role="system",
+        metadata=Metadata(mode=live.core.mode),
+        kind="injection",
+        content="" if is_open else say_undone(paths),
+        detail={"about": UNDO, "paths": list(paths[:MAX_PATHS_TOLD]), "count": len(paths), "by": by},
+    )
+    draft.append(message, live.core.active_branch if turn is None else turn.branch)
 
 
 async def note_own_command(

@@ -169,11 +169,11 @@ class Live:
         """Raises: ToolError when the context has none, or it is gone."""
         if self._workspace is None:
             path = self.core.workspace
+            if path is not None and not self.is_beneath_a_root:  # it may have become a link since
+                roots = self.parts.roots_of(self.core.owner)  # checked first: nobody learns which folders exist there
+                raise ToolError(Code.OUTSIDE_ROOTS, path=path, allowed=", ".join(map(str, roots)))
             if path is None or not os.path.isdir(path):
                 raise ToolError(Code.INVALID_WORKSPACE, path=path)
-            if not self.is_beneath_a_root:  # it may have become a link since
-                roots = self.parts.roots_of(self.core.owner)
-                raise ToolError(Code.OUTSIDE_ROOTS, path=path, allowed=", ".join(map(str, roots)))
             mounts = self.artifacts.mounts() if self.artifacts is not None else ()
             also = self.parts.also_of(self.core.owner)
             others = self.parts.roots_of_others(self.core.owner)

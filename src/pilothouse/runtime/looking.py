@@ -83,7 +83,11 @@ def close_unseen_calls(draft: Draft, live: Live, outbox: Sequence[Message], reas
 
 
 async def look_again(live: Live, record: CallRecord, arguments: Any) -> CallRecord:
-    """The same call, perhaps with other arguments: shown anew, under a digest of its own."""
+    """The same call, perhaps with other arguments: shown anew, under a digest of its own.
+
+    A person who edits a call has seen its files as they were when the call was shown: a call that still runs or changes
+    the same files is compared with those.
+    """
     size = len(msgspec.json.encode(arguments))
     if size > MAX_ARGUMENTS_CHARACTERS:
         prepared = _broken(record.tool, _too_long(size))
@@ -92,6 +96,9 @@ async def look_again(live: Live, record: CallRecord, arguments: Any) -> CallReco
 
     def changed() -> CallRecord:
         fingerprint = fingerprint_of(record.tool, arguments)
+        seen = _seen(prepared)
+        if record.waited and _has_same_files(record, prepared, arguments):
+            seen["basis"] = record.basis
         return msgspec.structs.replace(
             record,
             arguments=arguments,
@@ -99,10 +106,16 @@ async def look_again(live: Live, record: CallRecord, arguments: Any) -> CallReco
             display_name=display_name(record.tool),
             fingerprint=fingerprint,
             digest=digest_of(live.id, record.id, live.core.workspace, fingerprint),
-            **_seen(prepared),
+            **seen,
         )
 
     return await _off_loop(size, changed)
+
+
+def _has_same_files(record: CallRecord, prepared: Prepared, arguments: Any) -> bool:
+    if record.line is not None:  # a command: the line and its working directory decide
+        return all(arguments.get(name) == record.arguments.get(name) for name in ("command", "cwd"))
+    return prepared.touches is not None and prepared.touches == record.touches
 
 
 def _seen(prepared: Prepared) -> dict[str, Any]:
@@ -113,10 +126,12 @@ async def _prepare_marked(live: Live, name: str, arguments: Any) -> Prepared:
     """Prepare a call that a person may see: what may deceive them in its arguments is marked."""
     prepared = await prepare(live, name, arguments)
     is_known = partial(is_program_or_path, folder=live.core.workspace)
+    tool = live.parts.registry.find(name, live.core.workspace)
+    contents: frozenset[str] = getattr(tool, "content_arguments", frozenset())
     if is_quick(arguments):
-        marks = deceptions(arguments, is_known)
+        marks = deceptions(arguments, is_known, contents)
     else:
-        marks = await asyncio.to_thread(deceptions, arguments, is_known)
+        marks = await asyncio.to_thread(deceptions, arguments, is_known, contents)
     return msgspec.structs.replace(prepared, dangerous=(*prepared.dangerous, *marks))
 
 

@@ -1,7 +1,7 @@
 """Commands that change what stands in a context: mode, policy, persona, elevation. Each decides every call that has
 not started anew, in the same commit, and reaches the sub-agents before it is acknowledged."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 
 import msgspec
@@ -24,6 +24,7 @@ from pilothouse.runtime.deciding import (
     decide_anew,
     decide_call,
     nothing,
+    only_shown,
     start_calls,
 )
 from pilothouse.runtime.draft import Draft
@@ -45,8 +46,11 @@ class ModeSwitch(Value):
     waiting: tuple[CallId, ...] = ()
 
 
-async def switch_mode(contexts: Contexts, context_id: str, mode: str, *, by: str = "local") -> ModeSwitch:
-    """When this returns, no call decided under the old mode will start, here or in a sub-agent.
+async def switch_mode(
+    contexts: Contexts, context_id: str, mode: str, *, shown: Collection[str] | None = None, by: str = "local"
+) -> ModeSwitch:
+    """When this returns, no call decided under the old mode will start, here or in a sub-agent. With `shown`, the
+    digests of calls that the person has read, no other call that waits is started: it goes on waiting.
 
     Raises: InvalidInput for an unknown mode, NotFound, StoreError; then nothing has changed.
     """
@@ -58,12 +62,12 @@ async def switch_mode(contexts: Contexts, context_id: str, mode: str, *, by: str
         end_in_draft(draft, "mode_switched", by)
 
     denial = Reason(Code.REJECTED_BY_SWITCH, {"mode": chosen.name})
-    return await restand(contexts, context_id, change, by=by, denial=denial)
+    return await restand(contexts, context_id, change, by=by, opens=only_shown(anything, shown), denial=denial)
 
 
 async def would_start(contexts: Contexts, context_id: str, mode: str) -> list[CallRecord]:
     """The calls that a switch to a mode would start now, those of sub-agents too: they follow. Clients ask first where
-    one of them is dangerous.
+    one of them is dangerous or was not read.
 
     Raises: InvalidInput, NotFound.
     """
@@ -124,9 +128,11 @@ async def elevate(
     calls: int | None = None,
     turn: bool = False,
     minutes: float | None = None,
+    shown: Collection[str] | None = None,
     by: str = "local",
 ) -> ModeSwitch:
-    """Run as in agent mode for the next calls, for this turn, or for some minutes: exactly one of them.
+    """Run as in agent mode for the next calls, for this turn, or for some minutes: exactly one of them. With `shown`,
+    of the calls that wait only those with these digests start.
 
     Raises: InvalidInput, Conflict where the mode has no elevation or no turn is open, NotFound, StoreError.
     """
@@ -152,7 +158,8 @@ async def elevate(
         )
         draft.note("elevation_started", by, calls=calls, turn=turn, minutes=minutes)
 
-    return await restand(contexts, context_id, change, by=by, opens=lambda decision: decision.elevated)
+    opens = only_shown(lambda _, decision: decision.elevated, shown)
+    return await restand(contexts, context_id, change, by=by, opens=opens)
 
 
 async def end_elevation(contexts: Contexts, context_id: str, *, by: str = "local") -> ModeSwitch:
@@ -196,8 +203,8 @@ async def restand(
 
 
 async def follow_children(contexts: Contexts, live: Live, by: str) -> None:
-    """The mode of a context was switched with a message: its sub-agents follow."""
-    await follow(contexts, tuple(live.children), by, opens=anything)
+    """The mode of a context was switched with a message: its sub-agents follow. What waits there goes on waiting."""
+    await follow(contexts, tuple(live.children), by, opens=nothing)
 
 
 async def follow(contexts: Contexts, lives: tuple[Live, ...], by: str, *, opens: Opener) -> None:

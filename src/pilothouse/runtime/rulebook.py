@@ -8,7 +8,7 @@ import msgspec
 
 from pilothouse.domain.audit import AuditDraft, AuditEntry, Kind, chain
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.errors import Conflict, NotFound
+from pilothouse.domain.errors import Conflict, NotFound, StoreError
 from pilothouse.domain.rules import RULES_PER_USER, Rule, RuleId, is_stand_in, stand_in
 from pilothouse.runtime.finishing import finish
 from pilothouse.runtime.parts import Parts
@@ -71,9 +71,15 @@ class Rulebook:
     async def _accept(self, user: str, stand_in_id: RuleId) -> None:
         self._revoked_stand_ins.add((user, stand_in_id))
         self._take(user, self._logs[user])
-        if not self._is_in_doubt(user):
+        if self._is_in_doubt(user):
+            return
+        try:
             await self._parts.store.accept_user_log(user)
-            self._take(user, await self._parts.store.user_log(user))
+        except StoreError:
+            self._revoked_stand_ins.discard((user, stand_in_id))
+            self._take(user, self._logs[user])
+            raise
+        self._take(user, await self._parts.store.user_log(user))
 
     async def _append(self, user: str, kind: Kind, by: str, **detail: Any) -> None:
         log = self._logs[user]

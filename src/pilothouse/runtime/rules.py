@@ -1,6 +1,6 @@
 """Commands about rules: what there is, what a call that is shown may be answered with, giving, revoking, explaining."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 
 import msgspec
@@ -8,9 +8,9 @@ import msgspec
 from pilothouse.ambient import timestamp
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.decisions import decide
+from pilothouse.domain.decisions import Decision, decide
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, ToolError
-from pilothouse.domain.explaining import Step, explain
+from pilothouse.domain.explaining import Explanation, explain
 from pilothouse.domain.modes import Verdict
 from pilothouse.domain.rules import (
     RULES_PER_CONTEXT,
@@ -28,7 +28,7 @@ from pilothouse.domain.rules import (
 )
 from pilothouse.domain.values import CallId, ContextId
 from pilothouse.runtime.contexts import Contexts
-from pilothouse.runtime.deciding import Opener, facts_of, nothing
+from pilothouse.runtime.deciding import Opener, facts_of, nothing, only_shown
 from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.modes import follow, restand
@@ -71,13 +71,24 @@ def offers_for(live: Live, call: CallRecord, *, by: str) -> list[RuleOffer]:
         workspace=live.core.workspace,
         origin=origin,
     )
+    return [offer for offer in offers if _decided_with(live, offer.rule, call).verdict is Verdict.RUN]
+
+
+def _decided_with(live: Live, rule: Rule, call: CallRecord) -> Decision:
+    """How a call would be decided if the rule were given."""
     standing = standing_of(live)
-    return [
-        offer
-        for offer in offers
-        if decide(facts_of(call), msgspec.structs.replace(standing, rules=(*standing.rules, offer.rule))).verdict
-        is Verdict.RUN
-    ]
+    return decide(facts_of(call), msgspec.structs.replace(standing, rules=(*standing.rules, rule)))
+
+
+async def would_allow(contexts: Contexts, context_id: str, rule: Rule) -> list[CallRecord]:
+    """The waiting calls of a context that a rule would let run, for clients that show them before they give the rule.
+
+    Raises: NotFound.
+    """
+    live = await contexts.find(context_id)
+    waiting = [call for call in live.draft().round_calls() if call.status == "pending" and not call.is_question]
+    decided = [(call, _decided_with(live, rule, call)) for call in waiting]
+    return [call for call, decision in decided if decision.verdict is Verdict.RUN and decision.rule == rule.id]
 
 
 def chosen_rule(live: Live, call: CallRecord, rung: Rung, *, by: str) -> Rule:
@@ -107,10 +118,12 @@ async def give_rule(
     *,
     context_id: str | None = None,
     minutes: float | None = None,
+    shown: Collection[str] | None = None,
     user: str = "local",
     by: str = "local",
 ) -> Rule:
-    """A rule for one context, or for all of a user's; with `minutes`, until then. What has not started is decided anew.
+    """A rule for one context, or for all of a user's; with `minutes`, until then. What has not started is decided anew;
+    with `shown`, of the calls that wait only those with these digests start.
 
     Raises: InvalidInput, NotFound, Conflict, StoreError.
     """
@@ -136,17 +149,17 @@ async def give_rule(
         def change(live: Live, draft: Draft) -> None:
             put_rule(live, draft, rule, by)
 
-        await restand(contexts, context_id, change, by=by, opens=opened_by([rule]))
+        await restand(contexts, context_id, change, by=by, opens=opened_by([rule], shown))
     else:
         await contexts.rulebook.give(user, rule, by=by)
-        await _follow_all(contexts, user, by, [rule])
+        await _follow_all(contexts, user, by, opened_by([rule], shown))
     return rule
 
 
-def opened_by(rules: Iterable[Rule]) -> Opener:
-    """Only what these rules open."""
+def opened_by(rules: Iterable[Rule], shown: Collection[str] | None) -> Opener:
+    """Only what these rules open, as far as the person has read it."""
     ids = {rule.id for rule in rules}
-    return lambda decision: decision.rule in ids
+    return only_shown(lambda _, decision: decision.rule in ids, shown)
 
 
 async def revoke_rule(
@@ -170,23 +183,20 @@ async def revoke_rule(
             return
         user = live.core.owner
     await contexts.rulebook.revoke(user, RuleId(rule_id), by=by)
-    await _follow_all(contexts, user, by, [])
+    await _follow_all(contexts, user, by, nothing)
 
 
 async def _accept_audit(contexts: Contexts, live: Live, cut: Reason, by: str) -> None:
     """The person has looked at a conversation whose audit was cut or rewritten, and goes on with what is there.
 
-    Every call waits until the acceptance is committed: sub-agents read the damage of this context without its lock.
+    Every call waits until the acceptance is noted: sub-agents read the damage of this context without its lock.
     """
     async with contexts.locked(live.id) as live:
         draft = live.draft()
         draft.note("rule_revoked", by, rule=stand_in(cut, live.id))
-
-        def lift() -> None:
-            live.damage = tuple(reason for reason in live.damage if reason != cut)
-
-        await live.commit(draft, then=lift)
+        await live.commit(draft)
         await contexts.parts.store.accept_audit(live.id)
+        live.damage = tuple(reason for reason in live.damage if reason != cut)
     await follow(contexts, (live,), by, opens=nothing)
 
 
@@ -198,15 +208,15 @@ def _drop_rule(draft: Draft, rule_id: str, by: str) -> None:
     draft.note("rule_revoked", by, rule=gone[0])
 
 
-async def _follow_all(contexts: Contexts, user: str, by: str, given: Iterable[Rule]) -> None:
+async def _follow_all(contexts: Contexts, user: str, by: str, opens: Opener) -> None:
     lives = tuple(live for live in contexts.in_memory() if live.core.owner == user)
-    await follow(contexts, lives, by, opens=opened_by(given))
+    await follow(contexts, lives, by, opens=opens)
 
 
-async def explain_call(contexts: Contexts, context_id: str, call_id: str) -> list[Step]:
+async def explain_call(contexts: Contexts, context_id: str, call_id: str) -> Explanation:
     """Why a call ran, waited or did not run, from the audit. Raises: NotFound for a call that there never was."""
     live = await contexts.find(context_id)
-    steps = explain(await contexts.parts.store.audit(live.id), call_id)
-    if not steps:
+    explanation = explain(await contexts.parts.store.audit(live.id), call_id)
+    if not explanation.steps:
         raise NotFound(Code.UNKNOWN_CALL, call_id=call_id)
-    return steps
+    return explanation

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable
 
-from pilothouse.domain.audit import AuditChain, AuditEntry
+from pilothouse.domain.audit import CheckedAudit
 from pilothouse.domain.promises import Kernel
-from pilothouse.domain.values import ContextId
 from pilothouse.runtime import (
     branches,
     calls,
@@ -90,6 +89,7 @@ class Runtime(Contexts):
     elevation = modes.elevation
 
     rule_offers = rules.rule_offers
+    would_allow = rules.would_allow
     give_rule = rules.give_rule
     revoke_rule = rules.revoke_rule
     explain_call = rules.explain_call
@@ -146,13 +146,10 @@ class Runtime(Contexts):
         """The context as it is now. To be read, not changed. Raises: NotFound, StoreError."""
         return await self.find(context_id)
 
-    async def audit(self, context_id: str, after: int = 0, limit: int | None = None) -> list[AuditEntry]:
+    async def audit(self, context_id: str, after: int = 0, limit: int | None = None) -> CheckedAudit:
+        """What was decided, and whether the audit can be relied on. Raises: NotFound, StoreError."""
         live = await self.find(context_id)
         return await self.parts.store.audit(live.id, after, limit)
-
-    async def audit_chain(self, context_id: str) -> AuditChain:
-        """Whether the audit can be relied on. Raises: NotFound, StoreError."""
-        return await self.parts.store.check_audit(ContextId(context_id))
 
     def signals(self, topics: Iterable[str]) -> Subscription:
         """Of contexts by their id, of a user's session by its topic."""

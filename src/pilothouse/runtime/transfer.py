@@ -87,15 +87,14 @@ async def export_context(contexts: Contexts, context_id: str) -> AsyncIterator[b
         if not live.is_resting or isinstance(live.state, WaitingForRecovery):
             raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
         core = msgspec.structs.replace(live.core, elevation=None)
-        chain = await store.check_audit(live.id)
-        lines: list[Line] = [Head(format=FORMAT, chain=None if chain.whole else chain), CoreLine(core)]
+        audit = await store.audit(live.id)
+        lines: list[Line] = [Head(format=FORMAT, chain=None if audit.chain.whole else audit.chain), CoreLine(core)]
         for name, branch in live.branches.items():
             lines.append(BranchLine(branch, tuple(await store.branch_ids(live.id, name))))
         message_ids = await store.message_ids(live.id)
         calls = await store.calls(live.id)
-        entries = await store.audit(live.id)
         keys = await store.sent_keys(live.id)
-    lines += [*map(CallLine, calls), *map(AuditLine, entries), *map(KeyLine, keys)]
+    lines += [*map(CallLine, calls), *map(AuditLine, audit.entries), *map(KeyLine, keys)]
     digest = hashlib.sha256()
     for line in lines:
         yield _written(line, digest)
@@ -150,7 +149,7 @@ async def export_markdown(
     ids = await read_ids(contexts, context_id, name, limit=length)
     teller = Teller(language)
     yield teller.head(live.core.title, name).encode()
-    chain = await contexts.parts.store.check_audit(live.id)
+    chain = (await contexts.parts.store.audit(live.id, limit=0)).chain
     if not chain.whole:
         yield f"> {say(chain_reason(chain), language)}\n\n".encode()
     for start in range(0, len(ids), _TOLD_AT_ONCE):

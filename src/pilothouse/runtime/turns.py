@@ -21,7 +21,7 @@ from pilothouse.domain.states import (
     name_of,
 )
 from pilothouse.runtime.contexts import Contexts
-from pilothouse.runtime.deciding import after_a_rest, decide_anew, start_calls
+from pilothouse.runtime.deciding import after_a_rest, decide_anew, nothing, start_calls
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.modes import follow_children
 from pilothouse.runtime.opening import open_turn
@@ -131,7 +131,8 @@ def _is_ending(live: Live) -> bool:
 
 
 async def resume(contexts: Contexts, context_id: str, *, by: str = "local") -> None:
-    """Go on from where the turn was paused; what has not started is decided by what now stands.
+    """Go on from where the turn was paused; what has not started is decided by what now stands. What waits for the
+    person goes on waiting.
 
     Raises: Conflict when it is not paused, StoreError.
     """
@@ -166,7 +167,7 @@ async def _resume(contexts: Contexts, live: Live, paused: Paused, by: str) -> No
     draft.note("turn_resumed", by)
     target: State = EnhancingSystemPrompt()
     if paused.resume_to == name_of(ExecutingTool):
-        decide_anew(live, draft, by)
+        decide_anew(live, draft, by, opens=nothing)
         start_calls(turn, draft)
         target = after_a_rest(draft)
     try:

@@ -112,16 +112,16 @@ def _as_request_errors(name: str) -> Iterator[None]:
 
 def _copy(workspace: Workspace, name: str, data: bytes, path: str | None) -> tuple[str, bool]:
     """Where the copy lies, and whether it was written now. Raises: ToolError."""
+    if path is not None:  # before its kind is looked at: nobody learns which folders exist elsewhere
+        _check_limit(workspace, path)
     if path is None:
         candidates = [numbered(name, number) for number in range(1, _MAX_COPIES)]
-    elif "\0" not in path and (path.endswith("/") or os.path.isdir(workspace.root / path)):
+    elif path.endswith("/") or os.path.isdir(workspace.root / path):
         candidates = [os.path.join(path, name)]
     else:
         candidates = [path]
     for candidate in candidates:
-        reason = workspace.limit(candidate, writing=True)
-        if reason is not None:
-            raise ToolError(reason.code, **reason.params)
+        _check_limit(workspace, candidate)
         try:
             workspace.write(candidate, data, basis=ABSENT)
         except ToolError as error:
@@ -132,6 +132,13 @@ def _copy(workspace: Workspace, name: str, data: bytes, path: str | None) -> tup
             return workspace.touched(candidate)[0], False
         return workspace.touched(candidate)[0], True
     raise ToolError(Code.FILE_EXISTS, path=candidates[0])
+
+
+def _check_limit(workspace: Workspace, path: str) -> None:
+    """Raises: ToolError for what is outside or protected."""
+    reason = workspace.limit(path, writing=True)
+    if reason is not None:
+        raise ToolError(reason.code, **reason.params)
 
 
 def _holds(workspace: Workspace, path: str, data: bytes) -> bool:

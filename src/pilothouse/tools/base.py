@@ -63,6 +63,10 @@ class Job(Value):
     confined: bool = False
     tell: Callable[[str], None] = lambda _: None
     artifacts: ArtifactStore | None = None
+    shown_before: frozenset[CallId] = frozenset()
+    """The calls of the same round that were asked for before this one, shown to a person, and executed."""
+    remark: Callable[[Reason], None] = lambda _: None
+    """Tells the person something that they should know, however the call ends."""
 
 
 class ToolOutput(Value):
@@ -78,7 +82,8 @@ class ToolOutput(Value):
 
 class Tool(Protocol[A]):
     """`effect` is the most that a call may do. A tool whose calls may do less says so by `effect_varies`: a mode that
-    denies `effect` does not deny such a call before it was prepared."""
+    denies `effect` does not deny such a call before it was prepared. A tool that shows arguments as a diff names them
+    in `content_arguments`: such texts have fewer marks, because a file may hold any text."""
 
     @property
     def name(self) -> str: ...

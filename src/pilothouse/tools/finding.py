@@ -7,7 +7,6 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import NamedTuple
 
 from pilothouse.sandbox.file_names import escape
@@ -16,12 +15,11 @@ from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools import kinds
 
 MAX_LISTINGS = 16
-MAX_WALKS = 32
 _SECONDS_AT_MOST, _SECONDS_FRESH = 2.0, 3.0
 _LETTERS_AT_MOST = 20_000_000  # of all paths together: they are kept, and folders may lie deep
 
 
-_Key = tuple[str, tuple[str, ...]]  # a workspace, and what is private in it
+_Key = tuple[str, tuple[str, ...]]  # a workspace, and what is closed to it
 
 
 class Found(NamedTuple):
@@ -39,13 +37,13 @@ class Listing(NamedTuple):
 class _Walk:
     """One walk through a workspace, and how many requests wait for it. The last one that leaves ends the walk."""
 
-    def __init__(self, workspace: Workspace, clock: Callable[[], float], threads: Executor) -> None:
+    def __init__(self, workspace: Workspace, clock: Callable[[], float]) -> None:
         end = clock() + _SECONDS_AT_MOST
         self._is_unwanted = threading.Event()
         self._waiting = 0
         loop = asyncio.get_running_loop()
         self._result = loop.run_in_executor(
-            threads, list_workspace, workspace, lambda: self._is_unwanted.is_set() or clock() > end
+            None, list_workspace, workspace, lambda: self._is_unwanted.is_set() or clock() > end
         )
         self._result.add_done_callback(lambda result: result.cancelled() or result.exception())
 
@@ -66,23 +64,22 @@ class _Walk:
 
 class Finder:
     """Keeps the listing of each workspace for some seconds: who types asks with every letter. Requests for the same
-    workspace share one walk; requests for different ones do not wait for each other."""
+    workspace share one walk; those of different users do not wait for each other."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._listings: OrderedDict[_Key, tuple[float, Listing]] = OrderedDict()
         self._walks: dict[_Key, _Walk] = {}
-        self._threads = ThreadPoolExecutor(MAX_WALKS, thread_name_prefix="finder")
 
     async def listing(self, workspace: Workspace) -> Listing:
         """Raises: ToolError for a workspace that cannot be looked at."""
-        key = (str(workspace.root), workspace.private())
+        key = (str(workspace.root), workspace.closed())
         self._forget_old()
         if key in self._listings:
             return self._listings[key][1]
         walk = self._walks.get(key)
         if walk is None or not walk.can_be_joined:
-            walk = self._walks[key] = _Walk(workspace, self._clock, self._threads)
+            walk = self._walks[key] = _Walk(workspace, self._clock)
         try:
             listing = await walk.wait()
         finally:

@@ -15,7 +15,7 @@ from pilothouse.sandbox.file_names import printable
 from pilothouse.sandbox.walking import Entry, Walk
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools import kinds
-from pilothouse.tools.builtin.listing import MARKS
+from pilothouse.tools.builtin.listing import MARKS, over_limit
 
 LOOKED_AT_MOST = 40_000
 _NAME_AT_MOST, _PATH_AT_MOST = 80, 200
@@ -73,6 +73,7 @@ class _Seen:
         self._depth = settings.depth if "tree" in settings.parts else 0
         self.entries = self.files = self.depth = self.unread = 0
         self.cut = False
+        self.over_limit: list[str] = []
         self.tree: dict[str, _Folder] = {}
         self.languages: Counter[str] = Counter()
         self.points: list[str] = []
@@ -110,7 +111,7 @@ def _look(workspace: Workspace, settings: OverviewSettings, stopped: Callable[[]
         walk = Walk(workspace, fd, str(workspace.root), ())
         for entry in walk.nearest(LOOKED_AT_MOST, kinds.NOT_OWN, stopped):
             seen.take(entry)
-    seen.cut, seen.unread = walk.cut, walk.unread
+    seen.cut, seen.unread, seen.over_limit = walk.cut, walk.unread, over_limit(walk)
     return seen
 
 
@@ -150,6 +151,7 @@ def _lines(seen: _Seen, shape: _Shape) -> Iterator[str]:
         yield from _tree(seen, shape, "", "  ")
     if seen.unread:
         yield f"Folders that could not be read: {seen.unread}"
+    yield from seen.over_limit
     if seen.languages:
         yield f"Main languages, by number of files{of}: {_shares(seen.languages)}"
     if seen.points and shape.points:

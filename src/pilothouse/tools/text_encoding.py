@@ -110,7 +110,7 @@ def detect(data: bytes, charset: Charset | None = None, *, is_cut: bool = False)
         return Encoding(wide, is_certain=wide == declared) if wide else None
     is_utf_8 = _decodes(data, "utf-8", is_cut)
     if is_utf_8 and not data.isascii():
-        return UTF_8
+        return Encoding("utf-8", is_certain=False) if _is_utf_8_by_chance(data) else UTF_8
     in_file = _declaration(data)
     if is_utf_8:
         return _seven_bits(data, in_file or declared, is_cut)
@@ -172,11 +172,22 @@ def contradicts(data: bytes, encoding: Encoding) -> bool:
         return not _is_wide(data, name, False)
     if name.startswith("iso2022"):
         return not (b"\x1b" in data and _decodes(data, name, False)) or data.decode(name).isascii()
-    if _decodes(data, "utf-8", False):
+    if _decodes(data, "utf-8", False) and not _is_utf_8_by_chance(data):
         return data.decode(name, "replace") != data.decode("utf-8")
     if not _holds_ascii(name) and _CONTROLS_OF_EBCDIC.search(data.decode(name, "replace")):
         return True
     return _is_mostly_invalid(data, encoding)
+
+
+def _is_utf_8_by_chance(data: bytes) -> bool:
+    """Whether UTF-8 would give characters only that hardly any text consists of. The Russian word `Ёлка` in cp866 is
+    one rare ideograph in UTF-8."""
+    characters = {each for each in sample_lines(data).decode("utf-8", "ignore") if each > "\x7f"}
+    return bool(characters) and all(map(_is_rare, characters))
+
+
+def _is_rare(character: str) -> bool:
+    return "\U00020000" <= character < "\U00040000" or unicodedata.category(character) in ("Cn", "Co", "Cc")
 
 
 def _is_mostly_invalid(data: bytes, encoding: Encoding) -> bool:

@@ -1,6 +1,7 @@
 """execute: what has started runs to its end, one result each. Commit (c), with the starts of what comes next."""
 
 import asyncio
+import itertools
 
 import msgspec
 
@@ -114,6 +115,8 @@ async def _outcome(turn: Turn, call: CallRecord) -> Outcome:
             confined=call.confined,
             tell=live.printed[call.id].add,
             artifacts=live.artifacts,
+            shown_before=_shown_before(turn, call),
+            remark=lambda reason: turn.outbox.append(turn.remark(reason)),
         )
     except PilothouseError as error:
         return failed(error.reason)
@@ -125,7 +128,17 @@ async def _outcome(turn: Turn, call: CallRecord) -> Outcome:
 def _basis(call: CallRecord) -> str | None:
     """A command that was shown to nobody may run what an earlier call of the round has written."""
     is_command = call.line is not None
-    return None if is_command and call.approval is None else call.basis
+    return None if is_command and not _was_shown(call) else call.basis
+
+
+def _was_shown(call: CallRecord) -> bool:
+    return call.waited or call.approval is not None
+
+
+def _shown_before(turn: Turn, call: CallRecord) -> frozenset[CallId]:
+    """A call that a rule or the mode let run was shown to nobody: its writes count as any other change."""
+    earlier = itertools.takewhile(lambda other: other.id != call.id, turn.live.draft().round_calls())
+    return frozenset(other.id for other in earlier if other.status == "executed" and _was_shown(other))
 
 
 async def _reaches_elsewhere(turn: Turn, call: CallRecord) -> bool:

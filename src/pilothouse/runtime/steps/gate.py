@@ -83,7 +83,7 @@ def _decide(turn: Turn, draft: Draft, record: CallRecord, decision: Decision) ->
     if decision.verdict is Verdict.RUN:
         draft.change_call(record.id, status="approved", reason=decision.reason, decided_at=at, decided_by="mode")
     else:
-        draft.change_call(record.id, reason=decision.reason)
+        draft.change_call(record.id, reason=decision.reason, waited=True)
 
 
 def _deny_round(

@@ -158,6 +158,7 @@ def _waiting(turn: Turn, error: ModelError, resume: Resume, seconds: float) -> T
         max_retries=turn.parts.limits.retries,
         retry_at=timestamp(turn.parts.ambient.now() + seconds),
         resume_to=name_of(resume),
+        wait_seconds=seconds,
     )
 
 

@@ -1,0 +1,120 @@
+"""A change that opens waiting calls starts only those that the person has read, where the client names them."""
+
+from pathlib import Path
+
+import pytest
+
+from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.rules import Scope
+from pilothouse.domain.states import AwaitingToolApproval
+from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.runtime.calls import PersonsDecision
+from pilothouse.testing.world import World
+from pilothouse.tools.builtin.edit import WriteFile
+from pilothouse.tools.own import tool
+from tests.held import DELEGATES, DONE, asks, family, waiting_child
+from tests.stories.test_rules import asks as asks_with_paths
+
+TWO = asks_with_paths(("change", "read", "a.txt"), ("change", "unread", "b.txt"))
+
+
+async def two_waiting(world: World, mode: str = "supervised") -> tuple[str, CallRecord, CallRecord]:
+    context_id = await world.start(mode)
+    await world.turn(context_id)
+    read, unread = await world.runtime.pending_calls(context_id)
+    return context_id, read, unread
+
+
+async def still_waits(world: World, context_id: str, call: CallRecord) -> bool:
+    await world.runtime.rested(context_id)
+    live = await world.runtime.context(context_id)
+    pending = await world.runtime.pending_calls(context_id)
+    return [each.id for each in pending] == [call.id] and isinstance(live.state, AwaitingToolApproval)
+
+
+async def test_a_switch_starts_the_call_that_was_read_and_leaves_the_other_waiting(tmp_path: Path) -> None:
+    world = World(tmp_path, TWO, DONE)
+    context_id, read, unread = await two_waiting(world)
+    outcome = await world.runtime.switch_mode(context_id, "agent", shown=[read.digest])
+    assert (outcome.mode, outcome.started, outcome.waiting) == ("agent", (read.id,), (unread.id,))
+    assert await still_waits(world, context_id, unread)
+    await world.runtime.decide(context_id, [PersonsDecision(id=unread.id, verdict="approve", digest=unread.digest)])
+    await world.runtime.rested(context_id)
+    assert await world.runtime.pending_calls(context_id) == []
+
+
+async def test_a_switch_that_denies_reaches_also_what_was_not_read(tmp_path: Path) -> None:
+    world = World(tmp_path, TWO, DONE)
+    context_id, read, unread = await two_waiting(world)
+    outcome = await world.runtime.switch_mode(context_id, "ask", shown=[])
+    assert outcome.rejected == (read.id, unread.id)
+
+
+async def test_an_elevation_of_one_call_is_left_for_the_call_that_was_read(tmp_path: Path) -> None:
+    world = World(tmp_path, asks_with_paths(("change", "unread", "b.txt"), ("change", "read", "a.txt")), DONE)
+    context_id, unread, read = await two_waiting(world, "review")
+    outcome = await world.runtime.elevate(context_id, calls=1, shown=[read.digest])
+    assert outcome.started == (read.id,)
+    assert await still_waits(world, context_id, unread)
+
+
+@pytest.mark.parametrize("always", ["tool", "tool_for_good"])
+async def test_a_rule_that_is_given_with_a_call_leaves_what_was_not_read_waiting(tmp_path: Path, always: str) -> None:
+    world = World(tmp_path, TWO, DONE)
+    context_id, read, unread = await two_waiting(world)
+    decision = PersonsDecision(id=read.id, verdict="approve", digest=read.digest, always=always)
+    await world.runtime.decide(context_id, [decision], shown=[read.digest])
+    assert await still_waits(world, context_id, unread)
+
+
+async def test_a_rule_that_is_given_for_calls_to_come_starts_none_that_waits(tmp_path: Path) -> None:
+    world = World(tmp_path, TWO, DONE)
+    context_id, read, unread = await two_waiting(world)
+    await world.runtime.give_rule("allow", Scope(tool="change"), context_id=context_id, shown=())
+    await world.runtime.give_rule("allow", Scope(tool="change"), shown=())
+    assert [call.id for call in await world.runtime.pending_calls(context_id)] == [read.id, unread.id]
+
+
+async def test_a_switch_leaves_the_unread_call_of_a_sub_agent_waiting(tmp_path: Path) -> None:
+    world = family(tmp_path, DELEGATES, asks(("look", "a")), asks(("change", "b")), DONE, DONE)
+    world.look.release.clear()
+    context_id = await world.start()
+    await world.runtime.send(context_id, "go")
+    await world.look.started.wait()
+    await world.runtime.switch_mode(context_id, "supervised")
+    world.look.release.set()
+    child = await waiting_child(world, context_id)
+    await world.runtime.switch_mode(context_id, "agent", shown=[])
+    assert [call.tool for call in await world.runtime.pending_calls(child)] == ["change"]
+
+
+async def test_a_resumed_turn_starts_nothing_that_waited_for_the_person(tmp_path: Path) -> None:
+    """The mode was loosened, but this call was left out of it: to resume is not to approve."""
+    world = World(tmp_path, asks(("look", "a"), ("change", "b")), DONE)
+    world.look.release.clear()
+    context_id = await world.start("review")
+    await world.runtime.send(context_id, "go")
+    await world.look.started.wait()
+    await world.runtime.pause(context_id)
+    world.look.release.set()
+    await world.runtime.rested(context_id)
+    (unread,) = await world.runtime.pending_calls(context_id)
+    await world.runtime.switch_mode(context_id, "agent", shown=[])
+    await world.runtime.resume(context_id)
+    assert await still_waits(world, context_id, unread)
+
+
+async def test_only_our_own_file_tools_have_arguments_that_are_the_content_of_a_file(tmp_path: Path) -> None:
+    """A tool of somebody else may run what it calls `source`."""
+
+    @tool()
+    async def evaluate(source: str) -> str:
+        """Run something."""
+        return source
+
+    padded = "x = 1" + " " * 200 + "; y = 2"
+    other = ScriptedCall(tool="evaluate", arguments={"source": padded})
+    ours = ScriptedCall(tool="write_file", arguments={"path": "a.py", "content": padded})
+    world = World(tmp_path, Answer(calls=(other, ours)), DONE, tools=[evaluate, WriteFile()])
+    _, *calls = await two_waiting(world)
+    assert ["padding" in call.dangerous for call in calls] == [True, False]
