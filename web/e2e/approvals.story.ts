@@ -132,6 +132,71 @@ story(
   },
 );
 
+story(
+  "a switch to agent starts no call that was not read: it asks, and Enter in the selector does not confirm",
+  async ({ model, open, file }) => {
+    const lines = Array.from({ length: 60 }, (_, index) => `line ${index}`).join("\n");
+    model.answers(asks(write("long.txt", `${lines}\nend\n`)), "Done.");
+    const screen = await open();
+    await screen.choose("supervised");
+    await screen.say("go");
+    await screen.decision("approve").waitFor();
+    await screen.mode.focus();
+    await screen.page.keyboard.press("Enter");
+    await screen.page.keyboard.press("1");
+    await screen.page.keyboard.press("Enter");
+    const dialog = screen.page.getByRole("dialog");
+    await dialog.getByText("This starts 1 call that you have not read. Read it before you switch.").waitFor();
+    await dialog
+      .getByText(/61 lines|67 lines|6\d lines/)
+      .first()
+      .waitFor();
+    await screen.page.keyboard.press("Enter");
+    const confirm = dialog.getByRole("button", { name: "Switch and start" });
+    await confirm.click({ force: true });
+    await screen.isMode("supervised");
+    await expect(file("long.txt")).rejects.toThrow();
+    await screen.readsCalls(dialog);
+    await screen.isReady(confirm);
+    await confirm.click();
+    await screen.reads("Done.");
+    expect(await file("long.txt")).toContain("end");
+  },
+);
+
+story("a switch to agent starts what was read on the card without asking again", async ({ model, open, file }) => {
+  model.answers(asks(write("short.txt", "short\n")), "Done.");
+  const screen = await open();
+  await screen.choose("supervised");
+  await screen.say("go");
+  await screen.isReady(screen.decision("approve"));
+  await screen.choose("agent");
+  await screen.reads("Done.");
+  expect(await file("short.txt")).toBe("short\n");
+});
+
+story("a rule that is given with one call starts no other that was not read", async ({ model, open, file }) => {
+  const lines = Array.from({ length: 60 }, (_, index) => `line ${index}`).join("\n");
+  model.answers(asks(write("a.txt"), write("b.txt", `${lines}\n`)), "Done.");
+  const screen = await open();
+  await screen.choose("supervised");
+  await screen.say("go");
+  await screen.dock.getByText("2 calls are waiting").waitFor();
+  const row = screen.dock.getByRole("group", { name: "Write a file" }).first();
+  await screen.isReady(screen.decision("approve", {}, row));
+  await screen.decision("always", {}, row).click();
+  await screen.dock
+    .getByRole("radio", { name: /every call/i })
+    .first()
+    .check();
+  await screen.decision("alwaysGive").click();
+  await screen.call("a.txt").getByText("done").waitFor();
+  await screen.dock.getByText("b.txt").first().waitFor();
+  await expect(file("b.txt")).rejects.toThrow();
+  await screen.decision("reject").click();
+  await screen.rests();
+});
+
 story("a switch to ask rejects all that waits", async ({ model, open, file }) => {
   model.answers(asks(write("a.txt"), write("b.txt")));
   const screen = await open();

@@ -1,3 +1,4 @@
+import type { Locator } from "playwright-core";
 import { expect } from "vitest";
 import { asks, run, write } from "./calls";
 import { story } from "./story";
@@ -103,4 +104,33 @@ story("a call that waits hides nothing of its path, its change and its command",
   for (const sign of ["⟨U+202E⟩", "⟨U+200B⟩", "⟨U+2066⟩", "⟨U+001B⟩", "rm -rf notes"]) expect(shown).toContain(sign);
   await screen.decision("rejectAll", { n: 2 }).click();
   await screen.rests();
+});
+
+story("names, titles and rules are marked like the calls that are approved", async ({ model, open, put }) => {
+  await put("no\u00a0tes.txt", "x\n");
+  model.answers(asks(run("git log r\u0435lease\u2003x")), "Done.");
+  const screen = await open();
+  await screen.choose("supervised");
+  const { page } = screen;
+  const marks = (within: Locator) => within.locator(".hidden-sign").allTextContents();
+  await screen.say("Look\u2003here");
+  await screen.isReady(screen.decision("reject"));
+  expect(await marks(screen.tab("Look"))).toEqual(["⟨U+2003⟩"]);
+  expect(await marks(page.locator(".sidebar-item").filter({ hasText: "Look" }))).toEqual(["⟨U+2003⟩"]);
+  await screen.decision("always").click();
+  await screen.dock.getByRole("radio").last().waitFor();
+  expect(await marks(screen.dock.locator(".rule-shown"))).toEqual(["⟨U+0435⟩", "⟨U+2003⟩"]);
+  await screen.readsCalls();
+  await screen.isReady(screen.decision("alwaysGive"));
+  await screen.decision("alwaysGive").click();
+  await screen.reads("Done.");
+  await screen.box.pressSequentially("@no");
+  const option = page.getByRole("option").first();
+  await option.waitFor();
+  expect(await marks(option)).toEqual(["⟨U+00A0⟩"]);
+  await screen.box.fill("");
+  await screen.button("rules").click();
+  const rule = page.getByRole("dialog").getByRole("listitem").first();
+  await rule.waitFor();
+  expect(await marks(rule)).toEqual(["⟨U+0435⟩", "⟨U+2003⟩"]);
 });

@@ -66,7 +66,8 @@ story(
     await expect(file("log.txt")).rejects.toThrow();
     await clock.resume();
     expect(await screen.box.inputValue()).toBe("1"); // a letter that decides nothing is written
-    await clock.fastForward(600);
+    await screen.readsCalls();
+    await screen.isReady(screen.decision("approve"));
     await keyboard.press("Control+j");
     await keyboard.press("Enter");
     await screen.reads("Done.");

@@ -14,7 +14,7 @@ for (const isDark of [false, true]) {
 story("whoever reads Chinese finds no English on the page", async (world) => {
   const screen = await world.open({ language: "zh" });
   const names =
-    "Pilothouse Ctrl Alt Shift Esc Enter Markdown JSON token story openai TODO README python print txt rm https example org English px Mac".split(
+    "path content Pilothouse Ctrl Alt Shift Esc Enter Markdown JSON token story openai TODO README python print txt rm https example org English px Mac".split(
       " ",
     );
   await tour(world, screen, async (what) => expect(await latinWords(screen.page, names), what).toEqual([]));

@@ -11,7 +11,7 @@ export const NAMES = {
   sendTouch: ["Send", "发送"],
   queue: ["Send after this turn (Enter)", "本轮结束后发送（回车）"],
   you: ["You", "你"],
-  agent: ["Agent", "代理"],
+  agent: ["Agent", "智能体"],
   error: ["Error", "错误"],
   conversation: ["Conversation", "对话"],
   conversations: ["Conversations", "对话"],
@@ -19,7 +19,7 @@ export const NAMES = {
   new: ["New conversation", "新对话"],
   stop: ["Stop (Esc)", "停止（Esc）"],
   continue: ["Continue", "继续"],
-  questions: ["The agent asks you", "代理有问题问你"],
+  questions: ["The agent asks you", "智能体有问题问你"],
   answer: ["Answer", "回答"],
   show: ["Show the conversations", "显示对话列表"],
   preferences: ["Preferences", "偏好设置"],
@@ -29,7 +29,7 @@ export const NAMES = {
 
 export type Name = keyof typeof NAMES;
 export const MODES = {
-  agent: ["Agent", "代理"],
+  agent: ["Agent", "智能体"],
   supervised: ["Supervised", "监督"],
   review: ["Review", "审阅"],
   plan: ["Plan", "计划"],
@@ -145,19 +145,19 @@ export class Screen {
     await expect.poll(() => button.getAttribute("aria-disabled")).toBeNull();
   }
 
-  /** Scrolls every box of what waits to its end, as somebody does who reads it. */
-  async readsCalls(): Promise<void> {
-    const unread = this.page.locator(".end-of-text:not([data-reached])");
+  /** Goes to what is unread until all of it was on the screen, as somebody does who reads it. */
+  async readsCalls(within: Locator = this.dock): Promise<void> {
+    const lead = this.decision("showUnread", {}, within);
+    const off = within.getByTitle(sayWord(CALLS.loading, this.language, {}), { exact: true });
     await expect
-      .poll(async () => {
-        // One at a time: the page must see it before the next one takes its place.
-        if ((await unread.count()) > 0)
-          await unread
-            .first()
-            .evaluate((end) => end.scrollIntoView({ block: "nearest" }))
-            .catch(() => undefined);
-        return unread.count();
-      })
+      .poll(
+        async () => {
+          if ((await lead.count()) > 0) await lead.click().catch(() => undefined); // it goes with the last line
+          // What has only just appeared is off, and does not say yet what is unread.
+          return lead.or(off).count(); // at once: the one goes when the other comes
+        },
+        { interval: 300, timeout: 60_000 },
+      )
       .toBe(0);
   }
 

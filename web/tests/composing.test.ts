@@ -174,7 +174,7 @@ test("only what is a file of the workspace becomes a reference, the rest stays t
 
 test("a switch of the mode that is still on its way goes with the message", () => {
   const state = initial(0);
-  const command = { kind: "mode", id: "c", mode: "plan" } as const;
+  const command = { kind: "mode", id: "c", mode: "plan", shown: [] } as const;
   const outgoing = { key: "k", command, messageId: null, acknowledged: null, problem: null };
   expect(modeOnItsWay({ ...state, outgoing: { k: outgoing } }, "c")).toBe("plan");
   expect(modeOnItsWay({ ...state, outgoing: { k: outgoing } }, "d")).toBeUndefined();

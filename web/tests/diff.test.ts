@@ -71,7 +71,7 @@ test("behind a gap, lines have no numbers until the next part, and the torn line
     "@@ -1,0 +1,900 @@",
     "+one",
     "+tw",
-    "[… 12345 characters are not shown …]",
+    "[… 12,345 characters are not shown …]",
     "-rest of a line",
     "+nine hundred",
     "@@ -5,1 +905,1 @@",

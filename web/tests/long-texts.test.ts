@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { runsOf } from "../src/features/approvals/Exact";
+import { runsOf } from "../src/ui/ForeignText";
 import { PREVIEW_LETTERS, PREVIEW_LINES, linesIn, piecesOf, previewOf, sizeOf } from "../src/features/approvals/texts";
 
 const anyText = fc
@@ -39,7 +39,7 @@ test("the pieces of a text are its lines, each piece on one of them", () => {
     fc.property(anyText, (text) => {
       const lines: string[] = [];
       for (const piece of piecesOf(text)) {
-        if (piece.line === null) lines[lines.length - 1] += piece.text;
+        if (!piece.beginsLine) lines[lines.length - 1] += piece.text;
         else expect(lines.push(piece.text)).toBe(piece.line);
       }
       expect(lines.join("\n")).toBe(text.replace(/\n$/, ""));

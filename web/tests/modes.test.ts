@@ -43,16 +43,25 @@ test("nothing is taken for the default before the server has said which mode it 
   expect(modeToShow(null, null, defaultMode(modes))).toBe("supervised");
 });
 
-test("a switch is asked about only where it would start something dangerous", () => {
-  const call = (id: string, dangerous: string[]) => ({ id, dangerous }) as unknown as CallShape;
-  const found = callsToConfirm([call("a", []), call("b", ["deletes"]), call("c", [])]);
-  expect(found.map(({ id }) => id)).toEqual(["b"]);
-  expect(callsToConfirm([call("a", [])])).toEqual([]);
+function waiting(id: string, { digest = `digest of ${id}`, dangerous = [] as string[], status = "pending" } = {}) {
+  return { id, digest, dangerous, status } as unknown as CallShape;
+}
+const ids = (calls: readonly CallShape[]) => calls.map(({ id }) => id);
+
+test("a switch is asked about where it would start what is dangerous or was not read", () => {
+  const calls = [waiting("a"), waiting("b", { dangerous: ["deletes"] }), waiting("c")];
+  const read = new Set(["digest of a", "digest of b"]);
+  expect(ids(callsToConfirm(calls, read))).toEqual(["b", "c"]);
+  expect(callsToConfirm([waiting("a")], read)).toEqual([]);
 });
 
-test("who said yes to a switch is asked again if something dangerous has come or changed meanwhile", () => {
-  const call = (id: string, digest = "d") => ({ id, digest, dangerous: ["deletes"] }) as unknown as CallShape;
-  expect(callsToConfirm([call("a")], [call("a"), call("gone")])).toEqual([]);
-  expect(callsToConfirm([call("a"), call("b")], [call("a")]).map(({ id }) => id)).toEqual(["a", "b"]);
-  expect(callsToConfirm([call("a", "other")], [call("a")]).map(({ id }) => id)).toEqual(["a"]);
+test("a call that was approved before is not asked about once more", () => {
+  expect(callsToConfirm([waiting("a", { status: "approved" })], new Set())).toEqual([]);
+});
+
+test("who said yes to a switch is asked again if a call has come or changed meanwhile", () => {
+  const none = new Set<string>();
+  expect(callsToConfirm([waiting("a")], none, [waiting("a"), waiting("gone")])).toEqual([]);
+  expect(ids(callsToConfirm([waiting("a"), waiting("b")], none, [waiting("a")]))).toEqual(["a", "b"]);
+  expect(ids(callsToConfirm([waiting("a", { digest: "other" })], none, [waiting("a")]))).toEqual(["a"]);
 });

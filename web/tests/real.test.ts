@@ -115,7 +115,7 @@ test(
     await host.end("SIGTERM");
     await host.start();
     await until(store, (state) => state.connection.is === "up" && wants(state).length === 0);
-    runner.act({ kind: "mode", id, mode: "ask" });
+    runner.act({ kind: "mode", id, mode: "ask", shown: [] });
     await until(store, (state) => isRest(state) && shape(state)?.mode === "ask");
 
     const state = store.getSnapshot();

@@ -82,3 +82,21 @@ test("the ladder keeps the server's order in both of its parts", () => {
   expect(here.map(({ scope }) => scope)).toEqual(["exact", "tool"]);
   expect(forGood.map(({ scope }) => scope)).toEqual(["exact_for_good"]);
 });
+
+test("a rule shows what its words, its folder and its workspace hide", () => {
+  const rule: Rule = {
+    id: "r",
+    effect: "allow",
+    scope: { tool: "execute", words: ["npm\u00a0run", "a\nb"], workspace: "/w/r\u0435po" },
+    lifetime: {},
+    origin: { by: "lo\u2003cal" },
+  };
+  for (const language of ["en", "zh"] as const) {
+    const words = ruleWords(rule, language, "c");
+    expect(words).toContain("'npm⟨U+00A0⟩run' 'a⟨U+000A⟩b'");
+    expect(words).toContain("/w/r\u0435⟨U+0435⟩po");
+    expect(originWords(rule, language, 0)).toContain("lo⟨U+2003⟩cal");
+    const inFolder = { ...rule, scope: { tool: "write_file", folder: "src\u3000/" } };
+    expect(scopeWords(inFolder, language)).toContain("src⟨U+3000⟩/");
+  }
+});

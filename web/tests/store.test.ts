@@ -194,7 +194,7 @@ test("what is being decided or switched shows so at once, and until the server h
     key: "k",
     command: { kind: "decide", id: "a", body: { decisions: [{ id: "c", verdict: "approve" }] } },
   });
-  here.take({ type: "sent", key: "l", command: { kind: "mode", id: "a", mode: "plan" } });
+  here.take({ type: "sent", key: "l", command: { kind: "mode", id: "a", mode: "plan", shown: [] } });
   const now = () => [undecided(here.state, "a").length, modeOf(here.state, "a")];
   expect(now()).toEqual([0, "plan"]);
   const asked = here.state.tick;

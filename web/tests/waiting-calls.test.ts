@@ -57,6 +57,7 @@ test("a call is about its command or its path within the workspace, on one line 
   expect(essenceOf({ arguments: { path: "/w/src/a.py", content: "x" } }, "/w")).toBe("src/a.py");
   expect(essenceOf({ arguments: { path: "/where/a.py" } }, "/w")).toBe("/where/a.py");
   expect(essenceOf({ arguments: { command: "ls\n  -l \u202e" } }, null)).toBe("ls -l ⟨U+202E⟩");
+  expect(essenceOf({ arguments: { command: "rm\u00a0-rf\u2003x" } }, null)).toBe("rm⟨U+00A0⟩-rf⟨U+2003⟩x");
   expect(essenceOf({ arguments: "no object" }, null)).toBe("no object");
   expect(argumentsOf({ arguments: [1] })).toEqual({ arguments: [1] });
 });
@@ -66,6 +67,16 @@ test("the heart of a call is its change, its command, or another text", () => {
   expect(heartOf(callOf("a", { preview: "--- f\n+++ f\n@@ -1 +1 @@\n-a\n+b" }))?.kind).toBe("diff");
   expect(heartOf(callOf("a", { preview: "f: 9 lines become 8" }))?.kind).toBe("text");
   expect(heartOf(callOf("a"))).toBeNull();
+});
+
+test("what a server of tools shows of a call does not say its arguments twice", () => {
+  const given = { command: "date", options: { deep: [1, "two"] } };
+  const json = JSON.stringify(given, null, 2);
+  const heart = (preview: string, more = {}) => heartOf(callOf("a", { arguments: given, preview, ...more }));
+  expect(heart(json)).toBeNull();
+  expect(heart(`The tool has changed.\n\n${json}`)).toEqual({ kind: "text", text: "The tool has changed." });
+  expect(heart(`{"command": "other"}`)?.kind).toBe("text"); // not the arguments: it must be read
+  expect(heart(json, { dangerous: ["long numbers"] })?.kind).toBe("text"); // digits that a browser would round
 });
 
 test("titles and risks are words in both languages, and an unknown risk is still told", () => {
@@ -129,4 +140,9 @@ test("what is left of an elevation is counted, and is nothing when its time is u
   expect(leftOf({ ...base, until: "1970-01-01T00:10:00Z" }, 5_000)).toEqual({ kind: "time", clock: "9:55" });
   expect(leftOf({ ...base, until: "1970-01-01T00:10:00Z" }, 600_000)).toBeNull();
   expect(clockOf(3_750)).toBe("1:02:30");
+});
+
+test("a command that copies into a folder is said to be able to replace, not to replace", () => {
+  expect(risksOf({ dangerous: ["overwrite"] }, "en")).toEqual(["May replace files that are there."]);
+  expect(risksOf({ dangerous: ["overwrite"] }, "zh")).toEqual(["可能会覆盖已有文件。"]);
 });

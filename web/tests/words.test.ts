@@ -4,6 +4,8 @@ import { say, sayState } from "../src/i18n/say";
 import en from "../src/i18n/words.en.json";
 import { sayWord } from "../src/i18n/words";
 import zh from "../src/i18n/words.zh.json";
+import { exactText } from "../src/ui/names";
+import { ago, timeOf } from "../src/ui/times";
 
 const places = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
 
@@ -35,4 +37,17 @@ test("a word is singular or plural, and may say the number in either", () => {
   expect(sayWord(word, "en", { n: 1, place: "here" })).toBe("One call waits in here");
   expect(sayWord(word, "en", { n: 3, place: "here" })).toBe("These 3 calls wait in here");
   expect(sayWord(word, "zh", { n: 3 })).toBe("3 个");
+});
+
+test("what others wrote hides nothing in a sentence of ours", () => {
+  const reason = { code: "file_missing", params: { path: "a\u00a0b\u202e.txt" } } as const;
+  for (const language of ["en", "zh"] as const) expect(say(reason, language)).toContain("a⟨U+00A0⟩b⟨U+202E⟩.txt");
+  expect(sayWord(["Open {name}", "打开 {name}"], "en", { name: "x\u2003y" })).toBe("Open x⟨U+2003⟩y");
+});
+
+test("times and numbers of the browser hold no blank that would be marked", () => {
+  const at = new Date(2026, 0, 2, 15, 4).toISOString();
+  for (const language of ["en", "zh"] as const)
+    for (const words of [timeOf(at, language), ago(at, language, Date.parse(at) + 7_200_000)])
+      expect(exactText(words)).toBe(words);
 });

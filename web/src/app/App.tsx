@@ -48,9 +48,12 @@ export function App() {
         <StoreBanner />
         {active !== null && <TrustNotice key={`trust ${active}`} id={active} />}
         {active !== null && <DamageNote id={active} />}
-        {face === "new" && <Welcome id={active} />}
-        {face === "talk" && <Transcript key={active} id={active ?? ""} />}
-        {face !== "new" && face !== "talk" && <Trouble id={active} face={face} />}
+        <div className="app-body">
+          {face === "new" && <Welcome id={active} />}
+          {face === "talk" && <Transcript key={active} id={active ?? ""} />}
+          {face !== "new" && face !== "talk" && <Trouble id={active} face={face} />}
+          <Notices />
+        </div>
         <div className="app-foot">
           {active !== null && <Questions id={active} />}
           {active !== null && <Dock id={active} />}
@@ -61,7 +64,6 @@ export function App() {
       </main>
       <PageDialogs />
       <Refusals />
-      <Notices />
       <Announcer />
     </div>
   );

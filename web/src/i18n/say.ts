@@ -1,6 +1,7 @@
 /** Words for codes and states, in the person's language. The words themselves are the server's. */
 import type { Reason } from "../api/schema";
 import type { State } from "../api/types";
+import { exactText } from "../ui/names";
 import en from "./words.en.json";
 import zh from "./words.zh.json";
 
@@ -45,11 +46,14 @@ export function sayState(state: State, language: Language): string {
   return filled(WORDS[language].states[state.type] ?? state.type, state as unknown as Record<string, unknown>);
 }
 
-/** A parameter that is missing shows as its name, never as an error. */
+/**
+ * A parameter that is missing shows as its name, never as an error. Most parameters come from others: no character of
+ * them is hidden.
+ */
 export function filled(template: string, params: Readonly<Record<string, unknown>>): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
     if (!Object.hasOwn(params, name)) return `(${name})`;
     const value = params[name];
-    return typeof value === "object" ? JSON.stringify(value) : String(value);
+    return exactText(typeof value === "object" ? JSON.stringify(value) : String(value));
   });
 }

@@ -17,7 +17,7 @@ export type Command =
   | { readonly kind: "send"; readonly id: string; readonly body: NewMessage }
   | { readonly kind: "decide"; readonly id: string; readonly body: Decide }
   | { readonly kind: "answer"; readonly id: string; readonly body: AnswersBody }
-  | { readonly kind: "mode"; readonly id: string; readonly mode: string }
+  | { readonly kind: "mode"; readonly id: string; readonly mode: string; readonly shown: readonly string[] }
   | { readonly kind: "steer"; readonly id: string; readonly how: "cancel" | "pause" | "resume" | "continue" | "retry" }
   | { readonly kind: "activate"; readonly id: string | null }
   | { readonly kind: "close"; readonly id: string }
@@ -58,7 +58,7 @@ export async function carryOut(api: Api, key: string, command: Command): Promise
       await api("POST /api/contexts/{context_id}/answers", { path: { context_id: command.id }, body: command.body });
       return DONE;
     case "mode": {
-      const given = { path: { context_id: command.id }, body: { mode: command.mode } };
+      const given = { path: { context_id: command.id }, body: { mode: command.mode, shown: command.shown } };
       const options = { isRepeatable: true, lane: `mode ${command.id}` };
       return { kind: "switched", outcome: await api("PUT /api/contexts/{context_id}/mode", given, options) };
     }

@@ -1,5 +1,6 @@
 /** One of a few, all of which are seen: as a row of words, or as a list where each says what it means. */
 import { type ReactNode, useId } from "react";
+import { ForeignText } from "./ForeignText";
 import "./choice.css";
 
 export interface Option<T extends string> {
@@ -54,8 +55,12 @@ function Options<T extends string>({ legend, options, isRow = false, children }:
           <label key={option.value}>
             {children(option.value)}
             <span>
-              {option.label}
-              {option.note !== undefined && <span className="choice-note">{option.note}</span>}
+              <ForeignText text={option.label} />
+              {option.note !== undefined && (
+                <span className="choice-note">
+                  <ForeignText text={option.note} />
+                </span>
+              )}
             </span>
           </label>
         ))}

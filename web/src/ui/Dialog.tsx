@@ -2,6 +2,7 @@
 import { type ReactNode, useEffect, useId, useRef } from "react";
 import { useWords } from "../i18n/words";
 import { IconButton } from "./Button";
+import { ForeignText } from "./ForeignText";
 import "./dialog.css";
 
 const WORDS = { close: ["Close", "关闭"] } as const;
@@ -42,7 +43,9 @@ export function Dialog({ title, onClose, children, foot, isWide = false }: Given
     >
       <div className="dialog-frame">
         <header className="dialog-head">
-          <h2 id={id}>{title}</h2>
+          <h2 id={id}>
+            <ForeignText text={title} />
+          </h2>
           <IconButton icon="close" label={t("close")} onClick={onClose} />
         </header>
         <div className="dialog-body">{children}</div>

@@ -2,6 +2,7 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useId } from "react";
 import type { Place } from "./beside";
 import { useBeside } from "./useBeside";
+import { ForeignText } from "./ForeignText";
 import "./menu.css";
 
 export interface MenuEntry {
@@ -113,8 +114,14 @@ export function Menu({
             >
               {entry.sign !== undefined && <span className="menu-sign">{entry.sign}</span>}
               <span className="menu-words">
-                <span className="menu-label">{entry.label}</span>
-                {entry.note !== undefined && <span className="menu-note">{entry.note}</span>}
+                <span className="menu-label">
+                  <ForeignText text={entry.label} />
+                </span>
+                {entry.note !== undefined && (
+                  <span className="menu-note">
+                    <ForeignText text={entry.note} />
+                  </span>
+                )}
               </span>
               {entry.shortcut !== undefined && <kbd className="kbd">{entry.shortcut}</kbd>}
             </button>,

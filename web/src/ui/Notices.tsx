@@ -1,8 +1,9 @@
-/** Short notices at the edge of the page: what was refused, what was undone. Each stays until it is read. */
+/** Short notices over the conversation: what was refused, what was undone. The newest stands first. */
 import { useEffect, useState } from "react";
 import { useWords } from "../i18n/words";
 import { announce } from "./Announcer";
 import { IconButton } from "./Button";
+import { ForeignText } from "./ForeignText";
 import { Icon } from "./icons";
 import "./notices.css";
 
@@ -32,7 +33,7 @@ export function Notices() {
     const timers = new Set<ReturnType<typeof setTimeout>>();
     show = (text, isBad) => {
       const id = ++count;
-      setNotices((old) => [...old.filter((each) => each.text !== text), { id, text, isBad }].slice(-AT_ONCE));
+      setNotices((old) => [{ id, text, isBad }, ...old.filter((each) => each.text !== text)].slice(0, AT_ONCE));
       if (!isBad) timers.add(setTimeout(() => setNotices((old) => old.filter((each) => each.id !== id)), SHOWN_FOR));
     };
     return () => {
@@ -46,7 +47,9 @@ export function Notices() {
       {notices.map((notice) => (
         <div key={notice.id} className={notice.isBad ? "notice bad" : "notice"}>
           {notice.isBad && <Icon name="warning" />}
-          <span>{notice.text}</span>
+          <span>
+            <ForeignText text={notice.text} />
+          </span>
           <IconButton
             kind={["quiet", "small"]}
             icon="close"

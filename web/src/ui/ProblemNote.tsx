@@ -3,8 +3,9 @@ import type { Problem } from "../api/schema";
 import { useLanguage } from "../app/page";
 import type { Language } from "../i18n/say";
 import { sayWord } from "../i18n/words";
+import { ForeignText } from "./ForeignText";
 import { Icon } from "./icons";
-import { visibleText } from "./names";
+import { exactText } from "./names";
 
 const WORDS = {
   lost: ["There was no answer. It may or may not have been done.", "没有收到答复，不确定是否已完成。"],
@@ -13,7 +14,7 @@ const WORDS = {
 
 /** The server says it in the person's language; what it never heard of, we say. */
 export function sayProblem(problem: Problem, language: Language): string {
-  if (problem.detail !== "") return visibleText(problem.detail);
+  if (problem.detail !== "") return exactText(problem.detail);
   return sayWord(WORDS[problem.code === "connection_lost" ? "lost" : "unknown"], language);
 }
 
@@ -23,7 +24,9 @@ export function ProblemNote({ problem }: { problem: Problem | null }) {
   return (
     <p className="note bad" role="alert">
       <Icon name="warning" />
-      <span>{sayProblem(problem, language)}</span>
+      <span>
+        <ForeignText text={sayProblem(problem, language)} />
+      </span>
     </p>
   );
 }

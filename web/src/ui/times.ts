@@ -3,6 +3,9 @@ import type { Language } from "../i18n/say";
 
 const SPOKEN: readonly string[] = typeof navigator === "undefined" ? [] : navigator.languages;
 
+/** Browsers put narrow and no-break spaces into times. Here a blank that is no space is the sign of a deception. */
+const ODD_BLANKS = /[\u00a0\u2009\u202f]/g;
+
 /** Their own kind of the language, where the browser knows one; never another language than the page's. */
 export function localeOf(language: Language, spoken: readonly string[] = SPOKEN): string {
   return spoken.find((each) => each.split("-")[0] === language) ?? language;
@@ -30,7 +33,9 @@ export function timeOf(timestamp: string, language: Language, now = new Date()):
         day: "numeric",
         ...(date.getFullYear() === now.getFullYear() ? {} : { year: "numeric" }),
       } as const);
-  return dateFormat(language, { ...day, hour: "2-digit", minute: "2-digit" }).format(date);
+  return dateFormat(language, { ...day, hour: "2-digit", minute: "2-digit" })
+    .format(date)
+    .replace(ODD_BLANKS, " ");
 }
 
 const STEPS = [
@@ -46,5 +51,6 @@ export function ago(timestamp: string, language: Language, now = Date.now()): st
   const format = new Intl.RelativeTimeFormat(localeOf(language), { numeric: "auto", style: "narrow" });
   if (seconds > 7 * 86_400) return timeOf(timestamp, language).replace(/,? ?\d\d:\d\d.*$/, "");
   const [unit, size] = STEPS.find(([, each]) => seconds >= each) ?? ["minute", 60];
-  return seconds < 60 ? format.format(0, "minute") : format.format(-Math.floor(seconds / size), unit);
+  const words = seconds < 60 ? format.format(0, "minute") : format.format(-Math.floor(seconds / size), unit);
+  return words.replace(ODD_BLANKS, " ");
 }

@@ -8,6 +8,7 @@ import type { Deciding } from "./Dock";
 import { readSingleKeys } from "./keys";
 import type { Asked } from "./Panel";
 import { isDangerous } from "./tools";
+import { UnreadHint } from "./UnreadHint";
 import { isOffer, type Waiting } from "./waiting";
 import { WORDS } from "./words";
 
@@ -39,11 +40,7 @@ export function Actions({ dock, one: { call, sent } }: { dock: Deciding; one: Wa
         <kbd className="kbd">{keysShown("Mod+⌫")}</kbd>
       </Button>
       <More dock={dock} call={call} />
-      {unread !== null && (
-        <span id={reason} className="soft small">
-          {unread}
-        </span>
-      )}
+      <UnreadHint id={reason} dock={dock} calls={[call]} />
     </div>
   );
 }

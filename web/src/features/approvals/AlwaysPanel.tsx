@@ -4,6 +4,7 @@ import type { CallShape, RuleOffer } from "../../api/schema";
 import { useLanguage } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
+import { ForeignText, Lookalikes } from "../../ui/ForeignText";
 import type { Deciding } from "./Dock";
 import { PanelFrame } from "./Panel";
 import { laddersOf, ruleWords, rungWords } from "./rules";
@@ -25,15 +26,18 @@ export function AlwaysPanel({ dock, call }: { dock: Deciding; call: CallShape })
   return (
     <PanelFrame label={t("alwaysTitle")} onBack={() => dock.ask(null)} onSubmit={give}>
       <p className="panel-label">{t("alwaysTitle")}</p>
-      <div className="ladders">
-        <Ladder title={t("alwaysHere")} offers={here} chosen={chosen} onChoose={setChosen} />
-        <Ladder title={t("alwaysGood")} offers={forGood} chosen={chosen} onChoose={setChosen} />
-      </div>
-      {offer !== undefined && (
-        <p className="rule-shown" aria-live="polite">
-          <span className="soft small">{t("alwaysRule")}</span> {ruleWords(offer.rule, language, dock.id)}
-        </p>
-      )}
+      <Lookalikes value={call.lookalikes ?? ""}>
+        <div className="ladders">
+          <Ladder title={t("alwaysHere")} offers={here} chosen={chosen} onChoose={setChosen} />
+          <Ladder title={t("alwaysGood")} offers={forGood} chosen={chosen} onChoose={setChosen} />
+        </div>
+        {offer !== undefined && (
+          <p className="rule-shown" aria-live="polite">
+            <span className="soft small">{t("alwaysRule")}</span>{" "}
+            <ForeignText text={ruleWords(offer.rule, language, dock.id)} />
+          </p>
+        )}
+      </Lookalikes>
       <div className="panel-foot">
         <Button kind="quiet" onClick={() => dock.ask(null)}>
           {t("back")}
@@ -71,7 +75,9 @@ function Ladder({ title, offers, chosen, onChoose }: LadderGiven) {
             checked={scope === chosen}
             onChange={() => onChoose(scope)}
           />
-          <span>{rungWords(rule, language)}</span>
+          <span>
+            <ForeignText text={rungWords(rule, language)} />
+          </span>
         </label>
       ))}
     </div>

@@ -5,6 +5,7 @@ import { useAsked, useLanguage } from "../../app/page";
 import { say } from "../../i18n/say";
 import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
+import { ForeignText } from "../../ui/ForeignText";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { visibleName, visibleText } from "../../ui/names";
 import { timeOf } from "../../ui/times";
@@ -37,7 +38,7 @@ export function CallDetails({ call, result, context, workspace }: Given) {
       <footer className="call-foot">
         {call.decided_by != null && (
           <span className="soft small">
-            {t("decidedBy", { by: visibleName(call.decided_by) })}
+            <ForeignText text={t("decidedBy", { by: visibleName(call.decided_by) })} />
             {call.decided_at != null && ` · ${timeOf(call.decided_at, language)}`}
           </span>
         )}
@@ -55,7 +56,7 @@ function Refusal({ reason }: { reason: Reason }) {
   if (said === "") return null;
   return (
     <p className="note small">
-      {said === null ? visibleText(say(reason, language)) : t("rejectedWith", { reason: visibleText(said) })}
+      <ForeignText text={said === null ? say(reason, language) : t("rejectedWith", { reason: said })} />
     </p>
   );
 }
@@ -129,8 +130,13 @@ function Why({ call, context }: { call: CallShape; context: string }) {
               <li key={index}>
                 <time dateTime={step.at}>{timeOf(step.at, language)}</time>
                 <span>
-                  {visibleText(step.what)}
-                  {step.why != null && <span className="soft"> {visibleText(step.why)}</span>}
+                  <ForeignText text={step.what} />
+                  {step.why != null && (
+                    <span className="soft">
+                      {" "}
+                      <ForeignText text={step.why} />
+                    </span>
+                  )}
                 </span>
               </li>
             ))}

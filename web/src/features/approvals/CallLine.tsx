@@ -4,11 +4,12 @@ import type { CallShape, ToolResult } from "../../api/schema";
 import { useLanguage, usePage, useSlice } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
+import { ForeignText } from "../../ui/ForeignText";
 import { Icon, type IconName } from "../../ui/icons";
 import { CallDetails } from "./CallDetails";
-import { Exact } from "./Exact";
+import { Essence } from "./Essence";
 import { outcomeOf, outcomeWords } from "./outcome";
-import { durationWords, essenceOf, titleOf } from "./tools";
+import { durationWords, titleOf } from "./tools";
 import { focusCard } from "./useDockFocus";
 import { WORDS } from "./words";
 
@@ -53,10 +54,10 @@ export function CallLine({ call, result, context }: Given) {
           <span className="call-sign">
             <Icon name={SIGNS[outcome]} size={16} />
           </span>
-          <span className="call-title">{titleOf(call, language)}</span>
-          <code className="call-essence">
-            <Exact text={essenceOf(call, workspace)} />
-          </code>
+          <span className="call-title">
+            <ForeignText text={titleOf(call, language)} />
+          </span>
+          <Essence call={call} workspace={workspace} extraClass="call-essence" />
           {call.edited === true && (
             <span className="call-mark" title={t("editedMeans")}>
               {t("edited")}

@@ -5,10 +5,9 @@ import { useLanguage } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/icons";
-import { visibleName, visibleText } from "../../ui/names";
-import { EndOfText } from "./readProgress";
+import { exactName, visibleName } from "../../ui/names";
 import { DiffView } from "./DiffView";
-import { Exact } from "./Exact";
+import { ForeignText, Lookalikes } from "../../ui/ForeignText";
 import { TextValue } from "./TextValue";
 import { argumentsOf, heartOf, isPath, risksOf, withinWorkspace } from "./tools";
 import { WORDS } from "./words";
@@ -26,22 +25,27 @@ export function CallView({ call, workspace, isPast = false }: Given) {
   const heart = heartOf(call);
   const touched = (call.touches ?? []).slice(1); // the first is as it is written, the others where links lead
   return (
-    <div className="call-view">
-      {!isPast && <Risks call={call} />}
-      {heart?.kind === "argument" && (
-        <TextValue text={heart.text} label={visibleName(heart.name)} isCommand={call.tool === "execute"} />
-      )}
-      {heart?.kind === "diff" && <DiffView text={heart.text} path={pathOf(call, workspace)} />}
-      {heart?.kind === "text" && <TextValue text={heart.text} label={t("wholeText")} />}
-      {!isPast && call.may_change === true && <p className="soft small">{t("mayChange")}</p>}
-      {touched.length > 0 && (
-        <p className="soft small">
-          {t("leadsTo", { paths: touched.map((path) => visibleText(withinWorkspace(path, workspace))).join(", ") })}
-        </p>
-      )}
-      <Arguments call={call} workspace={workspace} />
-      <EndOfText />
-    </div>
+    <Lookalikes value={call.lookalikes ?? ""}>
+      <div className="call-view">
+        {!isPast && <Risks call={call} />}
+        {heart?.kind === "argument" && (
+          <TextValue text={heart.text} label={visibleName(heart.name)} isCommand={call.tool === "execute"} />
+        )}
+        {heart?.kind === "diff" && <DiffView text={heart.text} path={pathOf(call, workspace)} />}
+        {heart?.kind === "text" && <TextValue text={heart.text} label={t("wholeText")} />}
+        {!isPast && call.may_change === true && <p className="soft small">{t("mayChange")}</p>}
+        {touched.length > 0 && (
+          <p className="soft small">
+            <ForeignText
+              text={t("leadsTo", {
+                paths: touched.map((path) => exactName(withinWorkspace(path, workspace))).join(", "),
+              })}
+            />
+          </p>
+        )}
+        <Arguments call={call} workspace={workspace} />
+      </div>
+    </Lookalikes>
   );
 }
 
@@ -51,7 +55,9 @@ function Risks({ call }: { call: CallShape }) {
   return (
     <p className="risk">
       <Icon name="warning" />
-      <span>{risks.join(" ")}</span>
+      <span>
+        <ForeignText text={risks.join(" ")} />
+      </span>
     </p>
   );
 }
@@ -78,7 +84,9 @@ function Arguments({ call, workspace }: Given) {
           <dl className="arguments">
             {shown.map(([name, value]) => (
               <div className="argument" key={name}>
-                <dt>{visibleName(name)}</dt>
+                <dt>
+                  <ForeignText text={visibleName(name)} />
+                </dt>
                 <dd>
                   <Value name={name} value={value} workspace={workspace} />
                 </dd>
@@ -106,7 +114,7 @@ function Arguments({ call, workspace }: Given) {
 
 function pathOf(call: CallShape, workspace: string | null): string {
   const { path } = argumentsOf(call);
-  return typeof path === "string" ? visibleText(withinWorkspace(path, workspace)) : "";
+  return typeof path === "string" ? withinWorkspace(path, workspace) : "";
 }
 
 /** What stands in the change itself, or above it. */
@@ -122,7 +130,7 @@ function Value({ name, value, workspace }: { name: string; value: unknown; works
   if (typeof value === "string" && !isLong(value)) {
     return (
       <code className="value">
-        <Exact text={isPath(name) ? withinWorkspace(value, workspace) : value} />
+        <ForeignText text={isPath(name) ? withinWorkspace(value, workspace) : value} isPath={isPath(name)} />
       </code>
     );
   }

@@ -4,6 +4,8 @@ import { useLanguage } from "../../app/page";
 import { keysOf } from "../../app/shortcuts";
 import { say } from "../../i18n/say";
 import { useWords } from "../../i18n/words";
+import { IconButton } from "../../ui/Button";
+import { ForeignText } from "../../ui/ForeignText";
 import { Icon } from "../../ui/icons";
 import { Actions } from "./Actions";
 import { CallView } from "./CallView";
@@ -11,6 +13,7 @@ import type { Deciding } from "./Dock";
 import { GroupActions, Rows } from "./Group";
 import { ReadTracker } from "./readProgress";
 import { JumpButton } from "./JumpButton";
+import { SCROLLS, scrollByKey } from "./pageKeys";
 import { Panel } from "./Panel";
 import { essenceOf, titleOf } from "./tools";
 import { isOffer, type Waiting } from "./waiting";
@@ -24,7 +27,13 @@ export function Card({ dock }: { dock: Deciding }) {
   const one = waiting.length === 1 ? waiting[0] : undefined;
   const focus = one === undefined ? {} : { tabIndex: -1, "data-call": one.call.id, "aria-busy": one.sent !== null };
   return (
-    <div className="card" role="group" aria-labelledby={id} {...focus}>
+    <div
+      className={dock.isLarge ? "card is-large" : "card"}
+      role="group"
+      aria-labelledby={id}
+      onKeyDown={scrollByKey}
+      {...focus}
+    >
       <header className="card-head">
         <Icon name="rule" />
         {one === undefined ? (
@@ -33,6 +42,7 @@ export function Card({ dock }: { dock: Deciding }) {
               {t("group", { n: waiting.length })}
             </h2>
             <Reach />
+            <SizeButton dock={dock} />
           </>
         ) : (
           <Title id={id} dock={dock} one={one} />
@@ -59,10 +69,12 @@ function Title({ id, dock, one: { call } }: { id: string; dock: Deciding; one: W
   return (
     <>
       <h2 id={id} className="card-title">
-        <span className="card-kind">{t(isOffer(call) ? "dockOffer" : "dock")}</span> {titleOf(call, language)}
+        <span className="card-kind">{t(isOffer(call) ? "dockOffer" : "dock")}</span>{" "}
+        <ForeignText text={titleOf(call, language)} />
         <span className="hidden-visually"> {essenceOf(call, dock.workspace)}</span>
       </h2>
       <Reach />
+      <SizeButton dock={dock} />
       <JumpButton call={call} />
     </>
   );
@@ -74,16 +86,30 @@ function Reach() {
   return <span className="card-reach soft small">{t("reach", { keys: keysOf("approval.focus") })}</span>;
 }
 
+function SizeButton({ dock }: { dock: Deciding }) {
+  const t = useWords(WORDS);
+  return (
+    <IconButton
+      kind={["quiet", "small"]}
+      icon={dock.isLarge ? "shrink" : "enlarge"}
+      label={t(dock.isLarge ? "shrink" : "enlarge")}
+      onClick={dock.isLarge ? dock.shrink : dock.enlarge}
+    />
+  );
+}
+
 function Body({ dock, one: { call } }: { dock: Deciding; one: Waiting }) {
   const t = useWords(WORDS);
   const language = useLanguage();
   return (
-    <div className="card-body" role="region" tabIndex={0} aria-label={t("wholeCall")}>
-      <ReadTracker key={call.digest} onRead={() => dock.markRead(call)}>
+    <div className="card-body" role="region" tabIndex={0} aria-label={t("wholeCall")} {...SCROLLS}>
+      <ReadTracker key={call.digest} digest={call.digest}>
         <CallView call={call} workspace={dock.workspace} />
       </ReadTracker>
       {call.reason != null && (
-        <p className="soft small">{isOffer(call) ? t("offerMeans") : say(call.reason, language)}</p>
+        <p className="soft small">
+          {isOffer(call) ? t("offerMeans") : <ForeignText text={say(call.reason, language)} />}
+        </p>
       )}
     </div>
   );

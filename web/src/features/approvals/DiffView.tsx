@@ -2,7 +2,7 @@
 import { useMemo } from "react";
 import { useWords } from "../../i18n/words";
 import { CopyAll } from "./CopyAll";
-import { Exact } from "./Exact";
+import { ForeignText } from "../../ui/ForeignText";
 import { type DiffLine, countsOf, parseDiff, sidesOf } from "./diff";
 import { Lines } from "./Lines";
 import { useMedia } from "../../app/media";
@@ -22,7 +22,9 @@ export function DiffView({ text, path }: { text: string; path: string }) {
   return (
     <div className="diff">
       <div className="diff-head">
-        <code className="diff-path">{path}</code>
+        <code className="diff-path">
+          <ForeignText text={path} isPath />
+        </code>
         <span className="diff-added" title={t("added", { n: added })} aria-label={t("added", { n: added })}>
           +{added}
         </span>
@@ -110,7 +112,7 @@ function Content({ line }: { line: DiffLine }) {
     <>
       <span className="diff-sign">{SIGNS[line.kind]}</span>
       <span className="diff-text">
-        <Exact text={line.text} />
+        <ForeignText text={line.text} />
       </span>
     </>
   );

@@ -1,20 +1,22 @@
 /** The calls that wait for a decision, always on screen above the box. */
-import { useEffect, useRef, useState } from "react";
+import { type RefObject, useEffect, useRef, useState } from "react";
 import type { CallShape } from "../../api/schema";
 import { useLanguage, usePage, useSlice } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import { announce } from "../../ui/Announcer";
 import { Button } from "../../ui/Button";
+import { ForeignText } from "../../ui/ForeignText";
 import { Icon } from "../../ui/icons";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { focusBox } from "../chat/editing";
 import { Card } from "./Card";
 import { countsOf, parseDiff } from "./diff";
+import { Essence } from "./Essence";
 import type { Decision } from "./keys";
 import type { Asked } from "./Panel";
-import { focusUnread } from "./readProgress";
+import { showUnread, useReadDigests } from "./readProgress";
 import { decisionWords } from "./outcome";
-import { essenceOf, isDangerous, titleOf } from "./tools";
+import { isDangerous, titleOf } from "./tools";
 import { type DockState, useDock } from "./useDock";
 import { focusCard, useDockFocus } from "./useDockFocus";
 import { useDockKeys } from "./useDockKeys";
@@ -29,14 +31,20 @@ export interface Deciding extends DockState {
   ask(asked: Asked | null): void;
   isOpen(call: string): boolean;
   toggle(call: string): void;
-  /** All of the call was on the screen. */
-  markRead(call: CallShape): void;
-  /** Why these cannot be approved yet: not all of their text was on the screen. */
+  /** Those of which not all was on the screen. */
+  unreadOf(calls: readonly CallShape[]): readonly CallShape[];
+  /** Why these cannot be approved yet. */
   whyUnread(calls: readonly CallShape[]): string | null;
+  /** Leads to the first place that was not on the screen. */
+  showUnread(calls: readonly CallShape[]): void;
   isTicked(call: string): boolean;
   tick(call: string): void;
   /** What a decision about several is about: those that are ticked, else all that wait. */
   readonly chosen: readonly CallShape[];
+  /** Whether the card has the room of the conversation, so that long texts are read in few pages. */
+  readonly isLarge: boolean;
+  enlarge(): void;
+  shrink(): void;
 }
 
 export function Dock({ id }: { id: string }) {
@@ -46,18 +54,21 @@ export function Dock({ id }: { id: string }) {
 
 function DockOf({ id }: { id: string }) {
   const t = useWords(WORDS);
+  const { ambient } = usePage();
   const dock = useDock(id);
   const element = useRef<HTMLElement>(null);
   const [asked, setAsked] = useState<Asked | null>(null);
   const [closed, toggle] = useToggled();
-  const [read, setRead] = useState<ReadonlySet<string>>(new Set());
+  const read = useReadDigests();
   const [ticked, tick] = useToggled();
   const times = useDockFocus(dock, element);
+  const size = useSize(element);
   const calls = dock.waiting.filter(({ sent }) => sent === null).map(({ call }) => call);
   const stillAsked =
     asked?.calls.filter((each) => calls.some((call) => call.id === each.id && call.digest === each.digest)) ?? [];
   const deciding: Deciding = {
     ...dock,
+    ...size,
     asked: asked === null || stillAsked.length === 0 ? null : { ...asked, calls: stillAsked },
     ask(next) {
       setAsked(next);
@@ -65,10 +76,16 @@ function DockOf({ id }: { id: string }) {
     },
     isOpen: (call) => !closed.has(call),
     toggle,
-    markRead: (call) => setRead((old) => new Set([...old, call.digest])),
+    unreadOf: (of) => of.filter((call) => !read.has(call.digest)),
     whyUnread(of) {
-      const n = of.filter((call) => !read.has(call.digest)).length;
+      const { length: n } = deciding.unreadOf(of);
       return n === 0 ? null : t("readFirst", { n });
+    },
+    showUnread(of) {
+      const [first] = deciding.unreadOf(of);
+      if (first === undefined) return;
+      if (closed.has(first.id)) toggle(first.id);
+      ambient.later(0, () => showUnread([first.digest])); // a row that was closed is drawn by then
     },
     isTicked: (call) => ticked.has(call),
     tick,
@@ -77,7 +94,7 @@ function DockOf({ id }: { id: string }) {
 
   const onDecision = (decision: Decision, call: CallShape) => {
     if (decision === "look") return focusCard(call.id);
-    if (decision === "leave") return focusBox();
+    if (decision === "leave") return size.isLarge ? size.shrink() : focusBox();
     if (dock.off !== null) return announce(dock.off, true);
     const each = (verdict: "approve" | "reject", of: readonly CallShape[]) =>
       dock.decide(of.map(({ id: name, digest }) => ({ id: name, verdict, digest })));
@@ -87,7 +104,7 @@ function DockOf({ id }: { id: string }) {
     const isApproving = isAboutAll || decision === "approve" || decision === "always";
     if (isApproving && unread !== null) {
       announce(unread, true);
-      focusUnread(element.current);
+      deciding.showUnread(isAboutAll ? chosen : [call]);
     } else if (decision === "approve" || decision === "reject") each(decision, [call]);
     else if (decision === "rejectAll") each("reject", chosen);
     else if (isAboutAll && (calls.length > 1 || !isDangerous(call))) each("approve", chosen);
@@ -112,6 +129,34 @@ function DockOf({ id }: { id: string }) {
   );
 }
 
+/** What a large card takes the room of. Who goes there with the focus sees it again. */
+const BENEATH_LARGE = ".app-foot, .transcript";
+
+function useSize(dock: RefObject<HTMLElement | null>): Pick<Deciding, "isLarge" | "enlarge" | "shrink"> {
+  const { ambient } = usePage();
+  const [isLarge, setLarge] = useState(false);
+  useEffect(() => {
+    if (!isLarge) return;
+    const onFocus = ({ target }: FocusEvent) => {
+      const isInDock = target instanceof Element && dock.current?.contains(target) === true;
+      if (target instanceof Element && !isInDock && target.closest(BENEATH_LARGE) !== null) setLarge(false);
+    };
+    window.addEventListener("focusin", onFocus);
+    return () => window.removeEventListener("focusin", onFocus);
+  }, [isLarge, dock]);
+  return {
+    isLarge,
+    enlarge() {
+      setLarge(true);
+      ambient.later(0, () => dock.current?.querySelector<HTMLElement>("[data-scrolls]")?.focus());
+    },
+    shrink() {
+      setLarge(false);
+      focusCard(null);
+    },
+  };
+}
+
 function useToggled(): [ReadonlySet<string>, (name: string) => void] {
   const [names, setNames] = useState<ReadonlySet<string>>(new Set());
   return [
@@ -133,9 +178,17 @@ function Answered({ answered, workspace }: DockState) {
     <p key={call.id} className="dock-answered">
       <Icon name="check" />
       <span className="dock-essence">
-        {t("answered")}: <strong>{titleOf(call, language)}</strong> <code>{essenceOf(call, workspace)}</code>
+        {t("answered")}:{" "}
+        <strong>
+          <ForeignText text={titleOf(call, language)} />
+        </strong>{" "}
+        <Essence call={call} workspace={workspace} />
       </span>
-      {call.status !== "pending" && <span className="soft">{decisionWords(call, language)}</span>}
+      {call.status !== "pending" && (
+        <span className="soft">
+          <ForeignText text={decisionWords(call, language)} />
+        </span>
+      )}
     </p>
   ));
 }

@@ -1,15 +1,20 @@
 /** Approves with other arguments. What is plainly wrong is said at once; the server has the last word, said here too. */
-import { useId, useState } from "react";
+import { useEffect, useId, useState } from "react";
 import type { CallShape } from "../../api/schema";
 import { ServerError } from "../../api/types";
 import { useAsked, useDoing, usePage } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
+import { ForeignText } from "../../ui/ForeignText";
 import { ProblemNote } from "../../ui/ProblemNote";
-import { visibleText } from "../../ui/names";
+import { exactName } from "../../ui/names";
 import type { Deciding } from "./Dock";
 import { type Checked, checkArguments } from "./edits";
+import { CallView } from "./CallView";
+import { SCROLLS } from "./pageKeys";
 import { PanelFrame } from "./Panel";
+import { ReadTracker, forgetRead, showUnread, useReadDigests } from "./readProgress";
+import { TextValue } from "./TextValue";
 import { isDecidedAlready } from "./waiting";
 import { WORDS } from "./words";
 
@@ -18,11 +23,15 @@ export function EditPanel({ dock, call }: { dock: Deciding; call: CallShape }) {
   const { api } = usePage();
   const doing = useDoing();
   const id = useId();
-  const [text, setText] = useState(() => JSON.stringify(call.arguments, null, 2));
+  const [{ text, digest }, setText] = useState(() => versionOf(JSON.stringify(call.arguments, null, 2)));
   const schema =
     useAsked("GET /api/tools", {}).value?.items.find((tool) => tool.name === call.tool)?.parameters ?? null;
   const checked = checkArguments(text, call.arguments, schema);
-  const whyNot = dock.off ?? dock.whyUnread([call]) ?? (checked.is === "good" ? null : wordsOf(checked, t));
+  const isRead = useReadDigests().has(digest);
+  useEffect(() => () => forgetRead(digest), [digest]);
+  const isWrong = checked.is !== "good" && checked.is !== "unchanged";
+  const problem = checked.is === "good" ? null : wordsOf(checked, t);
+  const whyNot = dock.off ?? problem ?? (isRead ? null : t("readEdit"));
   const send = async () => {
     if (whyNot !== null || checked.is !== "good") return;
     const decision = { id: call.id, digest: call.digest, verdict: "approve", arguments: checked.value } as const;
@@ -47,21 +56,32 @@ export function EditPanel({ dock, call }: { dock: Deciding; call: CallShape }) {
         autoFocus
         spellCheck={false}
         value={text}
-        aria-invalid={checked.is !== "good" && checked.is !== "unchanged"}
+        aria-invalid={isWrong}
         aria-describedby={`${id}-problem`}
         onChange={(event) => {
-          setText(event.target.value);
+          setText(versionOf(event.target.value));
           doing.forget();
         }}
       />
-      <p className={checked.is === "unchanged" ? "soft small" : "editor-problem small"} id={`${id}-problem`}>
-        {checked.is === "good" ? "" : wordsOf(checked, t)}
+      <p className={isWrong ? "editor-problem small" : "soft small"} id={`${id}-problem`}>
+        <ForeignText text={checked.is === "good" ? t("editUnchecked") : wordsOf(checked, t)} />
       </p>
+      <section className="edit-preview" role="region" tabIndex={0} aria-label={t("editPreview")} {...SCROLLS}>
+        <p className="soft small">{t("editPreview")}</p>
+        <ReadTracker key={digest} digest={digest}>
+          {checked.is === "good" || checked.is === "unchanged" ? (
+            <CallView call={withArguments(call, JSON.parse(text))} workspace={dock.workspace} isPast />
+          ) : (
+            <TextValue text={text} label={t("editPreview")} />
+          )}
+        </ReadTracker>
+      </section>
       <ProblemNote problem={doing.problem} />
       <div className="panel-foot">
         <Button kind="quiet" onClick={() => dock.ask(null)}>
           {t("back")}
         </Button>
+        {problem === null && !isRead && <UnreadEdit digest={digest} />}
         <Button type="submit" aria-busy={doing.isBusy} whyNot={whyNot}>
           {doing.isBusy ? t("approving") : t("editSend")}
         </Button>
@@ -70,15 +90,37 @@ export function EditPanel({ dock, call }: { dock: Deciding; call: CallShape }) {
   );
 }
 
+let versions = 0;
+
+/** A text as somebody has it before them, with a name by which it is noted as read. */
+function versionOf(text: string): { readonly text: string; readonly digest: string } {
+  versions += 1;
+  return { text, digest: `edit ${versions}` };
+}
+
+/** The call with other arguments. What the server said of the old ones says nothing of these. */
+function withArguments(call: CallShape, given: CallShape["arguments"]): CallShape {
+  return { ...call, arguments: given, preview: null, touches: null, dangerous: [] };
+}
+
+function UnreadEdit({ digest }: { digest: string }) {
+  const t = useWords(WORDS);
+  return (
+    <Button kind={["quiet", "small"]} onClick={() => showUnread([digest])}>
+      {t("showUnread")}
+    </Button>
+  );
+}
+
 function wordsOf(checked: Exclude<Checked, { is: "good" }>, t: ReturnType<typeof useWords<typeof WORDS>>): string {
   switch (checked.is) {
     case "not_json":
-      return t("not_json", { detail: visibleText(checked.detail) });
+      return t("not_json", { detail: checked.detail });
     case "missing":
     case "unknown":
-      return t(checked.is, { name: visibleText(checked.name) });
+      return t(checked.is, { name: exactName(checked.name) });
     case "type":
-      return t("type", { name: visibleText(checked.name), wanted: checked.wanted });
+      return t("type", { name: exactName(checked.name), wanted: checked.wanted });
     case "unchanged":
     case "not_object":
       return t(checked.is);

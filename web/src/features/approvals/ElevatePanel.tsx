@@ -7,6 +7,7 @@ import { Button } from "../../ui/Button";
 import { ProblemNote } from "../../ui/ProblemNote";
 import type { Deciding } from "./Dock";
 import { PanelFrame } from "./Panel";
+import { UnreadHint } from "./UnreadHint";
 import { WORDS } from "./words";
 
 const CALLS_AT_MOST = 100;
@@ -19,10 +20,13 @@ export function ElevatePanel({ dock }: { dock: Deciding }) {
   const [end, setEnd] = useState<"calls" | "turn" | "minutes">("calls");
   const [calls, setCalls] = useState(3);
   const [minutes, setMinutes] = useState(10);
-  const body: ElevationBody = end === "calls" ? { calls } : end === "minutes" ? { minutes } : { turn: true };
   const waiting = dock.waiting.map(({ call }) => call); // all of them may start at once
-  const unread = dock.whyUnread(waiting);
-  const whyNot = dock.off ?? unread;
+  const shown = waiting.map(({ digest }) => digest);
+  const body: ElevationBody = {
+    shown,
+    ...(end === "calls" ? { calls } : end === "minutes" ? { minutes } : { turn: true }),
+  };
+  const whyNot = dock.off ?? dock.whyUnread(waiting);
   const send = async () => {
     if (whyNot !== null) return;
     dock.claim(waiting);
@@ -72,7 +76,7 @@ export function ElevatePanel({ dock }: { dock: Deciding }) {
         <Button kind="quiet" onClick={() => dock.ask(null)}>
           {t("back")}
         </Button>
-        {unread !== null && <span className="soft small">{unread}</span>}
+        <UnreadHint dock={dock} calls={waiting} />
         <Button type="submit" whyNot={whyNot}>
           {t("elevateGo")}
         </Button>

@@ -5,14 +5,23 @@ import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
 import type { Deciding } from "./Dock";
 import { GroupRow } from "./GroupRow";
+import { SCROLLS } from "./pageKeys";
 import { isDangerous } from "./tools";
+import { UnreadHint } from "./UnreadHint";
 import { WORDS } from "./words";
 import "./group.css";
 
 export function Rows({ dock }: { dock: Deciding }) {
   const t = useWords(WORDS);
   return (
-    <div className="card-body card-rows" role="region" tabIndex={0} aria-label={t("wholeCall")} onKeyDown={walk}>
+    <div
+      className="card-body card-rows"
+      role="region"
+      tabIndex={0}
+      aria-label={t("wholeCall")}
+      onKeyDown={walk}
+      {...SCROLLS}
+    >
       {dock.waiting.map((one) => (
         <GroupRow key={one.call.id} dock={dock} one={one} />
       ))}
@@ -58,11 +67,7 @@ export function GroupActions({ dock }: { dock: Deciding }) {
       >
         {t("tell")}
       </Button>
-      {unread !== null && (
-        <span id={reason} className="soft small">
-          {unread}
-        </span>
-      )}
+      <UnreadHint id={reason} dock={dock} calls={chosen} />
     </div>
   );
 }

@@ -3,12 +3,13 @@ import { useId } from "react";
 import { useLanguage } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
+import { ForeignText } from "../../ui/ForeignText";
 import { Icon } from "../../ui/icons";
 import { More, Submitting, decideOne } from "./Actions";
 import { CallView } from "./CallView";
 import { countWords, countsOf, parseDiff } from "./diff";
 import type { Deciding } from "./Dock";
-import { Exact } from "./Exact";
+import { Essence } from "./Essence";
 import { JumpButton } from "./JumpButton";
 import { ReadTracker } from "./readProgress";
 import { essenceOf, isDangerous, risksOf, titleOf } from "./tools";
@@ -26,7 +27,7 @@ export function GroupRow({ dock, one: { call, sent } }: { dock: Deciding; one: W
   const counts = diff === null ? null : countsOf(diff);
   return (
     <div className="row" role="group" aria-labelledby={id} tabIndex={-1} data-call={call.id} aria-busy={sent !== null}>
-      <div className="row-head">
+      <div className="row-head" data-covers="">
         <label className="tick">
           <input
             type="checkbox"
@@ -47,11 +48,13 @@ export function GroupRow({ dock, one: { call, sent } }: { dock: Deciding; one: W
             <Icon name="chevron" size={16} />
           </span>
           <span className="row-title" id={id}>
-            {title}
+            <ForeignText text={title} />
           </span>
-          <code className={call.tool === "execute" ? "row-essence is-command" : "row-essence"}>
-            <Exact text={essence} />
-          </code>
+          <Essence
+            call={call}
+            workspace={dock.workspace}
+            extraClass={call.tool === "execute" ? "row-essence is-command" : "row-essence"}
+          />
           {counts !== null && <span className="row-counts">{countWords(counts)}</span>}
         </button>
         {sent !== null ? (
@@ -79,7 +82,7 @@ export function GroupRow({ dock, one: { call, sent } }: { dock: Deciding; one: W
       )}
       {isOpen && (
         <div className="row-body">
-          <ReadTracker key={call.digest} onRead={() => dock.markRead(call)}>
+          <ReadTracker key={call.digest} digest={call.digest}>
             <CallView call={call} workspace={dock.workspace} />
           </ReadTracker>
           {sent === null && (

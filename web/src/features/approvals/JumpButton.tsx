@@ -2,6 +2,7 @@
 import type { CallShape } from "../../api/schema";
 import { useWords } from "../../i18n/words";
 import { IconButton } from "../../ui/Button";
+import { ForeignText } from "../../ui/ForeignText";
 import { visibleName } from "../../ui/names";
 import { jumpToCall } from "./jump";
 import { WORDS } from "./words";
@@ -10,7 +11,9 @@ export function JumpButton({ call }: { call: CallShape }) {
   const t = useWords(WORDS);
   return (
     <>
-      <code className="tool-id">{visibleName(call.tool)}</code>
+      <code className="tool-id">
+        <ForeignText text={visibleName(call.tool)} />
+      </code>
       <IconButton
         kind={["quiet", "small"]}
         icon="down"

@@ -1,7 +1,8 @@
-/** Many lines in a box that scrolls. Of very many, only those that are seen are drawn. */
+/** Many lines. Of very many, only those that are seen are drawn. */
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useRef } from "react";
-import { EndOfText } from "./readProgress";
+import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from "react";
+import { scrollerOf } from "./onScreen";
+import { useMustBeRead, useReadBox } from "./readProgress";
 import { WINDOWED } from "./texts";
 
 interface Given {
@@ -9,47 +10,78 @@ interface Given {
   label: string;
   extraClass?: string;
   drawLine(index: number): ReactNode;
+  /** The number of the line that a row belongs to, where one line may have several rows. */
+  lineOf?: (row: number) => number;
 }
 
-const LINE_HEIGHT = 20;
+const LINE_HEIGHT_PX = 18;
+const itself = (row: number) => row;
 
-export function Lines({ count, label, extraClass = "", drawLine }: Given) {
-  if (count > WINDOWED)
-    return <WindowedLines count={count} label={label} extraClass={extraClass} drawLine={drawLine} />;
+/** What must be read scrolls with all that stands around it, like one long text; else the lines scroll by themselves. */
+export function Lines(given: Given) {
+  return given.count > WINDOWED ? <WindowedLines {...given} /> : <AllLines {...given} />;
+}
+
+function useClasses(extra: string): string {
+  return `lines ${useMustBeRead() ? "" : "is-box"} ${extra}`;
+}
+
+function AllLines({ count, label, extraClass = "", drawLine, lineOf = itself }: Given) {
+  const box = useRef<HTMLDivElement>(null);
+  useReadBox(box, count, lineOf);
   return (
-    <div className={`lines ${extraClass}`} role="region" aria-label={label} tabIndex={0}>
+    <div className={useClasses(extraClass)} ref={box} role="region" aria-label={label} tabIndex={0}>
       {Array.from({ length: count }, (_, index) => (
-        <div key={index}>{drawLine(index)}</div>
+        <div key={index} data-index={index}>
+          {drawLine(index)}
+        </div>
       ))}
-      <EndOfText />
     </div>
   );
 }
 
-function WindowedLines({ count, label, extraClass, drawLine }: Given) {
-  const scroller = useRef<HTMLDivElement>(null);
+function WindowedLines({ count, label, extraClass = "", drawLine, lineOf = itself }: Given) {
+  const box = useRef<HTMLDivElement>(null);
+  const all = useRef<HTMLDivElement>(null);
+  const hasOwnScroller = !useMustBeRead();
+  const getScrollElement = () => (hasOwnScroller ? box.current : scrollerOf(box.current));
+  const scrollMargin = useMargin(all, getScrollElement);
   const list = useVirtualizer({
     count,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => LINE_HEIGHT,
+    getScrollElement,
+    scrollMargin,
+    estimateSize: () => LINE_HEIGHT_PX,
     overscan: 20,
   });
+  useReadBox(box, count, lineOf, (row) => list.scrollToIndex(row, { align: "start" }));
   return (
-    <div className={`lines is-windowed ${extraClass}`} ref={scroller} role="region" aria-label={label} tabIndex={0}>
-      <div className="lines-all" style={{ height: list.getTotalSize() }}>
+    <div className={`${useClasses(extraClass)} is-windowed`} ref={box} role="region" aria-label={label} tabIndex={0}>
+      <div className="lines-all" ref={all} style={{ height: list.getTotalSize() }}>
         {list.getVirtualItems().map((item) => (
           <div
             key={item.key}
             ref={list.measureElement}
             data-index={item.index}
             className="lines-one"
-            style={{ transform: `translateY(${item.start}px)` }}
+            style={{ transform: `translateY(${item.start - scrollMargin}px)` }}
           >
             {drawLine(item.index)}
           </div>
         ))}
-        <EndOfText />
       </div>
     </div>
   );
+}
+
+/** How far from the beginning of what scrolls an element stands. It is measured anew whenever that scrolls. */
+function useMargin(element: RefObject<HTMLElement | null>, getScrollElement: () => HTMLElement | null): number {
+  const [margin, setMargin] = useState(0);
+  useLayoutEffect(() => {
+    const scroller = getScrollElement();
+    if (scroller === null || element.current === null) return;
+    const inWindow = element.current.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
+    const present = inWindow - scroller.clientTop + scroller.scrollTop;
+    if (Math.abs(present - margin) > 1) setMargin(present);
+  });
+  return margin;
 }

@@ -3,12 +3,14 @@ import type { ReactNode } from "react";
 import type { CallShape } from "../../api/schema";
 import { useLanguage } from "../../app/page";
 import { isComposing } from "../../app/shortcuts";
+import { ForeignText } from "../../ui/ForeignText";
 import { AlwaysPanel } from "./AlwaysPanel";
 import type { Deciding } from "./Dock";
 import { EditPanel } from "./EditPanel";
+import { Essence } from "./Essence";
 import { ElevatePanel } from "./ElevatePanel";
 import { ReasonPanel } from "./ReasonPanel";
-import { essenceOf, titleOf } from "./tools";
+import { titleOf } from "./tools";
 import "./panel.css";
 
 /** Which of them is open, and for which calls. */
@@ -26,7 +28,10 @@ export function Panel({ dock, asked }: { dock: Deciding; asked: Asked }) {
     <>
       {isOneOfSeveral && asked.kind !== "elevate" && (
         <p className="panel-what">
-          <strong>{titleOf(call, language)}</strong> <code>{essenceOf(call, dock.workspace)}</code>
+          <strong>
+            <ForeignText text={titleOf(call, language)} />
+          </strong>{" "}
+          <Essence call={call} workspace={dock.workspace} />
         </p>
       )}
       <PanelOf dock={dock} asked={asked} call={call} />

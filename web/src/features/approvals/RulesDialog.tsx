@@ -7,6 +7,7 @@ import { isConnected } from "../../store/selectors";
 import { announce } from "../../ui/Announcer";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
+import { ForeignText } from "../../ui/ForeignText";
 import { Icon, type IconName } from "../../ui/icons";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { effectWords, originWords, scopeWords, termWords } from "./rules";
@@ -85,10 +86,14 @@ function RuleLine({ rule, context, onRevoked }: { rule: Rule; context: string | 
       </span>
       <div className="rule-words">
         <p>
-          <strong>{effectWords(rule.effect, language)}</strong> {scopeWords(rule, language)}
+          <strong>{effectWords(rule.effect, language)}</strong> <ForeignText text={scopeWords(rule, language)} />
         </p>
-        <p className="soft small">{termWords(rule, language, context)}</p>
-        <p className="soft small">{originWords(rule, language, now)}</p>
+        <p className="soft small">
+          <ForeignText text={termWords(rule, language, context)} />
+        </p>
+        <p className="soft small">
+          <ForeignText text={originWords(rule, language, now)} />
+        </p>
         <ProblemNote problem={doing.problem} />
       </div>
       {isInFile ? (

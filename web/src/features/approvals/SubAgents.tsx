@@ -3,7 +3,8 @@ import type { CallShape } from "../../api/schema";
 import { useAsked, usePage } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
-import { visibleName } from "../../ui/names";
+import { ForeignText } from "../../ui/ForeignText";
+import { visibleLine } from "../../ui/names";
 import { sentBy } from "./subagents";
 import { WORDS } from "./words";
 
@@ -26,7 +27,7 @@ export function SubAgents({ call, context }: { call: CallShape; context: string 
           onClick={() => act({ kind: "activate", id: child.context_id })}
         >
           {t("untitled")}
-          {child.title != null && child.title !== "" && `: ${visibleName(child.title)}`}
+          {child.title != null && child.title !== "" && <ForeignText text={`: ${visibleLine(child.title)}`} />}
         </Button>
       ))}
     </div>

@@ -3,7 +3,7 @@ import { useMemo, useState } from "react";
 import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
 import { CopyAll } from "./CopyAll";
-import { Exact } from "./Exact";
+import { ForeignText } from "../../ui/ForeignText";
 import { Lines } from "./Lines";
 import { useMustBeRead } from "./readProgress";
 import { piecesOf, previewOf, sizeOf } from "./texts";
@@ -30,7 +30,7 @@ export function TextValue({ text, label, isCommand = false }: Given) {
         <WholeText text={text} label={label} />
       ) : (
         <pre className="text-head">
-          <Exact text={preview.head} />
+          <ForeignText text={preview.head} />
         </pre>
       )}
       <div className="text-foot">
@@ -46,19 +46,21 @@ export function TextValue({ text, label, isCommand = false }: Given) {
   );
 }
 
-function WholeText({ text, label }: { text: string; label: string }) {
+/** All of a text, each of its lines behind its number: no line of it can pass for one of the page's own. */
+export function WholeText({ text, label }: { text: string; label: string }) {
   const pieces = useMemo(() => piecesOf(text), [text]);
   return (
     <Lines
       count={pieces.length}
       label={label}
+      lineOf={(row) => pieces[row]?.line ?? 0}
       drawLine={(index) => (
         <div className="line">
           <span className="line-number" aria-hidden="true">
-            {pieces[index]?.line}
+            {pieces[index]?.beginsLine === true && pieces[index].line}
           </span>
           <span className="line-text">
-            <Exact text={pieces[index]?.text ?? ""} />
+            <ForeignText text={pieces[index]?.text ?? ""} />
           </span>
         </div>
       )}

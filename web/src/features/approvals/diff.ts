@@ -9,7 +9,7 @@ export interface DiffLine {
 
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 /** A long diff keeps its head and its tail. */
-const GAP = /^\[… \d+ characters are not shown …\]$/;
+const GAP = /^\[… [\d,]+ characters are not shown …\]$/;
 
 /** Stands before the diff of a file that is not in UTF-8. */
 const ENCODING = /^encoding: [-\w]+\n/;

@@ -8,6 +8,10 @@ export function isField(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest(FIELDS) !== null;
 }
 
+export function isControl(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest(CONTROLS) !== null;
+}
+
 export function boxForMessages(): HTMLTextAreaElement | null {
   return document.querySelector<HTMLTextAreaElement>(".composer textarea");
 }
@@ -17,7 +21,7 @@ export function placeOf(target: EventTarget | null, dock: HTMLElement | null): P
   if (!(target instanceof Element) || target === document.body || target === document.documentElement) return "body";
   if (target.closest("[role='menu'], [data-panel]") !== null) return "elsewhere";
   if (dock?.contains(target) === true) {
-    if (target.closest(CONTROLS) !== null) return "control";
+    if (isControl(target)) return "control";
     return target.closest(FIELDS) === null ? "card" : "elsewhere";
   }
   return target === boxForMessages() && isEmpty(target) ? "composer" : "elsewhere";

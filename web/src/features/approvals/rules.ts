@@ -2,7 +2,7 @@
 import type { Rule, RuleOffer } from "../../api/schema";
 import type { Language } from "../../i18n/say";
 import { sayWord } from "../../i18n/words";
-import { visibleName, visibleText } from "../../ui/names";
+import { exactName, visibleName } from "../../ui/names";
 import { ago, timeOf } from "../../ui/times";
 import { titleOf } from "./tools";
 
@@ -21,8 +21,8 @@ const WHAT = {
   reaching: ["{tool}, where it reaches into {folder}", "{tool}，且涉及 {folder}"],
 } as const;
 const TERMS = {
-  here: ["in this conversation and its sub-agents", "在此对话及其子代理中"],
-  there: ["in one conversation and its sub-agents", "在某个对话及其子代理中"],
+  here: ["in this conversation and its sub-agents", "在此对话及其子智能体中"],
+  there: ["in one conversation and its sub-agents", "在某个对话及其子智能体中"],
   good: ["for good", "长期有效"],
   until: ["until {time}", "直到 {time}"],
   workspace: ["in the workspace {workspace}", "在工作区 {workspace} 中"],
@@ -54,7 +54,7 @@ export function scopeWords(rule: Pick<Rule, "effect" | "scope">, language: Langu
     parts.push(sayWord(isAllowing ? WHAT.words : WHAT.anyWords, language, { ...named, words }));
   }
   if (scope.folder != null) {
-    const folder = `${visibleText(scope.folder).replace(/\/+$/, "")}/`;
+    const folder = `${exactName(scope.folder).replace(/\/+$/, "")}/`;
     parts.push(sayWord(isAllowing ? WHAT.folder : WHAT.reaching, language, { ...named, folder }));
   }
   if (parts.length === 0) parts.push(tool === "*" ? named.tool : sayWord(WHAT.tool, language, named));
@@ -72,24 +72,24 @@ const RUNGS = {
 export function rungWords({ scope }: Pick<Rule, "scope">, language: Language): string {
   if (scope.fingerprint != null) return sayWord(RUNGS.exact, language);
   if ((scope.words ?? []).length > 0) return sayWord(RUNGS.words, language, { words: leadingWords(scope) });
-  if (scope.folder != null) return sayWord(RUNGS.folder, language, { folder: `${visibleText(scope.folder)}/` });
+  if (scope.folder != null) return sayWord(RUNGS.folder, language, { folder: `${exactName(scope.folder)}/` });
   return sayWord(RUNGS.tool, language);
 }
 
 function leadingWords({ words }: Rule["scope"]): string {
-  return (words ?? []).map((word) => visibleText(quoted(word))).join(" ");
+  return (words ?? []).map((word) => exactName(quoted(word))).join(" ");
 }
 
 /** What the tool does, and the name that the rule holds to. */
 function toolWords(tool: string, language: Language): string {
   const title = titleOf({ tool, display_name: "" }, language);
-  const name = visibleText(tool); // never shortened: the rule holds to all of it
+  const name = exactName(tool); // never shortened: the rule holds to all of it
   return title === name ? name : language === "zh" ? `${title}（${name}）` : `${title} (${name})`;
 }
 
 /** The server keeps the beginning of long arguments. */
 function cut(text: string): string {
-  return visibleText(text) + (text.length >= 200 ? "…" : "");
+  return exactName(text) + (text.length >= 200 ? "…" : "");
 }
 
 /** A word with blanks or signs in it is one word all the same. */
@@ -109,7 +109,7 @@ export function termWords(rule: Pick<Rule, "lifetime" | "scope">, language: Lang
     parts.push(
       workspace == null
         ? sayWord(TERMS.everywhere, language)
-        : sayWord(TERMS.workspace, language, { workspace: visibleText(workspace) }),
+        : sayWord(TERMS.workspace, language, { workspace: exactName(workspace) }),
     );
   }
   return parts.join(language === "zh" ? "，" : ", ");
@@ -131,7 +131,7 @@ export function effectWords(effect: Rule["effect"], language: Language): string 
 
 export function originWords({ id, origin }: Pick<Rule, "id" | "origin">, language: Language, now: number): string {
   if (origin.by === "runtime" && id.startsWith("damaged-")) return sayWord(ORIGINS.standIn, language);
-  if (origin.file != null) return sayWord(ORIGINS.file, language, { file: visibleText(origin.file) });
+  if (origin.file != null) return sayWord(ORIGINS.file, language, { file: exactName(origin.file) });
   const by = visibleName(origin.by);
   if (origin.at == null || origin.at === "") return sayWord(ORIGINS.plain, language, { by });
   return sayWord(origin.call == null ? ORIGINS.hand : ORIGINS.call, language, {

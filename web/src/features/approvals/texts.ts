@@ -48,8 +48,9 @@ export function linesIn(text: string): number {
 
 export interface Piece {
   readonly text: string;
-  /** The number of its line; null for a piece that goes on with one. */
-  readonly line: number | null;
+  /** The number of its line. */
+  readonly line: number;
+  readonly beginsLine: boolean;
 }
 
 /** The lines of a text; one that is too long for a screen in several pieces. */
@@ -60,7 +61,7 @@ export function piecesOf(text: string): readonly Piece[] {
     const pieces: Piece[] = [];
     for (let start = 0; start === 0 || start < line.length;) {
       const end = start + cutAt(line.slice(start, start + LONGEST_PIECE + 1), LONGEST_PIECE);
-      pieces.push({ text: line.slice(start, end), line: start === 0 ? index + 1 : null });
+      pieces.push({ text: line.slice(start, end), line: index + 1, beginsLine: start === 0 });
       start = Math.max(end, start + 1);
     }
     return pieces;

@@ -2,7 +2,7 @@
 import type { CallShape } from "../../api/schema";
 import type { Language } from "../../i18n/say";
 import { type Words, sayWord } from "../../i18n/words";
-import { toolName, visibleText } from "../../ui/names";
+import { exactText, toolName } from "../../ui/names";
 import { parseDiff } from "./diff";
 
 const TITLES: Words = {
@@ -15,7 +15,7 @@ const TITLES: Words = {
   glob: ["Find files", "查找文件"],
   grep: ["Search in files", "搜索文件内容"],
   undo: ["Undo the last change", "撤销上次更改"],
-  delegate: ["Send a sub-agent", "派出子代理"],
+  delegate: ["Send a sub-agent", "派出子智能体"],
   ask_user: ["Ask you", "向你提问"],
 };
 
@@ -44,7 +44,7 @@ export function essenceOf(call: Pick<CallShape, "arguments">, workspace: string 
 
 /** On one line, with long blanks made short: here it only says which call is meant. */
 function oneLine(text: string): string {
-  const line = visibleText(text.slice(0, 4 * AT_MOST))
+  const line = exactText(text.slice(0, 4 * AT_MOST))
     .replace(/\s+/g, " ")
     .trim();
   const letters = [...line];
@@ -74,8 +74,8 @@ export type Heart =
   | { readonly kind: "text"; readonly text: string }
   | null;
 
-export function heartOf(call: Pick<CallShape, "arguments" | "preview" | "tool">): Heart {
-  const { preview } = call;
+export function heartOf(call: Pick<CallShape, "arguments" | "dangerous" | "preview" | "tool">): Heart {
+  const preview = (call.dangerous ?? []).includes("long numbers") ? call.preview : withoutArguments(call);
   if (preview == null) return null;
   const named = Object.entries(argumentsOf(call)).find(([, value]) => value === preview);
   if (named !== undefined && preview !== "") return { kind: "argument", name: named[0], text: preview };
@@ -83,9 +83,28 @@ export function heartOf(call: Pick<CallShape, "arguments" | "preview" | "tool">)
   return { kind: "text", text: preview };
 }
 
+/**
+ * What is shown of a call beside its arguments. Servers of tools show the arguments as JSON, perhaps behind something
+ * else: they stand below, argument by argument. (Long numbers are exact only in the server's own text.)
+ */
+function withoutArguments({ arguments: given, preview }: Pick<CallShape, "arguments" | "preview">): string | null {
+  if (preview == null) return null;
+  const start = preview.startsWith("{") ? 0 : preview.lastIndexOf("\n\n{") + 2;
+  if (start === 1 || !isJsonOf(preview.slice(start), given)) return preview;
+  return start === 0 ? null : preview.slice(0, start - 2);
+}
+
+function isJsonOf(text: string, value: unknown): boolean {
+  try {
+    return JSON.stringify(JSON.parse(text)) === JSON.stringify(value);
+  } catch {
+    return false;
+  }
+}
+
 const RISKS: Words = {
   delete: ["It deletes something.", "它会删除内容。"],
-  overwrite: ["It replaces something that is there.", "它会覆盖已有内容。"],
+  overwrite: ["May replace files that are there.", "可能会覆盖已有文件。"],
   network: ["It goes to the network.", "它会访问网络。"],
   privilege: ["It asks for more rights than you gave it.", "它要求更高的权限。"],
   "not shown whole": [
@@ -112,7 +131,7 @@ const OWN_RISK = ["Marked by its tool: {mark}.", "工具标记：{mark}。"] as 
 export function risksOf(call: Pick<CallShape, "dangerous">, language: Language): readonly string[] {
   return (call.dangerous ?? []).map((mark) => {
     const words = Object.hasOwn(RISKS, mark) ? RISKS[mark] : undefined;
-    return words === undefined ? sayWord(OWN_RISK, language, { mark: visibleText(mark) }) : sayWord(words, language);
+    return words === undefined ? sayWord(OWN_RISK, language, { mark }) : sayWord(words, language);
   });
 }
 

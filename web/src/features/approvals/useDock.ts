@@ -1,12 +1,12 @@
 /** What the dock shows and does: what waits, what was answered elsewhere, and decisions, in one request each. */
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { CallShape, OneDecision, Problem } from "../../api/schema";
-import { GRACE } from "../../app/focusPolicy";
 import { useLanguage, usePage, useSlice } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import { isConnected } from "../../store/selectors";
 import { announce } from "../../ui/Announcer";
 import { decisionWords } from "./outcome";
+import { useReadDigests } from "./readProgress";
 import { essenceOf, titleOf } from "./tools";
 import {
   type Refused,
@@ -17,6 +17,7 @@ import {
   restOf,
   waitingCalls,
 } from "./waiting";
+import { useSettled } from "./useSettled";
 import { WORDS } from "./words";
 
 const SHOWN_FOR = 6_000;
@@ -45,6 +46,10 @@ export function useDock(id: string): DockState {
   const isOn = useSlice(isConnected);
   const isSettled = useSettled(waiting.map(({ call, sent }) => `${call.id} ${call.digest} ${sent}`).join("\n"));
   const [refusal, setRefusal] = useState<Refused | null>(null);
+  const read = useReadDigests();
+  // A rule that is given with a decision starts, of what else waits, only what was read.
+  const shown = useRef<readonly string[]>([]);
+  shown.current = waiting.map(({ call }) => call.digest).filter((digest) => read.has(digest));
   const mine = useRef(new Set<string>());
   const claim = useCallback((calls: readonly { readonly id: string }[]) => {
     for (const call of calls) mine.current.add(call.id);
@@ -54,7 +59,7 @@ export function useDock(id: string): DockState {
     if (off !== null || decisions.length === 0) return;
     claim(decisions);
     setRefusal(null);
-    act({ kind: "decide", id, body: { decisions } });
+    act({ kind: "decide", id, body: { decisions, shown: shown.current } });
   };
 
   const { answered, report } = useAnswered(id, waiting, mine.current, workspace);
@@ -70,7 +75,7 @@ export function useDock(id: string): DockState {
       report(each.decisions.filter((one) => !rest.includes(one)).map((one) => one.id));
       if (rest.length === 0) continue;
       claim(rest);
-      act({ kind: "decide", id, body: { decisions: rest } });
+      act({ kind: "decide", id, body: { decisions: rest, shown: shown.current } });
     }
   }, [refused, store, act, id, claim, report]);
 
@@ -87,14 +92,6 @@ export function useDock(id: string): DockState {
     claim,
     report: (call) => report([call.id]),
   };
-}
-
-/** Whether what waits stands where it has stood for a while. Until then, a click may be meant for what stood there before. */
-function useSettled(what: string): boolean {
-  const { ambient } = usePage();
-  const [settled, setSettled] = useState("");
-  useEffect(() => ambient.later(GRACE, () => setSettled(what)), [ambient, what]);
-  return settled === what;
 }
 
 interface Answered {

@@ -6,8 +6,8 @@ import { say } from "../../i18n/say";
 import { useWords } from "../../i18n/words";
 import { canContinue, visible } from "../../store/selectors";
 import { Button } from "../../ui/Button";
+import { ForeignText } from "../../ui/ForeignText";
 import { Icon } from "../../ui/icons";
-import { visibleText } from "../../ui/names";
 import { timeOf } from "../../ui/times";
 import { WORDS } from "./words";
 
@@ -24,7 +24,9 @@ export function ErrorBubble({ message, context }: { message: ErrorMessage; conte
     <article className="error-bubble" aria-label={t("error")}>
       <Icon name="warning" />
       <div className="error-words">
-        <p>{visibleText(say(message.reason, language))}</p>
+        <p>
+          <ForeignText text={say(message.reason, language)} />
+        </p>
         <p className="small soft">
           <code>{message.reason.code}</code> ·{" "}
           <time dateTime={message.timestamp}>{timeOf(message.timestamp, language)}</time>

@@ -2,7 +2,8 @@
 import { memo } from "react";
 import { useWords } from "../../i18n/words";
 import { Icon } from "../../ui/icons";
-import { visibleName } from "../../ui/names";
+import { ForeignText } from "../../ui/ForeignText";
+import { visibleLine } from "../../ui/names";
 import { type Row, saidIn } from "./rows";
 import { WORDS } from "./words";
 
@@ -21,7 +22,7 @@ export const LastSaid = memo(function LastSaid({
   const index = rows.findLastIndex(({ kind }, each) => kind === "said" && each <= first);
   const row = rows[index];
   if (row === undefined || index === first) return null;
-  const text = visibleName(saidIn(row).slice(0, LONGEST));
+  const text = visibleLine(saidIn(row).slice(0, LONGEST));
   return (
     <button
       type="button"
@@ -31,7 +32,9 @@ export const LastSaid = memo(function LastSaid({
       onClick={() => onGo(row.id)}
     >
       <Icon name="send" size={14} />
-      <span>{text}</span>
+      <span>
+        <ForeignText text={text} />
+      </span>
     </button>
   );
 });

@@ -4,6 +4,7 @@ import type { Message } from "../../api/types";
 import { useLanguage } from "../../app/page";
 import { isCode, say, type Language } from "../../i18n/say";
 import { useWords, type Say } from "../../i18n/words";
+import { ForeignText } from "../../ui/ForeignText";
 import { visibleName, visibleText } from "../../ui/names";
 import { timeOf } from "../../ui/times";
 import { useModeTitle } from "../modes/useModes";
@@ -16,7 +17,7 @@ export function Mark({ message }: { message: Message }) {
   const text = contentOf(message);
   const line = (
     <>
-      {wordsOf(message, t, modeTitle, language)} ·{" "}
+      <ForeignText text={wordsOf(message, t, modeTitle, language)} /> ·{" "}
       <time dateTime={message.timestamp}>{timeOf(message.timestamp, language)}</time>
     </>
   );
@@ -50,6 +51,7 @@ function wordsOf(
       if (message.kind === "branch_merge") return t("merged", { source: named("source") });
       if (message.kind === "summary") return t("summary");
       if (message.kind === "prompt_change") return t("promptChange");
+      if (detail.about === "undo") return t("undone", { paths: undonePaths(detail).map(visibleName).join(", ") });
       return detail.about === "workspace_overview" ? t("overview") : t("injection", { label: named("label") });
     }
     case "project_structure":
@@ -65,6 +67,13 @@ function wordsOf(
     default:
       return message.type;
   }
+}
+
+/** The files that an undo has put back, and how many more there are than the message names. */
+function undonePaths({ paths, count }: Record<string, unknown>): string[] {
+  const named = Array.isArray(paths) ? paths.map(String) : [];
+  const more = Number(count ?? 0) - named.length;
+  return more > 0 ? [...named, `+${more}`] : named;
 }
 
 /** A remark of the runtime, such as that a message was sent shortened. */

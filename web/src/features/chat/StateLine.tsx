@@ -6,8 +6,8 @@ import { type Language, say, sayState } from "../../i18n/say";
 import { type Say, useWords } from "../../i18n/words";
 import { canContinue, isBusy, isConnected } from "../../store/selectors";
 import { announce } from "../../ui/Announcer";
+import { ForeignText } from "../../ui/ForeignText";
 import { Button } from "../../ui/Button";
-import { visibleText } from "../../ui/names";
 import { titleOf } from "../approvals/tools";
 import "./state-line.css";
 
@@ -43,7 +43,7 @@ export function StateLine({ id }: { id: string }) {
   const mayContinue = useSlice((all) => canContinue(all, id), [id]);
   const now = useNow(isWorking);
   const since = useSince(id, isWorking);
-  const words = state === null ? "" : visibleText(sayState(named(state, language), language));
+  const words = state === null ? "" : sayState(named(state, language), language);
   useEffect(() => {
     if (words !== "") announce(words);
   }, [words]);
@@ -56,7 +56,7 @@ export function StateLine({ id }: { id: string }) {
     <>
       {state?.type === "waiting_for_recovery" && (
         <p className="note bad state-note" role="alert">
-          {t("unsaved", { why: visibleText(say(state.reason, language)) })}
+          <ForeignText text={t("unsaved", { why: say(state.reason, language) })} />
         </p>
       )}
       <div
@@ -64,10 +64,14 @@ export function StateLine({ id }: { id: string }) {
         data-state={state?.type}
       >
         {words !== "" && <span className="state-dot" aria-hidden="true" />}
-        <span className="state-words">{isOn || words === "" ? words : t("lastKnown", { state: words })}</span>
+        <span className="state-words">
+          <ForeignText text={isOn || words === "" ? words : t("lastKnown", { state: words })} />
+        </span>
         <span className="state-detail">{shown}</span>
         {state !== null && "error_type" in state && (
-          <span className="state-detail">{visibleText(say(state.error_type, language))}</span>
+          <span className="state-detail">
+            <ForeignText text={say(state.error_type, language)} />
+          </span>
         )}
         <span className="state-buttons">
           {state?.type === "transient_error" && (

@@ -2,7 +2,7 @@
 export const WORDS = {
   transcript: ["Conversation", "对话"],
   you: ["You", "你"],
-  agent: ["Agent", "代理"],
+  agent: ["Agent", "智能体"],
   older: ["Loading earlier messages", "正在加载更早的消息"],
   toEnd: ["To the end", "回到底部"],
   newBelow: ["{n} new", "{n} 条新消息"],
@@ -33,6 +33,7 @@ export const WORDS = {
   merged: ["Merged from {source}", "已从 {source} 合并"],
   promptChange: ["The prompt was changed", "提示词已更改"],
   summary: ["The history up to here was compressed", "此前的历史已压缩"],
+  undone: ["Undone: {paths}", "已撤销：{paths}"],
   injection: ["Added for the model: {label}", "为模型添加：{label}"],
   overview: ["The model was given an overview of the folder", "已向模型提供文件夹概览"],
   resource: ["Resource {uri} of {server}", "{server} 的资源 {uri}"],

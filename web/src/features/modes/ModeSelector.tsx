@@ -1,4 +1,4 @@
-/** The mode: always in words, with what each means. A switch that would start something dangerous asks first. */
+/** The mode: always in words, with what each means. A switch that would start what is dangerous or unread asks first. */
 import { useRef, useState } from "react";
 import type { CallShape } from "../../api/schema";
 import { makeCell, useCell } from "../../app/cell";
@@ -9,8 +9,10 @@ import { useWords } from "../../i18n/words";
 import { isConnected, modeOf } from "../../store/selectors";
 import { Icon } from "../../ui/icons";
 import { Menu } from "../../ui/Menu";
-import { visibleName } from "../../ui/names";
+import { ForeignText } from "../../ui/ForeignText";
+import { visibleLine, visibleName } from "../../ui/names";
 import { notify } from "../../ui/Notices";
+import { readDigests } from "../approvals/readProgress";
 import { ModeSign } from "./ModeSign";
 import { SwitchDialog } from "./SwitchDialog";
 import { MODE_KEY, callsToConfirm, defaultMode, modeToShow, readMode, writeMode } from "./remembered";
@@ -68,22 +70,27 @@ function SelectorOf({ id }: { id: string | null }) {
   const present = modes.find((each) => each.name === mode);
   const wanted = useRef<string | null>(null);
 
-  const take = (name: string) => {
+  /** `shown`: what the switch may start, by digest. A call that has come since goes on waiting. */
+  const take = (name: string, shown: readonly string[]) => {
     wanted.current = null;
     remember(name);
-    if (id !== null) act({ kind: "mode", id, mode: name });
+    if (id !== null) act({ kind: "mode", id, mode: name, shown });
     setAsked(null);
   };
-  /** `seen`: the dangerous calls that the person has been shown and wants to start. */
-  const choose = async (name: string, seen: readonly CallShape[] = []) => {
+  /** `confirmed`: the calls that the person has been shown and wants to start. */
+  const choose = async (name: string, confirmed: readonly CallShape[] = []) => {
     wanted.current = name === mode ? null : name;
     if (name === mode) return;
-    if (id === null) return take(name);
+    if (id === null) return take(name, []);
     const given = { path: { context_id: id }, query: { mode: name } };
     const found = await api("GET /api/contexts/{context_id}/mode/preview", given).catch(() => null);
     if (wanted.current !== name) return; // another was chosen meanwhile
-    const calls = callsToConfirm(found?.items ?? [], seen);
-    if (found !== null && calls.length === 0) return take(name);
+    const calls = callsToConfirm(found?.items ?? [], readDigests.getSnapshot(), confirmed);
+    if (found !== null && calls.length === 0)
+      return take(
+        name,
+        found.items.map(({ digest }) => digest),
+      );
     wanted.current = null;
     if (found === null) notify(t("unsure"), true);
     else setAsked({ mode: name, calls });
@@ -95,12 +102,17 @@ function SelectorOf({ id }: { id: string | null }) {
   };
   useShortcut("mode.next", isOn ? next : null);
 
-  if (modes.length === 0) return <span className="mode-button is-unknown">{visibleName(mode ?? "…")}</span>;
+  if (modes.length === 0)
+    return (
+      <span className="mode-button is-unknown">
+        <ForeignText text={visibleName(mode ?? "…")} />
+      </span>
+    );
   const title = visibleName(present?.title ?? mode ?? "…");
   return (
     <>
       <Menu
-        label={t("mode", { title, meaning: visibleName(present?.meaning ?? "") })}
+        label={t("mode", { title, meaning: visibleLine(present?.meaning ?? "") })}
         title={t("hint", { keys: keysOf("mode.next") })}
         shortcut={ariaKeysOf("mode.next")}
         buttonClass="button small mode-button"
@@ -108,14 +120,14 @@ function SelectorOf({ id }: { id: string | null }) {
         button={
           <>
             {present !== undefined && <ModeSign mode={present} />}
-            {title}
+            <ForeignText text={title} />
             <Icon name="chevron" size={14} />
           </>
         }
         entries={modes.map((each, index) => ({
           key: each.name,
           label: visibleName(each.title),
-          note: visibleName(each.meaning),
+          note: visibleLine(each.meaning),
           sign: <ModeSign mode={each} />,
           isChosen: each.name === mode,
           ...(index < 9 ? { shortcut: String(index + 1) } : {}),

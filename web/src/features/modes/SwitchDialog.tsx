@@ -1,20 +1,27 @@
-/** Before a switch that would start something dangerous at once: what that is. */
-import { useState } from "react";
+/** Before a switch that would start at once what is dangerous or was not read: all of it. */
 import type { CallShape } from "../../api/schema";
 import { useActiveId, useLanguage, useSlice } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
+import { ForeignText } from "../../ui/ForeignText";
 import { visibleName } from "../../ui/names";
 import { CallView } from "../approvals/CallView";
-import { ReadTracker } from "../approvals/readProgress";
-import { titleOf } from "../approvals/tools";
+import { ReadTracker, showUnread, useReadDigests } from "../approvals/readProgress";
+import { previewOf, sizeOf } from "../approvals/texts";
+import { heartOf, titleOf } from "../approvals/tools";
+import { UnreadNote } from "../approvals/UnreadHint";
+import { useSettled } from "../approvals/useSettled";
+import { WORDS as CALLS } from "../approvals/words";
 
 const WORDS = {
   title: ["Switch to {mode}?", "切换到{mode}？"],
-  what: ["{n|This call waits|These calls wait} and would start at once:", "以下 {n} 个等待中的调用会立即开始："],
+  unread: [
+    "This starts {n} {n|call that you have not read|calls that you have not read}. Read {n|it|them} before you switch.",
+    "切换会立即启动 {n} 个你尚未看完的调用。请看完再切换。",
+  ],
+  read: ["This starts {n} {n|call|calls} at once:", "切换会立即启动以下 {n} 个调用："],
   switch: ["Switch and start", "切换并开始"],
-  readFirst: ["Scroll to the end of what would start before you switch", "切换前请先滚动查看到末尾"],
   stay: ["Stay", "保持不变"],
 } as const;
 
@@ -28,8 +35,10 @@ interface Given {
 export function SwitchDialog({ title, calls, onSwitch, onClose }: Given) {
   const t = useWords(WORDS);
   const language = useLanguage();
-  const [read, setRead] = useState<ReadonlySet<string>>(new Set());
-  const isRead = calls.every((call) => read.has(call.digest));
+  const read = useReadDigests();
+  const unread = calls.filter((call) => !read.has(call.digest)).map(({ digest }) => digest);
+  const isSettled = useSettled(calls.map(({ digest }) => digest).join("\n"));
+  const words = unread.length > 0 ? t("unread", { n: unread.length }) : t("read", { n: calls.length });
   const id = useActiveId() ?? "";
   const workspace = useSlice((state) => state.contexts[id]?.shape.value?.workspace ?? null, [id]);
   return (
@@ -39,22 +48,28 @@ export function SwitchDialog({ title, calls, onSwitch, onClose }: Given) {
       onClose={onClose}
       foot={
         <>
+          <UnreadNote unread={unread} onShow={() => showUnread(unread)} />
           <Button onClick={onClose}>{t("stay")}</Button>
-          <Button kind="danger" whyNot={isRead ? null : t("readFirst")} onClick={onSwitch}>
+          <Button kind="danger" whyNot={isSettled && unread.length === 0 ? null : words} onClick={onSwitch}>
             {t("switch")}
           </Button>
         </>
       }
     >
-      <p>{t("what", { n: calls.length })}</p>
-      {!isRead && <p className="soft small">{t("readFirst")}</p>}
+      <p>{words}</p>
       <ul className="switch-calls">
         {calls.map((call) => (
           <li key={`${call.id} ${call.digest}`}>
             <h3 className="switch-call">
-              {titleOf(call, language)} <code className="tool-id">{visibleName(call.tool)}</code>
+              <ForeignText text={titleOf(call, language)} />{" "}
+              <code className="tool-id">
+                <ForeignText text={visibleName(call.tool)} />
+              </code>{" "}
+              <span className="soft small">
+                <Size call={call} />
+              </span>
             </h3>
-            <ReadTracker onRead={() => setRead((old) => new Set([...old, call.digest]))}>
+            <ReadTracker key={call.digest} digest={call.digest}>
               <CallView call={call} workspace={workspace} />
             </ReadTracker>
           </li>
@@ -62,4 +77,10 @@ export function SwitchDialog({ title, calls, onSwitch, onClose }: Given) {
       </ul>
     </Dialog>
   );
+}
+
+function Size({ call }: { call: CallShape }) {
+  const t = useWords(CALLS);
+  const { lines, bytes } = previewOf(heartOf(call)?.text ?? JSON.stringify(call.arguments, null, 2));
+  return t("wholeSize", { n: lines, size: sizeOf(bytes) });
 }

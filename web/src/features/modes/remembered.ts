@@ -43,12 +43,18 @@ export function modeToShow(
   return context?.mode ?? remembered?.mode ?? serverDefault;
 }
 
-/** The dangerous calls that a switch would start at once. None, where the person has seen all of them and said yes. */
+/**
+ * The waiting calls that a switch would start at once, and that are dangerous or were not read on this screen (`read`, by
+ * digest). None, where the person was shown all of them (`confirmed`) and said yes.
+ */
 export function callsToConfirm(
   wouldStart: readonly CallShape[],
-  seen: readonly CallShape[] = [],
+  read: ReadonlySet<string>,
+  confirmed: readonly CallShape[] = [],
 ): readonly CallShape[] {
-  const dangerous = wouldStart.filter((call) => (call.dangerous ?? []).length > 0);
-  const isSeen = (call: CallShape) => seen.some(({ id, digest }) => id === call.id && digest === call.digest);
-  return dangerous.every(isSeen) ? [] : dangerous;
+  const asked = wouldStart.filter(
+    (call) => call.status === "pending" && (!read.has(call.digest) || (call.dangerous ?? []).length > 0),
+  );
+  const isConfirmed = (call: CallShape) => confirmed.some(({ id, digest }) => id === call.id && digest === call.digest);
+  return asked.every(isConfirmed) ? [] : asked;
 }

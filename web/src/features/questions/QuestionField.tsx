@@ -1,7 +1,7 @@
 /** One question: choices, several choices, or words; and always the person's own words. */
 import { useId } from "react";
 import { useWords } from "../../i18n/words";
-import { visibleText } from "../../ui/names";
+import { ForeignText } from "../../ui/ForeignText";
 import { type Filled, type Question, pick, pickOwn, write } from "./answers";
 import { WORDS } from "./words";
 
@@ -37,7 +37,7 @@ export function QuestionField({
       aria-labelledby={`${id}-question`}
     >
       <p id={`${id}-question`} className="question-words">
-        {visibleText(question.question)}
+        <ForeignText text={question.question} />
       </p>
       {isMultiple && hasOptions && <p className="soft small">{t("several")}</p>}
       {options.map((option, place) => (
@@ -48,7 +48,9 @@ export function QuestionField({
             checked={filled.picked.includes(place)}
             onChange={() => onChange(pick(question, filled, place))}
           />
-          <span>{visibleText(option)}</span>
+          <span>
+            <ForeignText text={option} />
+          </span>
         </label>
       ))}
       {hasOptions ? (

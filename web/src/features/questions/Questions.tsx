@@ -6,7 +6,7 @@ import { keysOf } from "../../app/shortcuts";
 import { useWords } from "../../i18n/words";
 import { questions } from "../../store/selectors";
 import { announce } from "../../ui/Announcer";
-import { visibleName } from "../../ui/names";
+import { visibleLine } from "../../ui/names";
 import { focusBox } from "../chat/editing";
 import { questionsOf } from "./answers";
 import { answers } from "./kept";
@@ -39,7 +39,7 @@ export function Questions({ id }: { id: string }) {
     if (first !== undefined)
       announce(
         list.length === 1
-          ? t("one", { question: visibleName(first.question), keys })
+          ? t("one", { question: visibleLine(first.question), keys })
           : t("many", { n: list.length, keys }),
         true,
       );

@@ -1,8 +1,8 @@
 /** The words of the questions. */
 export const WORDS = {
-  title: ["The agent asks you", "代理有问题问你"],
-  one: ["The agent asks: {question} {keys} goes there.", "代理询问：{question} 按 {keys} 前往。"],
-  many: ["The agent asks {n} questions. {keys} goes there.", "代理提出了 {n} 个问题。按 {keys} 前往。"],
+  title: ["The agent asks you", "智能体有问题问你"],
+  one: ["The agent asks: {question} {keys} goes there.", "智能体询问：{question} 按 {keys} 前往。"],
+  many: ["The agent asks {n} questions. {keys} goes there.", "智能体提出了 {n} 个问题。按 {keys} 前往。"],
   reach: ["{keys} goes here", "按 {keys} 转到这里"],
   more: ["{n} more {n|form waits|forms wait} behind this one", "后面还有 {n} 份问题"],
   several: ["Several can be chosen", "可多选"],

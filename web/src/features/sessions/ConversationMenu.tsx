@@ -7,7 +7,8 @@ import { canContinue, isBusy } from "../../store/selectors";
 import { Dialog } from "../../ui/Dialog";
 import { Icon } from "../../ui/icons";
 import { Menu, type MenuEntry } from "../../ui/Menu";
-import { visibleText } from "../../ui/names";
+import { ForeignText } from "../../ui/ForeignText";
+import { exactName } from "../../ui/names";
 import { notify } from "../../ui/Notices";
 import { sayProblem } from "../../ui/ProblemNote";
 import { RenameBox } from "./RenameBox";
@@ -61,8 +62,8 @@ export function ConversationMenu({ id }: { id: string }) {
   const undo = async () => {
     try {
       const { paths, left } = await api("POST /api/contexts/{context_id}/undo", { path: { context_id: id } });
-      const notLeft = left == null ? "" : ` ${t("left", { left: visibleText(left) })}`;
-      notify(t("undone", { paths: paths.map(visibleText).join(", ") }) + notLeft, left != null);
+      const notLeft = left == null ? "" : ` ${t("left", { left })}`;
+      notify(t("undone", { paths: paths.map(exactName).join(", ") }) + notLeft, left != null);
     } catch (error) {
       notify(sayProblem(problemOfError(error), language), true);
     }
@@ -97,11 +98,18 @@ export function ConversationMenu({ id }: { id: string }) {
         head={
           <>
             <div>
-              {[model, ...(known.persona === null ? [] : [t("persona", { name: visibleText(known.persona) })])].join(
-                " · ",
-              )}
+              <ForeignText
+                text={[
+                  model,
+                  ...(known.persona === null ? [] : [t("persona", { name: exactName(known.persona) })]),
+                ].join(" · ")}
+              />
             </div>
-            {known.workspace !== null && <code>{visibleText(known.workspace)}</code>}
+            {known.workspace !== null && (
+              <code>
+                <ForeignText text={exactName(known.workspace)} />
+              </code>
+            )}
           </>
         }
         entries={[...own.filter((entry) => entry !== false), ...entries]}

@@ -4,6 +4,7 @@ import type { ContextSummary } from "../../api/schema";
 import { useAsked, usePage } from "../../app/page";
 import type { Language } from "../../i18n/say";
 import { useWords } from "../../i18n/words";
+import { ForeignText } from "../../ui/ForeignText";
 import { Icon } from "../../ui/icons";
 import { Menu } from "../../ui/Menu";
 import { timeOf } from "../../ui/times";
@@ -15,7 +16,7 @@ import { useFreshness } from "./useConversations";
 
 const WORDS = {
   menu: ["More for “{title}”", "“{title}”的更多操作"],
-  agents: ["Sub-agents", "子代理"],
+  agents: ["Sub-agents", "子智能体"],
 } as const;
 
 interface Given {
@@ -65,7 +66,7 @@ export const ConversationRow = memo(function ConversationRow({
         >
           <Sign doing={doing} />
           <span className="sidebar-title" title={title}>
-            {title}
+            <ForeignText text={title} />
           </span>
           <span className="sidebar-note" title={timeOf(item.updated_at ?? "", language)}>
             {shortTime(item.updated_at ?? "", language, new Date(ambient.now()))}

@@ -4,7 +4,7 @@ import { keep, kept } from "../../app/looks";
 import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
 import { Choice } from "../../ui/Choice";
-import { visibleName } from "../../ui/names";
+import { visibleLine, visibleName } from "../../ui/names";
 import { useMode } from "../modes/ModeSelector";
 import { defaultMode } from "../modes/remembered";
 import { useModes } from "../modes/useModes";
@@ -41,7 +41,7 @@ export function DefaultMode({ preferred, onChange }: { preferred: string | null;
         options={modes.map((mode) => ({
           value: mode.name,
           label: visibleName(mode.title),
-          note: visibleName(mode.meaning),
+          note: visibleLine(mode.meaning),
         }))}
         onChange={choose}
       />

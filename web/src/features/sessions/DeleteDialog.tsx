@@ -4,6 +4,7 @@ import { useWords } from "../../i18n/words";
 import { activeId, nextTo } from "../../store/selectors";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
+import { ForeignText } from "../../ui/ForeignText";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { listChanged } from "./useConversations";
 
@@ -15,10 +16,13 @@ const WORDS = {
   ],
   agents: [
     "{n|The sub-agent that it sent is|The {n} sub-agents that it sent are} deleted with it.",
-    "它派出的 {n} 个子代理也会一并删除。",
+    "它派出的 {n} 个子智能体也会一并删除。",
   ],
-  manyAgents: ["More than {n} sub-agents that it sent are deleted with it.", "它派出的 {n} 个以上子代理也会一并删除。"],
-  stays: ["Files that the agent has written stay as they are.", "代理写入的文件会保持原样。"],
+  manyAgents: [
+    "More than {n} sub-agents that it sent are deleted with it.",
+    "它派出的 {n} 个以上子智能体也会一并删除。",
+  ],
+  stays: ["Files that the agent has written stay as they are.", "智能体写入的文件会保持原样。"],
   keep: ["Keep it", "保留"],
   delete: ["Delete", "删除"],
 } as const;
@@ -52,7 +56,9 @@ export function DeleteDialog({ id, title, onClose }: { id: string; title: string
       }
     >
       <div className="dialog-stack">
-        <p>{t("lost", { title })}</p>
+        <p>
+          <ForeignText text={t("lost", { title })} />
+        </p>
         {agents > 0 && <p>{t(below?.next == null ? "agents" : "manyAgents", { n: agents })}</p>}
         <p className="soft">{t("stays")}</p>
         <ProblemNote problem={doing.problem} />

@@ -4,7 +4,6 @@ import { ServerError } from "../../api/types";
 import { useDoing, useLanguage, usePage } from "../../app/page";
 import { say } from "../../i18n/say";
 import { useWords } from "../../i18n/words";
-import { visibleText } from "../../ui/names";
 import { notify } from "../../ui/Notices";
 import { ProblemNote } from "../../ui/ProblemNote";
 
@@ -26,7 +25,7 @@ export function ImportLink() {
         if (!(error instanceof ServerError) || error.problem.code !== "context_exists") throw error;
         return api("POST /api/contexts/import", { body, query: { context_id: ambient.newId() } }); // a copy beside it
       });
-      for (const reason of found.left_out ?? []) notify(visibleText(say(reason, language)));
+      for (const reason of found.left_out ?? []) notify(say(reason, language));
       act({ kind: "activate", id: found.context_id });
     });
   return (

@@ -5,7 +5,8 @@ import { useLanguage, usePage, useSlice } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import { Icon } from "../../ui/icons";
 import { Menu, type MenuEntry } from "../../ui/Menu";
-import { visibleName } from "../../ui/names";
+import { ForeignText } from "../../ui/ForeignText";
+import { visibleLine, visibleName } from "../../ui/names";
 import { notify } from "../../ui/Notices";
 import { sayProblem } from "../../ui/ProblemNote";
 import { compact } from "../window/tokens";
@@ -83,7 +84,7 @@ export function ModelMenu({ id }: { id: string | null }) {
     ...personas.map((each) => ({
       key: `persona ${each.id}`,
       label: visibleName(each.name || each.id),
-      ...(each.role === "" ? {} : { note: visibleName(each.role) }),
+      ...(each.role === "" ? {} : { note: visibleLine(each.role) }),
       isChosen: each.id === persona,
       onChoose: () => set({ persona: each.id }),
     })),
@@ -101,7 +102,9 @@ export function ModelMenu({ id }: { id: string | null }) {
       place="above"
       button={
         <>
-          <span className="model-name">{shown}</span>
+          <span className="model-name">
+            <ForeignText text={shown} />
+          </span>
           <Icon name="chevron" size={14} />
         </>
       }

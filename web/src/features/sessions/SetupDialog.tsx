@@ -6,8 +6,9 @@ import { say } from "../../i18n/say";
 import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
-import { visibleName, visibleText } from "../../ui/names";
+import { visibleName } from "../../ui/names";
 import { notify } from "../../ui/Notices";
+import { ForeignText } from "../../ui/ForeignText";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { SetupFields } from "./SetupFields";
 import { Skeleton } from "./Skeleton";
@@ -106,7 +107,11 @@ function SetupForm({ setup, onClose }: { setup: Setup; onClose(): void }) {
         <p className="soft">
           {t("now", { model: setup.is_demo ? nameOf({ name: setup.model, is_demo: true }) : visibleName(setup.model) })}
         </p>
-        {setup.reason != null && <p className="note">{visibleText(say(setup.reason, language))}</p>}
+        {setup.reason != null && (
+          <p className="note">
+            <ForeignText text={say(setup.reason, language)} />
+          </p>
+        )}
         {!isOff && (
           <SetupFields
             setup={setup}

@@ -6,8 +6,8 @@ import { say } from "../../i18n/say";
 import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
 import { Choice } from "../../ui/Choice";
+import { ForeignText } from "../../ui/ForeignText";
 import { Icon } from "../../ui/icons";
-import { visibleText } from "../../ui/names";
 import { type Wanted, addressOf, keepsKey } from "./setup";
 
 const WORDS = {
@@ -20,8 +20,8 @@ const WORDS = {
   hint: [" (…{end})", "（…{end}）"],
   noKey: ["A server on this computer often needs none.", "本机服务器通常不需要密钥。"],
   stored: [
-    "It is kept on this server in its data folder, for its own user only; no tool of the agent can reach it. It is never shown again.",
-    "密钥保存在此服务器的数据文件夹中，仅其用户可读，代理的工具无法访问。之后不会再次显示。",
+    "It is kept on this server in its data folder, for its own user only, and never shown again. No file tool can read it; a command that you approve, or that runs in agent mode, runs as that user and could.",
+    "密钥保存在此服务器的数据文件夹中，仅其用户可读，之后不会再次显示。文件工具无法读取；但你批准的命令或 agent 模式下的命令以该用户身份运行，有可能读取。",
   ],
   show: ["Show the key", "显示密钥"],
   test: ["Test", "测试"],
@@ -143,7 +143,7 @@ function Outcome({ trial }: { trial: SetupTrial | null }) {
       {trial?.ok === false && (
         <p className="note bad">
           <Icon name="warning" />
-          {trial.reason != null && visibleText(say(trial.reason, language))}
+          {trial.reason != null && <ForeignText text={say(trial.reason, language)} />}
         </p>
       )}
     </div>

@@ -3,6 +3,7 @@ import { useAsked, useSlice } from "../../app/page";
 import { keysOf } from "../../app/shortcuts";
 import { useWords } from "../../i18n/words";
 import { Button, IconButton } from "../../ui/Button";
+import { ForeignText } from "../../ui/ForeignText";
 import { visibleName } from "../../ui/names";
 import { type PageDialog, openDialog } from "./opened";
 import { useModels } from "./useModels";
@@ -37,7 +38,9 @@ export function SidebarFoot({ onOpened }: { onOpened(): void }) {
           aria-label={t("setup", { name })}
           onClick={open("setup")}
         >
-          <span className="sidebar-title">{name}</span>
+          <span className="sidebar-title">
+            <ForeignText text={name} />
+          </span>
         </Button>
       )}
       <div className="sidebar-tools">

@@ -4,6 +4,7 @@ import { isComposing } from "../../app/shortcuts";
 import { useWords } from "../../i18n/words";
 import type { TabShown } from "../../store/selectors";
 import { announce } from "../../ui/Announcer";
+import { ForeignText } from "../../ui/ForeignText";
 import { IconButton } from "../../ui/Button";
 import { Sign, doingOfTab } from "./Sign";
 import { useTitle } from "./useActions";
@@ -70,7 +71,9 @@ export function TabItem({ tab, isActive, isTarget, onGo, onClose, onMove, onDrag
         onKeyDown={onKeyDown}
       >
         <Sign doing={doingOfTab(tab)} />
-        <span className="tab-words">{title}</span>
+        <span className="tab-words">
+          <ForeignText text={title} />
+        </span>
       </button>
       <IconButton kind={["quiet", "small"]} icon="close" label={t("close", { title })} onClick={onClose} />
     </li>

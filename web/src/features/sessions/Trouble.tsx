@@ -6,8 +6,8 @@ import { useWords } from "../../i18n/words";
 import { lengthOf, nextTo, visible } from "../../store/selectors";
 import type { State } from "../../store/state";
 import { Button } from "../../ui/Button";
+import { ForeignText } from "../../ui/ForeignText";
 import { Icon } from "../../ui/icons";
-import { visibleText } from "../../ui/names";
 import { sayProblem } from "../../ui/ProblemNote";
 import { Skeleton } from "./Skeleton";
 import "./trouble.css";
@@ -88,7 +88,7 @@ export function DamageNote({ id }: { id: string }) {
     <div className="note bad damage" role="status">
       <Icon name="warning" />
       <div>
-        {t("damage")} {damage.map((reason) => visibleText(say(reason, language))).join(" ")}
+        {t("damage")} <ForeignText text={damage.map((reason) => say(reason, language)).join(" ")} />
       </div>
     </div>
   );

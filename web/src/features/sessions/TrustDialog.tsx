@@ -1,15 +1,16 @@
 /** What a folder brings of its own: whole, with what it would do, before anybody lets it count. */
-import { useState } from "react";
 import type { FolderTrust } from "../../api/schema";
 import { useAsked, useDoing, useLanguage, usePage } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
-import { visibleText } from "../../ui/names";
+import { ForeignText } from "../../ui/ForeignText";
+import { exactName } from "../../ui/names";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { timeOf } from "../../ui/times";
-import { Exact } from "../approvals/Exact";
-import { EndOfText, ReadTracker } from "../approvals/readProgress";
+import { ReadTracker, showUnread, useReadDigests } from "../approvals/readProgress";
+import { WholeText } from "../approvals/TextValue";
+import { UnreadNote } from "../approvals/UnreadHint";
 import { Skeleton } from "./Skeleton";
 import { trustChanged } from "./TrustNotice";
 import "./trust.css";
@@ -41,11 +42,11 @@ const WORDS = {
   tools: ["Settings of tools: limits, and which are switched off.", "工具设置：限制以及关闭哪些工具。"],
   servers: [
     "Starts programs on this computer with your rights, and offers their tools to the agent.",
-    "以你的权限在此计算机上启动程序，并将其工具提供给代理。",
+    "以你的权限在此计算机上启动程序，并将其工具提供给智能体。",
   ],
   persona: ["A persona: words for the model, and fewer tools.", "角色：给模型的说明，以及更少的工具。"],
   program: ["Files of the folder that these programs are started with:", "这些程序启动时使用的文件："],
-  readFirst: ["Scroll to the end of every file before you trust it", "信任前请先将每个文件滚动查看到末尾"],
+  readFirst: ["Read every file whole before you trust them.", "请看完每个文件再信任。"],
   trust: ["Trust what is shown", "信任所示内容"],
   distrust: ["Trust it no longer", "不再信任"],
   close: ["Not now", "暂不"],
@@ -63,7 +64,7 @@ export function TrustDialog({ id, onClose }: { id: string; onClose(): void }) {
   const language = useLanguage();
   const { api } = usePage();
   const doing = useDoing();
-  const [read, setRead] = useState<string | null>(null);
+  const read = useReadDigests();
   const path = { context_id: id };
   const asked = useAsked("GET /api/contexts/{context_id}/trust", { path });
   const found = asked.value;
@@ -103,7 +104,7 @@ export function TrustDialog({ id, onClose }: { id: string; onClose(): void }) {
             {isUntrusted && (
               <Button
                 disabled={doing.isBusy}
-                whyNot={read === found.digest ? null : t("readFirst")}
+                whyNot={read.has(found.digest) ? null : t("readFirst")}
                 onClick={() =>
                   void decide(() =>
                     api("PUT /api/contexts/{context_id}/trust", { path, body: { digest: found.digest } }),
@@ -126,21 +127,26 @@ export function TrustDialog({ id, onClose }: { id: string; onClose(): void }) {
               {t(status, { time: timeOf(found.trusted_at ?? "", language) })}
             </p>
             {files.length > 0 && <p className="soft small">{t("stricter")}</p>}
-            <code className="small">{visibleText(found.folder)}</code>
+            <code className="small">
+              <ForeignText text={exactName(found.folder)} />
+            </code>
           </>
         )}
-        {isUntrusted && read !== found.digest && <p className="soft small">{t("readFirst")}</p>}
-        <ReadTracker key={found?.digest ?? ""} onRead={() => setRead(found?.digest ?? null)}>
+        {isUntrusted && !read.has(found.digest) && (
+          <UnreadNote unread={[found.digest]} why={t("readFirst")} onShow={() => showUnread([found.digest])} />
+        )}
+        <ReadTracker key={found?.digest ?? ""} digest={found?.digest ?? ""} extraClass="dialog-stack">
           {files.map(([name, text]) => (
             <section key={name} className="trust-file">
               <h3>
-                <code>.pilothouse/{visibleText(name)}</code>
+                <code>
+                  <ForeignText text={`.pilothouse/${exactName(name)}`} />
+                </code>
               </h3>
               <p className={meaningOf(name) === "servers" ? "trust-danger" : "soft"}>{t(meaningOf(name))}</p>
-              <pre tabIndex={0}>
-                <Exact text={text} />
-                <EndOfText />
-              </pre>
+              <div className="text-value">
+                <WholeText text={text} label={`.pilothouse/${exactName(name)}`} />
+              </div>
             </section>
           ))}
           {programs.length > 0 && (
@@ -149,13 +155,14 @@ export function TrustDialog({ id, onClose }: { id: string; onClose(): void }) {
               <ul className="trust-programs">
                 {programs.map((name) => (
                   <li key={name}>
-                    <code>{visibleText(name)}</code>
+                    <code>
+                      <ForeignText text={exactName(name)} />
+                    </code>
                   </li>
                 ))}
               </ul>
             </section>
           )}
-          <EndOfText />
         </ReadTracker>
       </div>
     </Dialog>

@@ -3,7 +3,8 @@ import { useLanguage, usePage } from "../../app/page";
 import { keysOf } from "../../app/shortcuts";
 import { sayWord, useWords } from "../../i18n/words";
 import { Icon } from "../../ui/icons";
-import { visibleName } from "../../ui/names";
+import { ForeignText } from "../../ui/ForeignText";
+import { visibleLine, visibleName } from "../../ui/names";
 import { ago } from "../../ui/times";
 import { useMode } from "../modes/ModeSelector";
 import { ModeSign } from "../modes/ModeSign";
@@ -44,7 +45,11 @@ export function Welcome({ id }: { id: string | null }) {
       <h1>{t("title")}</h1>
       {present !== undefined && (
         <p className="soft">
-          <ModeSign mode={present} /> <strong>{visibleName(present.title)}</strong> – {visibleName(present.meaning)}
+          <ModeSign mode={present} />{" "}
+          <strong>
+            <ForeignText text={visibleName(present.title)} />
+          </strong>{" "}
+          – <ForeignText text={visibleLine(present.meaning)} />
         </p>
       )}
       {isDemo && (
@@ -97,7 +102,9 @@ function Recent({ without }: { without: string | null }) {
         {shown.map(({ context_id, title, updated_at }) => (
           <li key={context_id}>
             <button type="button" className="button quiet" onClick={() => act({ kind: "activate", id: context_id })}>
-              <span className="sidebar-title">{titleOf(title)}</span>
+              <span className="sidebar-title">
+                <ForeignText text={titleOf(title)} />
+              </span>
               <span className="sidebar-note">{ago(updated_at ?? "", language)}</span>
             </button>
           </li>

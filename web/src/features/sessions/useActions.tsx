@@ -7,7 +7,7 @@ import { useWords } from "../../i18n/words";
 import { tabs } from "../../store/selectors";
 import { Icon } from "../../ui/icons";
 import type { MenuEntry } from "../../ui/Menu";
-import { visibleName } from "../../ui/names";
+import { visibleLine } from "../../ui/names";
 import { notify } from "../../ui/Notices";
 import { sayProblem } from "../../ui/ProblemNote";
 import { DeleteDialog } from "./DeleteDialog";
@@ -95,7 +95,7 @@ const UNTITLED = { untitled: ["Untitled", "未命名"] } as const;
 
 export function useTitle(): (title: string | null | undefined) => string {
   const t = useWords(UNTITLED);
-  return (title) => visibleName(title ?? t("untitled"));
+  return (title) => visibleLine(title ?? t("untitled"));
 }
 
 /** The title of an open conversation, as it is now. */

@@ -13,7 +13,7 @@ const WORDS = {
   in: ["Tokens in", "输入 token"],
   out: ["Tokens out", "输出 token"],
   cost: ["Cost", "费用"],
-  below: ["With sub-agents", "含子代理"],
+  below: ["With sub-agents", "含子智能体"],
   compresses: ["Compresses by itself at {tokens} ({percent} %).", "达到 {tokens}（{percent} %）时自动压缩。"],
   never: ["Does not compress by itself.", "不会自动压缩。"],
 } as const;

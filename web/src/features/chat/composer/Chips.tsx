@@ -5,6 +5,7 @@ import { problemOfError } from "../../../api/types";
 import { UPLOAD_AT_MOST } from "../../../api/upload";
 import { useWords } from "../../../i18n/words";
 import { IconButton } from "../../../ui/Button";
+import { ForeignText } from "../../../ui/ForeignText";
 import { Icon } from "../../../ui/icons";
 import { visibleName } from "../../../ui/names";
 import { notify } from "../../../ui/Notices";
@@ -51,7 +52,9 @@ function AttachedChip({ file, onRemove }: { file: Attached; onRemove(): void }) 
   return (
     <span className="chip" title={visibleName(file.path)}>
       <Picture kind={file.kind} preview={previews.get(file.path) ?? null} />
-      <span className="chip-name">{name}</span>
+      <span className="chip-name">
+        <ForeignText text={name} />
+      </span>
       {file.size !== null && <span className="chip-note">{sizeOf(file.size)}</span>}
       <IconButton kind={["quiet", "small"]} icon="close" label={t("remove", { name })} onClick={onRemove} />
     </span>
@@ -73,7 +76,9 @@ function UploadingChip({ uploading }: { uploading: Uploading }) {
   return (
     <span className={problem === null ? "chip" : "chip bad"}>
       <Picture kind={kind} preview={preview} />
-      <span className="chip-name">{name}</span>
+      <span className="chip-name">
+        <ForeignText text={name} />
+      </span>
       {problem === null ? (
         <progress className="chip-progress" max={bytes.size || 1} value={sent} aria-label={t("progress", { name })} />
       ) : (

@@ -3,6 +3,7 @@ import { useEffect } from "react";
 import { useLanguage } from "../../../app/page";
 import { useWords } from "../../../i18n/words";
 import { announce } from "../../../ui/Announcer";
+import { ForeignText } from "../../../ui/ForeignText";
 import { Icon } from "../../../ui/icons";
 import { visibleName } from "../../../ui/names";
 import { sayProblem } from "../../../ui/ProblemNote";
@@ -52,8 +53,12 @@ export function FileOptions({ list }: { list: FileList }) {
               onClick={() => list.choose(index)}
             >
               <Icon name={item.is_folder ? "folder" : "file"} size={16} />
-              <span className="file-name">{visibleName(item.path.slice(cut)) + (item.is_folder ? "/" : "")}</span>
-              <span className="file-folder">{visibleName(item.path.slice(0, cut))}</span>
+              <span className="file-name">
+                <ForeignText text={visibleName(item.path.slice(cut)) + (item.is_folder ? "/" : "")} />
+              </span>
+              <span className="file-folder">
+                <ForeignText text={visibleName(item.path.slice(0, cut))} />
+              </span>
             </li>
           );
         })}

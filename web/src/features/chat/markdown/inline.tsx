@@ -1,7 +1,7 @@
 /** What stands in a line: emphasis, code, links and images. An image is never loaded: it is named and linked. */
 import type { Token, Tokens } from "marked";
 import type { ReactElement, ReactNode } from "react";
-import { visibleName, visibleText } from "../../../ui/names";
+import { visibleLine, visibleName, visibleText } from "../../../ui/names";
 import { hostOf, safeAddress, saysHost } from "./addresses";
 import { withoutEntities } from "./entities";
 import { isMarked } from "./tokens";
@@ -105,7 +105,7 @@ function Image({ image, isInLink }: { readonly image: Tokens.Image; readonly isI
   const where = url === undefined ? visibleName(href) : hostOf(url);
   const chip = (
     <>
-      <span className="md-image-kind">{words.image}</span> {visibleName(withoutEntities(image.text))}{" "}
+      <span className="md-image-kind">{words.image}</span> {visibleLine(withoutEntities(image.text))}{" "}
       {where !== "" && <Aside text={where} />}
     </>
   );

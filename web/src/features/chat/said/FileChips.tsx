@@ -5,8 +5,9 @@ import { useLanguage, usePage } from "../../../app/page";
 import { say } from "../../../i18n/say";
 import { useWords } from "../../../i18n/words";
 import { IconButton } from "../../../ui/Button";
+import { ForeignText } from "../../../ui/ForeignText";
 import { Icon } from "../../../ui/icons";
-import { visibleName, visibleText } from "../../../ui/names";
+import { visibleName } from "../../../ui/names";
 import { notify } from "../../../ui/Notices";
 import { sayProblem } from "../../../ui/ProblemNote";
 import { uploadName } from "../composer/uploads";
@@ -65,10 +66,14 @@ function FileChip({ file, context }: { file: FilePart; context: string | null })
       <span className={file.error == null ? "chip" : "chip bad"}>
         <Icon name={file.type === "image" ? "image" : "file"} size={14} />
         <span className="chip-name">
-          {label}
+          <ForeignText text={label} />
           {rangeOf(file.range)}
         </span>
-        {file.error != null && <span className="chip-note">{visibleText(say(file.error, language))}</span>}
+        {file.error != null && (
+          <span className="chip-note">
+            <ForeignText text={say(file.error, language)} />
+          </span>
+        )}
         {context !== null && upload !== null && <CopyUpload context={context} name={upload} />}
       </span>
     </>

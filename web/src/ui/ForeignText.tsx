@@ -1,9 +1,11 @@
 /**
- * A text of which the order matters: a command, a path, an argument. Nothing in it is hidden, and each run of letters
- * that are read from right to left stands by itself: else it would turn around what is between two of them.
+ * Every text that others wrote and a person decides by: commands, paths, arguments, rules, names, titles, questions,
+ * and sentences of ours with such a text in them. Nothing in it is hidden, and each run of letters that are read from
+ * right to left stands by itself: else it would turn around what is between two of them.
  */
-import { exactText } from "../../ui/names";
-import "./exact.css";
+import { createContext, useContext } from "react";
+import { exactPath, exactText, withCodes } from "./names";
+import "./foreign-text.css";
 
 /** Hebrew, Arabic and what else is written so, with the digits among them. */
 const RIGHT_TO_LEFT = /([\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]+)/u;
@@ -16,8 +18,12 @@ export function runsOf(text: string): readonly string[] {
   return text.split(RIGHT_TO_LEFT);
 }
 
-export function Exact({ text }: { text: string }) {
-  return exactText(text)
+/** The characters of a call that can be taken for ASCII ones: each is shown with its code. */
+export const Lookalikes = createContext("");
+
+export function ForeignText({ text, isPath = false }: { text: string; isPath?: boolean }) {
+  const shown = isPath ? exactPath(text) : exactText(text);
+  return withCodes(shown, useContext(Lookalikes))
     .split(WRITTEN_OUT)
     .map((part, place) =>
       place % 2 === 0 ? (

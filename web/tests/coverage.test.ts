@@ -1,0 +1,56 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { Coverage, linesInGaps, overlapOf } from "../src/features/approvals/coverage";
+
+const itself = (row: number) => row;
+
+test("a jump to the end leaves a gap, and going back closes it", () => {
+  const coverage = new Coverage();
+  coverage.add({ from: 0, to: 20 });
+  coverage.add({ from: 80, to: 100 });
+  expect(coverage.gaps(100)).toEqual([{ from: 20, to: 80 }]);
+  expect(linesInGaps(coverage.gaps(100), itself)).toBe(60);
+  coverage.add({ from: 15, to: 50.5 });
+  expect(linesInGaps(coverage.gaps(100), itself)).toBe(30); // half of a line is a line that is unread
+  coverage.add({ from: 50.5, to: 81 });
+  expect(coverage.gaps(100)).toEqual([]);
+});
+
+test("whatever is read in whatever order, the gaps are the rows that were not on the screen", () => {
+  const stretch = fc.tuple(fc.nat(60), fc.nat(20)).map(([from, size]) => ({ from, to: from + size }));
+  fc.assert(
+    fc.property(fc.array(stretch), fc.integer({ min: 1, max: 70 }), (stretches, rows) => {
+      const coverage = new Coverage();
+      const unread = new Set(Array.from({ length: rows }, (_, row) => row));
+      for (const each of stretches) {
+        coverage.add(each);
+        for (let row = each.from; row < each.to; row++) unread.delete(row);
+      }
+      const found = coverage
+        .gaps(rows)
+        .flatMap(({ from, to }) => Array.from({ length: to - from }, (_, i) => from + i));
+      expect(found).toEqual([...unread]);
+      expect(linesInGaps(coverage.gaps(rows), itself)).toBe(unread.size);
+    }),
+  );
+});
+
+test("a long line of several rows counts once, also with several gaps in it", () => {
+  const lineOf = (row: number) => (row < 5 ? 1 : row - 3);
+  expect(
+    linesInGaps(
+      [
+        { from: 0.5, to: 2 },
+        { from: 3, to: 4 },
+      ],
+      lineOf,
+    ),
+  ).toBe(1);
+  expect(linesInGaps([{ from: 4.2, to: 7 }], lineOf)).toBe(3);
+});
+
+test("what is on the screen at two looks is what both saw", () => {
+  expect(overlapOf({ from: 0, to: 20 }, { from: 10, to: 30 })).toEqual({ from: 10, to: 20 });
+  expect(overlapOf({ from: 0, to: 20 }, { from: 500, to: 520 })).toBeNull();
+  expect(overlapOf(null, { from: 0, to: 1 })).toBeNull();
+});

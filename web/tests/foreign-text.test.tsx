@@ -1,0 +1,41 @@
+/** What is approved is shown exactly. */
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { renderToStaticMarkup } from "react-dom/server";
+import { expect, test } from "vitest";
+import { ForeignText, Lookalikes } from "../src/ui/ForeignText";
+
+test("a letter that looks like another is shown with its code", () => {
+  const html = renderToStaticMarkup(
+    <Lookalikes value={"\u0441"}>
+      <ForeignText text={"\u0441url\u00a0x \u0430"} />
+    </Lookalikes>,
+  );
+  expect(html).toBe(
+    '\u0441<span class="hidden-sign">⟨U+0441⟩</span>url<span class="hidden-sign">⟨U+00A0⟩</span>x \u0430',
+  );
+});
+
+/** Prose that a person reads and decides nothing by, and the reading of what a person has typed. */
+const PROSE = [
+  "features/approvals/CallDetails.tsx", // what a command prints
+  "features/chat/Mark.tsx",
+  "features/chat/composer/references.ts",
+  "features/chat/markdown/code.ts",
+  "features/chat/markdown/inline.tsx",
+  "features/chat/said/SaidText.tsx",
+  "features/chat/useFinished.ts",
+  "ui/names.ts",
+];
+
+test("only prose is shown without its odd blanks written out", () => {
+  const root = join(import.meta.dirname, "../src");
+  const sources = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/.test(name));
+  const lenient = sources.filter((name) => readFileSync(join(root, name), "utf8").includes("visibleText("));
+  expect(lenient.sort()).toEqual(PROSE);
+});
+
+test("a sentence of ours marks what a name in it hides, and isolates what is read from right to left", () => {
+  const html = renderToStaticMarkup(<ForeignText text={"Open \u05d0\u05d1 r\u0435⟨U+0435⟩ad"} />);
+  expect(html).toBe('Open <bdi>\u05d0\u05d1</bdi> r\u0435<span class="hidden-sign">⟨U+0435⟩</span>ad');
+});
