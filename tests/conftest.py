@@ -7,20 +7,27 @@ import os
 import signal
 import tempfile
 from collections.abc import Generator
+from contextlib import contextmanager
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 from _pytest.faulthandler import fault_handler_stderr_fd_key
 from hypothesis import HealthCheck, settings
 
+from tests.kernel import KERNEL, check_kernel, not_tested
 from tests.scale import LONG
 
 MAX_ASYNC_SECONDS = 600 if LONG else 60
 MAX_SYNC_SECONDS = 3600 if LONG else 180
+LONG_FACTOR = 4 if LONG else 1
+"""How much longer than its mark says a test may take where it runs with its full count. It ends what hangs, and decides
+nothing else: a busy machine is no reason to fail."""
 FIXTURE_SECONDS = 60
 STUCK_SECONDS = 60
 """How long a test may go on that has not ended when its time was over, before its process is ended."""
+
+_IS_IN_PHASE = pytest.StashKey[bool]()
 
 # Started in the background or with `nohup`, these are ignored, and every process of a test would inherit that. A
 # handler that does nothing is not inherited.
@@ -38,8 +45,14 @@ settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCh
 settings.load_profile("calm")
 
 
+def pytest_configure() -> None:
+    check_kernel(KERNEL, os.environ)
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Counts that a test wants to be seen (kills, faults, rounds), also when it runs in another process."""
+    if not KERNEL.is_complete:
+        terminalreporter.write_line(f"NOT TESTED: {not_tested(KERNEL)}.", red=True)
     reports = terminalreporter.stats.get("passed", [])
     lines = [text for report in reports for name, text in report.user_properties if name == "figure"]
     for line in sorted(set(lines)):
@@ -48,7 +61,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 def _seconds(item: pytest.Item, usual: float) -> float:
     marker = item.get_closest_marker("seconds")
-    return float(marker.args[0]) if marker is not None else usual
+    return float(marker.args[0]) * LONG_FACTOR if marker is not None else usual
 
 
 @pytest.hookimpl(wrapper=True)
@@ -56,8 +69,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     """A test fails where it stands when its time is over; where that does not end it, its process ends with a trace."""
     limit = _seconds(item, MAX_SYNC_SECONDS) + FIXTURE_SECONDS
 
-    def fail(_number: int, _frame: FrameType | None) -> NoReturn:
-        pytest.fail(f"took more than {limit:g} seconds")
+    def fail(_number: int, _frame: FrameType | None) -> None:
+        if item.stash.get(_IS_IN_PHASE, False):
+            pytest.fail(f"took more than {limit:g} seconds")
 
     before = signal.signal(signal.SIGALRM, fail)
     signal.setitimer(signal.ITIMER_REAL, limit, STUCK_SECONDS / 3)
@@ -70,6 +84,34 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         faulthandler.cancel_dump_traceback_later()
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _phase(item: pytest.Item) -> Generator[None]:
+    """An alarm between the phases of a test would fail pytest itself: it does nothing, and rings again."""
+    item.stash[_IS_IN_PHASE] = True
+    try:
+        yield
+    finally:
+        item.stash[_IS_IN_PHASE] = False
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    with _phase(item):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    with _phase(item):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
+    with _phase(item):
+        return (yield)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -80,7 +80,7 @@ async def check(runtime: Runtime, name: str, said: list[str], steps: list[str]) 
     await _check_chain(runtime, live)
     _check_steps(live, steps)
     wire.check((await runtime.read_window(name)).request)
-    assert (await runtime.audit_chain(name)).whole
+    assert (await runtime.audit(name)).chain.whole
     if not isinstance(live.state, Idle):
         await runtime.cancel(name)
     while live.branches[MAIN].compressed is not None:

@@ -103,7 +103,7 @@ async def check(runtime: Runtime, name: str, done: list[str], ran: Counter[str])
         assert live.core.title == "A title"
     if "archived" in done:
         assert live.core.archived
-    assert (await runtime.audit_chain(name)).whole
+    assert (await runtime.audit(name)).chain.whole
     await _check_copy(runtime, name, done)
 
 
@@ -168,7 +168,7 @@ async def _check_copy(runtime: Runtime, name: str, done: list[str]) -> None:
         assert not copies
     elif copies:
         copy = await runtime.context(f"{name}-copy")
-        assert (await runtime.audit_chain(f"{name}-copy")).whole
+        assert (await runtime.audit(f"{name}-copy")).chain.whole
         pool = await runtime.parts.store.message_ids(copy.id)
         assert not [m for m in await runtime.parts.store.messages(copy.id, pool) if m.timestamp == ""]
     assert not [each for each in await runtime.parts.store.contexts() if each.damage is not None]

@@ -127,3 +127,8 @@ def test_without_a_key_it_is_the_demo_model() -> None:
     assert read_settings({**NOBODY, "OPENAI_API_KEY": "k"}).model.provider == "openai"
     assert read_settings({**NOBODY, "OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}, model="openai:llama").key is None
     assert read_settings({**NOBODY, "LANG": "zh_CN.UTF-8"}).language == "zh"
+
+
+def test_an_address_of_a_provider_needs_its_scheme() -> None:
+    with pytest.raises(InvalidInput, match="does not begin with http"):
+        read_settings({**NOBODY, "OPENAI_BASE_URL": "127.0.0.1:11434/v1"}, model="openai:llama")

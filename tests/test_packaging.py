@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.scale import HANG_SECONDS
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -27,7 +29,7 @@ def test_what_is_built_to_be_installed_holds_the_built_page(tmp_path: Path, kind
         cwd=tree,
         check=True,
         capture_output=True,
-        timeout=60,
+        timeout=HANG_SECONDS,
     )
     if kind == "wheel":
         (built,) = tmp_path.glob("*.whl")

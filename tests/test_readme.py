@@ -20,6 +20,7 @@ from pilothouse.server.signals import CONTEXTS_AT_MOST
 from pilothouse.terminal.tour import STEPS
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
+from tests.scale import HANG_SECONDS
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -31,7 +32,12 @@ def test_the_example_in_python_runs(tmp_path: Path) -> None:
     own = {"PILOTHOUSE_DATA_DIR": str(tmp_path / "data"), "PILOTHOUSE_CONFIG": str(tmp_path / "none.toml")}
     environment = {**os.environ, **own, "PILOTHOUSE_MODEL": "demo"}
     found = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=HANG_SECONDS,
     )
     assert found.returncode == 0, found.stderr
     assert "may it run? List Directory" in found.stdout

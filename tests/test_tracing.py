@@ -19,6 +19,7 @@ from pilothouse.testing.ambient import TurnableAmbient
 from pilothouse.testing.world import World
 from pilothouse.tracing import Tracing, tracing_from
 from tests.held import DONE, asks
+from tests.scale import HANG_SECONDS
 
 SECRET = "the plum is ripe"
 
@@ -155,7 +156,7 @@ def test_a_dead_collector_does_not_hold_up_the_end_and_is_told_once(kind: str) -
             env={**os.environ, "OTEL_EXPORTER_OTLP_ENDPOINT": address, "OTEL_EXPORTER_OTLP_TIMEOUT": "3600"},
             capture_output=True,
             text=True,
-            timeout=50,
+            timeout=HANG_SECONDS,
         )
     assert found.returncode == 0
     assert [line for line in found.stderr.splitlines() if line.strip()] == [

@@ -198,3 +198,23 @@ def test_a_pipe_in_the_place_of_a_package_is_not_waited_for(tmp_path: Path) -> N
     package.unlink()
     os.mkfifo(package)
     assert list(files.packages()) == []
+
+
+@pytest.mark.parametrize("word", ["../\ud800", "\ud800", "/\ud800/..", "a\0b", "../a\0b"])
+def test_a_word_that_no_file_can_be_named_with_is_left_out(tmp_path: Path, word: str) -> None:
+    folder = tmp_path / "project"
+    served(folder, "python3", word, "serve.py")
+    put(folder / "serve.py", "one")
+    trust = trusted(tmp_path, folder)
+    put(folder / "serve.py", "two")
+    assert not trust.are_programs_as_trusted(str(folder))
+
+
+def test_a_package_whose_words_no_file_can_be_named_with_is_looked_at(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    served(folder, "npm", "start")
+    put(folder / "package.json", json.dumps({"scripts": {"start": "node ../\ud800 serve.js"}}))
+    put(folder / "serve.js", "one")
+    trust = trusted(tmp_path, folder)
+    put(folder / "serve.js", "two")
+    assert not trust.are_programs_as_trusted(str(folder))

@@ -20,6 +20,7 @@ from pilothouse.llm.script import Answer, Script, ScriptedCall, ScriptedError
 from pilothouse.runtime.parts import Limits
 from pilothouse.testing.provider import FakeProvider
 from pilothouse.testing.world import World
+from tests.scale import HANG_SECONDS
 
 FINE = msgspec.convert({"text": "all is well", "usage": {"input_tokens": 3, "output_tokens": 4}}, Answer)
 
@@ -151,7 +152,7 @@ async def test_a_silent_model_can_be_cancelled_at_once(tmp_path: Path) -> None:
         await world.runtime.send(context_id, "hi")
         while "streaming_llm_response" not in world.states:
             await asyncio.sleep(0.01)
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(HANG_SECONDS):
             await world.runtime.cancel(context_id)
 
 

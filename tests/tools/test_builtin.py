@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from pilothouse.tools.base import Job, parse_arguments, schema_of
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.tools.executor import execute
 from pilothouse.tools.registry import Registry
+from tests.scale import HANG_SECONDS
 
 TOOLS = Registry(builtin_tools({**os.environ, "OPENAI_API_KEY": "sk-planted", "PILOTHOUSE_TOKEN": "planted"}))
 
@@ -204,7 +206,7 @@ async def test_cancelling_ends_the_whole_group_at_once(tmp_path: Path) -> None:
     while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
         await asyncio.sleep(0.01)
     task.cancel()
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(HANG_SECONDS):
         await asyncio.wait({task})
     assert await gone(tmp_path / "pid")
     assert not (tmp_path / "after").exists()
@@ -257,7 +259,17 @@ async def test_a_preview_that_is_not_whole_says_so_and_shows_both_ends(tmp_path:
     prepared = await tool.prepare(arguments, Workspace(tmp_path))
     assert prepared.preview is not None
     assert "rm -rf everything" in prepared.preview
+    assert re.search(r"^\[… \d+,\d{3} characters are not shown …\]$", prepared.preview, re.MULTILINE)
     assert "not shown whole" in prepared.dangerous
+
+
+async def test_the_head_of_a_diff_shows_every_character_of_the_path(tmp_path: Path) -> None:
+    tool = TOOLS.tools["write_file"]
+    for path in ("a\n+++ b.txt", "a\u200b\u00a0.txt"):
+        arguments = parse_arguments("write_file", tool.parameters, {"path": path, "content": "x\n"})
+        prepared = await tool.prepare(arguments, Workspace(tmp_path))
+        shown = path.replace("\n", "⟨U+000A⟩").replace("\u200b", "⟨U+200B⟩").replace("\u00a0", "⟨U+00A0⟩")
+        assert (prepared.preview or "").splitlines()[:2] == [f"--- {shown}", f"+++ {shown}"]
 
 
 async def test_a_comparison_that_would_take_long_is_not_made(tmp_path: Path) -> None:
@@ -265,7 +277,7 @@ async def test_a_comparison_that_would_take_long_is_not_made(tmp_path: Path) -> 
     tool = TOOLS.tools["write_file"]
     content = "\n".join(str(n % 11) for n in range(40_000))
     arguments = parse_arguments("write_file", tool.parameters, {"path": "a", "content": content})
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(HANG_SECONDS):
         prepared = await tool.prepare(arguments, Workspace(tmp_path))
     assert "too many to compare" in (prepared.preview or "")
 
@@ -276,7 +288,7 @@ async def test_lines_are_counted_as_editors_count_them(tmp_path: Path) -> None:
 
 
 async def test_a_background_process_that_prints_for_ever_does_not_hold_the_call(tmp_path: Path) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANG_SECONDS):
         await use(tmp_path, "execute", command="yes & true")
 
 

@@ -210,6 +210,18 @@ async def test_cyrillic_into_a_cp1251_file_needs_the_encoding_and_then_keeps_it(
     assert (tmp_path / "file").read_bytes() == text.replace("= мир", "= None").encode("cp1251")
 
 
+async def test_a_word_that_is_valid_utf_8_by_chance_needs_the_encoding(tmp_path: Path) -> None:
+    """In cp866 the word for a fir tree has the bytes of one rare ideograph."""
+    file = tmp_path / "file"
+    file.write_bytes("x = Ёлка".encode("cp866"))
+    edit = {"old_text": "x", "new_text": "ель"}
+    with pytest.raises(ToolError) as caught:
+        await use(tmp_path, "edit_file", path="file", edits=[edit])
+    assert caught.value.reason.code is Code.ENCODING_UNCERTAIN
+    await use(tmp_path, "edit_file", path="file", edits=[edit], encoding="cp866")
+    assert file.read_bytes().decode("cp866") == "ель = Ёлка"
+
+
 @pytest.mark.parametrize("encoding", ["cp932", "cp949", "big5", "cp1252"])
 async def test_a_character_that_the_encoding_lacks_is_refused(tmp_path: Path, encoding: str) -> None:
     (tmp_path / "file").write_bytes(f"old {WORDS[encoding].split()[0]}\n".encode(encoding))

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.values import CallId
-from pilothouse.sandbox import confinement, walking
+from pilothouse.sandbox import walking
 from pilothouse.sandbox.workspace import Root, Workspace
 from pilothouse.tools.base import Job, parse_arguments
 from pilothouse.tools.builtin import listing, patterns, scan, search
@@ -29,7 +29,8 @@ from pilothouse.tools.builtin.files import ReadFile
 from pilothouse.tools.builtin.grep_answer import Answer
 from pilothouse.tools.builtin.listing import Glob, ListDirectory
 from pilothouse.tools.builtin.search import Grep, find_ripgrep
-from tests.scale import LONG
+from tests.kernel import needs_sandbox
+from tests.scale import HANG_SECONDS, LONG
 
 RIPGREP = find_ripgrep()
 assert RIPGREP is not None, "it comes with the requirements of the tests"
@@ -364,11 +365,11 @@ async def test_a_cancelled_search_leaves_no_process(tmp_path: Path, engine: str 
     plant(tmp_path, {f"f{number:03}": "ab" * 500_000 for number in range(100)})
     before = children()
     task = asyncio.create_task(use(tmp_path, Grep(engine), pattern="(a|b)+[cé]"))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         while not children() - before:
             await asyncio.sleep(0.005)
     task.cancel()
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(HANG_SECONDS):
         await asyncio.wait({task})
     assert task.cancelled()
     assert not children() - before
@@ -776,7 +777,7 @@ def test_ripgrep_takes_every_pattern(chance: Random) -> None:
     assert subprocess.run(argv, capture_output=True, check=False).returncode in (0, 1), pattern
 
 
-@pytest.mark.skipif(not confinement.kernel().is_complete, reason="the kernel has no Landlock")
+@needs_sandbox
 async def test_ripgrep_is_shut_in(tmp_path: Path) -> None:
     """A program in its place finds nothing outside the folder that it could read, and it does run."""
     plant(tmp_path, {"root/in": "needle\n", "secret": "needle\n"})

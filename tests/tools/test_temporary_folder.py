@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from pilothouse.domain.values import CallId
-from pilothouse.sandbox import confinement
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import Job
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
+from tests.kernel import needs_workspace_sandbox
 
-pytestmark = pytest.mark.skipif(not confinement.kernel().keeps_to_workspace, reason="needs Landlock")
+pytestmark = needs_workspace_sandbox
 
 
 async def run(command: str, folder: Path) -> Path:

@@ -19,6 +19,7 @@ from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.processes import MARK
 from pilothouse.tools.mcp.connection import Connection
 from pilothouse.tools.mcp.definitions import ServerDefinition
+from tests.scale import HANG_SECONDS
 from tests.tools.mcp.using import ENVIRONMENT, connected, fake, left_of, until
 
 MODERN = Path(__file__).with_name("modern_server.py")
@@ -179,7 +180,7 @@ async def test_a_question_ends_with_its_call() -> None:
         await asyncio.sleep(0.2)
         call.cancel()
         await asyncio.wait({call})
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(HANG_SECONDS):
             await ended.wait()
         assert (await it.call("echo", {"text": "still here"})).text == "still here"
 
@@ -254,7 +255,7 @@ def test_a_server_ends_with_us_also_when_we_are_killed() -> None:
         assert process.stdout.readline() == "True\n"
         assert left_of("orphan")
         process.kill()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + HANG_SECONDS
     while left_of("orphan") and time.monotonic() < deadline:
         time.sleep(0.02)
     assert left_of("orphan") == []

@@ -138,6 +138,7 @@ async def test_the_command_prints_one_line(tmp_path: Path, language: str, word: 
     async with answering(http("200 OK", "application/json", '{"hello": 1}')) as port:
         servers = {"mcpServers": {"far": {"url": f"http://127.0.0.1:{port}/mcp"}}}
         (tmp_path / "mcp_servers.json").write_text(json.dumps(servers))
+        (tmp_path / "config.toml").touch()
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "pilothouse", "mcp", "--config", str(tmp_path / "config.toml"), "test", "far"),
             env={**os.environ, "PILOTHOUSE_DATA_DIR": str(tmp_path / "data"), "LANG": language, "LC_ALL": language},

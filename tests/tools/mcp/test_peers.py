@@ -16,6 +16,7 @@ from pilothouse.domain.codes import say
 from pilothouse.domain.errors import ToolError
 from pilothouse.testing.ambient import TurnableAmbient
 from pilothouse.tools.mcp.definitions import ServerDefinition
+from tests.scale import HANG_SECONDS
 from tests.tools.mcp.using import ENVIRONMENT, connected, until
 
 BIN = Path(sys.executable).parent
@@ -119,7 +120,7 @@ async def test_a_server_at_an_address_that_comes_back_is_found_again(peers: Path
         call = asyncio.create_task(it.call("trigger-long-running-operation", {"duration": 20, "steps": 2}))
         await asyncio.sleep(0.3)
         process.kill()
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(HANG_SECONDS):
             with pytest.raises(ToolError, match="ended during the call"):
                 await call
         process.wait()

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import os
 import sys
-import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -13,12 +12,12 @@ from pilothouse.ambient import SystemAmbient
 from pilothouse.sandbox.processes import MARK
 from pilothouse.tools.mcp.connection import Connection
 from pilothouse.tools.mcp.definitions import ServerDefinition
+from tests.scale import HANG_SECONDS
 
 FAKE = Path(__file__).with_name("fake_server.py")
 PEERS = Path(__file__).with_name("peers") / "node_modules"
 ENVIRONMENT = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
 GROWTH_AT_MOST = 64 * 1024 * 1024
-HANGS_AFTER = 20.0  # not a measure of speed: machines are noisy
 
 
 def fake(name: str, how: str = "healthy", **more: Any) -> ServerDefinition:
@@ -33,7 +32,7 @@ async def connected(
     on_change: Callable[[Connection], None] = lambda connection: None,
     is_ready: bool = True,
 ) -> AsyncIterator[Connection]:
-    """A connection, and nothing left of it afterwards: within two seconds."""
+    """A connection, and nothing left of it afterwards. A busy machine may take its time over the end."""
     connection = Connection(
         definition, environment=ENVIRONMENT, ambient=ambient or SystemAmbient(), on_change=on_change
     )
@@ -43,12 +42,11 @@ async def connected(
             assert await connection.ready(30), connection.error
         yield connection
     finally:
-        began = time.monotonic()
-        await connection.stop()
-        assert time.monotonic() - began < 2
-        assert connection.status == "stopped"
-        remains = left_of(definition.name)
-        assert remains == []
+        async with asyncio.timeout(HANG_SECONDS):
+            await connection.stop()
+            assert connection.status == "stopped"
+            while left_of(definition.name):
+                await asyncio.sleep(0.01)
 
 
 @contextlib.asynccontextmanager
@@ -60,7 +58,7 @@ async def beside_a_healthy_one(name: str) -> AsyncIterator[None]:
 
         async def use() -> None:
             while True:
-                async with asyncio.timeout(HANGS_AFTER):
+                async with asyncio.timeout(HANG_SECONDS):
                     assert (await neighbour.call("echo", {"text": "still here"})).text == "still here"
                 await asyncio.sleep(0.02)
 
