@@ -63,9 +63,12 @@ CODE_FILES = """# Files that make programs run code
 Generated from `src/pilothouse/sandbox/code_files.toml`: do not edit, run `make docs`.
 
 The agent changes these only when you say so, in every mode and whatever rules allow: with a file tool, a notebook edit,
-or a command that plainly writes to them (a redirection, `tee`, `cp`, `mv`, `sed -i`, `git checkout` …). Names count at
-any depth, in any case, and where links lead. Reading them, or recording them with `git add` and `git commit`, asks
-nobody.
+or a command line in which such a name can be read, also behind braces, patterns, variables that the line sets, and in
+scripts of `sed`, `awk` or Python. Names count at any depth, in any case, and where links lead. A command that only
+reads such a file, records it (`git add`, `git commit`) or is given it as its configuration (`eslint -c`) asks nobody.
+Commands that change such files without naming them ask too: `git config` (but for a short list of harmless settings
+such as `user.name`), `git clone -c` and `--template`, `git submodule add`, `npm config set`, `pre-commit install`,
+`crontab` and the like. So does writing `HEAD`, or `config` and `hooks/` of a bare repository.
 
 **The rule.** A file is listed when a program that people use for something else (opening a folder, entering it,
 committing, installing, pushing, debugging, logging in) loads it by its name, and code or commands stand in it, or which
@@ -75,11 +78,23 @@ program to run. Not listed:
   `build.rs`, `Dockerfile`, `docker-compose.yml`, `Vagrantfile`, `flake.nix`. Changing it is the agent's daily work;
   what runs it is a command of its own.
 - words for agents: `AGENTS.md`, `CLAUDE.md`, `.cursorrules`. They steer an agent, which has a gate of its own.
-- linter settings that are data (`.eslintrc.json`, `.rubocop.yml`, `mypy.ini`), and `.env` files.
+- linter settings that hold data and at most name modules to load (`.eslintrc.json`, `.prettierrc`, `.rubocop.yml`,
+  `.flake8`, `.rspec`): the modules are ordinary source or installed packages. `mypy.ini` and `.pylintrc` are listed,
+  for they name a program or hold code.
+- settings of build and test tools (`vite.config.ts`, `webpack.config.js`, `jest.config.js`, `babel.config.js`,
+  `tox.ini`, `pytest.ini`, `setup.cfg`, `Rakefile`): like `Makefile`, they run with a command of their own. A linter
+  setting in `setup.cfg`, `tox.ini` or `pyproject.toml` can do what one in a listed file can: they change too often to
+  ask.
+- `.env` files.
 
 `.git`, `.envrc`, `.ssh` and the start-up files of common shells are refused altogether inside a workspace; a command
-that plainly writes to such a file outside of it asks. An undo puts back what stood there before the agent's change, and
-does not ask again. What a command does without naming the file, only `sandbox = "workspace"` bounds.
+that names such a file outside of it asks. An undo puts back what stood there before the agent's change, and
+does not ask again.
+
+What a script or program writes without its command line showing it asks nobody. In the workspace, the result and the
+conversation tell you afterwards which of these files a command has changed, and whether hooks or settings of a
+repository were; changes in `node_modules`, `site-packages`, `.gradle`, `.hg` and `.jj` are not told. Only
+`sandbox = "workspace"` keeps a command from such files outside the workspace.
 
 """
 
