@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 
 from pilothouse.domain.calls import Approval
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.decisions import CallFacts, Decision, DirectoryMode, Standing, decide, is_offered
+from pilothouse.domain.decisions import (
+    CallFacts,
+    Decision,
+    DirectoryMode,
+    Standing,
+    decide,
+    is_denied_by_mode,
+    is_offered,
+    must_be_confined,
+)
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.lines import UNKNOWN_WORD
 from pilothouse.domain.modes import Modes, Verdict, is_looser
@@ -224,6 +233,57 @@ def test_a_sub_agent_is_never_freer_than_who_sent_it() -> None:
     assert decide(call(), bound).verdict is DENY
 
 
+def test_only_the_wall_of_a_senders_mode_ends_the_sub_agents_turn() -> None:
+    lenient = msgspec.structs.replace(MODES.named("plan"), name="lenient", denial_ends_turn=False)
+    wall = msgspec.structs.replace(MODES.named("supervised"), name="wall", denial_ends_turn=True)
+    ends = {mode.name: decide(call(), standing("agent", above=(Standing(mode=mode),))).wall for mode in (lenient, wall)}
+    assert ends == {"lenient": False, "wall": False}
+    assert decide(call(), standing("agent", above=(standing("plan"),))).wall
+
+
+def test_folders_matter_as_soon_as_a_mode_a_directory_or_a_rule_names_one() -> None:
+    docs = msgspec.structs.replace(MODES.named("agent"), name="docs", only_beneath=("docs",))
+    naming = (
+        Standing(mode=docs),
+        standing(directories=(DirectoryMode(folder="deploy", mode=MODES.named("plan")),)),
+        standing(rules=(rule("deny", folder="deploy"),)),
+    )
+    for each in naming:
+        assert each.depends_on_folders
+        assert standing("agent", above=(each,)).depends_on_folders
+    assert not standing(rules=(rule("deny", tool="execute"),)).depends_on_folders
+
+
+def test_a_mode_that_denies_reading_denies_it_before_anything_is_prepared_whatever_its_folders() -> None:
+    docs = msgspec.structs.replace(MODES.named("ask"), name="docs", only_beneath=("docs",))
+    assert is_denied_by_mode("read_file", "read_only", Standing(mode=docs))
+    assert not is_denied_by_mode("write_file", "mutating", Standing(mode=docs)), "where it writes decides"
+    assert is_denied_by_mode("write_file", "mutating", standing("ask"))
+
+
+def test_a_tool_that_the_mode_only_lets_run_is_confined_unless_a_person_let_it() -> None:
+    undo = call("undo")
+    approval = Approval(by="me", at="now", digest="d", mode="review")
+    assert must_be_confined(undo, standing("review"), None)
+    assert not must_be_confined(undo, standing("review"), approval)
+    assert not must_be_confined(undo, standing("review", elevated=True), None)
+    assert not must_be_confined(undo, standing("agent"), None)
+
+
+def test_a_mode_is_looser_by_any_single_thing_that_it_lets_through() -> None:
+    supervised = MODES.named("supervised")
+    for change in ({"mutating": RUN}, {"read_only": RUN}):
+        looser = msgspec.structs.replace(supervised, name="other", **change)
+        assert is_looser(looser, supervised)
+        assert not is_looser(supervised, looser)
+    withheld = msgspec.structs.replace(supervised, name="withheld", withholds=frozenset({"execute"}))
+    assert is_looser(supervised, withheld)
+    assert not is_looser(withheld, supervised)
+    offering = {offers: msgspec.structs.replace(supervised, name=offers, offers=offers) for offers in ("all", "none")}
+    assert is_looser(offering["all"], offering["none"])
+    assert not is_looser(offering["none"], offering["all"])
+
+
 def test_a_question_is_never_opened_and_never_denied_by_a_rule() -> None:
     asked = CallFacts(tool="ask_user", effect="question", digest="d")
     strict = standing(
@@ -283,6 +343,7 @@ def test_no_rule_of_a_person_stands_for_a_damaged_log() -> None:
     stands = stand_in(Reason(Code.RULES_DAMAGED))
     assert is_stand_in(stands)
     assert not is_stand_in(msgspec.structs.replace(stands, origin=Origin(by="me")))
+    assert not is_stand_in(msgspec.structs.replace(stands, id=RuleId("another")))
 
 
 @given(call=facts)

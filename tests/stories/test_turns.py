@@ -248,6 +248,26 @@ async def test_after_a_switch_to_plan_the_writes_that_had_not_started_never_do(t
     assert slow.ran == ["0"]
 
 
+@pytest.mark.parametrize(("mode", "verdict"), [("agent", "run"), ("plan", "deny")])
+async def test_the_audit_names_what_a_switch_decided_of_each_waiting_call(
+    tmp_path: Path, mode: str, verdict: str
+) -> None:
+    world = World(tmp_path, Answer(calls=(CHANGE, OTHER)), Answer(text="x"))
+    context_id = await world.start("supervised")
+    await world.turn(context_id)
+    waiting = {call.id for call in await world.runtime.pending_calls(context_id)}
+    before = len((await world.runtime.audit(context_id)).entries)
+    await world.runtime.switch_mode(context_id, mode, by="me")
+    await world.runtime.rested(context_id)
+    entries = (await world.runtime.audit(context_id)).entries[before:]
+    decided = {
+        (entry.detail["call"], entry.detail["verdict"], entry.detail["mode"])
+        for entry in entries
+        if entry.kind == "call_decided" and entry.by == "me"
+    }
+    assert decided == {(call, verdict, mode) for call in waiting}
+
+
 async def test_an_approval_in_review_runs_that_call_and_the_mode_stays(tmp_path: Path) -> None:
     world = World(tmp_path, Answer(calls=(CHANGE,)), Answer(calls=(OTHER,)))
     context_id = await world.start("review")
