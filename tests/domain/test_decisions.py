@@ -224,6 +224,26 @@ def test_an_elevation_runs_what_review_lets_wait_and_leaves_everything_else() ->
     assert not decide(call(), elevated, approved).elevated, "an approved call uses no elevation up"
 
 
+def test_a_changing_tool_that_review_lets_run_counts_as_a_call_of_an_elevation() -> None:
+    undo = call("undo", touches=None)
+    assert not decide(undo, standing("review")).elevated
+    found = decide(undo, standing("review", elevated=True))
+    assert (found.verdict, found.elevated, found.reason.code) == (RUN, True, Code.ELEVATION_RUNS)
+    approved = Approval(by="me", at="now", digest="d", mode="review")
+    assert not decide(undo, standing("review", elevated=True), approved).elevated
+    denied = standing("review", elevated=True, rules=(rule("deny", tool="undo"),))
+    assert decide(undo, denied).verdict is DENY
+
+
+def test_the_elevation_of_an_ancestor_frees_no_undo_of_a_sub_agent() -> None:
+    undo = call("undo", touches=None)
+    above = standing("review", elevated=True)
+    assert not decide(undo, standing("agent", above=(above,))).elevated
+    assert must_be_confined(undo, standing("agent", above=(above,)), None)
+    assert must_be_confined(undo, standing("review"), None)
+    assert not must_be_confined(undo, standing("review", elevated=True), None)
+
+
 def test_a_sub_agent_is_never_freer_than_who_sent_it() -> None:
     for above, verdict in (("agent", RUN), ("supervised", WAIT), ("review", WAIT), ("plan", DENY), ("ask", DENY)):
         found = decide(call(), standing("agent", above=(standing(above),)))

@@ -19,6 +19,7 @@ from pilothouse.runtime.calls import PersonsDecision
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin.edit import WriteFile
+from pilothouse.tools.builtin.undo import Undo
 
 DONE = Answer(text="done")
 
@@ -361,6 +362,18 @@ async def test_elevation_for_some_calls_runs_exactly_so_many(tmp_path: Path) -> 
     kinds = [entry.kind for entry in (await world.runtime.audit(context_id)).entries]
     assert kinds.index("elevation_started") < kinds.index("elevation_ended")
     assert (await world.runtime.context(context_id)).core.mode == "review"
+
+
+async def test_an_undo_is_one_of_the_calls_of_an_elevation(tmp_path: Path) -> None:
+    undo = ScriptedCall(tool="undo", arguments={})
+    changes = [ScriptedCall(tool="change", arguments={"text": text}) for text in "ab"]
+    world = World(tmp_path, Answer(calls=(undo, *changes)), DONE, tools=[Undo()])
+    context_id = await world.start("review")
+    await world.runtime.elevate(context_id, calls=2)
+    await world.turn(context_id)
+    assert world.change.ran == ["a"]
+    assert [call.arguments["text"] for call in await world.runtime.pending_calls(context_id)] == ["b"]
+    assert await elevated(world, context_id) is None
 
 
 async def test_elevation_starts_what_waits_and_ends_by_a_switch(tmp_path: Path) -> None:

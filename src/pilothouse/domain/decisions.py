@@ -71,8 +71,8 @@ class Standing(Value, kw_only=True):
 
 
 class Decision(Value):
-    """`wall` marks a denial by a mode that ends the turn, `rule` the rule that decided, `elevated` a run that only an
-    elevation allows."""
+    """`wall` marks a denial by a mode that ends the turn, `rule` the rule that decided, `elevated` a run that counts as
+    a call of an elevation."""
 
     verdict: Verdict
     reason: Reason
@@ -98,14 +98,23 @@ def decide(facts: CallFacts, standing: Standing, approval: Approval | None = Non
     """What may be done with a call now."""
     votes = _votes(facts, standing)
     strictest = _strictest(votes)
+    is_approved = approval is not None and approval.digest == facts.digest and approval.mode == standing.modes
+    if strictest.verdict is Verdict.RUN and not is_approved and _uses_elevation(facts, standing):
+        return _elevated(standing, votes)
     if strictest.verdict is not Verdict.WAIT or facts.effect == "question":
         return _decision(strictest)
-    if approval is not None and approval.digest == facts.digest and approval.mode == standing.modes:
+    if approval is not None and is_approved:
         code = Code.ELEVATED if standing.mode.elevates else Code.APPROVED
         return Decision(verdict=Verdict.RUN, reason=Reason(code, {"by": approval.by}))
     if standing.mode.elevates:
         return _elevated(standing, votes) if standing.elevated else _decision(strictest)
     return _opened_by_rule(facts, standing, votes) or _decision(strictest)
+
+
+def _uses_elevation(facts: CallFacts, standing: Standing) -> bool:
+    """While an elevation holds, every changing call runs by it, also of a tool that the mode lets run without one: the
+    elevation frees that call from its confinement."""
+    return facts.effect == "mutating" and standing.mode.elevates and standing.elevated
 
 
 def _elevated(standing: Standing, votes: list[_Vote]) -> Decision:
@@ -266,8 +275,9 @@ def is_denied_by_mode(tool: str, effect: Effect, standing: Standing) -> bool:
 def must_be_confined(facts: CallFacts, standing: Standing, approval: Approval | None) -> bool:
     """Whether a call may run only because it only reads: then the kernel must see to it that it does. Or because the
     mode lets just this tool run: then it does no more than it must."""
-    family = (standing, *standing.above)
-    if any(_only_lets(each, facts.tool) for each in family):
+    # The elevation of an ancestor frees no call of a sub-agent.
+    is_only_let = _only_lets(standing, facts.tool) and not standing.elevated
+    if is_only_let or any(_only_lets(each, facts.tool) for each in standing.above):
         return approval is None
     if facts.effect != "read_only":
         return False
@@ -277,7 +287,7 @@ def must_be_confined(facts: CallFacts, standing: Standing, approval: Approval | 
 
 def _only_lets(standing: Standing, tool: str) -> bool:
     mode = standing.mode
-    return tool in mode.lets_run and mode.mutating is not Verdict.RUN and not standing.elevated
+    return tool in mode.lets_run and mode.mutating is not Verdict.RUN
 
 
 def is_offered(tool: str, effect: Effect, standing: Standing) -> bool:
