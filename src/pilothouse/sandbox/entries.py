@@ -13,6 +13,7 @@ from typing import NamedTuple
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.beneath import FILE, Way
+from pilothouse.sandbox.beneath import FOLDER as OPEN_FOLDER
 from pilothouse.sandbox.file_names import escape
 from pilothouse.sandbox.placing import as_tool_errors, draft_name, replace_file
 from pilothouse.sandbox.workspace import ABSENT, Workspace
@@ -53,7 +54,7 @@ def _state(dir_fd: int, name: str) -> EntryState:
         status = os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
     except FileNotFoundError:
         return _NO_ENTRY
-    about = (stat_name(status.st_size, status.st_mtime_ns, status.st_ino), stat.S_IMODE(status.st_mode))
+    about = _about(status)
     if stat.S_ISLNK(status.st_mode):
         return EntryState(link_name(os.fsencode(os.readlink(name, dir_fd=dir_fd))), *about)
     if not stat.S_ISREG(status.st_mode):
@@ -65,6 +66,22 @@ def _state(dir_fd: int, name: str) -> EntryState:
             return EntryState(hashlib.file_digest(file, "sha256").hexdigest(), *about)
     except PermissionError:  # its status still tells whether it changed
         return EntryState(about[0], *about)
+
+
+def _opened_state(fd: int) -> EntryState:
+    """The state of what was opened, whatever has taken its place since. Raises: OSError."""
+    status = os.fstat(fd)
+    about = _about(status)
+    if not stat.S_ISREG(status.st_mode):
+        return EntryState(FOLDER if stat.S_ISDIR(status.st_mode) else OTHER, *about)
+    if status.st_size > MAX_HASHED_BYTES:
+        return EntryState(about[0], *about)
+    with open(os.dup(fd), "rb") as file:
+        return EntryState(hashlib.file_digest(file, "sha256").hexdigest(), *about)
+
+
+def _about(status: os.stat_result) -> tuple[str, int]:
+    return stat_name(status.st_size, status.st_mtime_ns, status.st_ino), stat.S_IMODE(status.st_mode)
 
 
 def stat_name(size: int, mtime_ns: int, inode: int) -> str:
@@ -179,13 +196,15 @@ class Entries:
             os.unlink(name, dir_fd=dir_fd)
 
     def set_bits(self, path: str, mode: int, *, expected: str) -> None:
-        """Change the permission bits of a file that still holds what is expected. Raises: ToolError."""
+        """Change the permission bits of a file that still holds what is expected, or of a folder. Raises: ToolError."""
         if (elsewhere := self._elsewhere(path)) is not None:
             elsewhere[0].set_bits(elsewhere[1], mode, expected=expected)
             return
         with self._parent(path, expected) as (dir_fd, name):
             fd = _open_entry(dir_fd, name)
             try:
+                if not _opened_state(fd).is_named(expected):
+                    raise ToolError(Code.FILE_CHANGED, path=path)
                 os.fchmod(fd, mode)
             finally:
                 os.close(fd)
@@ -203,11 +222,18 @@ class Entries:
         """Make a folder with its parents; gives whether it was not there before. Raises: ToolError."""
         if (elsewhere := self._elsewhere(path)) is not None:
             return elsewhere[0].make_folder(elsewhere[1], bits)
-        with self._parent(path, None) as (dir_fd, name), contextlib.suppress(FileExistsError):
-            os.mkdir(name, 0o700, dir_fd=dir_fd)
-            os.chmod(name, bits, dir_fd=dir_fd)
+        with self._parent(path, None) as (dir_fd, name):
+            try:
+                os.mkdir(name, 0o700, dir_fd=dir_fd)
+            except FileExistsError:
+                return False
+            # By descriptor: a link may have taken the folder's place, and `chmod` by name would follow it.
+            fd = os.open(name, OPEN_FOLDER, dir_fd=dir_fd)
+            try:
+                os.fchmod(fd, bits)
+            finally:
+                os.close(fd)
             return True
-        return False
 
     @contextlib.contextmanager
     def _folder(self, path: str) -> Iterator[tuple[int, str]]:

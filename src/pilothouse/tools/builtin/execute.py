@@ -22,6 +22,7 @@ from pilothouse.sandbox import confinement, processes
 from pilothouse.sandbox.confinement import Confinement
 from pilothouse.sandbox.file_names import unescape
 from pilothouse.sandbox.shell import Judgement, judge
+from pilothouse.sandbox.tree_removal import remove_tree
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.artifacts import UPLOADS
 from pilothouse.tools.base import Arguments, Category, Job, PathText, Prepared, ToolOutput
@@ -272,15 +273,8 @@ async def _temporary(sandbox: Sandbox) -> AsyncIterator[str | None]:
     if sandbox == "off":
         yield None
         return
-    folder = tempfile.TemporaryDirectory(prefix="pilothouse-", ignore_cleanup_errors=True)
+    folder = tempfile.mkdtemp(prefix="pilothouse-")
     try:
-        yield folder.name
+        yield folder
     finally:
-        await in_thread(_remove, folder)
-
-
-def _remove(folder: "tempfile.TemporaryDirectory[str]") -> None:
-    try:
-        folder.cleanup()
-    except RecursionError:  # Python removes no tree that is a thousand folders deep
-        processes.remove_deep_tree(folder.name)
+        await in_thread(remove_tree, folder)
