@@ -136,6 +136,42 @@ def numbers(machine: str) -> dict[str, int]:
     }
 
 
+MOUNTS = (
+    *("mount", "umount2", "pivot_root", "mount_setattr", "fsopen", "fsconfig", "fsmount", "fspick", "move_mount"),
+    *("open_tree_attr", "setns"),
+)
+ADDRESS = 0x7F0000001000
+WORKSPACE_CONDITIONS = [
+    *(("unshare", (1 << bit,), EPERM) for bit in (7, 17, 25, 26, 27, 28, 29, 30)),
+    *(("unshare", (flags,), ALLOW) for flags in (0, 0x200, 0x400, 0x40000)),
+    *(("clone", (17 | 1 << bit,), EPERM) for bit in (17, 25, 26, 27, 28, 29, 30)),
+    ("clone", (HIGH | 17 | 1 << 28,), EPERM),
+    *(("clone", (flags,), ALLOW) for flags in (17, 0x3D0F00, 0x4111)),
+    ("open_tree", (0, 0, 1), EPERM),
+    ("open_tree", (0, 0, HIGH | 0x80001), EPERM),
+    ("open_tree", (0, 0, 0x80000), ALLOW),
+    ("prlimit64", (0, 4, 0), ALLOW),
+    ("prlimit64", (0, 4, ADDRESS), ERRNO),
+    ("prlimit64", (0, 4, HIGH), ERRNO),
+    ("prlimit64", (HIGH, HIGH | 4, ADDRESS), ERRNO),
+    ("prlimit64", (4711, 4, 0), ALLOW),
+    ("prlimit64", (4711, 4, ADDRESS), EPERM),
+    ("prlimit64", (4711, 4, HIGH), EPERM),
+    ("prlimit64", (0, 1, ADDRESS), ALLOW),
+    ("setrlimit", (4, ADDRESS), ERRNO),
+    ("setrlimit", (7, ADDRESS), ALLOW),
+]
+
+
+@MACHINES
+@pytest.mark.parametrize(("name", "arguments", "wanted"), WORKSPACE_CONDITIONS)
+def test_the_arguments_of_a_call_decide_for_a_command_that_may_write(
+    machine: str, name: str, arguments: tuple[int, ...], wanted: int
+) -> None:
+    program = seccomp.workspace_program(machine, allows_truncation=True)
+    assert verdict(program, ARCHITECTURES[machine], numbers(machine)[name], arguments) == wanted
+
+
 @MACHINES
 @pytest.mark.parametrize("allows_truncation", [True, False])
 def test_a_command_that_may_write_is_refused_only_what_passes_landlock(machine: str, allows_truncation: bool) -> None:
@@ -143,8 +179,8 @@ def test_a_command_that_may_write_is_refused_only_what_passes_landlock(machine: 
     truncation = {} if allows_truncation else {"truncate": EPERM, "openat2": ENOSYS}
     attributes = {name: EOPNOTSUPP for name in numbers(machine) if re.search("(set|remove)(xattr|xattrat)$", name)}
     assert refusals(program, machine) == {
-        "open_by_handle_at": EPERM,
-        "io_uring_setup": ENOSYS,
+        **dict.fromkeys(("open_by_handle_at", *MOUNTS, "acct", "swapon", "swapoff", "bpf"), EPERM),
+        **dict.fromkeys(("io_uring_setup", "clone3", "request_key"), ENOSYS),
         "file_setattr": EOPNOTSUPP,
         **attributes,
         **truncation,
@@ -153,6 +189,7 @@ def test_a_command_that_may_write_is_refused_only_what_passes_landlock(machine: 
 
 REQUESTS = [
     *((request, ENOTTY) for request in (0x40086602, 0x40046602, 0x401C5820, 0x40087602, 0x40806685, 0x5000940E)),
+    *((request, ENOTTY) for request in (0x40186F04, 0x4020BC11, 0x40189702, 0xCF04)),
     *((request, ALLOW) for request in (0x80086601, 0x801C581F, 0x40049409, 0x5413, 0x5401, 0x5421)),
 ]
 

@@ -90,4 +90,5 @@ class Kernel(Value):
     @property
     def keeps_to_workspace(self) -> bool:
         """Whether a command can be kept from writing outside its workspace (`sandbox = "workspace"`)."""
-        return self.landlock > 0 and self.means_for(SandboxPromise.TRUNCATION) is not None
+        # Without the filter a command mounts file systems in a user namespace, which write where Landlock lets nobody.
+        return self.means_for(SandboxPromise.WRITES) is not None

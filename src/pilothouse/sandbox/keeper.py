@@ -162,6 +162,8 @@ def _become(confined: _Confined, argv: list[str]) -> None:
 def _filter(confined: _Confined) -> None:
     """Refuse the system calls that Landlock does not know. Raises: OSError."""
     machine = os.uname().machine
+    if confined.kind == "workspace" and not confined.has_filter:
+        raise OSError("the command must be confined with a filter of system calls")
     if confined.kind == "no" or not confined.has_filter:
         return
     if not seccomp.is_available():

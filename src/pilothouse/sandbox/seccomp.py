@@ -24,6 +24,8 @@ _SET_FILTER, _ACTION_AVAILABLE = 1, 2
 _WITH_LISTENER = 8
 _LOAD, _AND, _JUMP_EQUAL, _JUMP_OVER, _JUMP_FROM, _JUMP_BITS, _RETURN = 0x20, 0x54, 0x15, 0x25, 0x35, 0x45, 0x06
 _ALLOW, _ERRNO, _NOTIFY = 0x7FFF0000, 0x00050000, 0x7FC00000
+_PRETEND = _ERRNO | 0
+"""The call is not made and returns 0."""
 _NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENTS_AT = 0, 4, 16
 _X32 = 0x40000000  # numbers from here on are of the x32 form of x86_64
 
@@ -33,6 +35,8 @@ _AF_UNIX, _SOCK_STREAM, _SOCK_SEQPACKET, _SOCK_TYPE = 1, 1, 5, 0xF
 _RLIMIT_CORE = 4
 _SHARED_REQUEUE = (3, 4, 12)  # FUTEX_REQUEUE, CMP_REQUEUE, CMP_REQUEUE_PI without FUTEX_PRIVATE_FLAG (128)
 _CLONE_NAMESPACES = 0x7E020000  # mount, control group, host name, IPC, user, process, network
+_CLONE_NEWTIME = 0x80  # of unshare(2) only: clone(2) has the signal of the end there
+_OPEN_TREE_CLONE = 1
 # Requests that ask, or change nothing but a descriptor of the command's own.
 _IOCTL = (
     *(0x5401, 0x802C542A, 0x5405),  # TCGETS, TCGETS2, TCGETA: the settings of a terminal
@@ -45,7 +49,10 @@ _IOCTL = (
 # What a command may ask a file system for, of the types of requests that file systems have: flags and versions of a
 # file, its blocks, and copies of blocks into a file that must be open for writing (FICLONE, FICLONERANGE).
 _FILE_SYSTEM_IOCTL = (0x80086601, 0x80046601, 0x801C581F, 0x80087601, 0xC020660B, 0x40049409, 0x4020940D)
-_FILE_SYSTEM_TYPES = (0x5800, 0x6600, 0x7200, 0x7600, 0x9400, 0xF500)  # XFS, ext4 and all, FAT, versions, btrfs, F2FS
+_FILE_SYSTEM_TYPES = (
+    *(0x5800, 0x6600, 0x7200, 0x7600, 0x9400, 0xF500),  # XFS, ext4 and all, FAT, versions, btrfs, F2FS
+    *(0x6F00, 0x9700, 0xBC00, 0xCF00),  # OCFS2 (makes files), Ceph, bcachefs (makes and removes folders), CIFS
+)
 # Without locks, leases, watches, and signals to other processes. F_SETFL changes a descriptor of the command's own.
 _FCNTL = (
     *(0, 1, 2, 3, 4, 1030),  # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC
@@ -110,9 +117,20 @@ def workspace_program(machine: str, *, allows_truncation: bool) -> bytes:
     """For a command that may write beneath some folders: the system calls that change something elsewhere although
     Landlock grants nothing there. Truncation is among them where Landlock does not know it (below ABI 3)."""
     numbers = {name: each for table in _TABLES for name, each in system_calls.numbers(machine, table).items()}
-    conditions = {"mknod": _makes_node(1), "mknodat": _makes_node(2), "ioctl": _asks_file_system()}
-    refused = ["open_by_handle_at"]
-    hidden = ["io_uring_setup"]  # opens files and sets attributes unseen by filters
+    conditions = {
+        "mknod": _makes_node(1),
+        "mknodat": _makes_node(2),
+        "ioctl": _asks_file_system(),
+        "unshare": _unless_bits(0, _CLONE_NAMESPACES | _CLONE_NEWTIME),
+        "clone": _unless_bits(0, _CLONE_NAMESPACES),
+        "open_tree": _unless_bits(2, _OPEN_TREE_CLONE),
+        "prlimit64": _limits_core_files(),
+        "setrlimit": [_argument(0), (_JUMP_EQUAL, 0, 1, _RLIMIT_CORE), _give(_PRETEND), _give(_ALLOW)],
+    }
+    refused = ["open_by_handle_at", *_SETS_UP_FILE_SYSTEMS, *_SETS_UP_THE_MACHINE]
+    # io_uring opens files and sets attributes unseen by filters; the flags of clone3 lie in memory, and libraries fall
+    # back on clone; the kernel answers request_key by starting a program outside.
+    hidden = ["io_uring_setup", "clone3", "request_key"]
     if not allows_truncation:
         conditions |= {"open": _opens(1), "openat": _opens(2)}
         refused.append("truncate")
@@ -131,6 +149,16 @@ def workspace_program(machine: str, *, allows_truncation: bool) -> bytes:
 _TABLES = (system_calls.CONDITIONAL, system_calls.REFUSED, system_calls.ABSENT)
 
 
+# A file system that is set up can write by itself where Landlock lets the command write nothing: overlayfs empties its
+# work directory. Whoever makes, or joins, a user namespace has the privilege to set one up.
+_SETS_UP_FILE_SYSTEMS = (
+    *("mount", "umount2", "pivot_root", "mount_setattr", "fsopen", "fsconfig", "fsmount", "fspick", "move_mount"),
+    *("open_tree_attr", "setns"),
+)
+# The kernel writes to the file of acct and swapon; programs of bpf run in the kernel.
+_SETS_UP_THE_MACHINE = ("acct", "swapon", "swapoff", "bpf")
+
+
 # Programs take the error for that of a file system without attributes, and go on without.
 _SETS_ATTRIBUTES = (
     *("setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr"),
@@ -145,6 +173,30 @@ def _asks_file_system() -> "list[Step]":
         *_each(_FILE_SYSTEM_IOCTL, _ALLOW),
         (_AND, 0, 0, 0xFF00),
         *_each(_FILE_SYSTEM_TYPES, _ERRNO | errno.ENOTTY),
+        _give(_ALLOW),
+    ]
+
+
+def _unless_bits(at: int, bits: int) -> "list[Step]":
+    """Everything but a call with one of these flags in this argument."""
+    return [_argument(at), (_JUMP_BITS, 0, 1, bits), _give(_ERRNO | errno.EPERM), _give(_ALLOW)]
+
+
+def _limits_core_files() -> "list[Step]":
+    """prlimit64, but for the limit that keeps a crash from starting the machine's crash handler, which writes outside.
+
+    With a limit of 0 the handler would start. Programs that want no core files (gpg) set 0 and give up where that
+    fails: of their own limit they are told that it is set.
+    """
+    return [
+        _argument(1),
+        (_JUMP_EQUAL, 1, 0, _RLIMIT_CORE),
+        _give(_ALLOW),
+        _argument(0),
+        (_JUMP_EQUAL, 0, 7, 0),
+        *_unless_zero(2, _give(_PRETEND)),
+        _give(_ALLOW),
+        *_unless_zero(2, _give(_ERRNO | errno.EPERM)),
         _give(_ALLOW),
     ]
 
@@ -175,7 +227,7 @@ def _conditions(machine: str) -> "list[Step]":
         "openat": _opens(2),
         "ioctl": [_argument(1), *_each(_IOCTL, _ALLOW), _give(_ERRNO | errno.ENOTTY)],
         "fcntl": [_argument(1), *_each(_FCNTL, _ALLOW), _give(_ERRNO | errno.EINVAL)],
-        "clone": [_argument(0), (_JUMP_BITS, 0, 1, _CLONE_NAMESPACES), refuse, _give(_ALLOW)],
+        "clone": _unless_bits(0, _CLONE_NAMESPACES),
         # A pair of datagram sockets could send to any other socket.
         "socketpair": [
             _argument(0),

@@ -1,0 +1,112 @@
+"""`sandbox = "workspace"`: what the kernel itself would write, or start, outside on behalf of a command.
+
+Landlock sees what a process does with paths, not what a file system does that the process has set up.
+"""
+
+import errno
+import json
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pilothouse.domain.promises import Kernel
+from pilothouse.sandbox import confinement, system_calls
+from pilothouse.sandbox.confinement import Confinement
+from tests.kernel import needs_sandbox
+from tests.security.test_sandbox_alone import USERS, place, run
+
+pytestmark = needs_sandbox
+
+ABIS = range(1, confinement.kernel().landlock + 1)
+MACHINE = os.uname().machine
+ATTACK = Path(__file__).with_name("kernel_writers_attack.py").read_text()
+TABLES = (*(system_calls.ALLOWED, system_calls.CONDITIONAL), *(system_calls.REFUSED, system_calls.ABSENT))
+NUMBERS = {name: number for table in TABLES for name, number in system_calls.numbers(MACHINE, table).items()}
+PERMITTED = ("unshare files", "clone", "open_tree", "core limit", "setrlimit core", "other limit")
+HIDDEN = ("clone3", "io_uring_setup", "request_key")
+# Refused by the kernel for want of a file, a device or a privilege, each with an error of its own.
+REFUSED_OTHERWISE = ("fuse", "loop", "core pattern", "quotactl", "fanotify that decides", "process_vm_writev")
+
+
+def writing(base: Path, abi: int, *, with_filter: bool = True) -> Confinement:
+    return confinement.writing_beneath([str(base / "work")], with_kernel=Kernel(abi, filter=with_filter))
+
+
+def attacked(base: Path, abi: int, user: int | None) -> dict[str, int]:
+    where = {"numbers": NUMBERS, "outside": str(base / "home"), "pid": os.getpid()}
+    command = shlex.join(["/usr/bin/python3", "-c", ATTACK, json.dumps(where)])
+    text = run(command, base / "work", writing(base, abi), user)
+    found: dict[str, int] = json.loads(text.splitlines()[-1])
+    return found
+
+
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("abi", ABIS)
+def test_a_command_sets_up_nothing_that_writes_outside_by_itself(abi: int, user: int | None) -> None:
+    with place(user) as base:
+        kept = base / "home/work/kept"  # overlayfs takes the name `work` in its work directory for its own
+        kept.mkdir(parents=True)
+        for path in (kept, kept.parent):
+            os.chown(path, user if user is not None else -1, -1)
+        found = attacked(base, abi, user)
+        assert kept.is_dir()
+        assert not (base / "home/index").exists()
+    assert found.pop("core limit is kept") == 1
+    assert {name: found.pop(name) for name in PERMITTED} == dict.fromkeys(PERMITTED, 0)
+    assert {name: found.pop(name) for name in HIDDEN} == dict.fromkeys(HIDDEN, -errno.ENOSYS)
+    assert all(found.pop(name) < 0 for name in REFUSED_OTHERWISE)
+    assert found == dict.fromkeys(found, -errno.EPERM)
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_programs_that_make_namespaces_or_mounts_say_that_they_may_not(user: int | None) -> None:
+    with place(user) as base:
+        commands = ("unshare -Ur true", "unshare -Urm mount -t tmpfs none sub", "mount -t tmpfs none sub")
+        for command in commands:
+            text = run(f"LC_ALL=C {command}; echo $?", base / "work", writing(base, max(ABIS)), user)
+            assert any(words in text for words in ("not permitted", "denied", "superuser")), text
+            assert not text.endswith("\n0\n")
+
+
+def test_a_crash_leaves_no_core_file_whatever_limit_the_command_sets() -> None:
+    with place(None) as base:
+        command = "ulimit -c 0; ulimit -c unlimited; (kill -SEGV $BASHPID); ls"
+        text = run(command, base / "work", writing(base, max(ABIS)), None)
+        assert text.splitlines()[-2:] == ["f.txt", "sub"], text
+
+
+def test_threads_and_processes_start_as_before(tmp_path: Path) -> None:
+    """Libraries fall back on clone where the kernel seems to have no clone3."""
+    program = """
+import concurrent.futures, subprocess, threading
+with concurrent.futures.ThreadPoolExecutor(4) as pool:
+    print(sum(pool.map(abs, range(5))))
+print(subprocess.run(["echo", "spawned"], capture_output=True, text=True, close_fds=False).stdout)
+"""
+    with place(None) as base:
+        text = run(shlex.join(["/usr/bin/python3", "-c", program]), base / "work", writing(base, max(ABIS)), None)
+        assert text.split() == ["10", "spawned"], text
+
+
+def test_a_command_does_not_start_where_there_is_no_filter() -> None:
+    assert not Kernel(landlock=7, filter=False).keeps_to_workspace
+    assert Kernel(landlock=1, filter=True).keeps_to_workspace
+    with place(None) as base:
+        text = run("echo started", base / "work", writing(base, max(ABIS), with_filter=False), None)
+        assert text.startswith("[not started"), text
+
+
+def test_overlayfs_does_empty_a_work_directory_where_nothing_refuses_it() -> None:
+    """So that the attack means something: without the sandbox it comes through, though the kernel gives an error."""
+    with place(None) as base:
+        (base / "home/work/kept").mkdir(parents=True)
+        where = {"numbers": NUMBERS, "outside": str(base / "home"), "pid": os.getpid()}
+        # Only the first attack: the others would change the machine.
+        attack = ATTACK.partition('FOUND["overlay"]')[0] + "print(in_child(overlay))"
+        command = ["/usr/bin/python3", "-c", attack, json.dumps(where)]
+        done = subprocess.run(command, cwd=base / "work", capture_output=True, text=True, check=False)
+        if (base / "home/work/kept").exists():
+            pytest.skip(f"this kernel sets up no overlayfs here: {done.stdout}{done.stderr}")
