@@ -1,6 +1,7 @@
 """Who may ask: the host that is asked for, the origin of the page that asks, the token, and how often it was wrong."""
 
 import ipaddress
+import re
 from collections import OrderedDict, deque
 from collections.abc import Collection
 
@@ -14,6 +15,12 @@ from pilothouse.server.tokens import MAX_TOKEN_LENGTH, Tokens
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 _OWN_SITES = frozenset({"same-origin", "none"})
+_HOST = re.compile(
+    r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,252}[A-Za-z0-9_])?))"
+    r"(?::(?P<port>[0-9]{1,5}))?",
+    re.ASCII,
+)
+MAX_PORT = 65535
 _FAILURES = 10
 _WINDOW = 60.0
 _DELAY = 1.0
@@ -35,8 +42,9 @@ class Access:
 
     def check_sender(self, request: Request) -> None:
         """Raises: Refused for a name that is not ours (DNS rebinding), or a page that is not ours."""
-        host = request.headers.get("host", "")
-        if not self._is_known(host):
+        hosts = request.headers.getlist("host")
+        host = hosts[0] if hosts else ""
+        if len(hosts) != 1 or not self._is_known(host):
             raise Refused(421, Code.FOREIGN_HOST, host=host[:100], allowed=", ".join(sorted(self._names)))
         origin = request.headers.get("origin")
         if origin is not None and origin.lower() not in (f"http://{host.lower()}", f"https://{host.lower()}"):
@@ -47,8 +55,8 @@ class Access:
 
     def _is_known(self, host: str) -> bool:
         name = _hostname(host)
-        if name in self._names:
-            return True
+        if name is None or name in self._names:
+            return name is not None
         # No name can be made to point at us by somebody else where an address is given.
         return self._any_address and _address(name) is not None
 
@@ -122,11 +130,15 @@ def _is_visit(request: Request) -> bool:
     )
 
 
-def _hostname(host: str) -> str:
-    """Without the port; an IPv6 address without its brackets."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
-    return host.partition(":")[0].lower()
+def _hostname(host: str) -> str | None:
+    """The name or address in a Host header, in small letters; None where the header is not exactly NAME[:PORT] or
+    [IPv6][:PORT]: what programs read into anything else differs."""
+    parts = _HOST.fullmatch(host)
+    if parts is None or (parts["port"] is not None and int(parts["port"]) > MAX_PORT):
+        return None
+    if parts["ipv6"] is not None:
+        return parts["ipv6"].lower() if isinstance(_address(parts["ipv6"]), ipaddress.IPv6Address) else None
+    return parts["name"].lower()
 
 
 def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
