@@ -1,6 +1,7 @@
 """An answer while it arrives: the fold of the model's events, and the outlet that writes and signals its pieces."""
 
 import asyncio
+import re
 
 import msgspec
 
@@ -16,11 +17,46 @@ _STRETCH = 1
 _SPACING_AT_MOST = 0.25
 
 
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"|("(?:[^"\\]|\\.)*+\\?)\Z', re.DOTALL)
+"""A string of JSON. The group is one that goes on in the next piece."""
+
+
 class CallInProgress:
     def __init__(self) -> None:
         self.id = ""
         self.tool = ""
         self.arguments: list[str] = []
+        self._scanned_pieces = 0
+        self._depth = 0
+        """How many brackets the scanned pieces have left open."""
+        self._open_string = ""
+        """The beginning of a string that the next piece goes on with, as short as that can be told."""
+        self._is_malformed = False
+
+    def is_whole(self) -> bool:
+        """Whether the arguments so far are one JSON value in brackets. Every piece is scanned once, and all of them
+        are parsed once at most: where the brackets are closed and it is no JSON, more text makes none of it."""
+        for piece in self.arguments[self._scanned_pieces :]:
+            self._scan(piece)
+        self._scanned_pieces = len(self.arguments)
+        if self._depth > 0 or self._open_string or self._is_malformed:
+            return False
+        self._is_malformed = not _is_json("".join(self.arguments))
+        return not self._is_malformed
+
+    def _scan(self, piece: str) -> None:
+        outside, quote, inside = _STRING.sub(r"\1", self._open_string + piece).partition('"')
+        backslashes = len(inside) - len(inside.rstrip("\\"))
+        self._open_string = quote + "\\" * (backslashes % 2)
+        self._depth += sum(map(outside.count, "{[")) - sum(map(outside.count, "}]"))
+
+
+def _is_json(text: str) -> bool:
+    try:
+        msgspec.json.decode(text)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return False
+    return True
 
 
 class Answer:
@@ -78,17 +114,9 @@ def _begins_another(call: CallInProgress, delta: CallDelta) -> bool:
         return False
     if delta.id and delta.id != call.id:
         return True
-    # Cheap to tell before it is worth parsing: one that is whole ends so, and another begins so.
+    # Cheap to tell before it is worth scanning: one that is whole ends so, and another begins so.
     may_begin = delta.arguments.startswith("{") and bool(call.arguments) and call.arguments[-1].endswith("}")
-    return may_begin and _is_whole("".join(call.arguments))
-
-
-def _is_whole(arguments: str) -> bool:
-    try:
-        msgspec.json.decode(arguments)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        return False
-    return True
+    return may_begin and call.is_whole()
 
 
 class Outlet:

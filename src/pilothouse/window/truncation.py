@@ -5,7 +5,9 @@ the longest blocks are shortened; blocks of the turn, pinned ones and summaries 
 and its last block are always sent. Pure: counts in, shares out.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import contextlib
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -27,6 +29,9 @@ _MIN_RESULT_CHARACTERS = 400
 _MIN_VALUE_CHARACTERS = 80
 _MAX_CHARACTERS_PER_TOKEN = 8
 _MAX_NAME_CHARACTERS = 60
+_MAX_ESTIMATES = 4
+_MAX_VALUES = 10_000
+"""Arguments of more values than these are shortened as text, not value by value."""
 _NOTICE = (
     "[{count} messages are left out here: they do not fit into the context window. The person can still read them.]"
 )
@@ -111,12 +116,15 @@ def shorten_text(text: str, counter: Counter, tokens: int) -> str:
     if total <= tokens:
         return text
     length = min(len(text) - 1, len(text) * tokens // total, tokens * _MAX_CHARACTERS_PER_TOKEN)
-    while length > 0:
+    for attempt in itertools.count():
+        if length <= 0:
+            break
         shorter = shorten_characters(text, length, "it is too long for the context window")
         used = counter.count(shorter)
         if used <= tokens:
             return shorter
-        length = min(length - 1, length * tokens // used * 19 // 20)
+        # By its density first. A text that is denser towards its ends would take many such steps: then by halves.
+        length = min(length - 1, length * tokens // used * 19 // 20 if attempt < _MAX_ESTIMATES else length // 2)
     return shorten_characters(text, 0, "it is too long for the context window").strip()
 
 
@@ -148,30 +156,73 @@ class ShortRound(NamedTuple):
 def shorten_round(
     request: ToolRequest, results: Mapping[CallId, ToolResult], counter: Counter, tokens: int, *, with_tools: bool
 ) -> ShortRound:
-    """Its results first, then also its text and arguments; where that is still too much, it is told as text."""
+    """Its results first, then also its text and arguments; where that is still too much, it is told as text.
+
+    Each attempt costs a pass over what is told. The number of passes is the logarithm of the number of limits.
+    """
     tell = as_calls if with_tools else as_text
-    for limit in _limits(tokens, len(request.calls), _MIN_RESULT_CHARACTERS):
-        messages = list(tell(request, results, limit))
-        if _count(messages, counter) <= tokens:
-            return ShortRound(messages, _longer(results, limit), False)
-    for limit in _limits(tokens, len(request.calls), _MIN_VALUE_CHARACTERS):
-        messages = list(tell(_short_request(request, limit), results, limit))
-        if _count(messages, counter) <= tokens:
-            return ShortRound(messages, _longer(results, limit), True)
-    short = _short_request(request, _MIN_VALUE_CHARACTERS)
+    whole = next(iter(tell(request, {}, 0)))
+    whole_tokens = tokens_in(whole, counter)
+    without_arguments = _without_arguments(request)
+
+    def with_short_results(limit: int) -> tuple[list[ModelMessage], int]:
+        answers = list(tell(without_arguments, results, limit))[1:]
+        return [whole, *answers], whole_tokens + _count(answers, counter)
+
+    arguments = [_values_or_none(call) for call in request.calls]
+
+    def all_short(limit: int) -> tuple[list[ModelMessage], int]:
+        messages = list(tell(_short_request(request, arguments, limit), results, limit))
+        return messages, _count(messages, counter)
+
+    for attempt, least in ((with_short_results, _MIN_RESULT_CHARACTERS), (all_short, _MIN_VALUE_CHARACTERS)):
+        if attempt is with_short_results and whole_tokens > tokens:
+            continue
+        fitting = _longest_that_fits(attempt, _limits(tokens, len(request.calls), least), tokens)
+        if fitting is not None:
+            limit, messages = fitting
+            return ShortRound(messages, _longer(results, limit), attempt is all_short)
+    short = _short_request(request, arguments, _MIN_VALUE_CHARACTERS)
     messages = [
         shorten_message(message, counter, tokens // 2) for message in as_text(short, results, _MIN_RESULT_CHARACTERS)
     ]
     return ShortRound(messages, len(results), True)
 
 
-def _limits(tokens: int, calls: int, least: int) -> Iterator[int]:
+def _limits(tokens: int, calls: int, least: int) -> list[int]:
     """Ever fewer characters for each part of a round, down to `least`."""
     limit = tokens * _MAX_CHARACTERS_PER_TOKEN // calls
+    limits: list[int] = []
     while limit > least:
-        yield limit
+        limits.append(limit)
         limit = limit * 2 // 3
-    yield least
+    return [*limits, least]
+
+
+def _longest_that_fits(
+    attempt: Callable[[int], tuple[list[ModelMessage], int]], limits: Sequence[int], tokens: int
+) -> tuple[int, list[ModelMessage]] | None:
+    """The messages of the largest limit that takes at most `tokens`, found by bisection; None where none does."""
+    messages, used = attempt(limits[-1])
+    if used > tokens:
+        return None
+    fitting = limits[-1], messages
+    low, high = 0, len(limits) - 1
+    while low < high:
+        middle = (low + high) // 2
+        messages, used = attempt(limits[middle])
+        if used <= tokens:
+            fitting, high = (limits[middle], messages), middle
+        else:
+            low = middle + 1
+    return fitting
+
+
+def _without_arguments(request: ToolRequest) -> ToolRequest:
+    """The request with calls that cost nothing to tell: for telling its results only."""
+    calls = tuple(msgspec.structs.replace(call, arguments="{}") for call in request.calls)
+    bare: ToolRequest = msgspec.structs.replace(request, content="", calls=calls)
+    return bare
 
 
 def _count(messages: Sequence[ModelMessage], counter: Counter) -> int:
@@ -182,24 +233,47 @@ def _longer(results: Mapping[CallId, ToolResult], limit: int) -> int:
     return sum(len(result.content) > limit for result in results.values())
 
 
-def _short_request(request: ToolRequest, limit: int) -> ToolRequest:
+def _short_request(request: ToolRequest, arguments: Sequence[Any], limit: int) -> ToolRequest:
+    """`arguments` are the values of each call's arguments, None where they are told as text."""
     shorter: ToolRequest = msgspec.structs.replace(
         request,
         content=shorten_characters(request.content, limit),
-        calls=tuple(_short_call(call, limit) for call in request.calls),
+        calls=tuple(_short_call(call, values, limit) for call, values in zip(request.calls, arguments, strict=True)),
     )
     return shorter
 
 
-def _short_call(call: ToolCall, limit: int) -> ToolCall:
+def _short_call(call: ToolCall, values: Any, limit: int) -> ToolCall:
     if len(call.arguments) <= limit:
         return call
-    try:
-        arguments = msgspec.json.encode(_short_values(msgspec.json.decode(call.arguments), limit)).decode()
-    except (msgspec.MsgspecError, UnicodeError, OverflowError, RecursionError):
-        arguments = shorten_characters(call.arguments, limit)
+    arguments = shorten_characters(call.arguments, limit)
+    if values is not None:
+        with contextlib.suppress(msgspec.MsgspecError, UnicodeError, OverflowError, RecursionError):
+            arguments = msgspec.json.encode(_short_values(values, limit)).decode()
     shorter: ToolCall = msgspec.structs.replace(call, arguments=arguments)
     return shorter
+
+
+def _values_or_none(call: ToolCall) -> Any:
+    """The arguments of a call; None where they are no JSON, or so many values that shortening each of them saves
+    nothing."""
+    try:
+        values = msgspec.json.decode(call.arguments)
+    except (msgspec.MsgspecError, UnicodeError, OverflowError, RecursionError):
+        return None
+    return values if _has_few_values(values) else None
+
+
+def _has_few_values(data: Any) -> bool:
+    left, waiting = _MAX_VALUES, [data]
+    while waiting:
+        value = waiting.pop()
+        parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        left -= len(parts)
+        if left < 0:
+            return False
+        waiting += parts
+    return True
 
 
 def _short_values(data: Any, limit: int) -> Any:
