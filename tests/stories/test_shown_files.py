@@ -93,6 +93,28 @@ async def test_a_write_and_a_command_that_were_both_shown_run_together(tmp_path:
     assert (tmp_path / "workspace" / "made").read_text() == "shown\n"
 
 
+async def test_a_shown_write_may_make_a_script_need_other_files(tmp_path: Path) -> None:
+    """Whether a card says that files can still change is no part of what is compared: only the files are."""
+    script = tmp_path / "workspace" / "run.sh"
+    script.parent.mkdir()
+    script.write_text("#!/bin/sh\necho plain\n")
+    other = script.with_name("other.sh")
+    other.write_text(SHOWN)
+    write = ("write_file", {"path": "run.sh", "content": "#!/bin/sh\nsh other.sh\n"})
+    read = ("read_file", {"path": "run.sh"})
+    world = furnished(tmp_path, says(read), says(write, ("execute", {"command": "sh run.sh"})), DONE)
+    async with world.runtime:
+        context_id = await world.start("supervised")
+        await world.turn(context_id, "go")
+        await world.runtime.approve_all(context_id)
+        await world.runtime.rested(context_id)
+        _, call = await world.runtime.pending_calls(context_id)
+        assert not call.may_change
+        await world.runtime.approve_all(context_id)
+        await world.runtime.rested(context_id)
+    assert (tmp_path / "workspace" / "made").read_text() == "shown\n"
+
+
 def git(folder: Path, *arguments: str) -> None:
     subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True)
 

@@ -250,6 +250,12 @@ COVERED = (
     "sed -i.bak -e 's/a/b/g' README",
     "cd -- sub && ./run.sh",
 )
+CONTENTS = {
+    "Makefile": "all:\n\techo harmless\n",
+    "package.json": '{"scripts": {"x": "echo harmless"}}',
+    **dict.fromkeys(("pypy3", "tsx"), "\x7fELF\0"),
+    "tool.py": "import json\nprint(json.dumps([]))\n",
+}
 INLINE = (
     *(
         'python3 -c "import tool" README',
@@ -290,9 +296,10 @@ OPEN_ENDED = (
 )
 
 
-async def test_the_record_says_when_what_a_command_runs_may_change(tmp_path: Path, execute: Execute) -> None:
+async def test_the_record_says_when_what_a_command_runs_may_change(tmp_path: Path) -> None:
+    execute = Execute({**os.environ, "PATH": "/usr/local/bin:/usr/bin:/bin"})  # without shims that choose a version
     for name in ("run.sh", "sub/run.sh", "Makefile", "package.json", "tool.py", "README", "pypy3", "tsx"):
-        put(tmp_path / name, "{}")
+        put(tmp_path / name, CONTENTS.get(name, "echo harmless\n"))
     for name, program in (("py", "python3"), ("gawk", "awk"), ("tar", "tar")):
         os.symlink(shutil.which(program) or "/bin/sh", tmp_path / name)
     for command in (*COVERED, *OPEN_ENDED):
@@ -342,7 +349,7 @@ def test_a_line_of_many_commands_is_looked_at_within_a_bound(tmp_path: Path) -> 
     for number in range(40):
         put(tmp_path / f"d{number}/package.json", "{}")
     line = "; ".join(f"cd d{number % 40}; node . n{number}" for number in range(300))
-    files = inspect_files(judge(line), str(tmp_path), tmp_path.stat(), os.environ["PATH"], runs_by_itself=False)
+    files = inspect_files(judge(line), str(tmp_path), tmp_path.stat(), os.environ["PATH"])
     assert len(files.folders) == MAX_FOLDERS
     assert files.basis.endswith(PARTIAL_BASIS)
 
@@ -350,14 +357,14 @@ def test_a_line_of_many_commands_is_looked_at_within_a_bound(tmp_path: Path) -> 
 def test_the_parts_of_a_long_module_name_are_looked_at_within_a_bound(tmp_path: Path) -> None:
     part = "." + "a" * 50
     line = f"python -m a{part * 1900}"
-    files = inspect_files(judge(line), str(tmp_path), tmp_path.stat(), os.environ["PATH"], runs_by_itself=False)
+    files = inspect_files(judge(line), str(tmp_path), tmp_path.stat(), os.environ["PATH"])
     assert files.basis.endswith(PARTIAL_BASIS)
     assert sum(map(len, first_files(line.split()))) < 10 * MEGABYTE
 
 
 def test_a_package_that_names_an_impossible_file_does_not_stop_the_inspection(tmp_path: Path) -> None:
-    put(tmp_path / "package.json", r'{"main": "\ud800.js", "bin": "a\u0000b"}')
-    files = inspect_files(judge("npm start"), str(tmp_path), tmp_path.stat(), os.environ["PATH"], runs_by_itself=False)
+    put(tmp_path / "package.json", r'{"main": "\ud800.js", "bin": "a\u0000b", "scripts": {"start": "true"}}')
+    files = inspect_files(judge("npm start"), str(tmp_path), tmp_path.stat(), os.environ["PATH"])
     assert not files.basis.endswith(PARTIAL_BASIS)
 
 

@@ -25,14 +25,23 @@ _HOOKS = (
 )
 _GIT = (
     *(".git/config", ".git/config.worktree", ".gitattributes", ".git/info/attributes", ".pre-commit-config.yaml"),
+    *(".git/commondir", ".gitmodules"),
     *("lefthook.yml", *(f"{folder}/{hook}" for folder in (".git/hooks", ".husky") for hook in _HOOKS)),
 )
 _MAKE = ("GNUmakefile", "makefile", "Makefile")
+MAKES = ("make", "gmake", "remake")
+# make looks for a rule to make its own Makefile anew, and has rules of its own for these files.
+_MAKEFILE_SOURCES = (
+    *(f"{name}{ending}" for name in _MAKE for ending in (".sh", ".o", ".c", ".cc", ".cpp", ".C", ".p", ".f", ".F")),
+    *(f"{name}{ending}" for name in _MAKE for ending in (".m", ".r", ".s", ".S", ".mod", ".l", ".y", ".w", ".web")),
+    *(f"{folder}{name},v" for name in _MAKE for folder in ("", "RCS/")),
+    *(f"{folder}{name}" for name in _MAKE for folder in ("s.", "SCCS/s.", "RCS/")),
+)
 _INDEXES = ("index.js", "index.mjs", "index.cjs", "index.ts")
 
 # By the name of the program, without its version.
 _FIRST_FILES: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("make", "gmake", "remake"), _MAKE),
+    **dict.fromkeys(MAKES, _MAKE),
     **dict.fromkeys(("npm", "pnpm", "yarn", "npx", "pnpx", "bun", "bunx", "corepack"), _PACKAGE_FILES),
     **dict.fromkeys(("uv", "uvx", "poetry", "pdm", "hatch", "rye", "pip", "pipx"), _PYTHON_PROJECT),
     **dict.fromkeys(("pytest", "py.test"), ("conftest.py", "pytest.ini", "tox.ini", *_PYTHON_PROJECT)),
@@ -70,9 +79,6 @@ _EVERY_FIRST_FILE = tuple(
 )
 _SCRIPT_FOLDERS = frozenset({"node", "nodejs", "tsx", "ts-node", "bun", "deno", "electron"})
 
-_INLINE_CODE = frozenset({"-c", "-e", "-E", "-r", "-p", "--eval", "--print", "--call", "--command", "eval", "exec"})
-_ELSEWHERE = frozenset({"-w", "-ws", "--workspace", "--workspaces", "--filter", "--recursive"})
-"""Options of runners that lead to the packages of other folders."""
 _SHELLS = ("sh", "dash", "ash", "ksh", "mksh", "bash")
 _SHELL_FLAGS = frozenset("aefhnuvx")
 # Of each interpreter that takes the name of a script, the options without a value that name no other code.
@@ -96,6 +102,8 @@ def first_files(words: Sequence[str]) -> Iterator[str]:
         return
     program = plain_name(words[0])
     yield from _FIRST_FILES.get(program, ())
+    if program in MAKES:
+        yield from _MAKEFILE_SOURCES
     if program == "python":
         yield from _module_files(words)
     for word in dict.fromkeys(words[1:]):
@@ -106,6 +114,16 @@ def first_files(words: Sequence[str]) -> Iterator[str]:
             yield from (f"{word}{ending}" for ending in (".js", ".json", ".node"))
         elif program == "python" and not word.startswith("-"):
             yield f"{word}/__main__.py"
+
+
+def makefiles() -> tuple[str, ...]:
+    """The names of which make takes the first that exists."""
+    return _MAKE
+
+
+def makefile_sources() -> tuple[str, ...]:
+    """Files from which make would make its Makefile anew."""
+    return _MAKEFILE_SOURCES
 
 
 def script_files(words: Sequence[str]) -> tuple[str, ...]:
@@ -143,12 +161,6 @@ def runs_line(words: Sequence[str]) -> bool:
     return False
 
 
-def has_inline_code(words: Sequence[str]) -> bool:
-    """Whether a runner is told what to run, or to load, in the line itself, or is sent to other folders."""
-    options = _INLINE_CODE | _ELSEWHERE
-    return any(word.partition("=")[0] in options for word in words[1:])
-
-
 def package_words(text: str) -> tuple[str, ...]:
     """Words of a package.json that may name files: of its scripts, and what it starts from."""
     try:
@@ -165,19 +177,29 @@ def plain_name(program: str) -> str:
     return posixpath.basename(program).rstrip("0123456789.") or program
 
 
-def _module_files(words: Sequence[str]) -> Iterator[str]:
-    """`python -m a.b` runs a/__init__.py, and a/b.py or a/b/__main__.py; a module may be a runner itself."""
-    for index, word in enumerate(words[1:], start=1):
-        module = words[index + 1] if word == "-m" and index + 1 < len(words) else word[2:] if word[:2] == "-m" else ""
-        if not module:
-            continue
-        yield from _FIRST_FILES.get(module, ())
+def module_files(words: Sequence[str]) -> Iterator[str]:
+    """`python -m a.b` runs a/__init__.py, and a/b.py or a/b/__main__.py."""
+    for module in _modules(words):
         parts = module.split(".")
         for end in range(1, len(parts) + 1):
             path = "/".join(parts[:end])
             if len(path) > MAX_PATH_CHARACTERS:
                 break
             yield from (f"{path}/__init__.py", f"{path}/__main__.py", f"{path}.py")
+
+
+def _module_files(words: Sequence[str]) -> Iterator[str]:
+    """The files of a module, and the first files of one that is a runner itself (`python -m pytest`)."""
+    for module in _modules(words):
+        yield from _FIRST_FILES.get(module, ())
+    yield from module_files(words)
+
+
+def _modules(words: Sequence[str]) -> Iterator[str]:
+    for index, word in enumerate(words[1:], start=1):
+        module = words[index + 1] if word == "-m" and index + 1 < len(words) else word[2:] if word[:2] == "-m" else ""
+        if module:
+            yield module
 
 
 def _texts(data: object, depth: int = 0) -> Iterator[str]:

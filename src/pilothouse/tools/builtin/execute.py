@@ -26,7 +26,14 @@ from pilothouse.sandbox.tree_removal import remove_tree
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.artifacts import UPLOADS
 from pilothouse.tools.base import Arguments, Category, Job, PathText, Prepared, ToolOutput
-from pilothouse.tools.builtin.command_files import NO_WRITES, CommandFiles, RoundWrites, inspect_files, round_writes
+from pilothouse.tools.builtin.command_files import (
+    NO_WRITES,
+    CommandFiles,
+    RoundWrites,
+    inspect_files,
+    is_same,
+    round_writes,
+)
 from pilothouse.tools.builtin.command_limits import CommandLimits
 from pilothouse.tools.results import Output
 from pilothouse.tools.threads import in_thread
@@ -121,9 +128,8 @@ class Execute:
         """`fd` is the open working directory: what its path leads to may change."""
         place = os.fstat(fd)
         start = os.path.join(workspace.root, unescape(cwd)).removesuffix("/.")
-        runs_by_itself = self._only_reads(judgement)
         path = self._environment.get("PATH")
-        return inspect_files(judgement, start, place, path, runs_by_itself=runs_by_itself, writes=writes)
+        return inspect_files(judgement, start, place, path, root=str(workspace.root), writes=writes)
 
     async def run(self, arguments: ExecuteArguments, job: Job) -> ToolOutput:
         _check_text(arguments.command)
@@ -169,7 +175,7 @@ class Execute:
             if job.basis is not None:  # compared last: all that was done before the start takes time
                 writes = await in_thread(_earlier_writes, job)
                 files: CommandFiles = await in_thread(self._files, judgement, arguments.cwd, in_shell, fd, writes)
-                if files.basis != job.basis:
+                if not is_same(files.basis, job.basis):
                     raise ToolError(Code.COMMAND_FILES_CHANGED, command=arguments.command)
             # Through the open directory: what the path names may change, what was checked does not.
             cwd = f"/proc/self/fd/{fd}" if _HAS_PROC else str(job.workspace.root / unescape(arguments.cwd))

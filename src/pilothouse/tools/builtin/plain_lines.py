@@ -1,0 +1,245 @@
+"""Command lines that are known to be plain: the line, and the files whose state was noted, decide all that runs.
+
+Every command of such a line is a builtin or an installed program that runs no code of the workspace, a script that
+does all its work itself, a plain `make` or `npm run`, or a command of git that starts such scripts only. What is not
+known to be plain is not.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from pilothouse.domain.lines import UNKNOWN_WORD
+from pilothouse.domain.runner_files import (
+    MAKES,
+    PACKAGE,
+    makefile_sources,
+    makefiles,
+    module_files,
+    plain_name,
+    runs_line,
+    script_files,
+)
+from pilothouse.file_inspection import FileInspection, meanings, real_path
+from pilothouse.sandbox.shell import Judgement
+from pilothouse.sandbox.shell.options import names
+from pilothouse.sandbox.shell.scripts import only_edits
+from pilothouse.sandbox.shell.wrappers import INTERPRETERS, SHELLS
+from pilothouse.tools.builtin import script_contents
+from pilothouse.tools.builtin.git_settings import read_settings, starts_only_hooks
+from pilothouse.tools.builtin.installed_programs import SYSTEM_FOLDERS, InstalledPrograms
+
+MAX_READ_SCRIPTS = 16
+"""How many scripts of one line are read to see what they start."""
+_HOOKS = ".git/hooks"
+_LOADING_OPTIONS = {
+    "find": names("-execdir -okdir"),  # what it runs lies in any folder
+    "curl": names("--engine -K --config"),
+}
+_GIT_WITH_ANY_WORDS = names("add commit status log show rm mv tag branch")
+"""Commands of git none of whose options starts a program."""
+_NPM_SETTINGS = (".npmrc", ".pnpmfile.cjs")
+# Options and operands of installed programs that start nothing, where the judgement does not know them.
+_PLAIN_WORDS = {
+    "tar": re.compile(r"-?[cxt][vzjJapPkm]*f|-C|(?!-)[^:]*"),
+    "zip": re.compile(r"-[rqy0-9]+|(?!-).*"),
+    "rsync": re.compile(r"-[aprtvnuzhP]+|--(?:delete|dry-run|verbose|archive|exclude=[^:]*)|(?!-)[^:]*"),
+    "xz": re.compile(r"-[dkfv0-9z]+|(?!-).*"),
+    "zstd": re.compile(r"-[dkfv0-9q]+|(?!-).*"),
+}
+_PLAIN_COMMANDS = {
+    **dict.fromkeys(("pip", "pip3"), re.compile(r"(?:list|freeze|show|check|--version|-V)(?: [\w.-]+)*")),
+    **dict.fromkeys(("npm", "node", "docker", "python", "python3"), re.compile(r"--version|-v|-V")),
+}
+
+
+class LinePlainness:
+    """`files` are those that were looked at: their state is part of the basis."""
+
+    def __init__(
+        self, judgement: Judgement, files: FileInspection, programs: InstalledPrograms, *, has_all_folders: bool
+    ) -> None:
+        """`has_all_folders` says that the line enters no folder whose files were not looked at."""
+        self._judgement = judgement
+        self._has_all_folders = has_all_folders
+        self._files = files
+        self._programs = programs
+        self._read = 0
+        self._code: set[str] = set()
+        """Files of the workspace that the line runs."""
+        self._runners: set[str] = set()
+        """The programs that run them."""
+        self._code_commands = 0
+        self._line_shells: set[str] = set()
+        """Shells that are given their commands in the line."""
+        self._hooks: set[str] = set()
+        """Folders of the repositories whose hooks the line may run."""
+
+    def is_plain(self) -> bool:
+        judgement = self._judgement
+        if not script_contents.is_all_known(judgement):
+            return False
+        if not all(map(self._is_command_plain, judgement.commands)) or self._changes_code():
+            return False
+        return self._has_all_folders or (judgement.read_only and not self._code and not self._hooks)
+
+    def shadowing_modules(self) -> Iterator[str]:
+        """Files that Python would load in the place of its own modules, beside any script that the line names."""
+        if any(map(self._may_run_code, self._judgement.commands)):
+            for folder in sorted({os.path.dirname(real_path(path)) for path in self._files.states}):
+                yield from (os.path.join(folder, name) for name in script_contents.shadowing_modules(folder) or ())
+
+    def _may_run_code(self, words: Sequence[str]) -> bool:
+        return bool(words) and ("/" in words[0] or plain_name(words[0]) in SHELLS | INTERPRETERS)
+
+    def _is_command_plain(self, words: tuple[str, ...]) -> bool:
+        if not words or words[0] == UNKNOWN_WORD or not words[0]:
+            return False
+        program = words[0]
+        if "/" in program and os.path.dirname(program) not in SYSTEM_FOLDERS:
+            self._note_runner(program)
+            return all(map(self._is_script_plain, self._looked_at(words[:1]) or [""]))
+        if not self._programs.is_installed(program):
+            return False
+        if not _LOADING_OPTIONS.get(os.path.basename(program), frozenset()).isdisjoint(words):
+            return False
+        return words not in self._judgement.programs or self._is_known_plain(words)
+
+    def _is_known_plain(self, words: tuple[str, ...]) -> bool:
+        """Whether a command that could start anything does not."""
+        program, name = os.path.basename(words[0]), plain_name(words[0])
+        if program == "git":
+            return self._is_git_plain(words)
+        if UNKNOWN_WORD in words:
+            return False
+        if name in SHELLS | INTERPRETERS and self._is_interpreter_plain(name, words):
+            return True
+        if name in MAKES:
+            return self._is_make_plain(words)
+        if program == "npm" and self._is_npm_plain(words):
+            return True
+        if (allowed := _PLAIN_COMMANDS.get(program)) is not None:
+            return allowed.fullmatch(" ".join(words[1:])) is not None
+        allowed = _PLAIN_WORDS.get(program)
+        return allowed is not None and all(map(allowed.fullmatch, words[1:]))
+
+    def _is_interpreter_plain(self, name: str, words: tuple[str, ...]) -> bool:
+        if name == "sed":
+            return only_edits(words[1:])
+        if runs_line(words):  # its commands are among those of the judgement
+            self._line_shells.add(words[0])
+            return True
+        self._note_runner(words[0])
+        is_module = name == "python" and any(word.startswith("-m") for word in words)
+        scripts = self._looked_at(tuple(module_files(words)) if is_module else script_files(words))
+        return bool(scripts) and all(self._is_script_plain(path, name) for path in scripts)
+
+    def _note_runner(self, program: str) -> None:
+        self._runners.add(program)
+        self._code_commands += 1
+
+    def _is_script_plain(self, path: str, program: str | None = None) -> bool:
+        """Whether a script does all its work itself; `program` runs it, or the one that its first line names."""
+        if path not in self._files.states or self._programs.is_program_of(real_path(path)):
+            return False
+        self._code.add(path)
+        data = self._content(path)
+        interpreter = program if data is None or program is not None else script_contents.interpreter_of(data)
+        if data is None or interpreter is None or not self._is_interpreter_installed(interpreter):
+            return False
+        if plain_name(interpreter) == "python":
+            folder = os.path.dirname(real_path(path))
+            if script_contents.shadowing_modules(folder) != []:
+                return False
+        return script_contents.is_self_contained(interpreter, path, data, self._is_installed_for_scripts)
+
+    def _is_interpreter_installed(self, interpreter: str) -> bool:
+        if "/" in interpreter and os.path.dirname(interpreter) not in SYSTEM_FOLDERS:
+            return False
+        return self._programs.is_installed(interpreter)
+
+    def _is_installed_for_scripts(self, name: str) -> bool:
+        """The places of programs that a script starts are not part of the basis: nothing may take them."""
+        if "/" in name and os.path.dirname(name) not in SYSTEM_FOLDERS:
+            return False
+        return not self._programs.has_folder_inside and self._programs.is_installed(name)
+
+    def _content(self, path: str) -> bytes | None:
+        self._read += 1
+        return script_contents.content(path) if self._read <= MAX_READ_SCRIPTS else None
+
+    def _is_git_plain(self, words: tuple[str, ...]) -> bool:
+        """Whether each repository that git may be meant for has plain settings, and hooks that do their work alone."""
+        folders = [folder for folder in self._files.folders if os.path.lexists(os.path.join(folder, ".git"))]
+        settings = [read_settings(folder) for folder in folders]
+        is_known = all(os.path.join(folder, ".git/config") in self._files.states for folder in folders)
+        if not folders or not is_known or not all(each.are_plain for each in settings):
+            return False
+        remotes = frozenset.intersection(*(each.remotes for each in settings))
+        if UNKNOWN_WORD in words and words[1] not in _GIT_WITH_ANY_WORDS:
+            return False
+        known_words = tuple(word for word in words if word != UNKNOWN_WORD)
+        hooks = [path for path in self._files.states if os.path.dirname(path).endswith(_HOOKS)]
+        active = [path for path in hooks if os.access(path, os.X_OK)]
+        is_plain = starts_only_hooks(known_words, remotes) and all(map(self._is_script_plain, active))
+        self._code.difference_update(active)
+        self._hooks.update(os.path.join(folder, ".git") for folder in folders)
+        return is_plain
+
+    def _is_make_plain(self, words: tuple[str, ...]) -> bool:
+        if not script_contents.is_plain_make(words) or self._looked_at(makefile_sources()):
+            return False
+        named = [following for word, following in pairwise(words) if word in ("-f", "--file")]
+        known = self._looked_at(named or makefiles())
+        self._code.update(known)
+        self._note_runner(words[0])
+        contents = [self._content(path) for path in known]
+        return bool(known) and all(
+            data is not None and script_contents.is_plain_makefile(data, self._is_installed_for_scripts)
+            for data in contents
+        )
+
+    def _is_npm_plain(self, words: tuple[str, ...]) -> bool:
+        """`npm run NAME`, `npm test` and `npm start` with nothing else."""
+        run = [word for word in words[1:] if word not in ("-s", "--silent")]
+        script = run[1] if len(run) == 2 and run[0] in ("run", "run-script") else run[0] if len(run) == 1 else ""
+        if len(run) == 1 and script not in ("test", "start"):
+            return False
+        packages = self._looked_at((PACKAGE,))
+        self._code.update(packages)
+        self._note_runner(words[0])
+        if not packages or self._looked_at(_NPM_SETTINGS):
+            return False
+        contents = [self._content(path) for path in packages]
+        return all(data is not None and script_contents.is_plain_package_script(data, script) for data in contents)
+
+    def _changes_code(self) -> bool:
+        """Whether a command of the line may change a file of the workspace before another one runs it."""
+        if not self._code:
+            return self._may_write(self._hooks, frozenset({"git"}))
+        runners = frozenset(self._runners | self._line_shells)
+        # A command that starts nothing, but is no mere reader either, may still change any file (`git pull`, `tar x`),
+        # and so may a script that does all its work itself.
+        if self._code_commands > 1 or any(words[0] not in runners for words in self._judgement.programs):
+            return True
+        return self._may_write(self._code | self._hooks, runners)
+
+    def _may_write(self, paths: set[str], runners: frozenset[str]) -> bool:
+        """Whether a command other than these may write one of the files, or something in one of the folders."""
+        judgement = self._judgement
+        writers = {program for program, _ in judgement.writers} - runners
+        if paths and any(UNKNOWN_WORD in words for words in judgement.commands if words[0] in writers):
+            return True
+        words = [word for program, word in judgement.writers if program not in runners]
+        targets = {path for word in words for folder in self._files.folders for path in meanings(folder, word)}
+        return any(
+            f"{path}/".startswith(f"{target}/") or f"{target}/".startswith(f"{path}/")
+            for path in paths
+            for target in targets
+        )
+
+    def _looked_at(self, words: Sequence[str]) -> list[str]:
+        """The files to which words lead, among those whose state is part of the basis."""
+        paths = (path for word in words for folder in self._files.folders for path in meanings(folder, word))
+        return [path for path in dict.fromkeys(paths) if path in self._files.states]
