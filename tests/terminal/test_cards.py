@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from pilothouse.terminal import foreign_text
+from pilothouse.terminal.character_width import max_columns
 from tests.scale import HANG_SECONDS
 from tests.terminal.test_command import Command
 from tests.terminal.test_steering import Terminal
@@ -312,7 +313,7 @@ def test_a_switch_of_the_mode_shows_the_calls_that_it_starts_screen_by_screen(co
 )
 def test_a_character_is_not_taken_for_narrower_than_a_screen_draws_it(character: str, columns: int) -> None:
     """Else a row becomes longer than the screen, and what is left of it begins a row without the mark."""
-    assert foreign_text._width(character) == columns
+    assert max_columns(character) == columns
 
 
 def test_a_folder_is_trusted_only_with_what_was_on_the_screen(command: Command) -> None:

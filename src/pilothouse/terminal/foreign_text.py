@@ -6,11 +6,13 @@ import unicodedata
 from collections.abc import Iterator
 
 from pilothouse.domain.hidden_characters import exact, is_hidden, visible
+from pilothouse.terminal.character_width import max_columns, text_columns
 
 MARK = "│ "
 """What every row of foreign text begins with. No line of ours does."""
 _TAB_COLUMNS = 4
-_MIN_COLUMNS = len(MARK) + 2  # room for one wide character
+_MARK_COLUMNS = text_columns(MARK)
+_MIN_COLUMNS = _MARK_COLUMNS + 2  # room for one wide character
 _USUAL_SCREEN = os.terminal_size((80, 24))
 _MAX_QUESTION_COLUMNS = 160
 _MAX_HELD_CHARACTERS = 64
@@ -21,7 +23,7 @@ _ZWJ = "\u200d"
 def quoted(text: str, *, is_exact: bool = False) -> str:
     """The text with nothing hidden and the mark before every row of the screen; `is_exact` for what is approved."""
     shown = (exact if is_exact else visible)(text)
-    return "\n".join(MARK + row for line in shown.split("\n") for row in _rows(line, _columns() - len(MARK)))
+    return "\n".join(MARK + row for line in shown.split("\n") for row in _rows(line, _columns() - _MARK_COLUMNS))
 
 
 class Pages:
@@ -94,18 +96,18 @@ class QuotedStream:
         parts = []
         seen = visible(self._context + text + after, len(self._context), len(self._context) + len(text))
         self._context = (self._context + text)[-_CONTEXT_CHARACTERS:]
-        for cluster in _clusters(seen.expandtabs(_TAB_COLUMNS), limit - len(MARK)):
+        for cluster in _clusters(seen.expandtabs(_TAB_COLUMNS), limit - _MARK_COLUMNS):
             if cluster == "\n":
                 parts.append("\n" if self._column else f"{MARK.rstrip()}\n")
                 self._column = 0
                 continue
-            width = sum(map(_width, cluster))
+            width = text_columns(cluster)
             if self._column and self._column + width > limit:
                 parts.append("\n")
                 self._column = 0
             if not self._column:
                 parts.append(MARK)
-                self._column = len(MARK)
+                self._column = _MARK_COLUMNS
             parts.append(cluster)
             self._column += width
         print("".join(parts), end="", flush=True)
@@ -147,7 +149,7 @@ def _height(screen: os.terminal_size) -> int:
 def _fitted(row: str, columns: int) -> list[str]:
     """A row as those that it takes on a screen that has become narrower. Each of a foreign row has the mark."""
     if row.startswith(MARK):
-        return [MARK + part for part in _rows(row.removeprefix(MARK), columns - len(MARK))]
+        return [MARK + part for part in _rows(row.removeprefix(MARK), columns - _MARK_COLUMNS)]
     return _rows(row, columns)
 
 
@@ -160,7 +162,7 @@ def _rows(line: str, limit: int) -> list[str]:
     row: list[str] = []
     taken = 0
     for cluster in _clusters(line, limit):
-        width = sum(map(_width, cluster))
+        width = text_columns(cluster)
         if row and taken + width > limit:
             rows.append("".join(row))
             row, taken = [], 0
@@ -174,11 +176,11 @@ def _clusters(text: str, limit: int) -> Iterator[str]:
     cluster, width = "", 0
     for character in text:
         continues = cluster not in ("", "\n") and (_is_attached(character) or cluster.endswith(_ZWJ))
-        if cluster and (not continues or width + _width(character) > limit):
+        if cluster and (not continues or width + max_columns(character) > limit):
             yield cluster
             cluster, width = "", 0
         cluster += character
-        width += _width(character)
+        width += max_columns(character)
     if cluster:
         yield cluster
 
@@ -188,11 +190,3 @@ def _is_attached(character: str) -> bool:
         return False
     is_skin_tone = "\U0001f3fb" <= character <= "\U0001f3ff"
     return is_skin_tone or is_hidden(character) or unicodedata.category(character) in ("Mn", "Me")
-
-
-def _width(character: str) -> int:
-    """Columns of the screen, rather too many than too few: a row that is too long goes on without its mark."""
-    is_wide = unicodedata.east_asian_width(character) in "WF" or "\u3248" <= character <= "\u324f"
-    if is_wide or character >= "\U0001f000":
-        return 2
-    return 0 if unicodedata.category(character) in ("Mn", "Me") else 1

@@ -1,0 +1,45 @@
+"""How many columns of a screen a character takes at most, whichever version of Unicode the terminal knows."""
+
+import unicodedata
+from functools import lru_cache
+
+_ONE_COLUMN_BLOCKS = (
+    *((0x0020, 0x10FF), (0x1200, 0x1FFF)),  # the alphabets; Hangul Jamo lies between
+    (0x2C00, 0x2DFF),  # Glagolitic to Cyrillic Extended-A
+    *((0xA4D0, 0xA95F), (0xA980, 0xABFF)),  # Lisu to Kayah Li, Javanese to Meetei Mayek
+    *((0xFB00, 0xFDFF), (0xFE20, 0xFE2F), (0xFE70, 0xFEFF)),  # presentation forms of alphabets
+    (0xFF61, 0xFFDF),  # halfwidth forms
+)
+"""Blocks of scripts that every version of Unicode draws in one column. All other blocks and all higher planes hold
+ideographs, symbols and emoji, which become wide from one version to the next, or places that are still unassigned."""
+_MAYBE_WIDE = "WFA"  # ambiguous ones (A) are wide in terminals that are set up for East Asian text
+_EMOJI_SELECTOR = "\ufe0f"  # makes the symbol before it wide
+
+
+@lru_cache(maxsize=4096)
+def max_columns(character: str) -> int:
+    """The most columns that any terminal takes for a character. A sign of several takes no more than their sum."""
+    if " " <= character <= "~":
+        return 1
+    if _is_mark_known_everywhere(character):
+        return 0
+    if character == _EMOJI_SELECTOR:
+        return 1
+    is_wide = unicodedata.east_asian_width(character) in _MAYBE_WIDE or not _is_in_one_column_block(ord(character))
+    return 2 if is_wide else 1
+
+
+def text_columns(text: str) -> int:
+    """The most columns that a text without line ends takes."""
+    return sum(map(max_columns, text))
+
+
+def _is_mark_known_everywhere(character: str) -> bool:
+    """A mark stands on the letter before it. A terminal that does not know the mark draws it beside the letter."""
+    is_mark = unicodedata.category(character) in ("Mn", "Me") and character != _EMOJI_SELECTOR
+    is_old = unicodedata.ucd_3_2_0.category(character) != "Cn"
+    return is_mark and is_old and unicodedata.east_asian_width(character) not in "WF"
+
+
+def _is_in_one_column_block(code: int) -> bool:
+    return any(first <= code <= last for first, last in _ONE_COLUMN_BLOCKS)
