@@ -19,6 +19,7 @@ export function Actions({ dock, one: { call, sent } }: { dock: Deciding; one: Wa
   const unread = dock.whyUnread([call]);
   return (
     <div className="actions">
+      <UnreadHint id={reason} dock={dock} calls={[call]} />
       <Button
         kind={isDangerous(call) ? [] : "primary"}
         whyNot={dock.off ?? unread}
@@ -40,7 +41,6 @@ export function Actions({ dock, one: { call, sent } }: { dock: Deciding; one: Wa
         <kbd className="kbd">{keysShown("Mod+⌫")}</kbd>
       </Button>
       <More dock={dock} call={call} />
-      <UnreadHint id={reason} dock={dock} calls={[call]} />
     </div>
   );
 }

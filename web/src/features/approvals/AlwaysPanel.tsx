@@ -8,6 +8,7 @@ import { ForeignText, Lookalikes } from "../../ui/ForeignText";
 import type { Deciding } from "./Dock";
 import { PanelFrame } from "./Panel";
 import { laddersOf, ruleWords, rungWords } from "./rules";
+import { UnreadNote } from "./UnreadHint";
 import { WORDS } from "./words";
 
 export function AlwaysPanel({ dock, call }: { dock: Deciding; call: CallShape }) {
@@ -39,6 +40,18 @@ export function AlwaysPanel({ dock, call }: { dock: Deciding; call: CallShape })
         )}
       </Lookalikes>
       <div className="panel-foot">
+        {dock.off === null ? (
+          <UnreadNote
+            unread={dock.unreadOf([call]).map(({ digest }) => digest)}
+            why={dock.whyUnread([call]) ?? ""}
+            onShow={() => {
+              dock.ask(null); // on a phone the rules take the room of the call
+              dock.showUnread([call]);
+            }}
+          />
+        ) : (
+          <div className="unread-room" />
+        )}
         <Button kind="quiet" onClick={() => dock.ask(null)}>
           {t("back")}
         </Button>

@@ -15,6 +15,7 @@ import { SCROLLS } from "./pageKeys";
 import { PanelFrame } from "./Panel";
 import { ReadTracker, forgetRead, showUnread, useReadDigests } from "./readProgress";
 import { TextValue } from "./TextValue";
+import { UnreadNote } from "./UnreadHint";
 import { isDecidedAlready } from "./waiting";
 import { WORDS } from "./words";
 
@@ -78,10 +79,14 @@ export function EditPanel({ dock, call }: { dock: Deciding; call: CallShape }) {
       </section>
       <ProblemNote problem={doing.problem} />
       <div className="panel-foot">
+        {problem === null ? (
+          <UnreadNote unread={isRead ? [] : [digest]} why={t("readEdit")} onShow={() => showUnread([digest])} />
+        ) : (
+          <div className="unread-room" />
+        )}
         <Button kind="quiet" onClick={() => dock.ask(null)}>
           {t("back")}
         </Button>
-        {problem === null && !isRead && <UnreadEdit digest={digest} />}
         <Button type="submit" aria-busy={doing.isBusy} whyNot={whyNot}>
           {doing.isBusy ? t("approving") : t("editSend")}
         </Button>
@@ -101,15 +106,6 @@ function versionOf(text: string): { readonly text: string; readonly digest: stri
 /** The call with other arguments. What the server said of the old ones says nothing of these. */
 function withArguments(call: CallShape, given: CallShape["arguments"]): CallShape {
   return { ...call, arguments: given, preview: null, touches: null, dangerous: [] };
-}
-
-function UnreadEdit({ digest }: { digest: string }) {
-  const t = useWords(WORDS);
-  return (
-    <Button kind={["quiet", "small"]} onClick={() => showUnread([digest])}>
-      {t("showUnread")}
-    </Button>
-  );
 }
 
 function wordsOf(checked: Exclude<Checked, { is: "good" }>, t: ReturnType<typeof useWords<typeof WORDS>>): string {

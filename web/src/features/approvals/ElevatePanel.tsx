@@ -73,10 +73,10 @@ export function ElevatePanel({ dock }: { dock: Deciding }) {
       </div>
       <ProblemNote problem={doing.problem} />
       <div className="panel-foot">
+        <UnreadHint dock={dock} calls={waiting} />
         <Button kind="quiet" onClick={() => dock.ask(null)}>
           {t("back")}
         </Button>
-        <UnreadHint dock={dock} calls={waiting} />
         <Button type="submit" whyNot={whyNot}>
           {t("elevateGo")}
         </Button>

@@ -40,6 +40,7 @@ export function GroupActions({ dock }: { dock: Deciding }) {
     dock.decide(chosen.map((call) => ({ id: call.id, digest: call.digest, verdict })));
   return (
     <div className="actions">
+      <UnreadHint id={reason} dock={dock} calls={chosen} />
       <Button
         kind={chosen.some(isDangerous) ? [] : "primary"}
         whyNot={dock.off ?? unread}
@@ -67,7 +68,6 @@ export function GroupActions({ dock }: { dock: Deciding }) {
       >
         {t("tell")}
       </Button>
-      <UnreadHint id={reason} dock={dock} calls={chosen} />
     </div>
   );
 }

@@ -23,13 +23,13 @@ interface Given {
 
 export function UnreadHint({ id, dock, calls }: { id?: string; dock: Deciding; calls: readonly CallShape[] }) {
   const t = useWords(WORDS);
-  if (dock.off !== null) return null; // a short call is read by then
+  if (dock.off !== null) return <div className="unread-room" />; // a short call is read by then
   const unread = dock.unreadOf(calls).map(({ digest }) => digest);
   const given = { unread, why: dock.whyUnread(calls) ?? "", ...(id === undefined ? {} : { id }) };
   return (
     <UnreadNote {...given} onShow={() => dock.showUnread(calls)}>
       {!dock.isLarge && (
-        <Button kind={["quiet", "small"]} icon="enlarge" onClick={dock.enlarge}>
+        <Button kind={["quiet", "small"]} icon="enlarge" extraClass="unread-enlarge" onClick={dock.enlarge}>
           {t("enlarge")}
         </Button>
       )}
@@ -37,20 +37,26 @@ export function UnreadHint({ id, dock, calls }: { id?: string; dock: Deciding; c
   );
 }
 
-/** How much of these is unread, and the way there; nothing where all is read. */
+/**
+ * How much of these is unread, and the way there. The note stands above the buttons and keeps its room when all is read,
+ * so that no button moves under a finger.
+ */
 export function UnreadNote({ id, why = "", unread, onShow, children }: Given) {
   const t = useWords(WORDS);
   const { lines, side } = useUnreadPart(unread);
-  if (unread.length === 0) return null;
+  if (unread.length === 0) return <div className="unread-room soft small">{t("allShown")}</div>;
+  const left = lines > 0 ? t("unreadLines", { n: lines }) : side === null ? null : t(SIDES[side]);
   return (
-    <span id={id} className="unread-hint soft small">
-      <span>
-        {why} {lines > 0 ? t("unreadLines", { n: lines }) : side !== null && t(SIDES[side])}
+    <div className="unread-room soft small">
+      <span id={id} className="unread-hint">
+        <span className="unread-words">
+          <span className={left === null ? "" : "unread-why"}>{why}</span> {left}
+        </span>
+        <Button kind={["quiet", "small"]} onClick={onShow}>
+          {t("showUnread")}
+        </Button>
+        {children}
       </span>
-      <Button kind={["quiet", "small"]} onClick={onShow}>
-        {t("showUnread")}
-      </Button>
-      {children}
-    </span>
+    </div>
   );
 }

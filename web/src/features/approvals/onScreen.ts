@@ -7,6 +7,8 @@ const ROUNDING_PX = 1;
 const MARGIN_PX = 24;
 /** The head of a row of the dock stays while its body scrolls beneath. */
 const COVER = ":scope > [data-covers]";
+/** A closed part of a text cannot be read. */
+const CLOSED = "details:not([open]), [hidden]";
 /** Points so far apart find whatever the page lays over a call: menus, lists, notices, the sidebar of a phone. */
 const PROBE_STEP_PX = { x: 80, y: 16 };
 
@@ -66,9 +68,40 @@ function layerOf(hit: Element, element: HTMLElement): Element {
   return hit;
 }
 
+/**
+ * Whether an element is drawn on the screen at all. An element that is hidden, collapsed, not laid out yet, inert or out of
+ * the window sideways has no rows to be seen: that must never look like having no rows that are missing.
+ */
+export function isDrawn(element: HTMLElement): boolean {
+  if (document.visibilityState !== "visible" || matchMedia("print").matches) return false;
+  if (isBehindDialog(element) || element.closest("[inert]") !== null) return false;
+  const { width, height } = element.getBoundingClientRect();
+  if (width <= ROUNDING_PX || height <= ROUNDING_PX || !isVisible(element)) return false;
+  return element.querySelector(CLOSED) === null && isWholeSideways(element);
+}
+
+function isVisible(element: Element): boolean {
+  return element.checkVisibility({ opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true });
+}
+
+/** Whether nothing cuts an element off at its left or right, except a box that the person can scroll sideways. */
+function isWholeSideways(element: HTMLElement): boolean {
+  let { left, right } = element.getBoundingClientRect();
+  const isCut = (start: number, end: number) => left < start - ROUNDING_PX || right > end + ROUNDING_PX;
+  for (let each = element.parentElement; each !== null; each = each.parentElement) {
+    const { overflowX } = getComputedStyle(each);
+    if (overflowX === "visible") continue;
+    const start = each.getBoundingClientRect().left + each.clientLeft;
+    const end = start + each.clientWidth;
+    if (/auto|scroll/.test(overflowX)) [left, right] = [Math.max(left, start), Math.min(right, end)];
+    if (left >= right || isCut(start, end)) return false;
+  }
+  return !isCut(0, window.innerWidth);
+}
+
 /** The part of the window to which the boxes around an element cut it. */
 function clipOf(element: HTMLElement): Window | null {
-  if (document.visibilityState !== "visible" || isBehindDialog(element)) return null;
+  if (!isDrawn(element)) return null;
   const view = window.visualViewport;
   let top = Math.max(view?.offsetTop ?? 0, coverBottom(element));
   let bottom = (view?.offsetTop ?? 0) + (view?.height ?? window.innerHeight);
@@ -89,7 +122,7 @@ export function visibleRows(box: HTMLElement, covers: readonly Window[]): Stretc
   let to = -Infinity;
   for (const row of box.querySelectorAll<HTMLElement>("[data-index]")) {
     const { top, bottom, height } = row.getBoundingClientRect();
-    if (bottom <= shown.top || top >= shown.bottom || height === 0) continue;
+    if (bottom <= shown.top || top >= shown.bottom || height === 0 || !isVisible(row)) continue;
     const index = Number(row.dataset.index);
     from = Math.min(from, index + Math.max(0, (shown.top - top) / height));
     to = Math.max(to, index + Math.min(1, (shown.bottom - top) / height));

@@ -5,7 +5,17 @@
 import { type ReactNode, type RefObject, createContext, useContext, useEffect, useRef, useState } from "react";
 import { makeCell, useCell } from "../../app/cell";
 import { Coverage, type Stretch, linesInGaps, overlapOf } from "./coverage";
-import { type Window, coversOf, hasRow, isBehindDialog, revealAt, rowPlace, visibleRows, windowOf } from "./onScreen";
+import {
+  type Window,
+  coversOf,
+  hasRow,
+  isBehindDialog,
+  isDrawn,
+  revealAt,
+  rowPlace,
+  visibleRows,
+  windowOf,
+} from "./onScreen";
 import { Flow } from "./flow";
 
 /** A row counts that is on the screen at two looks after each other: what only flies past is not read. */
@@ -54,6 +64,8 @@ class Reading {
   readonly #boxes = new Map<Box, { coverage: Coverage; last: Stretch | null }>();
   #flow = { coverage: new Coverage(), last: null as Stretch | null, length: 0 };
   #isStill = true;
+  /** Whether the text was drawn at the last look. */
+  #isDrawn = false;
 
   constructor(
     readonly digest: string,
@@ -68,6 +80,8 @@ class Reading {
   /** Notes what is on the screen now. Returns whether that is the same as at the last look. */
   look(): boolean {
     this.#isStill = true;
+    this.#isDrawn = isDrawn(this.root);
+    if (!this.#isDrawn) return this.#lookAway();
     const flow = this.#measureFlow();
     // What was seen of it has moved.
     if (Math.abs(flow.length - this.#flow.length) > 1)
@@ -78,6 +92,12 @@ class Reading {
     return this.#isStill;
   }
 
+  /** Nothing is on the screen: it has no height either, which says nothing about how long the text is. */
+  #lookAway(): boolean {
+    for (const seen of [this.#flow, ...this.#boxes.values()]) this.#note(seen, null);
+    return this.#isStill;
+  }
+
   #note(seen: { coverage: Coverage; last: Stretch | null }, now: Stretch | null): void {
     const both = overlapOf(seen.last, now);
     if (both !== null) seen.coverage.add(both);
@@ -85,8 +105,10 @@ class Reading {
     seen.last = now;
   }
 
+  /** A text that is not drawn, or of which there is nothing yet, has no gaps and is unread all the same. */
   get isRead(): boolean {
-    return this.#firstGap() === null;
+    const hasContent = this.#flow.length > 0 || [...this.#boxes.keys()].some(({ rows }) => rows > 0);
+    return this.#isDrawn && hasContent && this.#firstGap() === null;
   }
 
   get unreadPart(): UnreadPart {
@@ -154,8 +176,8 @@ function lookAtAll(): void {
   timer = null;
   let isStill = true;
   for (const reading of watched) {
-    if (isBehindDialog(reading.root)) continue;
     isStill = reading.look() && isStill;
+    if (isBehindDialog(reading.root)) continue; // the same text may stand in the dialog, which tells of it
     const known = readDigests.getSnapshot();
     const isRead = known.has(reading.digest) || reading.isRead;
     if (isRead) {

@@ -62,6 +62,7 @@ export const WORDS = {
     "有 {n} 个调用尚未完整显示：请看完再批准。",
   ],
   unreadLines: ["{n} {n|line is|lines are} unread.", "还有 {n} 行未读。"],
+  allShown: ["All of it has been on the screen.", "已全部显示过。"],
   unreadAbove: ["The rest is above.", "其余部分在上面。"],
   unreadBelow: ["The rest is below.", "其余部分在下面。"],
   showUnread: ["Show the unread part", "显示未读部分"],

@@ -91,6 +91,13 @@ export function TrustDialog({ id, onClose }: { id: string; onClose(): void }) {
       foot={
         found !== null && found.status !== "none" ? (
           <>
+            {isUntrusted && (
+              <UnreadNote
+                unread={read.has(found.digest) ? [] : [found.digest]}
+                why={t("readFirst")}
+                onShow={() => showUnread([found.digest])}
+              />
+            )}
             <Button onClick={onClose}>{t("close")}</Button>
             {found.status !== "new" && (
               <Button
@@ -131,9 +138,6 @@ export function TrustDialog({ id, onClose }: { id: string; onClose(): void }) {
               <ForeignText text={exactName(found.folder)} />
             </code>
           </>
-        )}
-        {isUntrusted && !read.has(found.digest) && (
-          <UnreadNote unread={[found.digest]} why={t("readFirst")} onShow={() => showUnread([found.digest])} />
         )}
         <ReadTracker key={found?.digest ?? ""} digest={found?.digest ?? ""} extraClass="dialog-stack">
           {files.map(([name, text]) => (
