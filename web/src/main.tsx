@@ -9,11 +9,13 @@ import { App } from "./app/App";
 import { browserFrames, paced } from "./app/pace";
 import { tellOutcome } from "./features/modes/outcome";
 import { type Page, PageContext, languageOf } from "./app/page";
+import { guardPresses } from "./app/pressGuard";
 import { run } from "./store/runner";
 import { createStore } from "./store/store";
 import "./ui/tokens.css";
 import "./ui/base.css";
 
+guardPresses(systemAmbient.now);
 const store = createStore(systemAmbient);
 const server: Server = {
   fetch: (address, request) => fetch(address, request),
