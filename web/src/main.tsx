@@ -4,6 +4,7 @@ import { createRoot } from "react-dom/client";
 import { systemAmbient } from "./ambient";
 import { makeStream } from "./api/events";
 import { makeApi, type Server } from "./api/http";
+import { ModeSwitches } from "./api/modeSwitches";
 import { makeSendFile } from "./api/upload";
 import { App } from "./app/App";
 import { browserFrames, paced } from "./app/pace";
@@ -23,7 +24,8 @@ const server: Server = {
     return { "accept-language": languageOf(store.getSnapshot()) };
   },
 };
-const api = makeApi(server, systemAmbient);
+const switches = new ModeSwitches();
+const api = makeApi(server, systemAmbient, switches);
 const runner = run(store, api, makeStream(server, systemAmbient), systemAmbient, (answer) =>
   tellOutcome(answer, languageOf(store.getSnapshot())),
 );
@@ -33,6 +35,7 @@ document.addEventListener("visibilitychange", () => document.visibilityState ===
 const page: Page = {
   store: paced(store, browserFrames),
   api,
+  switches,
   sendFile: makeSendFile(server),
   ambient: systemAmbient,
   act: runner.act,

@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Api } from "../src/api/http";
 import { type BoxNow, boxKeyOf, type KeyPressed } from "../src/features/chat/composer/keys";
-import { modeOnItsWay, namedFiles, payloadsOfDraft, unsentOf } from "../src/features/chat/composer/sending";
+import { namedFiles, payloadsOfDraft, unsentOf } from "../src/features/chat/composer/sending";
 import { type Draft, NO_DRAFT, makeDrafts, parseDraft, type Shelf } from "../src/features/chat/drafts";
 import { standingIn } from "../src/features/chat/queue/standing";
-import { type Outgoing, initial } from "../src/store/state";
+import { type Outgoing } from "../src/store/state";
 import { sizeOf } from "../src/ui/sizes";
 
 function pressed(key: string, more: Partial<KeyPressed> = {}): KeyPressed {
@@ -170,14 +170,6 @@ test("only what is a file of the workspace becomes a reference, the rest stays t
     { type: "image", path: "uploads/a.png" },
   ]);
   expect(payloadsOfDraft("  ", [], [])).toEqual([]);
-});
-
-test("a switch of the mode that is still on its way goes with the message", () => {
-  const state = initial(0);
-  const command = { kind: "mode", id: "c", mode: "plan", shown: [] } as const;
-  const outgoing = { key: "k", command, messageId: null, acknowledged: null, problem: null };
-  expect(modeOnItsWay({ ...state, outgoing: { k: outgoing } }, "c")).toBe("plan");
-  expect(modeOnItsWay({ ...state, outgoing: { k: outgoing } }, "d")).toBeUndefined();
 });
 
 test("sizes are read in steps of 1024", () => {

@@ -1,5 +1,6 @@
 /** Requests: typed by the route, with a time limit, and said once however often the connection breaks. */
 import { type Ambient, pauseAfter } from "../ambient";
+import { ModeSwitches, SWITCH, isStarting } from "./modeSwitches";
 import type { Problem, Routes } from "./schema";
 import { Lost, ServerError } from "./types";
 
@@ -39,7 +40,8 @@ export interface Server {
 
 const ANSWER_WITHIN = 30_000;
 
-export function makeApi(server: Server, ambient: Ambient): Api {
+/** What starts a turn waits for the `switches` of the mode that are under way, and is refused where the last one failed. */
+export function makeApi(server: Server, ambient: Ambient, switches = new ModeSwitches()): Api {
   const lanes = new Map<string, Promise<unknown>>();
   const request: Api = async (route, given, options = {}) => {
     const isTriedAgain = options.key !== undefined || options.isRepeatable === true;
@@ -55,16 +57,40 @@ export function makeApi(server: Server, ambient: Ambient): Api {
       }
     }
   };
-  return (route, given, options = {}) => {
+  const inLane: Api = (route, given, options = {}) => {
     const { lane } = options;
-    if (lane === undefined) return request(route, given, options);
-    const send = () => request(route, given, options);
+    const context = contextOf(given);
+    const isHeld = isStarting(route) && context !== null;
+    // The switches of now count, also where one of them fails while the request waits for its turn in the lane.
+    const gate = isHeld && switches.isUnderWay(context) ? switches.settled(context) : null;
+    gate?.catch(() => {}); // told to who sent the request, in its turn
+    const send = async () => {
+      await gate;
+      while (isHeld && switches.isUnderWay(context)) await switches.settled(context);
+      return request(route, given, options);
+    };
+    if (lane === undefined) return gate === null ? request(route, given, options) : send();
     const answer = lanes.get(lane)?.then(send, send) ?? send();
     lanes.set(lane, answer);
     const leave = () => lanes.get(lane) === answer && lanes.delete(lane);
     answer.then(leave, leave);
     return answer;
   };
+  return (route, given, options) => {
+    const context = contextOf(given);
+    const answer = inLane(route, given, options);
+    if (route !== SWITCH || context === null) return answer;
+    const end = switches.begin(context);
+    answer.then(
+      () => end("switched"),
+      () => end("stayed"),
+    );
+    return answer;
+  };
+}
+
+function contextOf({ path }: { path?: object | undefined }): string | null {
+  return path !== undefined && "context_id" in path ? String(path.context_id) : null;
 }
 
 export function isTemporary(error: unknown): boolean {

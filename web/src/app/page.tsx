@@ -2,6 +2,7 @@
 import { createContext, use, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import type { Ambient } from "../ambient";
 import type { Api, Given, Route } from "../api/http";
+import type { ModeSwitches } from "../api/modeSwitches";
 import type { Problem, Routes } from "../api/schema";
 import type { SendFile } from "../api/upload";
 import { problemOfError } from "../api/types";
@@ -14,6 +15,8 @@ import type { Store } from "../store/store";
 export interface Page {
   readonly store: Store;
   readonly api: Api;
+  /** Switches of the mode that are under way. */
+  readonly switches: ModeSwitches;
   readonly sendFile: SendFile;
   readonly ambient: Ambient;
   /** Gives the key under which the command is found in `outgoing` until it is done. */

@@ -1,5 +1,6 @@
 /** The mode: always in words, with what each means. A switch that would start what is dangerous or unread asks first. */
-import { useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
+import type { SwitchOutcome } from "../../api/modeSwitches";
 import type { CallShape } from "../../api/schema";
 import { makeCell, useCell } from "../../app/cell";
 import { keep, kept } from "../../app/looks";
@@ -29,7 +30,7 @@ const WORDS = {
 } as const;
 
 /** What was chosen in this page: the box and what stands above it show the same. */
-const chosenMode = makeCell<string | null>(null);
+export const chosenMode = makeCell<string | null>(null);
 
 /** The mode that a new message would have: of the conversation, or of the one that is about to begin. */
 export function useMode(id: string | null): {
@@ -62,29 +63,47 @@ export function ModeSelector({ id }: { id: string | null }) {
 
 function SelectorOf({ id }: { id: string | null }) {
   const t = useWords(WORDS);
-  const { act, api } = usePage();
+  const { act, api, switches } = usePage();
   const modes = useModes();
   const { mode, remember } = useMode(id);
   const isOn = useSlice(isConnected);
   const [asked, setAsked] = useState<{ mode: string; calls: readonly CallShape[] } | null>(null);
   const present = modes.find((each) => each.name === mode);
   const wanted = useRef<string | null>(null);
+  const endSwitch = useRef<(outcome: SwitchOutcome) => void>(() => {});
+  /** From the choice on, whatever would start a turn waits until it is known what becomes of the choice. */
+  const beginSwitch = (context: string) => {
+    const end = switches.begin(context);
+    endSwitch.current("superseded");
+    endSwitch.current = end;
+    return end;
+  };
+  const isShown = useRef(false);
+  useEffect(() => {
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+      if (wanted.current === null) endSwitch.current("stayed"); // the dialog goes with the selector
+    };
+  }, []);
 
   /** `shown`: what the switch may start, by digest. A call that has come since goes on waiting. */
   const take = (name: string, shown: readonly string[]) => {
     wanted.current = null;
     remember(name);
     if (id !== null) act({ kind: "mode", id, mode: name, shown });
+    endSwitch.current("superseded"); // by the request itself
     setAsked(null);
   };
   /** `confirmed`: the calls that the person has been shown and wants to start. */
   const choose = async (name: string, confirmed: readonly CallShape[] = []) => {
     wanted.current = name === mode ? null : name;
-    if (name === mode) return;
+    if (name === mode) return endSwitch.current("switched");
     if (id === null) return take(name, []);
+    const end = beginSwitch(id);
     const given = { path: { context_id: id }, query: { mode: name } };
     const found = await api("GET /api/contexts/{context_id}/mode/preview", given).catch(() => null);
-    if (wanted.current !== name) return; // another was chosen meanwhile
+    if (wanted.current !== name) return end("superseded"); // another was chosen meanwhile
     const calls = callsToConfirm(found?.items ?? [], readDigests.getSnapshot(), confirmed);
     if (found !== null && calls.length === 0)
       return take(
@@ -92,8 +111,9 @@ function SelectorOf({ id }: { id: string | null }) {
         found.items.map(({ digest }) => digest),
       );
     wanted.current = null;
+    if (found !== null && isShown.current) return setAsked({ mode: name, calls });
+    end("stayed");
     if (found === null) notify(t("unsure"), true);
-    else setAsked({ mode: name, calls });
   };
   const next = () => {
     const place = modes.findIndex((each) => each.name === (wanted.current ?? mode));
@@ -139,7 +159,10 @@ function SelectorOf({ id }: { id: string | null }) {
           title={modes.find((each) => each.name === asked.mode)?.title ?? asked.mode}
           calls={asked.calls}
           onSwitch={() => void choose(asked.mode, asked.calls)}
-          onClose={() => setAsked(null)}
+          onClose={() => {
+            endSwitch.current("stayed");
+            setAsked(null);
+          }}
         />
       )}
     </>

@@ -3,8 +3,8 @@ import type { Api } from "../../../api/http";
 import type { NewMessage } from "../../../api/schema";
 import { usePage } from "../../../app/page";
 import { canSend } from "../../../store/selectors";
-import { type State, activeId } from "../../../store/state";
-import { useMode } from "../../modes/ModeSelector";
+import { activeId } from "../../../store/state";
+import { chosenMode, useMode } from "../../modes/ModeSelector";
 import { forgetChosen, newContext } from "../../sessions/chosen";
 import { type Attached, type Draft, drafts } from "../drafts";
 import { type Reference, distinct, parse, payloadOf } from "./references";
@@ -43,14 +43,6 @@ export function payloadsOfDraft(
   ];
 }
 
-/** A switch of the mode that is still on its way goes with the message, so that neither overtakes the other. */
-export function modeOnItsWay(state: State, id: string): string | undefined {
-  const found = Object.values(state.outgoing).findLast(
-    ({ command, problem }) => command.kind === "mode" && command.id === id && problem === null,
-  );
-  return found?.command.kind === "mode" ? found.command.mode : undefined;
-}
-
 let beginning: Promise<string> | null = null;
 
 /** The conversation that is written in. One that has not begun is made, once however many ask for it. */
@@ -63,6 +55,9 @@ export function useEnsureContext(id: string | null): () => Promise<string> {
       const { context_id: made } = await api("POST /api/contexts", { body: { ...mode, ...newContext() } });
       forgetChosen();
       drafts.begun(made);
+      // A mode that was chosen while the conversation was made counts for what is said in it.
+      const latest = chosenMode.getSnapshot();
+      if (latest !== null && latest !== chosen) act({ kind: "mode", id: made, mode: latest, shown: [] });
       // Whoever has gone to another conversation meanwhile stays there.
       if (activeId(store.getSnapshot()) === null) act({ kind: "activate", id: made });
       return made;
@@ -89,10 +84,9 @@ export function useSendDraft(id: string | null): (draft: Draft) => Promise<void>
     const context = id ?? (await ensure());
     const references = parse(text).length === 0 ? [] : await namedFiles(api, context, text);
     const state = store.getSnapshot();
-    const mode = modeOnItsWay(state, context);
     const queue = canSend(state, context) === "later";
     const payloads = payloadsOfDraft(text, references, files);
-    act({ kind: "send", id: context, body: { payloads, queue, ...(mode === undefined || queue ? {} : { mode }) } });
+    act({ kind: "send", id: context, body: { payloads, queue } });
     drafts.write(context, unsentOf(drafts.read(context), { text, files }));
   };
 }

@@ -93,9 +93,10 @@ export function QueueItem({ context, queued, isTurnOpen }: Given) {
  * like any other message; those that still wait follow it. If somebody else has taken it meanwhile, nothing is sent.
  */
 function useSendNow(doing: Doing): (context: string, queued: QueuedMessage, isTurnOpen: boolean) => Promise<unknown> {
-  const { api, act } = usePage();
+  const { api, act, switches } = usePage();
   return (context, { item, messages }, isTurnOpen) =>
     doing.run(async () => {
+      await switches.settled(context);
       if (isTurnOpen) await api("POST /api/contexts/{context_id}/cancel", { path: { context_id: context } });
       await api("DELETE /api/contexts/{context_id}/queue/{message_id}", {
         path: { context_id: context, message_id: item.id },
