@@ -83,6 +83,11 @@ class Acceptance(Value):
     """What the next entry is chained to."""
     damage: tuple[Reason, ...] = ()
     """What was told of a user's log when the person accepted it."""
+    record: str | None = None
+    """The hash of the entry that records the acceptance. Without that entry right behind what was accepted, nothing is
+    accepted: so the commit of the entry puts both into force. None where nothing is recorded."""
+    replaced: "NotedHead | None" = None
+    """The head that counts as long as the record is missing."""
 
 
 class NotedHead(AuditHead):

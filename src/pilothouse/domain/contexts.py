@@ -157,6 +157,9 @@ class Change(Value):
     dropped: tuple[str, ...] = ()
     renamed: Mapping[str, str] = {}
     keys: tuple[SentKey, ...] = ()
+    accepts_audit: bool = False
+    """Whether the first audit entry of the change records that the person accepts the chain before it, as it was last
+    read. Both are in force, or neither is."""
 
 
 class PartialAnswer(Value):

@@ -32,6 +32,7 @@ class Draft:
         self.branches: dict[str, Branch] = {}
         self.calls: dict[CallId, CallRecord] = {}
         self.audit: list[AuditDraft] = []
+        self.accepts_audit = False
         self.dropped: list[str] = []
         self.renamed: dict[str, str] = {}
         self.keys: list[SentKey] = []

@@ -298,6 +298,7 @@ class Live:
             dropped=tuple(draft.dropped),
             renamed=draft.renamed,
             keys=tuple(draft.keys),
+            accepts_audit=draft.accepts_audit,
         )
 
     def _apply(self, change: Change) -> None:

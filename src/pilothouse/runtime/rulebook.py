@@ -8,7 +8,7 @@ import msgspec
 
 from pilothouse.domain.audit import AuditDraft, AuditEntry, Kind, chain
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.errors import Conflict, NotFound, StoreError
+from pilothouse.domain.errors import Conflict, NotFound, StoreDamaged
 from pilothouse.domain.rules import RULES_PER_USER, Rule, RuleId, is_stand_in, stand_in
 from pilothouse.runtime.finishing import finish
 from pilothouse.runtime.parts import Parts
@@ -32,6 +32,7 @@ class Rulebook:
         """Raises: StoreError; without their rules nothing of a user may be decided."""
         if user not in self._logs:
             log = await self._parts.store.user_log(user)
+            _check(log)
             if user not in self._logs:  # else somebody was faster, and may have given a rule since
                 self._take(user, log)
 
@@ -46,8 +47,9 @@ class Rulebook:
             if reason.code is Code.TAIL_CUT or (user, stand_in(reason).id) not in self._revoked_stand_ins
         )
 
-    def _is_in_doubt(self, user: str) -> bool:
-        return any(is_stand_in(rule) for rule in self._rules[user].values())
+    def _is_in_doubt(self, user: str, *, but_for: RuleId) -> bool:
+        """Whether the log has another stand-in than this one."""
+        return any(is_stand_in(rule) and rule.id != but_for for rule in self._rules[user].values())
 
     async def give(self, user: str, rule: Rule, *, by: str) -> None:
         """Durable when it returns. Raises: Conflict when there are too many, StoreError."""
@@ -64,33 +66,39 @@ class Rulebook:
             rule = self._rules[user].get(rule_id)
             if rule is None:
                 raise NotFound(Code.UNKNOWN_RULE, rule=rule_id)
-            await self._append(user, "rule_revoked", by, rule=rule)
-            if is_stand_in(rule):
-                await finish(self._accept(user, rule_id))
+            if not is_stand_in(rule):
+                await self._append(user, "rule_revoked", by, rule=rule)
+            elif self._is_in_doubt(user, but_for=rule_id):
+                await self._append(user, "rule_revoked", by, rule=rule)
+                self._revoked_stand_ins.add((user, rule_id))
+                self._take(user, self._logs[user])
+            else:
+                await finish(self._accept(user, rule, by))
 
-    async def _accept(self, user: str, stand_in_id: RuleId) -> None:
-        self._revoked_stand_ins.add((user, stand_in_id))
-        self._take(user, self._logs[user])
-        if self._is_in_doubt(user):
-            return
-        try:
-            await self._parts.store.accept_user_log(user)
-        except StoreError:
-            self._revoked_stand_ins.discard((user, stand_in_id))
-            self._take(user, self._logs[user])
-            raise
+    async def _accept(self, user: str, last: Rule, by: str) -> None:
+        """The log is accepted with the last of its stand-ins, in the commit that records the revocation.
+
+        Raises: StoreError; then nothing has changed.
+        """
+        log = self._logs[user]
+        (record,) = self._chained(log, "rule_revoked", by, rule=last)
+        await self._parts.store.record_accepted_log(user, record, expected=log.version)
+        self._revoked_stand_ins.add((user, last.id))
         self._take(user, await self._parts.store.user_log(user))
 
     async def _append(self, user: str, kind: Kind, by: str, **detail: Any) -> None:
         log = self._logs[user]
-        draft = AuditDraft(kind=kind, at=self._parts.now(), by=by, detail=msgspec.to_builtins(detail))
-        _, entries = chain(log.end, [draft])
+        entries = self._chained(log, kind, by, **detail)
 
         async def append() -> None:
             version = await self._parts.store.append_user_log(user, entries, expected=log.version)
             self._take(user, msgspec.structs.replace(log, entries=(*log.entries, *entries), version=version))
 
         await finish(append())  # who gives it may leave: what is on disk is then known here too
+
+    def _chained(self, log: UserLog, kind: Kind, by: str, **detail: Any) -> tuple[AuditEntry, ...]:
+        draft = AuditDraft(kind=kind, at=self._parts.now(), by=by, detail=msgspec.to_builtins(detail))
+        return chain(log.end, [draft])[1]
 
     def _take(self, user: str, log: UserLog) -> None:
         self._logs[user], self._rules[user], self._damage[user] = log, _folded(log.entries), tuple(_damage(log))
@@ -109,6 +117,16 @@ def _damage(log: UserLog) -> list[Reason]:
     if log.is_cut and log.noted is not None:
         damage.append(Reason(Code.RULES_CUT, {"known": log.noted.count, "hash": log.noted.hash}))
     return damage
+
+
+def _check(log: UserLog) -> None:
+    """Raises: StoreDamaged for a log that no process of ours has written."""
+    try:
+        count = len(_folded(log.entries))
+    except (KeyError, TypeError, msgspec.ValidationError) as error:
+        raise StoreDamaged(Code.RULES_DAMAGED, detail=f"an entry holds no rule: {error}") from error
+    if count > RULES_PER_USER:
+        raise StoreDamaged(Code.RULES_DAMAGED, detail=f"{count} rules, of {RULES_PER_USER} at most")
 
 
 def _folded(entries: Iterable[AuditEntry]) -> dict[RuleId, Rule]:

@@ -27,6 +27,7 @@ from pilothouse.domain.rules import (
     stand_in,
 )
 from pilothouse.domain.values import CallId, ContextId
+from pilothouse.runtime.audit_reads import read_audit
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.deciding import Opener, facts_of, nothing, only_shown
 from pilothouse.runtime.draft import Draft
@@ -193,10 +194,14 @@ async def _accept_audit(contexts: Contexts, live: Live, cut: Reason, by: str) ->
     """
     async with contexts.locked(live.id) as live:
         draft = live.draft()
+        draft.accepts_audit = True
         draft.note("rule_revoked", by, rule=stand_in(cut, live.id))
-        await live.commit(draft)
-        await contexts.parts.store.accept_audit(live.id)
-        live.damage = tuple(reason for reason in live.damage if reason != cut)
+        draft.audit.insert(0, draft.audit.pop())  # right behind what is accepted
+
+        def forget_damage() -> None:
+            live.damage = tuple(reason for reason in live.damage if reason != cut)
+
+        await live.commit(draft, then=forget_damage)
     await follow(contexts, (live,), by, opens=nothing)
 
 
@@ -216,7 +221,7 @@ async def _follow_all(contexts: Contexts, user: str, by: str, opens: Opener) -> 
 async def explain_call(contexts: Contexts, context_id: str, call_id: str) -> Explanation:
     """Why a call ran, waited or did not run, from the audit. Raises: NotFound for a call that there never was."""
     live = await contexts.find(context_id)
-    explanation = explain(await contexts.parts.store.audit(live.id), call_id)
+    explanation = explain(await read_audit(contexts, live.id), call_id)
     if not explanation.steps:
         raise NotFound(Code.UNKNOWN_CALL, call_id=call_id)
     return explanation

@@ -27,6 +27,7 @@ from pilothouse.runtime import (
     turns,
     uploads,
 )
+from pilothouse.runtime.audit_reads import read_audit
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.hub import Subscription
 from pilothouse.runtime.live import Live
@@ -149,7 +150,7 @@ class Runtime(Contexts):
     async def audit(self, context_id: str, after: int = 0, limit: int | None = None) -> CheckedAudit:
         """What was decided, and whether the audit can be relied on. Raises: NotFound, StoreError."""
         live = await self.find(context_id)
-        return await self.parts.store.audit(live.id, after, limit)
+        return await read_audit(self, live.id, after, limit)
 
     def signals(self, topics: Iterable[str]) -> Subscription:
         """Of contexts by their id, of a user's session by its topic."""

@@ -18,6 +18,7 @@ from pilothouse.domain.messages import ErrorMessage, Message, ToolRequest
 from pilothouse.domain.payloads import MAX_UPLOAD_BYTES
 from pilothouse.domain.states import WaitingForRecovery, name_of
 from pilothouse.domain.values import CallId, MessageId, Value
+from pilothouse.runtime.audit_reads import note_damage, read_audit
 from pilothouse.runtime.calls import records_of
 from pilothouse.runtime.contexts import Contexts
 from pilothouse.runtime.live import Live
@@ -88,6 +89,8 @@ async def export_context(contexts: Contexts, context_id: str) -> AsyncIterator[b
             raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
         core = msgspec.structs.replace(live.core, elevation=None)
         audit = await store.audit(live.id)
+        if not audit.chain.whole:
+            await note_damage(live)
         lines: list[Line] = [Head(format=FORMAT, chain=None if audit.chain.whole else audit.chain), CoreLine(core)]
         for name, branch in live.branches.items():
             lines.append(BranchLine(branch, tuple(await store.branch_ids(live.id, name))))
@@ -149,7 +152,7 @@ async def export_markdown(
     ids = await read_ids(contexts, context_id, name, limit=length)
     teller = Teller(language)
     yield teller.head(live.core.title, name).encode()
-    chain = (await contexts.parts.store.audit(live.id, limit=0)).chain
+    chain = (await read_audit(contexts, live.id, limit=0)).chain
     if not chain.whole:
         yield f"> {say(chain_reason(chain), language)}\n\n".encode()
     for start in range(0, len(ids), _TOLD_AT_ONCE):

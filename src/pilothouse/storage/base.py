@@ -64,7 +64,8 @@ class Store(Protocol):
         """Raises: NotFound, StoreDamaged. Opening again after a failed sync verifies and heals."""
 
     async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int = FENCE) -> int:
-        """Raises: StaleWrite, StoreRefused, StoreReadOnly; then nothing has changed."""
+        """Raises: StaleWrite, StoreRefused, StoreReadOnly, Conflict where an audit is accepted that was changed since
+        it was read; then nothing has changed."""
 
     async def messages(self, context_id: ContextId, ids: Sequence[MessageId]) -> list[Message]: ...
 
@@ -105,6 +106,10 @@ class Store(Protocol):
 
     async def append_user_log(self, user: str, entries: Sequence[AuditEntry], *, expected: int) -> int:
         """Atomic and durable; gives the new version. Raises: StaleWrite, StoreRefused, StoreReadOnly."""
+
+    async def record_accepted_log(self, user: str, record: AuditEntry, *, expected: int) -> int:
+        """Append the entry which records that the user accepts the log before it, and accept it: both are in force, or
+        neither is. Gives the new version. Raises: StaleWrite, StoreRefused, StoreReadOnly."""
 
     async def accept_user_log(self, user: str) -> None:
         """The log counts as it is now, whatever was noted of it before."""

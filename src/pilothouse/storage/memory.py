@@ -156,6 +156,9 @@ class MemoryStore:
         self._users[user] = UserLog(entries=(*log.entries, *entries), version=log.version + 1)
         return log.version + 1
 
+    async def record_accepted_log(self, user: str, record: AuditEntry, *, expected: int) -> int:
+        return await self.append_user_log(user, [record], expected=expected)
+
     async def accept_user_log(self, user: str) -> None:
         """Nothing is noted of it elsewhere."""
 

@@ -7,7 +7,6 @@ import errno
 import hashlib
 import io
 import os
-import stat
 import sys
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -21,6 +20,7 @@ from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import Conflict
 from pilothouse.domain.values import Value
 from pilothouse.storage.files.heads import Heads
+from pilothouse.storage.files.regular_files import open_regular_file
 
 MIN_BLOCK_BYTES = 64 * 1024
 MAX_LINE_BYTES = 64 * 1024 * 1024  # no entry is as long: what is longer is read in pieces, of which none is an entry
@@ -50,7 +50,9 @@ class AuditState:
         """Whether this process began the chain, and no head was noted so far."""
         self._checked: _CheckedFile | None = None
         self._broken_at: int | None = None
-        """The first entry that was not as it should be when the context was opened, and is not accepted yet."""
+        """The first entry that was not as it should be when the chain was last compared, and is not accepted yet."""
+        self._is_recorded = False
+        """Whether the noted acceptance is in force: its record is part of the chain."""
 
     def compare(self, audit: AuditSnapshot) -> None:
         """Check the whole chain when the context is opened: about 4 µs an entry, once a process."""
@@ -60,10 +62,18 @@ class AuditState:
         """Note the end of a chain that is on disk. The noted head of a broken chain stays until the person accepts
         the chain."""
         if self._broken_at is None:
-            noted = self.noted()
-            accepted = noted.accepted if noted is not None else None
+            accepted = self._accepted_now(self.noted())
             if self._heads.note("contexts", self._name, NotedHead(end.count, end.hash, accepted)):
                 self.is_new = False
+
+    def _accepted_now(self, noted: NotedHead | None) -> Acceptance | None:
+        """The acceptance that goes on with the chain. Once it is recorded, nothing needs the head before it."""
+        accepted = noted.accepted if noted is not None else None
+        if accepted is None or accepted.record is None:
+            return accepted
+        if self._is_recorded:
+            return msgspec.structs.replace(accepted, replaced=None)
+        return accepted.replaced.accepted if accepted.replaced is not None else None
 
     def append(self, size: int, lines: Sequence[bytes]) -> None:
         """Lines that this process has written behind the first `size` bytes of the file count as read."""
@@ -76,8 +86,10 @@ class AuditState:
         block = _Block(checked.progress.lines, size, len(data), hashlib.sha256(data).digest())
         self._checked = _CheckedFile(size + len(data), None, [*checked.blocks, block], progress)
 
-    def accept(self, audit: AuditSnapshot) -> None:
+    def accept(self, audit: AuditSnapshot, record: str | None = None) -> None:
         """The chain counts as this process has read it. Only what is noted outside of the data directory says so.
+
+        With the hash of a record, the note is inert until that entry is appended: tell so by `was_recorded`.
 
         Raises: Conflict where the file was changed since it was read, StoreRefused.
         """
@@ -85,9 +97,26 @@ class AuditState:
         if accepted is None:
             self.compare(audit)  # the person looks again, and accepts what is there then
             raise Conflict(Code.AUDIT_CHANGED)
+        if record is not None:
+            accepted = msgspec.structs.replace(accepted, record=record, replaced=self._counting_head(audit.noted))
         if self._heads.note_acceptance("contexts", self._name, NotedHead(audit.end.count, audit.end.hash, accepted)):
             self.is_new = False
+        self._is_recorded = False
+        if record is None:
+            self._broken_at = None
+
+    def was_recorded(self) -> None:
+        """The record of the noted acceptance was committed: from now on the chain counts as it is."""
         self._broken_at = None
+        self._is_recorded = True
+
+    def _counting_head(self, noted: NotedHead | None) -> NotedHead | None:
+        """The head that counts now: of an acceptance whose record is missing, the one before it."""
+        if noted is None or noted.accepted is None or noted.accepted.record is None:
+            return noted
+        if not self._is_recorded:
+            return noted.accepted.replaced
+        return NotedHead(noted.count, noted.hash, self._accepted_now(noted))
 
     def read(self, audit: AuditSnapshot, after: int = 0, limit: int | None = None) -> CheckedAudit:
         """The entries behind the first `after`, and whether the whole chain is as it should be.
@@ -110,6 +139,7 @@ class AuditState:
             number, entry = progress.lines, progress.take(line + b"\n")
             if number in page and entry is not None:
                 entries.append(entry)
+        self._is_recorded = progress.is_recorded
         return CheckedAudit(tuple(entries), progress.check.result(audit.end), progress.lines)
 
     def _acceptance(self, audit: AuditSnapshot) -> Acceptance | None:
@@ -131,6 +161,11 @@ class AuditState:
             size += len(line) + 1
         return Acceptance(size, digest.hexdigest(), audit.end)
 
+    @property
+    def is_trusted(self) -> bool:
+        """Whether the chain was whole, or accepted, when it was last compared."""
+        return self._broken_at is None
+
     def damage(self) -> tuple[Reason, ...]:
         return (Reason(Code.AUDIT_CUT, {"sequence": self._broken_at}),) if self._broken_at is not None else ()
 
@@ -142,11 +177,15 @@ class _Progress:
     """A chain as far as its lines were read."""
 
     def __init__(self, noted: NotedHead | None) -> None:
-        self.check = ChainCheck(noted)
+        self._noted = noted
+        self._accepted = accepted = noted.accepted if noted is not None else None
+        is_recorded_later = accepted is not None and accepted.record is not None and accepted.replaced is not None
+        self.check = ChainCheck(accepted.replaced if accepted is not None and is_recorded_later else noted)
         self.lines = 0
         self.bytes = 0
-        self._noted = noted
-        self._accepted = noted.accepted if noted is not None else None
+        self.is_recorded = False
+        """Whether the record of the acceptance stands right behind what was accepted."""
+        self._awaits_record = False
         self._digest = hashlib.sha256()
         """Of the lines so far, up to the end of what was accepted."""
         self._skip_accepted()
@@ -154,6 +193,9 @@ class _Progress:
     def take(self, line: bytes) -> AuditEntry | None:
         """The entry of the next line; None for one that cannot be read, which breaks the chain."""
         entry = entry_or_none(line)
+        if self._awaits_record:
+            self._awaits_record = False
+            self._take_record(entry)
         self.check.take(entry)
         self.lines += 1
         self.bytes += len(line)
@@ -166,13 +208,23 @@ class _Progress:
         """Forget what was wrong with the lines that the person accepted, where they are still the same."""
         accepted = self._accepted
         if accepted is not None and (self.bytes, self._digest.hexdigest()) == (accepted.length, accepted.digest):
-            self.check = ChainCheck(self._noted, accepted.end)
+            if accepted.record is None:
+                self.check = ChainCheck(self._noted, accepted.end)
+            else:
+                self._awaits_record = True
+
+    def _take_record(self, entry: AuditEntry | None) -> None:
+        assert self._accepted is not None
+        if entry is not None and entry.hash == self._accepted.record:
+            self.check = ChainCheck(self._noted, self._accepted.end)
+            self.is_recorded = True
 
     def copy(self) -> "_Progress":
         """To go on from here twice."""
         other = _Progress(self._noted)
         other.check, other.lines, other.bytes = self.check.copy(), self.lines, self.bytes
         other._digest = self._digest.copy()
+        other.is_recorded, other._awaits_record = self.is_recorded, self._awaits_record
         return other
 
 
@@ -252,15 +304,6 @@ def open_audit(path: Path) -> BinaryIO:
         if error.errno in _OUT_OF_RESOURCES:
             raise
         return io.BytesIO()
-
-
-def open_regular_file(path: Path) -> BinaryIO:
-    """Raises: OSError, also for what is no file: a pipe in its place must not hold up a thread."""
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
-        os.close(fd)
-        raise OSError(errno.EINVAL, "this is no regular file")
-    return os.fdopen(fd, "rb")
 
 
 def lines_of(file: BinaryIO, size: int, start: int = 0) -> Iterator[bytes]:

@@ -1,7 +1,6 @@
 """Reading one context's files: what lies in the tail, else in its file. Nothing here writes."""
 
 import contextlib
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -17,9 +16,11 @@ from pilothouse.domain.values import CallId, MessageId
 from pilothouse.storage.base import gap
 from pilothouse.storage.files.checkpoint import Tail
 from pilothouse.storage.files.layout import DAMAGED, ID_LINE, Folder, Stub, decode_ids, is_safe
+from pilothouse.storage.files.regular_files import open_regular_file, read_part, read_regular_file
 
 # At some 200 bytes each, these are more than the thousand keys that are promised.
 KEYS_LOOKED_AT = 1024 * 1024
+MAX_CONTENT_BYTES = 2 * 1024 * 1024 * 1024
 
 _MESSAGE: msgspec.json.Decoder[Message] = msgspec.json.Decoder(Message)
 _CALL = msgspec.json.Decoder(CallRecord)
@@ -61,15 +62,14 @@ class Contents:
         except (OSError, ValueError, msgspec.MsgspecError):
             return None
 
-    def _bytes(self, in_tail: bytes | None, path: "os.PathLike[str]") -> bytes:
+    def _bytes(self, in_tail: bytes | None, path: Path) -> bytes:
         data = in_tail
         if data is None:
-            with open(path, "rb") as file:
-                data = file.read()
+            data = read_regular_file(path, MAX_CONTENT_BYTES)
         if len(data) > 512:
             return data
         digest = _STUB.decode(data).blob
-        return data if digest is None else self.folder.blob(digest).read_bytes()
+        return data if digest is None else read_regular_file(self.folder.blob(digest), MAX_CONTENT_BYTES)
 
     def branch_ids(self, name: str, start: int, stop: int | None) -> list[MessageId]:
         """Raises: NotFound."""
@@ -86,9 +86,8 @@ class Contents:
     def _ids_in_file(self, branch: Branch, start: int, stop: int) -> list[MessageId]:
         wanted = stop - start
         try:
-            with open(self.folder.ids(branch), "rb") as file:
-                file.seek(start * ID_LINE)
-                found = decode_ids(file.read(wanted * ID_LINE))
+            with open_regular_file(self.folder.ids(branch)) as file:
+                found = decode_ids(read_part(file, start * ID_LINE, wanted * ID_LINE))
         except (OSError, ValueError):
             found = []
         return found + [DAMAGED] * (wanted - len(found))
@@ -121,9 +120,8 @@ class Contents:
         """Those in the last `size` bytes of their file. What cannot be read is left out."""
         start = max(0, self.tail.keys_bytes - size)
         try:
-            with open(self.folder.keys, "rb") as file:
-                file.seek(start)
-                lines = file.read(self.tail.keys_bytes - start).splitlines()
+            with open_regular_file(self.folder.keys) as file:
+                lines = read_part(file, start, self.tail.keys_bytes - start).splitlines()
         except OSError:
             return []
         found = []

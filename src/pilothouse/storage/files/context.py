@@ -24,6 +24,7 @@ from pilothouse.storage.files.layout import (
     Stub,
     digest_of,
 )
+from pilothouse.storage.files.regular_files import read_regular_file
 from pilothouse.storage.files.stream import StreamFile
 
 _STUB = msgspec.json.Decoder(Stub)
@@ -66,6 +67,7 @@ class ContextOnDisk:
         loaded._back_up(base)
         loaded._put_aside(found)
         loaded.tail.audit_bytes = whole_lines(folder.audit, loaded.tail.audit_bytes)
+        loaded.tail.keys_bytes = whole_lines(folder.keys, loaded.tail.keys_bytes)
         for entry in found.entries:
             if acknowledged is None or entry.version <= acknowledged:
                 loaded._apply(entry)
@@ -99,7 +101,10 @@ class ContextOnDisk:
             return
         try:
             recovery.keep(
-                self.folder, self._disk, f"metadata.json.format-{base.format}", self.folder.metadata.read_bytes()
+                self.folder,
+                self._disk,
+                f"metadata.json.format-{base.format}",
+                read_regular_file(self.folder.metadata, recovery.MAX_METADATA_BYTES),
             )
         except OSError as error:
             self._cannot_write = words_of(error)
@@ -123,7 +128,8 @@ class ContextOnDisk:
         return self._journal.size
 
     def commit(self, change: Change, *, expected: int, fence: int) -> int:
-        """Raises: StaleWrite, StoreRefused, StoreReadOnly."""
+        """Raises: StaleWrite, StoreRefused, StoreReadOnly, Conflict where an accepted audit was changed since it was
+        read."""
         if fence != FENCE:
             raise StaleWrite(Code.STALE_FENCE)
         if expected != self.version:
@@ -134,7 +140,11 @@ class ContextOnDisk:
             entry = self._encode(change)
         except OSError as error:
             raise StoreRefused(Code.STORE_REFUSED, detail=words_of(error)) from error
+        if change.accepts_audit:
+            self.audit_state.accept(self.audit_snapshot(), change.audit[0].hash)
         self._journal.append(entry.version, msgspec.json.encode(entry))
+        if change.accepts_audit:
+            self.audit_state.was_recorded()
         self._apply(entry)
         for message in change.messages:
             self.stream.forget(message.id)

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
+from pilothouse.storage.files.regular_files import open_regular_fd
+
 PRIVATE_FILE = 0o600
 PRIVATE_DIR = 0o700
 _sync_data = getattr(os, "fdatasync", os.fsync)  # not every system has the cheaper one
@@ -18,7 +20,8 @@ class Disk:
     # primitives
 
     def open(self, path: Path, flags: int) -> int:
-        return os.open(path, flags | os.O_CLOEXEC, PRIVATE_FILE)
+        """Raises: OSError, also for a link and for what is no file."""
+        return open_regular_fd(path, flags, PRIVATE_FILE)
 
     def write(self, fd: int, data: bytes | memoryview) -> int:
         return os.write(fd, data)

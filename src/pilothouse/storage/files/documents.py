@@ -7,6 +7,9 @@ from pilothouse.domain.errors import StoreDamaged, StoreRefused
 from pilothouse.storage.files.disk import Disk, words_of
 from pilothouse.storage.files.layout import Folder
 from pilothouse.storage.files.recovery import keep
+from pilothouse.storage.files.regular_files import read_regular_file
+
+MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 
 
 class Documents:
@@ -16,7 +19,7 @@ class Documents:
 
     def read(self, user: str, name: str) -> bytes | None:
         try:
-            return self._path(user, name).read_bytes()
+            return read_regular_file(self._path(user, name), MAX_DOCUMENT_BYTES)
         except FileNotFoundError:
             return None
         except OSError as error:

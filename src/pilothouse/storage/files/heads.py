@@ -21,9 +21,11 @@ from pilothouse.domain.errors import InvalidInput, StoreRefused
 from pilothouse.domain.users import check_user_name
 from pilothouse.private_file import make_private_folders
 from pilothouse.storage.files.disk import Disk, words_of
+from pilothouse.storage.files.regular_files import read_regular_file
 
 _HEAD = msgspec.json.Decoder(NotedHead)
 _KEY_DIGITS = 32
+MAX_HEAD_BYTES = 1024 * 1024
 _log = logging.getLogger(__name__)
 
 Kind = Literal["contexts", "users"]
@@ -47,7 +49,7 @@ class Heads:
         if self._folder is None:
             return None
         try:
-            return _HEAD.decode((self._folder / kind / name).read_bytes())
+            return _HEAD.decode(read_regular_file(self._folder / kind / name, MAX_HEAD_BYTES))
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             return None
 
@@ -89,7 +91,7 @@ class Heads:
 
     def forget(self, kind: Kind, name: str) -> None:
         path = self._folder / kind / name if self._folder is not None else None
-        if path is not None and path.exists():
+        if path is not None and os.path.lexists(path):
             try:
                 self._disk.unlink(path)
                 self._disk.sync_dir(path.parent)

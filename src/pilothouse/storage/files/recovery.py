@@ -1,6 +1,8 @@
 """Reading a folder that may be torn or damaged, without changing it; and putting damaged bytes aside."""
 
+import os
 import re
+import sys
 from pathlib import Path
 
 import msgspec
@@ -12,18 +14,29 @@ from pilothouse.domain.contexts import FORMAT, ContextCore
 from pilothouse.domain.errors import StoreDamaged
 from pilothouse.domain.messages import Metadata as MessageMetadata
 from pilothouse.domain.modes import DEFAULT_MODE
+from pilothouse.domain.rules import RULES_PER_CONTEXT
 from pilothouse.domain.states import Failed
 from pilothouse.domain.users import LOCAL
 from pilothouse.domain.values import ContextId, MessageId
-from pilothouse.storage.files.audit_chain import entry_or_none, open_regular_file
+from pilothouse.storage.files.audit_chain import entry_or_none, lines_of, whole_lines
 from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.journal import first_version, read_lines, segments
-from pilothouse.storage.files.layout import Entry, Folder, Metadata, StoredBranch, Stub, is_safe
+from pilothouse.storage.files.layout import ID_LINE, Entry, Folder, Metadata, StoredBranch, Stub, is_safe
+from pilothouse.storage.files.regular_files import open_regular_file, read_regular_file
 
 _METADATA = msgspec.json.Decoder(Metadata)
 _ENTRY = msgspec.json.Decoder(Entry)
 _STUB = msgspec.json.Decoder(Stub)
 _UNFINISHED = re.compile(rb"[0-9a-f]{0,8}( (\{[^\0\n]*)?)?")
+
+
+MAX_METADATA_BYTES = 64 * 1024 * 1024
+MAX_SEGMENT_BYTES = 512 * 1024 * 1024
+MAX_RULES = 10 * RULES_PER_CONTEXT
+MAX_CLAIM = 10**11
+"""No count and no size in a checkpoint is larger: names of journal segments have twelve digits."""
+MAX_MISSING_IDS = 100_000
+"""As many ids of a branch may be missing in its file. They are told one by one."""
 
 
 class BadStretch(msgspec.Struct):
@@ -84,7 +97,7 @@ def _beginning_is_missing(folder: Folder, found: Found) -> bool:
 
 def _read_metadata(folder: Folder, found: Found) -> None:
     try:
-        data = folder.metadata.read_bytes()
+        data = read_regular_file(folder.metadata, MAX_METADATA_BYTES)
     except FileNotFoundError:
         return
     except OSError as error:
@@ -95,13 +108,39 @@ def _read_metadata(folder: Folder, found: Found) -> None:
         if newer > FORMAT:
             raise StoreDamaged(Code.FORMAT_TOO_NEW, context_id=folder.path.name, format=newer, known=FORMAT)
         found.metadata = _METADATA.decode(data)
+        found.metadata_error = _impossible_claim(folder, found.metadata)
+        if found.metadata_error is not None:
+            found.metadata = None
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         found.metadata_error = str(error)
 
 
+def _impossible_claim(folder: Folder, metadata: Metadata) -> str | None:
+    """What a checkpoint says that no checkpoint of ours can say. Numbers in it decide how much is read, and how long
+    files become: a forged one must not cost more than the file that holds it."""
+    sizes = (metadata.version, metadata.audit_bytes, metadata.keys_bytes)
+    lengths = {branch.key: branch.length for branch in metadata.branches.values()}
+    if not all(0 <= size <= MAX_CLAIM for size in (*sizes, *lengths.values())):
+        return "it holds a number that cannot be"
+    if len(metadata.rules) > MAX_RULES:
+        return f"it holds {len(metadata.rules)} rules, of {MAX_RULES} at most"
+    for branch in metadata.branches.values():
+        ids = _size_of(folder.ids(branch)) // ID_LINE if is_safe(branch.key) else 0
+        if branch.length > len(branch.message_ids) + ids + MAX_MISSING_IDS:
+            return f"it claims {branch.length} messages, of which there are {len(branch.message_ids) + ids}"
+    return None
+
+
+def _size_of(path: Path) -> int:
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return 0
+
+
 def _read_segment(path: Path, bad: list[BadStretch]) -> list[Entry]:
     try:
-        data = path.read_bytes()
+        data = read_regular_file(path, MAX_SEGMENT_BYTES)
     except OSError as error:
         context_id = path.parent.parent.name
         raise StoreDamaged(Code.CONTEXT_DAMAGED, context_id=context_id, detail=str(error)) from error
@@ -123,11 +162,15 @@ def _read_segment(path: Path, bad: list[BadStretch]) -> list[Entry]:
 
 def _entry(path: Path, payload: bytes) -> Entry:
     """A line whose checksum is right but that we do not understand was written by someone newer."""
+    context_id = path.parent.parent.name
     try:
-        return _ENTRY.decode(payload)
+        entry = _ENTRY.decode(payload)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        context_id = path.parent.parent.name
         raise StoreDamaged(Code.FORMAT_TOO_NEW, context_id=context_id, format=str(error), known=FORMAT) from error
+    if len(entry.core.rules) > MAX_RULES or not 0 < entry.version <= MAX_CLAIM:
+        detail = f"a line of its journal holds {len(entry.core.rules)} rules, of {MAX_RULES} at most"
+        raise StoreDamaged(Code.CONTEXT_DAMAGED, context_id=context_id, detail=detail)
+    return entry
 
 
 def put_aside(folder: Folder, found: Found, disk: Disk) -> list[Reason]:
@@ -144,10 +187,21 @@ def put_aside(folder: Folder, found: Found, disk: Disk) -> list[Reason]:
         told.append(Reason(code, {"size": len(stretch.data), "kept": kept}))
     if found.metadata_error is not None:
         kept = "-"
-        if folder.metadata.exists():
-            kept = keep(folder, disk, "metadata.json", folder.metadata.read_bytes())
+        if os.path.lexists(folder.metadata):
+            kept = _keep_metadata(folder, disk)
         told.append(Reason(Code.METADATA_REBUILT, {"detail": found.metadata_error, "kept": kept}))
     return told
+
+
+def _keep_metadata(folder: Folder, disk: Disk) -> str:
+    """Raises: OSError. A link, a pipe or a file that is too long is moved aside as it is: nobody reads it."""
+    try:
+        return keep(folder, disk, "metadata.json", read_regular_file(folder.metadata, MAX_METADATA_BYTES))
+    except OSError:
+        disk.make_dir(folder.aside)
+        target = folder.aside / f"metadata.json.{os.urandom(4).hex()}"
+        disk.rename(folder.metadata, target)
+        return f"aside/{target.name}"
 
 
 def keep(folder: Folder, disk: Disk, name: str, data: bytes) -> str:
@@ -158,7 +212,7 @@ def keep(folder: Folder, disk: Disk, name: str, data: bytes) -> str:
             disk.write_file(path, data)
             disk.sync_dir(folder.aside)
             break
-        if path.read_bytes() == data:
+        if read_regular_file(path, len(data)) == data:
             break
     else:
         raise OSError(f"there are too many damaged copies of {name}")
@@ -190,7 +244,7 @@ def rebuild(folder: Folder, found: Found, at: str) -> Metadata:
         version=found.entries[0].version - 1 if found.entries else len(ids) + 1,
         branches={MAIN: branch},
         audit_bytes=audit_bytes,
-        keys_bytes=folder.keys.read_bytes().rfind(b"\n") + 1 if folder.keys.exists() else 0,
+        keys_bytes=whole_lines(folder.keys, sys.maxsize),
     )
 
 
@@ -203,7 +257,7 @@ def _audit_before(folder: Folder, found: Found) -> tuple[int, AuditHead]:
     except FileNotFoundError:
         return 0, AuditHead()
     with file:
-        for line in file:
+        for line in lines_of(file, sys.maxsize):
             try:
                 if in_journal and _SEQUENCE.decode(line).sequence >= in_journal[0]:
                     break
@@ -226,10 +280,13 @@ class _ModeOnly(msgspec.Struct):
     metadata: MessageMetadata = MessageMetadata()
 
 
+_MODE = msgspec.json.Decoder(_ModeOnly)
+
+
 def _last_mode(folder: Folder, ids: list[str]) -> str:
     for message_id in reversed(ids[-20:]):
         try:
-            mode = msgspec.json.decode(folder.message(message_id).read_bytes(), type=_ModeOnly).metadata.mode
+            mode = _MODE.decode(read_regular_file(folder.message(message_id), MAX_METADATA_BYTES)).metadata.mode
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             continue
         if mode is not None:

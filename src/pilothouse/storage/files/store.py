@@ -150,7 +150,11 @@ class FileStore:
                 context = await self._loaded(context_id)
                 context.close()
             audit = await self._run(context.audit_snapshot)
-        return await self._run(context.audit_state.read, audit, after, limit)
+        page = await self._run(context.audit_state.read, audit, after, limit)
+        if not page.chain.whole and context.audit_state.is_trusted:
+            async with self._lock_of(context_id):  # nobody accepts the chain or notes its end meanwhile
+                await self._run(context.audit_state.compare, context.audit_snapshot())
+        return page
 
     async def accept_audit(self, context_id: ContextId) -> None:
         if await self._run(self._is_lost, check_context_id(context_id)):
@@ -215,6 +219,12 @@ class FileStore:
     async def accept_user_log(self, user: str) -> None:
         async with self._user_lock:
             await self._run((await self._user(user)).accept)
+
+    async def record_accepted_log(self, user: str, record: AuditEntry, *, expected: int) -> int:
+        async with self._user_lock:
+            log = await self._user(user)
+            with self._writes.watched():
+                return await self._run(log.append, [record], expected=expected, accepts=True)
 
     async def document(self, user: str, name: str) -> bytes | None:
         async with self._user_lock:

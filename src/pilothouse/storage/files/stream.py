@@ -15,6 +15,9 @@ from pilothouse.domain.errors import StoreRefused
 from pilothouse.domain.values import MessageId, TurnId
 from pilothouse.storage.files.disk import Disk, words_of
 from pilothouse.storage.files.layout import Folder
+from pilothouse.storage.files.regular_files import read_regular_file
+
+MAX_STREAM_BYTES = 512 * 1024 * 1024
 
 
 class StreamFile:
@@ -48,7 +51,7 @@ class StreamFile:
     def unfinished(self) -> tuple[PartialAnswer, ...]:
         """The answer whose message was never committed, if there is one."""
         try:
-            lines = _read(self._path.read_bytes())
+            lines = _read(read_regular_file(self._path, MAX_STREAM_BYTES))
         except OSError:
             return ()
         if not lines or len(lines[0]) != 2:

@@ -16,6 +16,7 @@ from pilothouse.storage.files.heads import Heads
 from pilothouse.storage.files.journal import JournalWriter, first_version, read_lines, segments
 from pilothouse.storage.files.layout import Folder
 from pilothouse.storage.files.recovery import keep
+from pilothouse.storage.files.regular_files import read_regular_file
 
 
 class _Line(Value):
@@ -23,6 +24,9 @@ class _Line(Value):
     entries: tuple[AuditEntry, ...]
 
 
+MAX_LOG_BYTES = 64 * 1024 * 1024
+MAX_LOG_ENTRIES = 100_000
+"""Of all that a user ever gave and revoked. A longer log is not read: nothing of the user is decided then."""
 _LINE = msgspec.json.Decoder(_Line)
 
 
@@ -39,7 +43,8 @@ class UserLogOnDisk:
         self._damage: list[Reason] = []
         self._read()
         self._noted = heads.read("users", folder.path.name)
-        self._accepted = self._acceptance_that_fits()
+        self._counted: NotedHead | None = None
+        self._count_head()
         self._journal = JournalWriter(folder.journal, disk)
 
     def stored(self) -> UserLog:
@@ -50,12 +55,16 @@ class UserLogOnDisk:
             entries=entries,
             version=self._version,
             damage=tuple(each for each in self._damage if accepted is None or each not in accepted.damage),
-            noted=self._noted,
+            noted=self._counted,
             accepted=accepted.length if accepted is not None else 0,
         )
 
-    def append(self, entries: Sequence[AuditEntry], *, expected: int) -> int:
-        """Raises: StaleWrite, StoreRefused, StoreReadOnly; then nothing was appended."""
+    def append(self, entries: Sequence[AuditEntry], *, expected: int, accepts: bool = False) -> int:
+        """`accepts` says that the first entry records that the log before it is accepted: both are in force, or neither
+        is.
+
+        Raises: StaleWrite, StoreRefused, StoreReadOnly; then nothing was appended.
+        """
         if expected != self._version:
             raise StaleWrite(Code.STALE_VERSION, expected=expected, found=self._version)
         if self._journal.broken:  # a new file begins where what was acknowledged ends
@@ -65,15 +74,21 @@ class UserLogOnDisk:
             self._make_folder()
         except OSError as error:
             raise StoreRefused(Code.STORE_REFUSED, detail=words_of(error)) from error
+        if accepts:
+            self._note_acceptance(entries[0].hash)
         is_cut = self.stored().is_cut
         line = _Line(version=expected + 1, entries=tuple(entries))
         self._journal.append(line.version, msgspec.json.encode(line))
         self._lines[line.version] = line
         self._version = line.version
+        if accepts:
+            self._count_head()
+            is_cut = self.stored().is_cut
         if not is_cut:
-            head = self._head(self._noted.accepted if self._noted is not None else None)
+            head = self._head(self._counted.accepted if self._counted is not None else None)
             if self._heads.note("users", self._folder.path.name, head):
                 self._noted = head
+                self._count_head()
         return line.version
 
     def accept(self) -> None:
@@ -81,12 +96,30 @@ class UserLogOnDisk:
 
         Raises: StoreRefused.
         """
+        self._note_acceptance(None)
+        self._count_head()
+
+    def _note_acceptance(self, record: str | None) -> None:
+        """With the hash of a record, the note is inert until that entry is appended. Raises: StoreRefused."""
         log = self.stored()
         damage = tuple(reason for reason in self._damage if reason.code is not Code.TAIL_CUT)
-        head = self._head(Acceptance(len(log.entries), _digest_of(log.entries), log.end, damage))
+        replaced = self._counted if record is not None else None
+        accepted = Acceptance(len(log.entries), _digest_of(log.entries), log.end, damage, record, replaced)
+        head = self._head(accepted)
         if self._heads.note_acceptance("users", self._folder.path.name, head):
             self._noted = head
+
+    def _count_head(self) -> None:
+        """Find out which head counts: of an acceptance whose record is missing, the one before it."""
         self._accepted = self._acceptance_that_fits()
+        self._counted, accepted = self._noted, self._noted.accepted if self._noted is not None else None
+        if self._noted is None or accepted is None or accepted.record is None:
+            return
+        if self._accepted is None and accepted.replaced is not None:
+            self._counted = accepted.replaced
+        elif self._accepted is not None:  # once it is recorded, nothing needs the head before it
+            recorded = msgspec.structs.replace(accepted, replaced=None)
+            self._counted = NotedHead(self._noted.count, self._noted.hash, recorded)
 
     def _head(self, accepted: Acceptance | None) -> NotedHead:
         end = self.stored().end
@@ -97,6 +130,11 @@ class UserLogOnDisk:
         if accepted is None:
             return None
         entries = [entry for version in sorted(self._lines) for entry in self._lines[version].entries]
+        if not 0 <= accepted.length <= len(entries):
+            return None
+        following = entries[accepted.length : accepted.length + 1]
+        if accepted.record is not None and [entry.hash for entry in following] != [accepted.record]:
+            return None
         return accepted if _digest_of(entries[: accepted.length]) == accepted.digest else None
 
     def close(self) -> None:
@@ -111,15 +149,20 @@ class UserLogOnDisk:
         self._is_there = True
 
     def _read(self) -> None:
+        bytes_left, entry_count = MAX_LOG_BYTES, 0
         for path in segments(self._folder.journal):
             # A later file begins where the earlier one was given up: what lies beyond was never acknowledged.
             first = first_version(path)
             self._lines = {version: line for version, line in self._lines.items() if version < first}
-            data = _bytes_of(path)
+            data = _bytes_of(path, bytes_left)
+            bytes_left -= len(data)
             for start, end, payload in read_lines(data):
                 line = _decoded(payload)
                 if line is not None:
                     self._lines[line.version] = line
+                    entry_count += len(line.entries)
+                    if entry_count > MAX_LOG_ENTRIES:
+                        raise StoreDamaged(Code.RULES_DAMAGED, detail=f"more than {MAX_LOG_ENTRIES} entries")
                 else:
                     self._put_aside(f"{path.name}-{start}", data[start:end], is_tail=end == len(data))
         self._version = max(self._lines, default=0)
@@ -140,9 +183,10 @@ def _digest_of(entries: Sequence[AuditEntry]) -> str:
     return hashlib.sha256(msgspec.json.encode(entries)).hexdigest()
 
 
-def _bytes_of(path: Path) -> bytes:
+def _bytes_of(path: Path, max_bytes: int) -> bytes:
+    """Raises: StoreDamaged."""
     try:
-        return path.read_bytes()
+        return read_regular_file(path, max_bytes)
     except OSError as error:
         raise StoreDamaged(Code.RULES_DAMAGED, detail=str(error)) from error
 
