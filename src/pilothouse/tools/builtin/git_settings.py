@@ -50,7 +50,7 @@ _PLAIN_SECTIONS = names("advice color")
 _WITH_ADDRESSES = names("url pushurl")
 _WITH_REMOTE_NAMES = names("remote pushremote")
 _REMOTE_NAME = re.compile(r"\.|\w[\w.-]*")
-_REMOTE = re.compile(r'^\s*\[\s*remote\s+"([^"\\\n]+)"\s*\]', re.MULTILINE | re.IGNORECASE)
+_REMOTE = re.compile(r'^[ \t]*+\[[ \t]*+remote[ \t]++"([^"\\\n]++)"[ \t]*+\]', re.MULTILINE | re.IGNORECASE)
 _ELSEWHERE = (".git/modules", ".gitmodules", ".git/commondir")
 """Where these are, commands enter submodules with settings of their own, or take the settings from elsewhere."""
 _ADDRESS = re.compile(r"(?:https?|ssh|git)://.*|(?:[\w.-]+@)?[A-Za-z0-9][\w.-]+:(?!:).*")

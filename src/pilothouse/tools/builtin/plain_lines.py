@@ -49,7 +49,7 @@ _PLAIN_WORDS = {
     "zstd": re.compile(r"-[dkfv0-9q]+|(?!-).*"),
 }
 _PLAIN_COMMANDS = {
-    **dict.fromkeys(("pip", "pip3"), re.compile(r"(?:list|freeze|show|check|--version|-V)(?: [\w.-]+)*")),
+    **dict.fromkeys(("pip", "pip3"), re.compile(r"(?:list|freeze|show|check|--version|-V)(?: [\w.-]++)*+")),
     **dict.fromkeys(("npm", "node", "docker", "python", "python3"), re.compile(r"--version|-v|-V")),
 }
 

@@ -41,12 +41,14 @@ _LOADING_WORDS = re.compile(
     r"proc_open|assert|preg_replace|DATA|instance_eval|class_eval|send|syscall|qx|call_user_func\w*|globalThis)\b|`"
 )
 _MAKE_LOADS = re.compile(
-    r"^\s*(?:-?include|sinclude|load|define|export|unexport|override|private|vpath|VPATH)\b|SHELL|MAKE|"
-    r"[$][({]\s*(?:shell|eval|file|call|guile|foreach|wildcard|value)\b|!=|\.ONESHELL|\.RECIPEPREFIX|\.DEFAULT|\.INCLUDE",
+    r"^[ \t]*+(?:-?include|sinclude|load|define|export|unexport|override|private|vpath|VPATH)\b|SHELL|MAKE|"
+    r"[$][({][ \t]*+(?:shell|eval|file|call|guile|foreach|wildcard|value)\b|!=|"
+    r"\.ONESHELL|\.RECIPEPREFIX|\.DEFAULT|\.INCLUDE",
     re.MULTILINE,
 )
 # A shell reads its script while it runs it: one that replaces itself goes on with other text.
-_REPLACES_ITSELF = re.compile(r"(?:\b(?:cp|mv|ln|dd|tee|install|sed)\b|>)[^\n]*(?:\$\{?0|BASH_SOURCE)")
+_WRITES = re.compile(r"\b(?:cp|mv|ln|dd|tee|install|sed)\b|>")
+_ITSELF = re.compile(r"\$\{?0|BASH_SOURCE")
 _RECIPE_MARKS = " \t@+-"
 
 
@@ -80,7 +82,9 @@ def is_self_contained(program: str, path: str, data: bytes, is_installed: Callab
     if name in _SHELLS:
         text = data.decode(errors="replace")
         written = {os.path.basename(word) for word in judge(text).written}
-        is_kept = os.path.basename(path) not in written and not _REPLACES_ITSELF.search(text)
+        is_kept = os.path.basename(path) not in written and not any(
+            _ITSELF.search(line) and _WRITES.search(line) for line in text.splitlines()
+        )
         return is_kept and is_plain_line(text, is_installed)
     if name == "python":
         return _is_python_self_contained(data)
