@@ -31,13 +31,22 @@ _PASTE_SWITCH = re.compile(r"\x1b\[\?2004[hl]\r?")
 """Turns bracketed paste on or off. A terminal shows nothing for it."""
 
 
-class Terminal:
-    """A real terminal with a conversation in it."""
+_TAKE_TERMINAL = """
+import fcntl, os, sys, termios
+os.setsid()
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
 
-    def __init__(self, command: Command, *arguments: str) -> None:
+
+class Terminal:
+    """A real terminal with a conversation in it. One that is `controlling` sends signals for keys such as Ctrl-C."""
+
+    def __init__(self, command: Command, *arguments: str, controlling: bool = False) -> None:
         self._fd, inner = pty.openpty()
+        before = [sys.executable, "-c", _TAKE_TERMINAL] if controlling else []
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "pilothouse.cli", *arguments],
+            [*before, sys.executable, "-m", "pilothouse.cli", *arguments],
             cwd=command.workspace,
             env=command.environment,
             stdin=inner,

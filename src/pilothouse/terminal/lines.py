@@ -3,6 +3,7 @@
 import asyncio
 import importlib.util
 import os
+import re
 import signal
 import sys
 import termios
@@ -19,6 +20,8 @@ if _CAN_EDIT_LINES:
     readline.parse_and_bind("set enable-bracketed-paste on")  # a pasted text is one line, whatever it holds
 
 LEAVING = ("/quit", "/exit")
+_UNPRINTABLE_KEYS = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|O.)?|[\x00-\x08\x0b-\x1f\x7f]")
+"""Arrow keys and other control sequences that a terminal sends for keys without a character."""
 
 
 class Lines:
@@ -33,7 +36,11 @@ class Lines:
         self._rest = b""
         self._lines: deque[bytes] = deque()
         self._put_back: deque[str] = deque()
+        self._set_aside: list[str] = []
+        """What was typed before a question that it did not answer: the next prompt gives it back."""
         self._at_end = False
+        self._is_left = False
+        """Whether Ctrl-D was pressed at a question of a terminal, which goes on to be read."""
         self._changed = asyncio.Event()
         self._interrupted = False
         self._asking = 0
@@ -55,7 +62,10 @@ class Lines:
             data = os.read(self._fd, 65536)
         except OSError:
             data = b""  # the terminal is gone
-        if not data:
+            self._at_end = True
+        if not data and self._asking and sys.stdin.isatty() and not self._at_end:
+            self._is_left = True
+        elif not data:
             self._at_end = True
             asyncio.get_running_loop().remove_reader(self._fd)
         *lines, self._rest = (self._rest + data).split(b"\n")
@@ -77,15 +87,15 @@ class Lines:
 
     async def ask(self, prompt: str) -> str | None:
         """A line without its end, or None when the person has left (end of input, Ctrl-C)."""
-        self.was_interrupted = False
+        self.was_interrupted = self._is_left = False
         sys.stdout.write(prompt)
         sys.stdout.flush()
         self._asking += 1
         try:
             while not self._lines and not self._put_back:
-                if self._at_end or self._interrupted:
+                if self._at_end or self._interrupted or self._is_left:
                     sys.stdout.write("\n")
-                    self.was_interrupted, self._interrupted = self._interrupted, False
+                    self.was_interrupted, self._interrupted, self._is_left = self._interrupted, False, False
                     return None
                 self._changed.clear()
                 await self._changed.wait()
@@ -94,16 +104,18 @@ class Lines:
             self._asking -= 1
 
     async def ask_edited(self, prompt: str) -> str | None:
-        """Like `ask`, with line editing and history where a person types. What they have typed ahead comes first."""
+        """Like `ask`, with line editing and history where a person types. What they have typed ahead comes first; what
+        was set aside before a question stands behind the prompt."""
         is_typed_ahead = self._lines or self._put_back or self._rest
-        if not _CAN_EDIT_LINES or is_typed_ahead or self._at_end or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        if is_typed_ahead or self._at_end or not self.can_edit:
             return await self.ask(prompt)
         loop = asyncio.get_running_loop()
         loop.remove_reader(self._fd)
         settings = termios.tcgetattr(self._fd)
         self._asking += 1
         try:
-            typed = _InputThread(prompt, lambda: loop.call_soon_threadsafe(self._changed.set))
+            prefilled = "\n".join(self.take_set_aside())
+            typed = _InputThread(prompt, prefilled, lambda: loop.call_soon_threadsafe(self._changed.set))
             while not typed.is_done and not self._interrupted:
                 self._changed.clear()
                 await self._changed.wait()
@@ -122,7 +134,7 @@ class Lines:
 
     async def ask_now(self, question: str) -> str | None:
         """Like `ask`, for a decision about what stands on the screen: what was typed before is no answer to it."""
-        self._drop_typed()
+        self._set_typed_aside()
         return await self.ask(question)
 
     async def ask_page(self, question: str) -> str | None:
@@ -146,21 +158,74 @@ class Lines:
             yield
         finally:
             self._space_ends_lines = False
-            if self.was_interrupted:  # words before a space have left the terminal, and nobody sees them any more
-                self._drop_typed()
+            if self.was_interrupted:  # Ctrl-C discards the line, and words before a space have left the terminal
+                self._lines.clear()
+                self._rest = b""
             with suppress(termios.error):
                 termios.tcsetattr(self._fd, termios.TCSANOW, settings)
 
-    def _drop_typed(self) -> None:
-        """Forget what was typed, but not the wish to leave. The lines of a file or a pipe are answers."""
+    def _set_typed_aside(self) -> None:
+        """Keep what was typed for the next prompt. The wish to leave counts at once. The lines of a file or a pipe are
+        answers."""
         if not sys.stdin.isatty():
             return
-        with suppress(termios.error):
-            termios.tcflush(self._fd, termios.TCIFLUSH)
-        typed = [*self._put_back, *(line.decode(errors="replace") for line in self._lines)]
+        unread = (self._rest + self._read_unfinished()).split(b"\n")
+        typed = [*self._put_back, *(line.decode(errors="replace") for line in (*self._lines, *unread))]
         self._put_back = deque(line for line in typed if line.strip() in LEAVING)
         self._lines.clear()
         self._rest = b""
+        for line in typed:
+            if line.strip() not in LEAVING:
+                self.set_aside(line)
+
+    def _read_unfinished(self) -> bytes:
+        """Take the line that was begun and not ended out of the terminal."""
+        typed = b""
+        with suppress(termios.error, OSError):
+            settings = termios.tcgetattr(self._fd)
+            *flags, local_flags, input_speed, output_speed, characters = settings
+            at_once = [{termios.VMIN: 0, termios.VTIME: 0}.get(place, each) for place, each in enumerate(characters)]
+            raw = [*flags, local_flags & ~termios.ICANON, input_speed, output_speed, at_once]
+            termios.tcsetattr(self._fd, termios.TCSANOW, raw)
+            try:
+                while piece := os.read(self._fd, 65536):
+                    typed += piece
+            finally:
+                termios.tcsetattr(self._fd, termios.TCSANOW, settings)
+        return typed
+
+    def set_aside(self, line: str) -> None:
+        """Keep a line that answers nothing for the next prompt."""
+        text = _UNPRINTABLE_KEYS.sub("", line)
+        if text.strip():
+            self._set_aside.append(text)
+
+    def take_set_aside(self) -> list[str]:
+        """The lines for which the next prompt has a place."""
+        lines, self._set_aside = self._set_aside, []
+        return lines
+
+    @property
+    def can_edit(self) -> bool:
+        """Whether a prompt edits lines: at a terminal, with a Python that has `readline`."""
+        return _CAN_EDIT_LINES and sys.stdin.isatty() and sys.stdout.isatty()
+
+    @contextmanager
+    def lend_terminal(self, on_interrupt: Callable[[], None]) -> Iterator[None]:
+        """Let a child process read the terminal. Ctrl-C calls `on_interrupt`; the settings are put back afterwards."""
+        loop = asyncio.get_running_loop()
+        is_read = sys.stdin.isatty() and loop.remove_reader(self._fd)
+        settings = termios.tcgetattr(self._fd) if is_read else None
+        before, self.interrupt = self.interrupt, on_interrupt
+        try:
+            yield
+        finally:
+            self.interrupt = before
+            if settings is not None:
+                with suppress(termios.error):
+                    termios.tcsetattr(self._fd, termios.TCSADRAIN, settings)
+            if is_read:
+                loop.add_reader(self._fd, self._read)
 
     async def overhear(self) -> str:
         """A line that is typed while nothing is asked. Never of a file or a pipe: there, a line is an answer."""
@@ -194,16 +259,18 @@ class Lines:
 class _InputThread:
     """A line that `input` reads in a thread of its own, so that the event loop goes on."""
 
-    def __init__(self, prompt: str, on_done: Callable[[], object]) -> None:
+    def __init__(self, prompt: str, prefilled: str, on_done: Callable[[], object]) -> None:
         self.line: str | None = None
         """None until it is done, and at the end of the input."""
         self.is_done = False
         self._prompt = prompt
+        self._prefilled = prefilled
         self._on_done = on_done
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self) -> None:
         try:
+            readline.set_startup_hook(lambda: readline.insert_text(self._prefilled))
             with suppress(EOFError, OSError):
                 self.line = input(self._prompt).replace("\r\n", "\n").replace("\r", "\n")
         finally:

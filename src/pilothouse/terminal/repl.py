@@ -27,9 +27,10 @@ from pilothouse.terminal.approval import Cards, answer_in_a_call, answer_questio
 from pilothouse.terminal.commands import mode_of, run_command
 from pilothouse.terminal.foreign_text import QuotedStream, quoted
 from pilothouse.terminal.lines import LEAVING, Lines
+from pilothouse.terminal.own_command import run_own_command
 from pilothouse.terminal.pager import Pager
 from pilothouse.terminal.showing import call_name, read_call_name, show_event
-from pilothouse.terminal.tools import offer_trust, own_command, review_trust
+from pilothouse.terminal.tools import offer_trust, review_trust
 from pilothouse.terminal.tour import Tour
 from pilothouse.terminal.window import suggest_compression
 from pilothouse.terminal.words import tell
@@ -69,7 +70,9 @@ class Conversation:
             if line.strip() == "/tour":
                 self._tour = Tour(self.language)
             elif line.strip().startswith("!") and line.strip() != "!":
-                await self._guarded(own_command(self.runtime, self.context_id, line.strip()[1:], self.language))
+                command = line.strip()[1:]
+                work = run_own_command(self.runtime, self.context_id, command, self.lines, self.language)
+                await self._guarded(work)
             elif line.strip():
                 await self._handle(line.strip() if _is_command(line) else line)
             elif (await self._live()).is_waiting():

@@ -1,11 +1,9 @@
-"""Commands about tools: undo, switching, servers of tools, trust in the folder, and the person's own commands."""
+"""Commands about tools: undo, switching, servers of tools, and trust in the folder."""
 
-import asyncio
 import sys
 
 from pilothouse.domain.codes import Code, Language, say_all
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.domain.hidden_characters import visible
 from pilothouse.domain.modes import is_looser
 from pilothouse.domain.trust import FolderTrust
 from pilothouse.runtime.runtime import Runtime
@@ -152,17 +150,3 @@ def _shown(found: FolderTrust, language: Language) -> str:
     parts = [tell(f"trust_{found.status}", language)]
     parts += [quoted(f"--- .pilothouse/{name}\n{text.rstrip()}", is_exact=True) for name, text in found.files.items()]
     return "\n".join(parts)
-
-
-async def own_command(runtime: Runtime, context_id: str, command: str, language: Language) -> None:
-    """`!command`: the person's own act, in their own shell and environment. Audited, not gated."""
-    live = await runtime.context(context_id)
-    try:
-        process = await asyncio.create_subprocess_shell(command, cwd=live.core.workspace)
-    except (OSError, ValueError) as error:
-        print(visible(tell("own_refused", language, detail=error)))
-        return
-    status = await process.wait()
-    await runtime.note_own_command(context_id, command, status)
-    if status:
-        print(tell("own_status", language, status=status))

@@ -234,7 +234,10 @@ _WORDS: dict[str, tuple[str, str]] = {
     "trust_left": ("Not trusted; /trust shows it again.", "未信任；/trust 再次显示。"),
     "own_refused": ("It could not be started: {detail}", "无法启动：{detail}"),
     "server_tools": ("{tools} tools, {changed} of them changed", "{tools} 个工具，其中 {changed} 个已更改"),
-    "own_status": ("[exit status {status}]", "[退出状态 {status}]"),
+    "own_goes_on": (
+        "The command is still running. Press Ctrl-C again to end it by force.",
+        "命令仍在运行。再按一次 Ctrl-C 强制结束。",
+    ),
     "imported": ("Imported as {context_id}.", "已导入为 {context_id}。"),
     "left_out": ("Left out, since a file may come from anybody: {what}", "未导入（文件可能来自任何人）：{what}"),
 }

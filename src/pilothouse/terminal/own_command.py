@@ -1,0 +1,110 @@
+"""`!command`: the user's own command, in their own shell and environment. It is audited, and no mode gates it."""
+
+import asyncio
+import os
+import signal
+import sys
+import termios
+from contextlib import suppress
+
+from pilothouse.domain.codes import Language
+from pilothouse.domain.exit_status import describe_exit, is_failure
+from pilothouse.domain.hidden_characters import visible
+from pilothouse.runtime.runtime import Runtime
+from pilothouse.sandbox.process_tree import descendants
+from pilothouse.terminal.lines import Lines
+from pilothouse.terminal.words import tell
+
+_INTERRUPT_SECONDS = 1.0
+"""How long a command may take to end after Ctrl-C before the terminal offers to end it by force."""
+_TERMINATE_SECONDS = 2.0
+
+
+async def run_own_command(runtime: Runtime, context_id: str, command: str, lines: Lines, language: Language) -> None:
+    """Ctrl-C interrupts the command, a second one ends it by force; the conversation goes on."""
+    live = await runtime.context(context_id)
+    run = _Run(command, lines, language)
+    try:
+        status = await run.complete(live.core.workspace)
+    except (OSError, ValueError) as error:
+        print(visible(tell("own_refused", language, detail=error)))
+        return
+    await runtime.note_own_command(context_id, command, status)
+    if is_failure(status):
+        print(f"[{describe_exit(status, language)}]")
+
+
+class _Run:
+    """A command that runs in the foreground of the terminal."""
+
+    def __init__(self, command: str, lines: Lines, language: Language) -> None:
+        self._command = command
+        self._lines = lines
+        self._language: Language = language
+        self._process: asyncio.subprocess.Process | None = None
+        self._offer: asyncio.TimerHandle | None = None
+        self._is_forced_next = False
+        self._force = asyncio.Event()
+
+    async def complete(self, folder: str) -> int:
+        """Run the command; gives its exit status. However the wait ends, the command has ended with it.
+
+        Raises: OSError, ValueError for a command that cannot be started.
+        """
+        stdin = None if sys.stdin.isatty() else asyncio.subprocess.DEVNULL  # piped lines belong to the conversation
+        with self._lines.lend_terminal(self._on_interrupt):
+            self._process = await asyncio.create_subprocess_shell(self._command, cwd=folder, stdin=stdin)
+            ended = asyncio.ensure_future(self._process.wait())
+            forced = asyncio.ensure_future(self._force.wait())
+            try:
+                await asyncio.wait((ended, forced), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                forced.cancel()
+                if self._offer is not None:
+                    self._offer.cancel()
+                await asyncio.shield(self._end(ended))
+            return await ended
+
+    def _on_interrupt(self) -> None:
+        if self._is_forced_next:
+            self._force.set()
+            return
+        if not _is_foreground():  # else the terminal has sent the signal to the command as well
+            self._signal(signal.SIGINT)
+        if self._offer is None:
+            self._offer = asyncio.get_running_loop().call_later(_INTERRUPT_SECONDS, self._offer_force)
+
+    def _offer_force(self) -> None:
+        """A program that has taken over the terminal, such as an editor, handles Ctrl-C itself."""
+        self._offer = None
+        if not _is_taken_over():
+            self._is_forced_next = True
+            print(tell("own_goes_on", self._language), flush=True)
+
+    async def _end(self, ended: "asyncio.Future[int]") -> None:
+        """End a command that still runs, with everything that it started."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if not ended.done():
+                self._signal(number)
+                await asyncio.wait((ended,), timeout=_TERMINATE_SECONDS)
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._process is None:
+            return
+        for pid in (*reversed(descendants(self._process.pid)), self._process.pid):
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, number)
+
+
+def _is_foreground() -> bool:
+    try:
+        return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
+    except OSError:
+        return False
+
+
+def _is_taken_over() -> bool:
+    try:
+        return not termios.tcgetattr(sys.stdin.fileno())[3] & termios.ICANON
+    except termios.error:
+        return False

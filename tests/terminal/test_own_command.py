@@ -1,0 +1,102 @@
+"""`!command` at a real terminal: it reads the keys, Ctrl-C ends it, and the conversation goes on."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.scale import HANG_SECONDS
+from tests.terminal.test_command import Command
+from tests.terminal.test_steering import Terminal
+
+CTRL_C = "\x03"
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Command:
+    return Command(tmp_path)
+
+
+@pytest.fixture
+def terminal(command: Command) -> Iterator[Terminal]:
+    made = Terminal(command, "--model", command.script({"text": "I see."}), controlling=True)
+    made.wait_for(" › ")
+    yield made
+    made.close()
+
+
+PROGRAM = "import os, time; open(\"pid\", \"w\").write(str(os.getpid())); print(\"beg\" + \"un\", flush=True); time.sleep(1000)"
+SLEEPER = f"{sys.executable} -c '{PROGRAM}'"
+"""Writes its process id, says that it has begun, and goes on."""
+
+
+def is_running(command: Command) -> bool:
+    """Whether the process runs whose id a command has written. One that has ended may wait to be reaped."""
+    try:
+        stat = Path("/proc", (command.workspace / "pid").read_text(), "stat").read_text()
+    except FileNotFoundError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
+
+
+def goes_on(terminal: Terminal) -> None:
+    terminal.wait_for(" › ")
+    terminal.type("hello")
+    terminal.wait_for("I see.")
+
+
+def test_ctrl_c_ends_the_command_and_the_conversation_goes_on(terminal: Terminal, command: Command) -> None:
+    terminal.type(f"!{SLEEPER}; echo not reached")
+    terminal.wait_for("begun")
+    terminal.press(CTRL_C)
+    assert "SIGINT" in terminal.wait_for("]")
+    assert not is_running(command)
+    goes_on(terminal)
+
+
+def test_a_signal_to_the_program_alone_reaches_the_command(command: Command) -> None:
+    other = Terminal(command, "--data-dir", str(command.folder / "other"), "--model", "demo")
+    try:
+        other.wait_for(" › ")
+        other.type(f"!{SLEEPER}")
+        other.wait_for("begun")
+        other.process.send_signal(signal.SIGINT)
+        other.wait_for(" › ")
+        assert not is_running(command)
+    finally:
+        other.close()
+
+
+def test_a_command_that_ignores_ctrl_c_is_ended_by_the_second(terminal: Terminal, command: Command) -> None:
+    terminal.type(f"!trap '' INT; {SLEEPER}")
+    terminal.wait_for("begun")
+    terminal.press(CTRL_C)
+    terminal.wait_for("Press Ctrl-C again")
+    terminal.press(CTRL_C)
+    terminal.wait_for("]")
+    assert not is_running(command)
+    goes_on(terminal)
+
+
+def test_a_command_ends_with_the_program(terminal: Terminal, command: Command) -> None:
+    terminal.type(f"!{SLEEPER}")
+    terminal.wait_for("begun")
+    terminal.process.send_signal(signal.SIGTERM)
+    assert terminal.process.wait(HANG_SECONDS) == 128 + signal.SIGTERM
+    assert not is_running(command)
+
+
+def test_a_command_reads_what_is_typed_and_leaves_the_terminal_as_it_was(terminal: Terminal) -> None:
+    terminal.type("!echo rea''dy; read line; stty -echo; echo \"got $line\"")
+    terminal.wait_for("ready")
+    terminal.type("some words")
+    terminal.wait_for("got some words")
+    goes_on(terminal)
+    assert "hello" in terminal.seen
+
+
+def test_a_command_of_a_script_does_not_read_the_lines_behind_it(command: Command) -> None:
+    code, output, _ = command.run("--model", command.script({"text": "I see."}), given="!cat\nhello\n/quit\n")
+    assert (code, "I see." in output) == (0, True)
