@@ -197,6 +197,7 @@ def test_the_commands_of_the_runtime_are_these_and_no_others() -> None:
             "open_questions",
             "pause",
             "pending_calls",
+            "preview_edit",
             "preview_merge",
             "provenance",
         ),

@@ -27,7 +27,7 @@ def terminal(command: Command) -> Iterator[Terminal]:
     made.close()
 
 
-PROGRAM = "import os, time; open(\"pid\", \"w\").write(str(os.getpid())); print(\"beg\" + \"un\", flush=True); time.sleep(1000)"
+PROGRAM = 'import os, time; open("pid", "w").write(str(os.getpid())); print("beg" + "un", flush=True); time.sleep(1000)'
 SLEEPER = f"{sys.executable} -c '{PROGRAM}'"
 """Writes its process id, says that it has begun, and goes on."""
 

@@ -1,6 +1,7 @@
 """Commands about tool calls: the person's decisions, their answers, and what there is to decide."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal
 
 import msgspec
@@ -52,16 +53,18 @@ async def decide(
     decisions: Sequence[PersonsDecision],
     *,
     shown: Collection[str] | None = None,
+    previewed: Mapping[str, CallRecord] = MappingProxyType({}),
     by: str = "local",
 ) -> list[CallRecord]:
     """Decide some pending calls in one commit: all of them, or none. Approved ones start with it. With `shown`, a rule
-    that is given with them starts no other waiting call than those with these digests.
+    that is given with them starts no other waiting call than those with these digests. `previewed` holds, by their ids,
+    edited calls as `preview_edit` gave them: they run only on the files that were shown then.
 
     Raises: NotFound, Conflict (decided or changed meanwhile), InvalidInput (edited arguments), StoreError. A rule for
     good is given after the decision: if the store refuses it then, the decision stands.
     """
     # A tool may take its time to look at edited arguments: that must not hold up a cancel.
-    edited = await _look_at_edits(await contexts.find(context_id), decisions)
+    edited = await _look_at_edits(await contexts.find(context_id), decisions, previewed)
     async with contexts.locked(context_id) as live:
         for decision in decisions:
             await _check(live, decision)
@@ -109,13 +112,27 @@ def _give_here(live: Live, draft: Draft, rules: Sequence[Rule], by: str, shown: 
         decide_anew(live, draft, by, opens=opened_by(here, shown))
 
 
-async def _look_at_edits(live: Live, decisions: Sequence[PersonsDecision]) -> dict[str, CallRecord]:
+async def preview_edit(contexts: Contexts, context_id: str, call_id: str, arguments: dict[str, Any]) -> CallRecord:
+    """A pending call as it would be with other arguments. Nothing is stored. Raises: NotFound, Conflict."""
+    live = await contexts.find(context_id)
+    known = live.calls.get(CallId(call_id)) or await contexts.parts.store.call(live.id, CallId(call_id))
+    if known.status != "pending" or known.id not in live.calls:
+        raise _decided(known)
+    return await look_again(live, known, arguments)
+
+
+async def _look_at_edits(
+    live: Live, decisions: Sequence[PersonsDecision], previewed: Mapping[str, CallRecord]
+) -> dict[str, CallRecord]:
     """The calls that the person approves with other arguments, as they would then be."""
     edited = {}
     for decision in decisions:
         known = live.calls.get(CallId(decision.id))
         if known is not None and decision.arguments is not None and decision.arguments != known.arguments:
-            edited[decision.id] = await look_again(live, known, decision.arguments)
+            preview = previewed.get(decision.id)
+            if preview is None or preview.arguments != decision.arguments:
+                preview = await look_again(live, known, decision.arguments)
+            edited[decision.id] = preview
     return edited
 
 

@@ -71,6 +71,7 @@ class Runtime(Contexts):
     retry_now = turns.retry_now
 
     decide = calls.decide
+    preview_edit = calls.preview_edit
     approve_all = calls.approve_all
     reject_all = calls.reject_all
     pending_calls = calls.pending_calls

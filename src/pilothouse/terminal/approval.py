@@ -1,27 +1,26 @@
 """Approvals and questions in the terminal: what would run is shown whole, then the person decides."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
-import msgspec
-
-from pilothouse.domain.appearances import say_dangers
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Language, say
-from pilothouse.domain.deceptive_text import LOOKALIKE_LETTERS, lookalike_characters
 from pilothouse.domain.errors import RequestError
-from pilothouse.domain.hidden_characters import visible_line, with_codes
-from pilothouse.domain.padding import without_padding
 from pilothouse.domain.rule_words import say_rule
 from pilothouse.domain.rules import Rule, RuleOffer, Rung
 from pilothouse.domain.values import CallId
 from pilothouse.runtime.calls import PersonsDecision
 from pilothouse.runtime.runtime import Runtime
+from pilothouse.terminal.call_card import quoted_exactly, shown
+from pilothouse.terminal.call_editor import CallEditor, rejection
 from pilothouse.terminal.foreign_text import quoted
-from pilothouse.terminal.lines import Lines
+from pilothouse.terminal.lines import LEAVING, Lines
 from pilothouse.terminal.pager import Pager
 from pilothouse.terminal.reading import number_in
 from pilothouse.terminal.words import tell
+
+LATER = "/later"
+"""Leaves a question for later. Any other text answers it."""
 
 
 class Cards:
@@ -34,6 +33,7 @@ class Cards:
         self._lines = lines
         self._language: Language = language
         self._pager = Pager(lines, language)
+        self._editor = CallEditor(runtime, context_id, self._pager, lines, language)
         self._decisions: list[PersonsDecision] = []
         self._takes_all = False
         self._unasked: list[CallRecord] = []
@@ -56,7 +56,7 @@ class Cards:
             return False
         self._answered.add(call.id)
         if answer == "no":
-            self._decisions.append(_rejection(call, self._pager.reason))
+            self._decisions.append(rejection(call, self._pager.reason))
         elif rule is not None:
             self._allowed.append(call)
         elif self._takes_all and not call.dangerous:
@@ -67,7 +67,7 @@ class Cards:
 
     async def _decide(self, call: CallRecord) -> bool:
         offers = await self._runtime.rule_offers(self._context_id, call.id)
-        decision = await _one(call, offers, self._pager, self._lines, self._language)
+        decision = await _one(call, offers, self._editor, self._pager, self._lines, self._language)
         if decision is None:
             return False
         if isinstance(decision, str):  # all of them: each is shown, and what is dangerous has an answer of its own
@@ -98,7 +98,12 @@ class Cards:
         while batches:
             batch = batches.pop(0)
             try:
-                await self._runtime.decide(self._context_id, batch, shown=[call.digest for call in self._allowed])
+                await self._runtime.decide(
+                    self._context_id,
+                    batch,
+                    shown=[call.digest for call in self._allowed],
+                    previewed=self._editor.previewed,
+                )
             except RequestError as error:
                 waiting = await self._waiting()
                 left = [[decision] for decision in batch if decision.id in waiting]
@@ -133,47 +138,8 @@ def _approval(call: CallRecord) -> PersonsDecision:
     return PersonsDecision(id=call.id, verdict="approve", digest=call.digest)
 
 
-def _rejection(call: CallRecord, reason: str | None) -> PersonsDecision:
-    return PersonsDecision(id=call.id, verdict="reject", digest=call.digest, reason=reason)
-
-
-def shown(call: CallRecord, language: Language, rule: Rule | None = None) -> str:
-    """Everything that would happen, with nothing left out or hidden; all that is not ours behind the mark. Beside it
-    stands why the call waits, or the rule that lets it run."""
-    parts = []
-    if call.preview and call.tool != "execute":
-        parts.append(call.preview)
-    elif call.tool == "execute":
-        parts.append(f"$ {without_padding(call.arguments['command'], language)}")
-        parts += [f"{name}: {call.arguments[name]}" for name in ("cwd", "timeout") if name in call.arguments]
-    else:
-        parts.append(msgspec.json.encode(call.arguments).decode())
-    if call.touches is not None and len(call.touches) > 1:  # as it is written, and where links lead
-        parts.append("→ " + ", ".join(call.touches[1:]))
-    if call.reason is not None and rule is None:
-        parts.append(say(call.reason, language))
-    body = _quoted_exactly("\n".join(parts), call)
-    card = f"\n▸ {visible_line(call.display_name)}\n{body}"
-    if call.dangerous:
-        what = visible_line(say_dangers(call.dangerous, language))
-        card += "\n" + tell("dangerous", language, what=what)
-    if call.may_change:
-        card += "\n" + tell("may_change", language)
-    if rule is not None:
-        card += (
-            f"\n{tell('allowed_by_rule', language)}\n{_quoted_exactly(say_rule(rule, language, origin=False), call)}"
-        )
-    return card
-
-
-def _quoted_exactly(text: str, call: CallRecord) -> str:
-    """With the code behind each letter for which the call is marked."""
-    characters = lookalike_characters(call.arguments) if LOOKALIKE_LETTERS in call.dangerous else ""
-    return quoted(with_codes(text, characters), is_exact=True)
-
-
 async def _one(
-    call: CallRecord, offers: Sequence[RuleOffer], pager: Pager, lines: Lines, language: Language
+    call: CallRecord, offers: Sequence[RuleOffer], editor: CallEditor, pager: Pager, lines: Lines, language: Language
 ) -> PersonsDecision | Literal["all"] | None:
     while True:
         line = await pager.ask(tell("approve", language))
@@ -184,7 +150,7 @@ async def _one(
             case "y" | "yes":
                 return _approval(call)
             case "n" | "no":
-                return _rejection(call, rest or None)
+                return rejection(call, rest or None)
             case "a" | "all":
                 return "all"
             case "!" | "always":
@@ -192,11 +158,11 @@ async def _one(
                 if rung is not None:
                     return PersonsDecision(id=call.id, verdict="approve", digest=call.digest, always=rung)
             case "e" | "edit":
-                arguments = await _edited(call, lines, language)
-                if arguments is not None:
-                    return PersonsDecision(id=call.id, verdict="approve", digest=call.digest, arguments=arguments)
+                edited = await editor.edit(call)
+                if edited != "back":
+                    return edited
             case _:
-                print(tell("not_understood", language))
+                pager.print_not_understood(line)
 
 
 async def _rung(
@@ -207,46 +173,58 @@ async def _rung(
         print(tell("no_ladder", language))
         return None
     for number, offer in enumerate(offers, start=1):
-        print(_quoted_exactly(f"{number}. {say_rule(offer.rule, language, origin=False)}", call))
+        print(quoted_exactly(f"{number}. {say_rule(offer.rule, language, origin=False)}", call))
     chosen = number_in(given or await lines.ask_now(tell("ladder", language) + " > ") or "", len(offers))
     return offers[chosen - 1].scope if chosen is not None else None
 
 
-async def _edited(call: CallRecord, lines: Lines, language: Language) -> dict[str, Any] | None:
-    print(_quoted_exactly(msgspec.json.encode(call.arguments).decode(), call))
-    line = await lines.ask(tell("edit", language))
-    try:
-        arguments: dict[str, Any] = msgspec.json.decode(line or "", type=dict[str, Any])
-    except msgspec.MsgspecError as error:
-        print(tell("not_json", language, detail=error))
-        return None
-    return arguments
-
-
 async def answer_in_a_call(runtime: Runtime, context_id: str, call_id: str, lines: Lines, language: Language) -> None:
     """A question that a running call asks; who does not answer it declines."""
-    if not await answer_questions(runtime, context_id, lines, language, only=call_id):
+    hint = tell("question_declined", language)
+    if not await answer_questions(runtime, context_id, lines, language, only=call_id, hint=hint):
         await runtime.decline(context_id, call_id=call_id)
 
 
 async def answer_questions(
-    runtime: Runtime, context_id: str, lines: Lines, language: Language, only: str | None = None
+    runtime: Runtime,
+    context_id: str,
+    lines: Lines,
+    language: Language,
+    *,
+    only: str | None = None,
+    hint: str | None = None,
 ) -> bool:
-    """All that is asked, or one call's. False when the person leaves it for later."""
+    """All that is asked, or one call's. False when the person leaves it for later; `hint` says what that means."""
+    hint = hint or tell("question_later", language)
     for call in [each for each in await runtime.open_questions(context_id) if only in (None, each.id)]:
         answers = []
         for question in call.arguments["questions"]:
             options = question.get("options") or []
             numbered = [f"{number}. {option}" for number, option in enumerate(options, start=1)]
             text = "\n".join([question["question"], *numbered])
-            if await Pager(lines, language).show(f"\n? {tell('question', language)}\n{quoted(text)}") != "seen":
+            pager = Pager(lines, language, is_question=True)
+            if await pager.show(f"\n? {tell('question', language)}\n{quoted(text)}\n{hint}") != "seen":
                 return False
-            line = await lines.ask_now("> ")
-            if line is None:
+            answer = await _answer(pager, lines, language)
+            if answer is None:
                 return False
-            answers.append(_chosen(line.strip(), options))
+            answers.append(_chosen(answer, options))
         await runtime.answer(context_id, answers, call_id=call.id)
     return True
+
+
+async def _answer(pager: Pager, lines: Lines, language: Language) -> str | None:
+    """What the person types, whatever it is; None when they leave the question for later."""
+    line = await pager.ask("> ")
+    while True:
+        if line is None or line.strip() == LATER:
+            return None
+        if line.strip() in (*LEAVING, "/cancel"):
+            lines.put_back(line)
+            return None
+        if line.strip():
+            return line.strip()
+        line = await lines.ask(f"{tell('empty_answer', language)} > ")
 
 
 def _chosen(line: str, options: list[str]) -> str:

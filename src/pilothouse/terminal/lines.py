@@ -127,6 +127,7 @@ class Lines:
                 termios.tcsetattr(self._fd, termios.TCSADRAIN, settings)
         if self._interrupted or self._at_end:
             sys.stdout.write("\n")
+            self.set_aside(readline.get_line_buffer() if self._interrupted else "")
             self.was_interrupted, self._interrupted = self._interrupted, False
             return None
         loop.add_reader(self._fd, self._read)
@@ -161,6 +162,8 @@ class Lines:
             if self.was_interrupted:  # Ctrl-C discards the line, and words before a space have left the terminal
                 self._lines.clear()
                 self._rest = b""
+                with suppress(termios.error):
+                    termios.tcflush(self._fd, termios.TCIFLUSH)
             with suppress(termios.error):
                 termios.tcsetattr(self._fd, termios.TCSANOW, settings)
 
@@ -241,10 +244,10 @@ class Lines:
     def is_leaving(self, line: str) -> bool:
         """Whether an answer leaves the question for later. A command that leaves the conversation does so, too, and is
         kept for whoever asks next."""
-        if line.strip() in LEAVING:
+        if line.strip() in (*LEAVING, "/cancel"):
             self.put_back(line)
             return True
-        return line.strip() == "q"
+        return line.strip().lower() in ("q", "/later")
 
     def put_back(self, line: str) -> None:
         """It was not for whoever heard it: the next who asks gets it."""

@@ -46,7 +46,7 @@ class _Run:
         self._is_forced_next = False
         self._force = asyncio.Event()
 
-    async def complete(self, folder: str) -> int:
+    async def complete(self, folder: str | None) -> int:
         """Run the command; gives its exit status. However the wait ends, the command has ended with it.
 
         Raises: OSError, ValueError for a command that cannot be started.

@@ -1,5 +1,6 @@
 """Texts that a person is asked about: all of each is on the screen, page by page, before the question comes."""
 
+import sys
 from typing import Literal
 
 from pilothouse.domain.codes import Language
@@ -11,7 +12,9 @@ from pilothouse.terminal.words import tell
 class Pager:
     """Prints texts, each whole, and waits for a key whenever the screen is full of what nobody has had time to read."""
 
-    def __init__(self, lines: Lines, language: Language) -> None:
+    def __init__(self, lines: Lines, language: Language, *, is_question: bool = False) -> None:
+        """`is_question` for texts that nobody can reject: they are answered or left for later."""
+        self._more = "more_texts" if is_question else "more"
         self._lines = lines
         self._language: Language = language
         self._unread_rows = 0
@@ -26,12 +29,12 @@ class Pager:
             return "later"
         self._print(pages.next())
         while pages.has_more:
-            question = tell("more", self._language, number=pages.next_number, count=pages.count)
+            question = tell(self._more, self._language, number=pages.next_number, count=pages.count)
             line = await self._ask_page(question)
             if line is None or self._lines.is_leaving(line):
                 return "later"
             word, _, reason = line.strip().partition(" ")
-            if word.lower() in ("n", "no"):
+            if word.lower() in ("n", "no") and self._more == "more":
                 self.reason = reason.strip() or None
                 return "no"
             self._print(pages.next())
@@ -51,6 +54,15 @@ class Pager:
                 return False
             if not line.strip():
                 return True
+            self.print_not_understood(line)
+
+    def print_not_understood(self, line: str) -> None:
+        """Say that a line is none of the answers. A text of several words was meant for the conversation: the next
+        prompt gives it back."""
+        if len(line.split()) > 1 and sys.stdin.isatty():
+            self._lines.set_aside(line)
+            print(tell("not_understood_kept", self._language))
+        else:
             print(tell("not_understood", self._language))
 
     async def _ask_page(self, question: str) -> str | None:

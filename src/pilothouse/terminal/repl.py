@@ -23,7 +23,8 @@ from pilothouse.domain.values import CallId, MessageId
 from pilothouse.runtime.following import Asks, ChildWaits, Event, Place, Prints, Seen, end_of, follow
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.terminal.approval import Cards, answer_in_a_call, answer_questions, shown
+from pilothouse.terminal.approval import Cards, answer_in_a_call, answer_questions
+from pilothouse.terminal.call_card import shown
 from pilothouse.terminal.commands import mode_of, run_command
 from pilothouse.terminal.foreign_text import QuotedStream, quoted
 from pilothouse.terminal.lines import LEAVING, Lines
@@ -69,7 +70,7 @@ class Conversation:
                 break
             if line.strip() == "/tour":
                 self._tour = Tour(self.language)
-            elif line.strip().startswith("!") and line.strip() != "!":
+            elif _is_own_command(line):
                 command = line.strip()[1:]
                 work = run_own_command(self.runtime, self.context_id, command, self.lines, self.language)
                 await self._guarded(work)
@@ -77,6 +78,7 @@ class Conversation:
                 await self._handle(line.strip() if _is_command(line) else line)
             elif (await self._live()).is_waiting():
                 await self._guarded(self._settle(await self._end_of_what_was_said()))
+        self._print_set_aside()
         print(tell("bye", self.language, context_id=self.context_id))
 
     def _greet(self, live: Live, is_demo: bool) -> None:
@@ -93,6 +95,8 @@ class Conversation:
 
     async def _next_line(self) -> str | None:
         """What the person types; on a tour, a mere Enter is the line that it proposes."""
+        if not self.lines.can_edit:
+            self._print_set_aside()
         if self._tour is None:
             return await self.lines.ask_edited(await self._prompt())
         proposed = self._tour.propose()
@@ -100,7 +104,7 @@ class Conversation:
             self._tour = None
             print("\n" + tell("tour_end", self.language))
             return ""
-        line = await self.lines.ask(await self._prompt() + tell("tour_line", self.language, line=proposed))
+        line = await self.lines.ask_edited(await self._prompt() + tell("tour_line", self.language, line=proposed))
         if line is not None and line.strip() == "/quit":
             self._tour = None
             return ""
@@ -108,6 +112,13 @@ class Conversation:
             self._tour.take()
             return proposed
         return line
+
+    def _print_set_aside(self) -> None:
+        """Show what was typed before a question where no prompt can give it back."""
+        typed = self.lines.take_set_aside()
+        if typed:
+            print(tell("typed_before", self.language))
+            print(quoted("\n".join(typed)))
 
     async def _prompt(self) -> str:
         live = await self._live()
@@ -131,8 +142,11 @@ class Conversation:
         else:
             command = self._send(line)
         if await self._guarded(command):
-            if live.state is before and live.is_waiting() and live.task is None:
-                return  # it did nothing to what waits
+            if live.state is before and live.is_waiting() and live.task is None:  # it did nothing to what waits
+                if not _is_command(line):
+                    is_call = isinstance(live.state, AwaitingToolApproval)
+                    print(tell("later" if is_call else "question_waits", self.language))
+                return
             if live.core.active_branch != branch or line.startswith(_PUTS_MESSAGES):
                 place = await self._end_of_what_was_said()
             await self._guarded(self._settle(place))
@@ -170,8 +184,9 @@ class Conversation:
         new = [message for message in recent if turn is not None and message.metadata.turn == turn.id]
         return end_of(live, back=max(0, len(new) - 1))
 
-    async def _send(self, line: str, *, queue: bool = False) -> None:
-        sent = await self.runtime.send(self.context_id, line, queue=queue)
+    async def _send(self, line: str) -> None:
+        """Send a message. While a turn is open, whatever that turn waits for, the message is queued."""
+        sent = await self.runtime.send(self.context_id, line, queue=True)
         if sent.queued:
             print(tell("queued", self.language, count=len((await self._live()).core.queue)))
         else:
@@ -277,13 +292,15 @@ class Conversation:
     async def _decide_for(self, child_id: str) -> None:
         """A sub-agent waits: the person decides there, and the conversation goes on."""
         self._stream.end()
-        print(quoted(tell("child", self.language, context_id=child_id)))
         self.lines.interrupt = None
         child = await self.runtime.context(child_id)
         if isinstance(child.state, AwaitingToolApproval):
+            print(quoted(tell("child", self.language, context_id=child_id)))
             decided = await self._decide_for_child(child_id)
         else:
-            decided = await answer_questions(self.runtime, child_id, self.lines, self.language)
+            print(quoted(tell("child_asks", self.language, context_id=child_id)))
+            hint = tell("question_of_child", self.language)
+            decided = await answer_questions(self.runtime, child_id, self.lines, self.language, hint=hint)
         self.lines.interrupt = self._cancel
         if not decided:
             await self._cancel_turn()
@@ -301,7 +318,7 @@ class Conversation:
         """What is typed while the turn goes on: commands are done at once, anything else is queued."""
         while True:
             line = await self.lines.overhear()
-            if line.strip() in (*LEAVING, "/tour"):  # when the turn has come to its end
+            if line.strip() in (*LEAVING, "/tour") or _is_own_command(line):  # when the turn has come to its end
                 self.lines.put_back(line)
                 return
             if line.startswith("/"):
@@ -310,7 +327,7 @@ class Conversation:
                     continue
                 work: Coroutine[Any, Any, Any] = run_command(self.runtime, self.context_id, line, self.language, read)
             elif line.strip():
-                work = self._send(line, queue=True)
+                work = self._send(line)
             else:
                 continue
             self._heard = asyncio.ensure_future(self._guarded(work))
@@ -339,3 +356,7 @@ class Conversation:
 def _is_command(line: str) -> bool:
     """A pasted text of several lines is a message, however it begins."""
     return line.strip().startswith("/") and "\n" not in line.strip()
+
+
+def _is_own_command(line: str) -> bool:
+    return line.strip().startswith("!") and line.strip() != "!" and "\n" not in line.strip()

@@ -1,0 +1,47 @@
+"""The card of a call in the terminal: everything that would happen, with nothing left out or hidden."""
+
+import msgspec
+
+from pilothouse.domain.appearances import say_dangers
+from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.codes import Language, say
+from pilothouse.domain.deceptive_text import LOOKALIKE_LETTERS, lookalike_characters
+from pilothouse.domain.hidden_characters import visible_line, with_codes
+from pilothouse.domain.padding import without_padding
+from pilothouse.domain.rule_words import say_rule
+from pilothouse.domain.rules import Rule
+from pilothouse.terminal.foreign_text import quoted
+from pilothouse.terminal.words import tell
+
+
+def shown(call: CallRecord, language: Language, rule: Rule | None = None) -> str:
+    """Everything that would happen, with nothing left out or hidden; all that is not ours behind the mark. Beside it
+    stands why the call waits, or the rule that lets it run."""
+    parts = []
+    if call.preview and call.tool != "execute":
+        parts.append(call.preview)
+    elif call.tool == "execute":
+        parts.append(f"$ {without_padding(call.arguments['command'], language)}")
+        parts += [f"{name}: {call.arguments[name]}" for name in ("cwd", "timeout") if name in call.arguments]
+    else:
+        parts.append(msgspec.json.encode(call.arguments).decode())
+    if call.touches is not None and len(call.touches) > 1:  # as it is written, and where links lead
+        parts.append("→ " + ", ".join(call.touches[1:]))
+    if call.reason is not None and rule is None:
+        parts.append(say(call.reason, language))
+    body = quoted_exactly("\n".join(parts), call)
+    card = f"\n▸ {visible_line(call.display_name)}\n{body}"
+    if call.dangerous:
+        what = visible_line(say_dangers(call.dangerous, language))
+        card += "\n" + tell("dangerous", language, what=what)
+    if call.may_change:
+        card += "\n" + tell("may_change", language)
+    if rule is not None:
+        card += f"\n{tell('allowed_by_rule', language)}\n{quoted_exactly(say_rule(rule, language, origin=False), call)}"
+    return card
+
+
+def quoted_exactly(text: str, call: CallRecord) -> str:
+    """With the code behind each letter for which the call is marked."""
+    characters = lookalike_characters(call.arguments) if LOOKALIKE_LETTERS in call.dangerous else ""
+    return quoted(with_codes(text, characters), is_exact=True)

@@ -1,0 +1,168 @@
+"""Editing a call at its card: in the user's editor, or as typed JSON. The edited call is shown before it runs."""
+
+import asyncio
+import os
+import shlex
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.codes import Language, say
+from pilothouse.domain.errors import RequestError
+from pilothouse.domain.exit_status import describe_exit
+from pilothouse.domain.hidden_characters import visible, visible_line
+from pilothouse.runtime.calls import PersonsDecision
+from pilothouse.runtime.runtime import Runtime
+from pilothouse.terminal.call_card import quoted_exactly, shown
+from pilothouse.terminal.foreign_text import quoted
+from pilothouse.terminal.lines import Lines
+from pilothouse.terminal.pager import Pager
+from pilothouse.terminal.words import tell
+
+_MAIN_ARGUMENT = "command"
+"""Edited as plain text, whatever other arguments a call has."""
+_SUFFIXES = {None: ".json", _MAIN_ARGUMENT: ".sh"}
+
+
+class CallEditor:
+    def __init__(self, runtime: Runtime, context_id: str, pager: Pager, lines: Lines, language: Language) -> None:
+        self._runtime = runtime
+        self._context_id = context_id
+        self._pager = pager
+        self._lines = lines
+        self._language: Language = language
+        self.previewed: dict[str, CallRecord] = {}
+        """Edited calls as they were shown, by their ids."""
+
+    async def edit(self, call: CallRecord) -> PersonsDecision | Literal["back"] | None:
+        """What the user decides about the call as they edit it. "back" for the original call, None for later."""
+        arguments = await self._new_arguments(call, call.arguments)
+        while True:
+            if arguments is None or arguments == call.arguments:
+                print(tell("not_edited", self._language))
+                return "back"
+            try:
+                edited = await self._runtime.preview_edit(self._context_id, call.id, arguments)
+            except RequestError as error:
+                print(quoted(say(error.reason, self._language)))
+                return "back"
+            decision = await self._ask_about(call, edited)
+            if decision != "edit":
+                return decision
+            arguments = await self._new_arguments(call, arguments)
+
+    async def _ask_about(
+        self, call: CallRecord, edited: CallRecord
+    ) -> PersonsDecision | Literal["back", "edit"] | None:
+        card = f"\n{tell('edited_call', self._language)}{shown(edited, self._language)}"
+        if edited.limit is not None:
+            card += "\n" + quoted(say(edited.limit, self._language))
+        answer = await self._pager.show(card)
+        if answer != "seen":
+            return rejection(call, self._pager.reason) if answer == "no" else None
+        return await self._decide(call, edited)
+
+    async def _decide(self, call: CallRecord, edited: CallRecord) -> PersonsDecision | Literal["back", "edit"] | None:
+        while True:
+            line = await self._pager.ask(tell("approve_edited", self._language))
+            if line is None or self._lines.is_leaving(line):
+                return None
+            word, _, rest = line.strip().partition(" ")
+            match word.lower():
+                case "y" | "yes" if edited.limit is not None:
+                    print(quoted(say(edited.limit, self._language)))
+                case "y" | "yes":
+                    self.previewed[call.id] = edited
+                    return PersonsDecision(
+                        id=call.id, verdict="approve", digest=call.digest, arguments=edited.arguments
+                    )
+                case "n" | "no":
+                    return rejection(call, rest or None)
+                case "e" | "edit":
+                    return "edit"
+                case "o" | "original":
+                    return "back"
+                case _:
+                    self._pager.print_not_understood(line)
+
+    async def _new_arguments(self, call: CallRecord, arguments: Any) -> dict[str, Any] | None:
+        """The arguments as the user changes them; None where they are left as they are."""
+        name = _main_argument(arguments)
+        text = arguments[name] if name is not None else msgspec.json.format(msgspec.json.encode(arguments)).decode()
+        editor = _editor()
+        while editor:
+            try:
+                changed = await self._edit_in(editor, text, _SUFFIXES.get(name, ".txt"))
+            except (OSError, ValueError) as error:
+                print(visible(tell("editor_failed", self._language, detail=visible_line(str(error)))))
+                break
+            if changed is None:
+                return None
+            new = {**arguments, name: changed} if name is not None else self._decoded(changed)
+            if new is not None or not await self._goes_back_to_editor():
+                return new
+            text = changed
+        print(quoted_exactly(msgspec.json.encode(arguments).decode(), call))
+        line = await self._lines.ask(tell("edit", self._language))
+        return self._decoded(line) if line and line.strip() else None
+
+    async def _goes_back_to_editor(self) -> bool:
+        line = await self._lines.ask_now(tell("edit_again", self._language))
+        return line is not None and not line.strip()
+
+    def _decoded(self, text: str) -> dict[str, Any] | None:
+        try:
+            return msgspec.json.decode(text, type=dict[str, Any])
+        except msgspec.MsgspecError as error:
+            print(visible(tell("not_json", self._language, detail=error)))
+            return None
+
+    async def _edit_in(self, editor: list[str], text: str, suffix: str) -> str | None:
+        """The text as the user leaves it in their editor; None where the editor fails. Raises: OSError, ValueError."""
+        with tempfile.TemporaryDirectory(prefix="pilothouse-edit-") as folder:  # for the editor's own files, too
+            path = Path(folder, f"call{suffix}")
+            path.touch(mode=0o600, exist_ok=False)
+            path.write_bytes(text.encode())
+            with self._lines.lend_terminal(lambda: None):  # the editor handles Ctrl-C
+                process = await asyncio.create_subprocess_exec(*editor, str(path))
+                try:
+                    status = await process.wait()
+                except asyncio.CancelledError:
+                    process.terminate()
+                    await process.wait()
+                    raise
+            if status:
+                status_text = describe_exit(status, self._language)
+                print(tell("editor_status", self._language, status=status_text))
+                return None
+            changed = path.read_bytes().decode(errors="replace")
+        is_end_added = changed.endswith("\n") and not text.endswith("\n")
+        return changed.removesuffix("\n") if is_end_added else changed
+
+
+def _main_argument(arguments: Any) -> str | None:
+    """The argument that is edited as plain text: the command, or the only one."""
+    if not isinstance(arguments, dict):
+        return None
+    if isinstance(arguments.get(_MAIN_ARGUMENT), str):
+        return _MAIN_ARGUMENT
+    names = list(arguments)
+    return names[0] if len(names) == 1 and isinstance(arguments[names[0]], str) else None
+
+
+def _editor() -> list[str]:
+    """The words of the user's editor; none where nobody looks at a terminal."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return []
+    try:
+        return shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "")
+    except ValueError:
+        return []
+
+
+def rejection(call: CallRecord, reason: str | None) -> PersonsDecision:
+    return PersonsDecision(id=call.id, verdict="reject", digest=call.digest, reason=reason)

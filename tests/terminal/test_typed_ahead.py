@@ -1,0 +1,204 @@
+"""What is typed before a question never answers it, and is never lost."""
+
+import asyncio
+import os
+import pty
+import signal
+import sys
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilothouse.terminal.lines import Lines
+from tests.terminal.test_cards import runs
+from tests.terminal.test_command import Command
+from tests.terminal.test_steering import Terminal
+
+QUESTION = "y = yes"
+CTRL_D = "\x04"
+ASKS = {"calls": [{"tool": "ask_user", "arguments": {"questions": [{"question": "Which letter?"}]}}]}
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Command:
+    return Command(tmp_path)
+
+
+@contextmanager
+def conversation(command: Command, *answers: dict[str, Any]) -> Iterator[Terminal]:
+    terminal = Terminal(command, "--mode", "supervised", "--model", command.script(*answers))
+    try:
+        terminal.wait_for(" › ")
+        yield terminal
+    finally:
+        terminal.close()
+
+
+def wait_for_card(terminal: Terminal) -> None:
+    terminal.wait_for(QUESTION)
+    terminal.wait_for("later > ")
+
+
+def messages(terminal: Terminal, command: Command) -> str:
+    terminal.wait_for(" › ")
+    terminal.type("/export chat.jsonl")
+    terminal.wait_for("Written to")
+    return (command.workspace / "chat.jsonl").read_text()
+
+
+def test_a_line_typed_before_a_card_comes_back_at_the_next_prompt(command: Command) -> None:
+    with conversation(command, runs("touch ran"), {"text": "Done."}, {"text": "I see."}) as terminal:
+        terminal.press("go\nand then the tests")
+        wait_for_card(terminal)
+        terminal.type("n")
+        terminal.wait_for("› and then the tests")
+        terminal.type(", please")
+        terminal.wait_for("Done.")
+        assert '"and then the tests, please"' in messages(terminal, command)
+    assert not (command.workspace / "ran").exists()
+
+
+async def test_whole_lines_and_half_a_line_typed_before_a_question_are_set_aside(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    outer, inner = pty.openpty()
+    with os.fdopen(inner) as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        lines = Lines()
+        await lines.start()
+        os.write(outer, b"first\nsecond\n\x1b[Ahalf\xc3\xa9")
+        await lines.ask("")
+        before = termios.tcgetattr(inner)
+        asked = asyncio.ensure_future(lines.ask_now("? "))
+        await asyncio.sleep(0)
+        assert lines.is_asking
+        os.write(outer, b"y\n")
+        assert await asked == "y"
+        assert lines.take_set_aside() == ["second", "halfé"]
+        assert termios.tcgetattr(inner) == before
+        asyncio.get_running_loop().remove_reader(inner)
+        asyncio.get_running_loop().remove_signal_handler(signal.SIGINT)
+    os.close(outer)
+
+
+def test_a_text_at_a_card_that_is_none_of_its_answers_comes_back(command: Command) -> None:
+    with conversation(command, runs("touch ran"), {"text": "Done."}) as terminal:
+        terminal.type("go")
+        wait_for_card(terminal)
+        terminal.type("what does this do?")
+        terminal.wait_for("comes back at the next prompt")
+        wait_for_card(terminal)
+        terminal.type("n")
+        terminal.wait_for("› what does this do?")
+
+
+def test_what_was_typed_before_a_card_is_printed_when_the_user_leaves_there(command: Command) -> None:
+    with conversation(command, runs("touch ran")) as terminal:
+        terminal.press("go\nand then the tests")
+        wait_for_card(terminal)
+        terminal.type("/quit")
+        terminal.wait_for("You had typed this")
+        terminal.wait_for("│ and then the tests")
+        terminal.wait_for("pilothouse --context")
+
+
+def test_half_a_line_is_printed_when_ctrl_c_ends_the_conversation(command: Command) -> None:
+    terminal = Terminal(command, "--model", command.script(), controlling=True)
+    try:
+        terminal.wait_for(" › ")
+        terminal.press("half a line")
+        terminal.wait_for("half a line")
+        terminal.press("\x03")
+        terminal.wait_for("│ half a line")
+        terminal.wait_for("pilothouse --context")
+    finally:
+        terminal.close()
+
+
+@pytest.mark.parametrize("piped", [False, True])
+def test_a_message_is_queued_while_a_call_waits(command: Command, piped: bool) -> None:
+    model = command.script(runs("touch ran"), {"text": "Done."}, {"text": "I see."})
+    if piped:
+        given = "go\nq\nand then\n\ny\n/quit\n"
+        code, output, errors = command.run("--mode", "supervised", "--model", model, given=given)
+        assert (code, errors) == (0, "")
+        assert "Queued (1 waiting)" in output
+        assert "I see." in output
+        return
+    with conversation(command, runs("touch ran"), {"text": "Done."}, {"text": "I see."}) as terminal:
+        terminal.type("go")
+        wait_for_card(terminal)
+        terminal.type("q")
+        terminal.wait_for(" › ")
+        terminal.type("and then")
+        terminal.wait_for("Queued (1 waiting)")
+        terminal.wait_for("Press Enter to decide")
+        terminal.wait_for(" › ")
+        terminal.type("")
+        wait_for_card(terminal)
+        terminal.type("y")
+        terminal.wait_for("Done.")
+        terminal.wait_for("» and then")
+        terminal.wait_for("I see.")
+
+
+def test_a_command_of_ones_own_typed_while_it_works_runs_when_it_is_done(command: Command) -> None:
+    terminal = Terminal(command)
+    try:
+        terminal.wait_for(" › ")
+        terminal.type("work in 3 steps")
+        terminal.wait_for("Step 1.")
+        terminal.type("!touch own")
+        terminal.wait_for("All 3 steps are done.")
+        terminal.wait_for(" › ")
+        terminal.wait_for(" › ")
+        assert (command.workspace / "own").exists()
+    finally:
+        terminal.close()
+
+
+@pytest.mark.parametrize("letter", ["q", "n", "later"])
+def test_a_single_letter_answers_a_question(command: Command, letter: str) -> None:
+    with conversation(command, ASKS, {"text": "I see."}) as terminal:
+        terminal.type("go")
+        terminal.wait_for("/later or Ctrl-D leaves the question")
+        terminal.wait_for("> ")
+        terminal.type(letter)
+        terminal.wait_for("I see.")
+        assert f'"answers":["{letter}"]' in messages(terminal, command)
+
+
+@pytest.mark.parametrize("keys", ["/later\n", CTRL_D, "\n/later\n"])
+def test_a_question_is_left_for_later_and_answered_then(command: Command, keys: str) -> None:
+    with conversation(command, ASKS, {"text": "I see."}) as terminal:
+        terminal.type("go")
+        terminal.wait_for("/later or Ctrl-D leaves the question")
+        terminal.wait_for("> ")
+        terminal.press(keys)
+        terminal.wait_for("The question waits.")
+        terminal.wait_for(" › ")
+        terminal.type("")
+        terminal.wait_for("Which letter?")
+        terminal.wait_for("> ")
+        terminal.type("b")
+        terminal.wait_for("I see.")
+
+
+def test_ctrl_d_at_a_card_leaves_the_card_and_not_the_conversation(command: Command) -> None:
+    with conversation(command, runs("touch ran"), {"text": "Done."}) as terminal:
+        terminal.type("go")
+        wait_for_card(terminal)
+        terminal.press(CTRL_D)
+        terminal.wait_for("Press Enter to decide")
+        terminal.wait_for(" › ")
+        terminal.type("")
+        wait_for_card(terminal)
+        terminal.type("/cancel")
+        terminal.wait_for("Cancelled.")
+        terminal.wait_for(" › ")
+        terminal.press(CTRL_D)
+        terminal.wait_for("pilothouse --context")
