@@ -89,8 +89,30 @@ _SIGNS = (
         " time ",
     ),
 )
+# Signs that a grammar may take, with what stands behind them, for the beginning of a variable.
+_LONE_DOLLARS = (
+    "$ ",
+    "$",
+    "$  ",
+    "$.",
+    "$%",
+    "5$",
+    "$,",
+    "$/",
+    "$\t",
+    "$\n",
+    "$\\",
+    "\\$",
+    "$$ ",
+    "$5",
+    "$=",
+    "$+",
+    "$~",
+    "$^",
+)
 _REDIRECTS = ("> {}", ">{}", ">> {}", "2> {}", "&> {}", "&>> {}", ">| {}", "<> {}", ">& {}", "{{x}}> {}", "9>{}")
 _READING_REDIRECTS = ("< f.txt", "<f.txt", "2>/dev/null", "2>&1", ">/dev/null", "0<&0", "<<< a", ">&2", "<&-", "2>&-")
+_HERE_STRINGS = ("<<< {}", "<<<{}", '<<< "$ {}"', "<<<${}", '<<<"{}$"')
 
 
 # Words of the lines that no program is called: one that begins was taken for a command.
@@ -147,7 +169,24 @@ class Generator:
     def command(self, depth: int) -> str:
         if depth >= MAX_DEPTH or self._chance.random() < 0.55:
             return self.simple(depth)
-        return self._one(self.test, self.test, self.compound, self.compound, self.arithmetic)(depth + 1)
+        kinds = (self.test, self.test, self.compound, self.compound, self.arithmetic, self.masked)
+        return self._one(*kinds)(depth + 1)
+
+    def masked(self, depth: int) -> str:
+        """A command with a substitution behind a sign that a grammar may take together with what follows."""
+        dollar = self._chance.choice(("$ ", "$ ", "$  ", "$\t", *_LONE_DOLLARS))
+        form = self._chance.choice(("$({})", "$({})", "`{}`", "<({})", "${{x:-$({})}}", "$((1+2))", "$(echo $({}))"))
+        inner = form.format(self.simple(MAX_DEPTH))
+        before, after = (self._chance.choice(("", "", "a", "a ", "$x ", "'", "(", "b=")) for _ in range(2))
+        text = f'"{before}{dollar}{inner}{after}"'
+        glued = f"{self._chance.choice(('a', 'f.txt', '$x', '1', dollar))}{self._chance.choice('<>')}({inner})"
+        return self._chance.choice(
+            (
+                *(f"echo {text}", f"cat <<< {text}", f"[ a = {text} ]", f"[[ -n {text} ]]", f'echo "$(echo {text})"'),
+                *(f"[[ {glued} ]]", f"[[ a == {glued} ]]", f"[[ ! {glued} ]]", f"[[ a && {glued} ]]", f"echo {glued}"),
+                *(f"x={text}; echo a", f"case {text} in a) ls;; esac", f"for x in {text}; do echo $x; done"),
+            )
+        )
 
     def simple(self, depth: int) -> str:
         if self._wild and self._chance.random() < 0.2:
@@ -164,6 +203,8 @@ class Generator:
         return line + self.heredoc(depth) if self._chance.random() < 0.1 else line
 
     def redirect(self, depth: int) -> str:
+        if self._chance.random() < 0.2:
+            return self._chance.choice(_HERE_STRINGS).format(self.word(depth))
         if not self._wild or self._chance.random() < 0.5:
             return self._chance.choice(_READING_REDIRECTS)
         target = "PWNED" if self._chance.random() < 0.7 else self.word(depth)
@@ -183,7 +224,8 @@ class Generator:
 
     def word(self, depth: int) -> str:
         if depth < MAX_DEPTH and self._chance.random() < 0.3:
-            return self._one(self.substitution, self.substitution, self.quoted, self.expansion)(depth + 1)
+            kinds = (self.substitution, self.substitution, self.quoted, self.quoted, self.expansion, self.glued)
+            return self._one(*kinds)(depth + 1)
         part = self._chance.choice(_ODD_PARTS if self._chance.random() < 0.1 else _PARTS)
         form = self._chance.choice(
             ("{}", "'{}'", "'{}'", '"{}"', '"{}"', "$'{}'", '$"{}"', "\\{}", "{}''", "~/{}", "${{x:-{}}}")
@@ -195,7 +237,17 @@ class Generator:
             self._one(self.substitution, self.expansion, lambda _: self._chance.choice(_PARTS))(depth)
             for _ in range(self._chance.choice((1, 1, 2)))
         )
-        return f'"{inner}"'
+        if self._chance.random() < 0.4:
+            dollar = self._chance.choice(_LONE_DOLLARS)
+            inner = self._chance.choice((f"{dollar}{inner}", f"{inner}{dollar}", f"{dollar}{inner}{dollar}"))
+        form = self._chance.choice(('"{}"',) * 8 + ("'{}'", "{}", "\"a'{}'\"", '"$(echo "{}")"', "\"$(echo '{}')\""))
+        return form.format(inner)
+
+    def glued(self, depth: int) -> str:
+        """A word of which a substitution is a part, with what may stand before it."""
+        before = self._chance.choice((*_LONE_DOLLARS, "a", "a=", "-n", "''", '"a"', "\\", "$x", "${x}", "1", "f.txt"))
+        form = self._chance.choice(("<({})", ">({})", "$({})", "`{}`", "$((1+2))", "${{x:-{}}}"))
+        return before + form.format(self.list(depth)) + self._chance.choice(("", "", "a", "$", "''", "\\"))
 
     def substitution(self, depth: int) -> str:
         inner = self.list(depth)

@@ -19,6 +19,7 @@ from tree_sitter import Language, Node, Parser
 from pilothouse.sandbox.shell import parse_trial
 from pilothouse.sandbox.shell.doubts import is_covered, is_device, is_gap, is_harmless_setting, is_strange
 from pilothouse.sandbox.shell.levels import Level, Simple
+from pilothouse.sandbox.shell.quoting_scan import Quoting, compare_quoting
 from pilothouse.sandbox.shell.words import UNKNOWN, Misread, Word, literal, opens_a_command, read_word
 
 MAX_LINE_CHARACTERS = 20_000
@@ -130,8 +131,12 @@ class Reading:
         if is_strange(text, root):
             self._goes(Level.LINE)
         around = source[: root.start_byte] + source[root.end_byte :]
-        if root.has_error or not is_gap(around, False) or not is_covered(root, source):
+        is_whole = not root.has_error and is_gap(around, False) and is_covered(root, source)
+        quoting = compare_quoting(source, root)
+        if not is_whole or quoting is Quoting.UNSEEN:
             self._stops()
+        elif quoting is Quoting.UNCLEAR:
+            self._goes(Level.LINE)
         self._walk(root)
         self.is_plain = self.level < Level.LINE and _is_plain(root)
 
