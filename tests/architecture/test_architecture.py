@@ -24,7 +24,7 @@ LAYERS: dict[str, set[str]] = {
     "window": {"domain", "llm"},
     "tools": {"domain", "sandbox", "private_file", "file_inspection"},
     "runtime": {"domain", "ambient", "fair_threads", "window", "llm", "tools", "sandbox", "storage"},
-    "terminal": {"domain", "runtime", "window"},
+    "terminal": {"private_file", "sandbox", "domain", "runtime", "window"},
     "session": {"domain", "runtime"},
     "server": {"domain", "ambient", "private_file", "fair_threads", "runtime", "session"},
     "client": {"domain", "ambient"},

@@ -110,9 +110,9 @@ def test_what_was_decided_before_the_end_of_the_input_is_applied(command: Comman
     assert (code, "Applied: 1 approved." in output, files(command)) == (0, True, {"one"})
 
 
-def test_one_refused_decision_costs_no_other(command: Command) -> None:
+def test_an_edit_that_is_refused_costs_no_other_decision(command: Command) -> None:
     model = command.script(writes("one", "two"), DONE)
-    given = 'go\ny\ne\n{"path": "two", "text": "no such argument"}\ny\n/quit\n'
+    given = 'go\ny\ne\n{"path": "two", "text": "no such argument"}\ny\no\ny\n/quit\n'
     code, output, _ = command.run("--mode", "supervised", "--model", model, given=given)
     assert (code, files(command)) == (0, {"one", "two"})
     assert output.count("+++ one") == 1

@@ -15,6 +15,7 @@ from pilothouse.domain.codes import Language, say
 from pilothouse.domain.errors import RequestError
 from pilothouse.domain.exit_status import describe_exit
 from pilothouse.domain.hidden_characters import visible, visible_line
+from pilothouse.private_file import replace_private_file
 from pilothouse.runtime.calls import PersonsDecision
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.terminal.call_card import quoted_exactly, shown
@@ -44,16 +45,25 @@ class CallEditor:
         while True:
             if arguments is None or arguments == call.arguments:
                 print(tell("not_edited", self._language))
-                return "back"
+                return await self._show_original(call)
             try:
                 edited = await self._runtime.preview_edit(self._context_id, call.id, arguments)
             except RequestError as error:
                 print(quoted(say(error.reason, self._language)))
-                return "back"
+                return await self._show_original(call)
             decision = await self._ask_about(call, edited)
+            if decision == "back":
+                return await self._show_original(call)
             if decision != "edit":
                 return decision
             arguments = await self._new_arguments(call, arguments)
+
+    async def _show_original(self, call: CallRecord) -> PersonsDecision | Literal["back"] | None:
+        """Put the original call back on the screen: the next question is about that one."""
+        answer = await self._pager.show(shown(call, self._language))
+        if answer == "seen":
+            return "back"
+        return rejection(call, self._pager.reason) if answer == "no" else None
 
     async def _ask_about(
         self, call: CallRecord, edited: CallRecord
@@ -125,8 +135,7 @@ class CallEditor:
         """The text as the user leaves it in their editor; None where the editor fails. Raises: OSError, ValueError."""
         with tempfile.TemporaryDirectory(prefix="pilothouse-edit-") as folder:  # for the editor's own files, too
             path = Path(folder, f"call{suffix}")
-            path.touch(mode=0o600, exist_ok=False)
-            path.write_bytes(text.encode())
+            replace_private_file(path, text.encode())
             with self._lines.lend_terminal(lambda: None):  # the editor handles Ctrl-C
                 process = await asyncio.create_subprocess_exec(*editor, str(path))
                 try:
