@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import os
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -197,10 +198,17 @@ async def _dispatch(
             mode=options.mode,
             output=options.output_format or "text",
             language=settings.language,
+            program=_program(options),
         )
-    conversation = Conversation(runtime, context_id, settings.language)
+    conversation = Conversation(runtime, context_id, settings.language, program=_program(options))
     await conversation.run(is_demo=settings.model.provider == "demo", mode=options.mode)
     return 0
+
+
+def _program(options: argparse.Namespace) -> str:
+    """The command line that finds this conversation again, up to `--context`."""
+    given = {"--data-dir": options.data_dir, "--config": options.config}
+    return shlex.join(["pilothouse", *(word for flag, value in given.items() if value for word in (flag, str(value)))])
 
 
 def _show_personas(options: argparse.Namespace, settings: Settings) -> int:

@@ -42,7 +42,9 @@ _PUTS_MESSAGES = ("/merge", "/compress", "/compact", "/overview", "/undo")  # it
 
 
 class Conversation:
-    def __init__(self, runtime: Runtime, context_id: str, language: Language) -> None:
+    def __init__(self, runtime: Runtime, context_id: str, language: Language, *, program: str = "pilothouse") -> None:
+        """`program` is the command line that starts this program on the same data directory."""
+        self._program = program
         self.runtime = runtime
         self.context_id = context_id
         self.language: Language = language
@@ -79,7 +81,7 @@ class Conversation:
             elif (await self._live()).is_waiting():
                 await self._guarded(self._settle(await self._end_of_what_was_said()))
         self._print_set_aside()
-        print(tell("bye", self.language, context_id=self.context_id))
+        print(tell("bye", self.language, command=f"{self._program} --context {self.context_id}"))
 
     def _greet(self, live: Live, is_demo: bool) -> None:
         print(visible(tell("welcome", self.language, workspace=live.core.workspace)))

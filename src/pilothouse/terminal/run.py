@@ -79,6 +79,7 @@ async def run(
     mode: str | None,
     output: OutputFormat,
     language: Language,
+    program: str = "pilothouse",
     out: TextIO = sys.stdout,
     err: TextIO = sys.stderr,
 ) -> Exit:
@@ -108,7 +109,7 @@ async def run(
     result = await _result(runtime, live, record, language)
     if output == "text":
         out.write("\n" if record.text and not record.text.endswith("\n") else "")
-        _explain(result, err, language)
+        _explain(result, err, language, program)
     else:
         _print_line(result, out)
     return Exit(result.exit_code)
@@ -204,8 +205,8 @@ def _print_text(event: Event, out: TextIO, err: TextIO, language: Language, fail
             err.write(visible(f"· {failed}: {describe_exit(status, language)}\n"))
 
 
-def _explain(result: Result, err: TextIO, language: Language) -> None:
-    command = f"pilothouse --context {result.context_id}"
+def _explain(result: Result, err: TextIO, language: Language, program: str) -> None:
+    command = f"{program} --context {result.context_id}"
     if result.error is not None:
         _tell(err, result.error)
     if result.exit_code == Exit.LIMIT:

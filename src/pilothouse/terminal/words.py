@@ -155,8 +155,8 @@ _WORDS: dict[str, tuple[str, str]] = {
     ),
     "failed": ("Failed: {reason} /continue tries again from here.", "失败：{reason} /continue 可从这里重试。"),
     "bye": (
-        "Kept. Come back with: pilothouse --context {context_id}",
-        "已保存。返回：pilothouse --context {context_id}",
+        "Kept. Come back with: {command}",
+        "已保存。返回：{command}",
     ),
     "active": ("Active branch: {name}", "当前分支：{name}"),
     "merged": ("Merged {count} message(s) from {source}.", "已从 {source} 合并 {count} 条消息。"),

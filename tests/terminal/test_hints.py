@@ -1,0 +1,70 @@
+"""Commands that texts name exist and parse as they are printed."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from pilothouse.domain.words import WORDS
+from pilothouse.options import make_parser
+from pilothouse.terminal import words
+from pilothouse.terminal.approval import LATER
+from pilothouse.terminal.character_width import text_columns
+from pilothouse.terminal.commands import _COMMANDS, _RELEASING
+from pilothouse.terminal.foreign_text import _MAX_QUESTION_COLUMNS
+from pilothouse.terminal.lines import LEAVING
+from pilothouse.terminal.tour import STEPS
+from tests.terminal.test_command import Command
+
+TEXTS = [text for pair in (*words._WORDS.values(), *WORDS.values()) for text in pair]
+MODES = ("/agent", "/supervised", "/review", "/plan", "/ask")
+SLASH_COMMANDS = {*_COMMANDS, *_RELEASING, *LEAVING, *MODES, LATER, "/tour"}
+SLASH = re.compile(r"(?<![\w./}:*~<…])/([a-z][a-z-]+)(?![\w/.*])")
+PROGRAM = re.compile(r"pilothouse ((?:--)?[a-z][a-z-]*(?: (?:--)?[a-z{][a-z_}-]*)*)")
+QUESTIONS = ("approve", "approve_edited", "confirm_all", "more", "more_texts", "edit_again", "sure", "trust_ask")
+"""Words of the prompts for which a page leaves room."""
+
+
+def test_every_slash_command_that_a_text_names_exists() -> None:
+    texts = [*TEXTS, *(text for step in STEPS for text in step)]
+    named = {f"/{name}" for text in texts for name in SLASH.findall(text)}
+    assert {"/continue", "/trust", "/compress", "/later"} <= named
+    assert named - SLASH_COMMANDS - {"/mcp"} == set(), "/mcp is the path of an address"
+
+
+def test_every_command_line_that_a_text_names_parses(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = {line for text in TEXTS for line in PROGRAM.findall(text)}
+    assert any(line.startswith("audit verify") for line in lines)
+    for line in sorted(lines):
+        # A word of the sentence may follow a command: the longest beginning that parses must be more than nothing.
+        parts = [re.sub(r"\{.*\}", "x", word) for word in line.split()]
+        assert any(_parses(parts[:count], capsys) for count in range(len(parts), 0, -1)), line
+
+
+def _parses(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> bool:
+    """Whether they parse, or lack only the arguments that the text leaves to the reader."""
+    try:
+        make_parser().parse_args(arguments)
+    except SystemExit:
+        return "the following arguments are required" in capsys.readouterr().err
+    return True
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("key", QUESTIONS)
+def test_a_question_fits_in_the_rows_that_a_page_leaves(key: str, language: str) -> None:
+    text = words._WORDS[key][language == "zh"].format(count=99999, number=99999)
+    assert text_columns(text) <= _MAX_QUESTION_COLUMNS
+
+
+def test_the_command_that_comes_back_finds_the_data_directory(tmp_path: Path) -> None:
+    command = Command(tmp_path)
+    data = str(tmp_path / "other data")
+    model = command.script({"text": "Hi."})
+    _, output, _ = command.run("--data-dir", data, "--model", model, given="hello\n/quit\n")
+    program, *arguments = shlex.split(output.rpartition("Come back with: ")[2])
+    assert program == "pilothouse"
+    code, output, errors = command.run(*arguments, "--model", model, given="/export chat.jsonl\n/quit\n")
+    assert (code, errors) == (0, "")
+    assert '"hello"' in (command.workspace / "chat.jsonl").read_text()
