@@ -68,3 +68,29 @@ story("a server that cannot save says why and what to do, and tries again", asyn
   await again.click();
   await note.waitFor({ state: "detached" });
 });
+
+story(
+  "a full disk is told at once, and the mode is shown as the server has it",
+  async ({ model, open, host, allow }) => {
+    allow(/status of 50\d/);
+    model.answers("Aye.", "Again.");
+    const screen = await open();
+    await screen.say("hello");
+    await screen.rests();
+    host.setWritable(false);
+    await screen.choose("supervised");
+    const notices = screen.page.getByRole("region", { name: "Notices" });
+    await notices.getByText(/^The mode is still Agent: /).waitFor();
+    await screen.isMode("agent");
+    await screen.page.locator(".banner").filter({ hasText: "The server cannot save" }).waitFor();
+    await screen.box.fill("and then");
+    await screen.box.press("Enter");
+    const unsent = screen.page.getByRole("alert").filter({ hasText: "Not sent" });
+    await unsent.waitFor();
+    expect(model.requests.length).toBe(1);
+    host.setWritable(true);
+    await unsent.getByRole("button", { name: "Send again" }).click();
+    await screen.reads("Again.");
+    expect(await screen.said.count()).toBe(2);
+  },
+);

@@ -34,6 +34,23 @@ test("a message is tried again under its own key until there is an answer", asyn
   expect(server.asked.map(({ headers }) => headers["idempotency-key"])).toEqual(["k", "k", "k", "k"]);
 });
 
+test("a message or a mode that the server cannot save is refused at once, and a server that stops is waited for", async () => {
+  for (const refusal of [problem(503, "store_refused"), problem(503, "store_read_only"), problem(507, "full")]) {
+    const server = serverThat([refusal]);
+    const refused = await makeApi(server, makeClock())(SEND, MESSAGE, { key: "k", isToldUnsaved: true }).catch(
+      (error: unknown) => error,
+    );
+    expect(refused).toBeInstanceOf(ServerError);
+    expect(server.asked.length).toBe(1);
+  }
+  const server = serverThat([problem(503, "server_stopping"), json({}, 202)]);
+  const clock = makeClock();
+  const answer = makeApi(server, clock)(SEND, MESSAGE, { key: "k", isToldUnsaved: true });
+  await clock.pass(60_000);
+  await answer;
+  expect(server.asked.length).toBe(2);
+});
+
 test("what has no key is never tried twice", async () => {
   const server = serverThat([new Error("cut")]);
   await expect(makeApi(server, makeClock())(SEND, MESSAGE)).rejects.toBeInstanceOf(Lost);

@@ -2,7 +2,7 @@
 import { type Ambient, pauseAfter } from "../ambient";
 import { ModeSwitches, SWITCH, isStarting } from "./modeSwitches";
 import type { Problem, Routes } from "./schema";
-import { Lost, ServerError } from "./types";
+import { Lost, ServerError, isUnsaved } from "./types";
 
 export type Route = keyof Routes;
 
@@ -18,6 +18,8 @@ export interface RequestOptions {
   key?: string;
   /** It does no harm to do it twice: tried again, too. */
   isRepeatable?: boolean;
+  /** A server that cannot save is told at once: the person sees what they asked for as done, and it is not. */
+  isToldUnsaved?: boolean;
   /** Requests of one lane reach the server in the order in which they were made, however often each is tried again. */
   lane?: string;
   /** Once aborted, the request never resolves: an answer that is already on its way is dropped. */
@@ -51,7 +53,9 @@ export function makeApi(server: Server, ambient: Ambient, switches = new ModeSwi
         if (options.signal?.aborted === true) throw new Lost(`nobody waits for ${route}`);
         return answer;
       } catch (error) {
-        const isOver = !isTriedAgain || options.signal?.aborted === true || !isTemporary(error);
+        const isUnsavedTold =
+          options.isToldUnsaved === true && error instanceof ServerError && isUnsaved(error.problem);
+        const isOver = !isTriedAgain || isUnsavedTold || options.signal?.aborted === true || !isTemporary(error);
         if (isOver) throw error;
         await new Promise<void>((resolve) => ambient.later(pauseAfter(failures, ambient), resolve));
       }

@@ -38,6 +38,13 @@ export class ServerError extends Error {
   }
 }
 
+const UNSAVED = new Set(["store_refused", "store_read_only", "store_unavailable"]);
+
+/** The server cannot save: its disk is full, or its data folder is not writable. */
+export function isUnsaved({ status, code }: Problem): boolean {
+  return status === 507 || UNSAVED.has(code);
+}
+
 /** There was no answer: nobody knows whether it was done. */
 export class Lost extends Error {}
 

@@ -45,7 +45,7 @@ export async function carryOut(api: Api, key: string, command: Command): Promise
   switch (command.kind) {
     case "send": {
       const given = { path: { context_id: command.id }, body: command.body };
-      const options = { key, lane: `messages ${command.id}` };
+      const options = { key, isToldUnsaved: true, lane: `messages ${command.id}` };
       return { kind: "sent", sent: await api("POST /api/contexts/{context_id}/messages", given, options) };
     }
     case "decide":
@@ -59,7 +59,7 @@ export async function carryOut(api: Api, key: string, command: Command): Promise
       return DONE;
     case "mode": {
       const given = { path: { context_id: command.id }, body: { mode: command.mode, shown: command.shown } };
-      const options = { isRepeatable: true, lane: `mode ${command.id}` };
+      const options = { isRepeatable: true, isToldUnsaved: true, lane: `mode ${command.id}` };
       return { kind: "switched", outcome: await api("PUT /api/contexts/{context_id}/mode", given, options) };
     }
     case "steer":

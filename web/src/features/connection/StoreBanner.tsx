@@ -1,6 +1,7 @@
 /** Says that the server cannot save, wherever the person looks. */
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
 import type { Health } from "../../api/schema";
+import { isUnsaved } from "../../api/types";
 import { useAsked, usePage, useSlice } from "../../app/page";
 import { useWords } from "../../i18n/words";
 import { type State, activeId } from "../../store/state";
@@ -23,7 +24,8 @@ export function StoreBanner() {
   const { act } = usePage();
   const isUp = useSlice((state) => state.connection.is === "up");
   const unsaved = useSlice(unsavedElsewhere);
-  const health = useAsked("GET /api/health", {}, `${isUp} ${useFreshness()}`).value;
+  const refusals = useUnsavedCount();
+  const health = useAsked("GET /api/health", {}, `${isUp} ${useFreshness()} ${refusals}`).value;
   const isShown = isUp && (unsaved !== null || isStoreRefused(health));
   useEffect(() => {
     if (isShown) announce(t("store"), true);
@@ -39,6 +41,20 @@ export function StoreBanner() {
         </Button>
       )}
     </div>
+  );
+}
+
+/** How many things the server has not saved although it was asked to. Each is a reason to ask how it is. */
+function useUnsavedCount(): number {
+  const seen = useRef(new Set<string>());
+  const keys = useSlice((state) => unsavedKeys(state).join(" "));
+  for (const key of keys.split(" ")) if (key !== "") seen.current.add(key);
+  return seen.current.size;
+}
+
+export function unsavedKeys(state: State): readonly string[] {
+  return Object.values(state.outgoing).flatMap(({ key, problem }) =>
+    problem !== null && isUnsaved(problem) ? [key] : [],
   );
 }
 
