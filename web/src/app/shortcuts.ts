@@ -12,6 +12,10 @@ export const SHORTCUTS = {
   "tab.move": { keys: "Ctrl+Shift+←/→", words: ["Move the focused tab", "移动获得焦点的标签页"] },
   "composer.focus": { keys: "Mod+Shift+L", words: ["Go to the message box", "转到输入框"] },
   "approval.focus": { keys: "Mod+J", words: ["Go to the call or question that waits", "转到等待中的调用或问题"] },
+  "approval.enlarge": {
+    keys: "Mod+Shift+.",
+    words: ["Enlarge the card that waits, or make it small", "放大或还原等待中的卡片"],
+  },
   "answer.copy": { keys: "Mod+Shift+C", words: ["Copy the last answer", "复制最后的回答"] },
   "code.copy": { keys: "Mod+Shift+;", words: ["Copy the last code block", "复制最后的代码块"] },
   "help.open": { keys: "Mod+/", words: ["Show the shortcuts", "显示快捷键"] },

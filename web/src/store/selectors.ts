@@ -72,6 +72,15 @@ export function isBusy(state: State, id: string): boolean {
   return current !== undefined && !states.resting.includes(current.type);
 }
 
+/** Whether the turn is being stopped already. */
+export function isStopping(state: State, id: string): boolean {
+  const asked = Object.values(state.outgoing).some(
+    ({ command, problem }) =>
+      command.kind === "steer" && command.how === "cancel" && command.id === id && problem === null,
+  );
+  return asked || state.contexts[id]?.shape.value?.current_state.type === "cancelling";
+}
+
 /** Whether a message would be taken at once, or wait for the end of the turn, or cannot be sent now. */
 export function canSend(state: State, id: string): "now" | "later" | "no" {
   const copy = state.contexts[id];

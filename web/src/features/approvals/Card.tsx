@@ -1,7 +1,7 @@
 /** The card of what waits: one call with all that it would do, or several in rows; and below them the ways to decide. */
 import { useId } from "react";
 import { useLanguage } from "../../app/page";
-import { keysOf } from "../../app/shortcuts";
+import { ariaKeysOf, keysOf } from "../../app/shortcuts";
 import { say } from "../../i18n/say";
 import { useWords } from "../../i18n/words";
 import { IconButton } from "../../ui/Button";
@@ -93,6 +93,8 @@ function SizeButton({ dock }: { dock: Deciding }) {
       kind={["quiet", "small"]}
       icon={dock.isLarge ? "shrink" : "enlarge"}
       label={t(dock.isLarge ? "shrink" : "enlarge")}
+      title={`${t(dock.isLarge ? "shrink" : "enlarge")} · ${keysOf("approval.enlarge")}`}
+      aria-keyshortcuts={ariaKeysOf("approval.enlarge")}
       onClick={dock.isLarge ? dock.shrink : dock.enlarge}
     />
   );

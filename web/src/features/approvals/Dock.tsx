@@ -1,7 +1,8 @@
 /** The calls that wait for a decision, always on screen above the box. */
-import { type RefObject, useEffect, useRef, useState } from "react";
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { CallShape } from "../../api/schema";
 import { useLanguage, usePage, useSlice } from "../../app/page";
+import { useShortcut } from "../../app/shortcuts";
 import { useWords } from "../../i18n/words";
 import { announce } from "../../ui/Announcer";
 import { Button } from "../../ui/Button";
@@ -62,7 +63,7 @@ function DockOf({ id }: { id: string }) {
   const read = useReadDigests();
   const [ticked, tick] = useToggled();
   const times = useDockFocus(dock, element);
-  const size = useSize(element);
+  const size = useSize(element, dock.waiting.length > 0);
   const calls = dock.waiting.filter(({ sent }) => sent === null).map(({ call }) => call);
   const stillAsked =
     asked?.calls.filter((each) => calls.some((call) => call.id === each.id && call.digest === each.digest)) ?? [];
@@ -131,30 +132,33 @@ function DockOf({ id }: { id: string }) {
 
 /** What a large card takes the room of. Who goes there with the focus sees it again. */
 const BENEATH_LARGE = ".app-foot, .transcript";
+const BESIDE_LARGE = ".state-line";
 
-function useSize(dock: RefObject<HTMLElement | null>): Pick<Deciding, "isLarge" | "enlarge" | "shrink"> {
-  const { ambient } = usePage();
+function useSize(
+  dock: RefObject<HTMLElement | null>,
+  hasCard: boolean,
+): Pick<Deciding, "isLarge" | "enlarge" | "shrink"> {
   const [isLarge, setLarge] = useState(false);
   useEffect(() => {
     if (!isLarge) return;
     const onFocus = ({ target }: FocusEvent) => {
-      const isInDock = target instanceof Element && dock.current?.contains(target) === true;
-      if (target instanceof Element && !isInDock && target.closest(BENEATH_LARGE) !== null) setLarge(false);
+      if (!(target instanceof Element) || dock.current?.contains(target) === true) return;
+      if (target.closest(BESIDE_LARGE) === null && target.closest(BENEATH_LARGE) !== null) setLarge(false);
     };
     window.addEventListener("focusin", onFocus);
     return () => window.removeEventListener("focusin", onFocus);
   }, [isLarge, dock]);
-  return {
-    isLarge,
-    enlarge() {
-      setLarge(true);
-      ambient.later(0, () => dock.current?.querySelector<HTMLElement>("[data-scrolls]")?.focus());
-    },
-    shrink() {
-      setLarge(false);
-      focusCard(null);
-    },
+  // At once: later, the person may have gone elsewhere, and the focus would be taken from there.
+  useLayoutEffect(() => {
+    if (isLarge) dock.current?.querySelector<HTMLElement>("[data-scrolls]")?.focus();
+  }, [isLarge, dock]);
+  const enlarge = () => setLarge(true);
+  const shrink = () => {
+    setLarge(false);
+    focusCard(null);
   };
+  useShortcut("approval.enlarge", hasCard ? (isLarge ? shrink : enlarge) : null);
+  return { isLarge, enlarge, shrink };
 }
 
 function useToggled(): [ReadonlySet<string>, (name: string) => void] {

@@ -7,7 +7,7 @@ import { GRACE, isTypedNowhere } from "../../app/focusPolicy";
 import { useDoing, usePage, useSlice } from "../../app/page";
 import { isComposing, keysShown, useShortcut } from "../../app/shortcuts";
 import { useWords } from "../../i18n/words";
-import { canSend, isBusy, isConnected } from "../../store/selectors";
+import { canSend, isBusy, isConnected, isStopping as isTurnStopping } from "../../store/selectors";
 import type { State } from "../../store/state";
 import { IconButton } from "../../ui/Button";
 import { notify } from "../../ui/Notices";
@@ -38,7 +38,7 @@ export function Composer({ id }: { id: string | null }) {
   const { mode } = useMode(id);
   const how = useSlice((state) => howToSend(state, id), [id]);
   const isRunning = useSlice((state) => id !== null && isBusy(state, id), [id]);
-  const isStopping = useSlice((state) => id !== null && stops(state, id), [id]);
+  const isStopping = useSlice((state) => id !== null && isTurnStopping(state, id), [id]);
   const going = useCell(uploads).filter((each) => each.context === id);
   const sendsWith = useCell(sendKeys);
   const box = useRef<HTMLTextAreaElement>(null);
@@ -188,13 +188,4 @@ function howToSend(state: State, id: string | null): "now" | "later" | "offline"
   const found = canSend(state, id);
   if (found !== "no") return found;
   return state.contexts[id]?.isGone === true ? "gone" : "loading";
-}
-
-/** Whether the turn is being stopped already. */
-function stops(state: State, id: string): boolean {
-  const asked = Object.values(state.outgoing).some(
-    ({ command, problem }) =>
-      command.kind === "steer" && command.how === "cancel" && command.id === id && problem === null,
-  );
-  return asked || state.contexts[id]?.shape.value?.current_state.type === "cancelling";
 }

@@ -4,7 +4,7 @@ import type { State } from "../../api/types";
 import { useLanguage, usePage, useSlice } from "../../app/page";
 import { type Language, say, sayState } from "../../i18n/say";
 import { type Say, useWords } from "../../i18n/words";
-import { canContinue, isBusy, isConnected } from "../../store/selectors";
+import { canContinue, canSend, isBusy, isConnected, isStopping } from "../../store/selectors";
 import { announce } from "../../ui/Announcer";
 import { ForeignText } from "../../ui/ForeignText";
 import { Button } from "../../ui/Button";
@@ -15,6 +15,8 @@ const WORDS = {
   attempt: ["attempt {retry} of {max}", "第 {retry} 次，共 {max} 次"],
   inSeconds: ["in {n} s", "{n} 秒后"],
   retryNow: ["Retry now", "立即重试"],
+  stop: ["Stop", "停止"],
+  stopping: ["Stopping…", "正在停止…"],
   pause: ["Pause", "暂停"],
   resume: ["Resume", "恢复"],
   continue: ["Continue", "继续"],
@@ -41,13 +43,15 @@ export function StateLine({ id }: { id: string }) {
   const isWorking = useSlice((all) => isBusy(all, id), [id]);
   const isOn = useSlice(isConnected);
   const mayContinue = useSlice((all) => canContinue(all, id), [id]);
+  const isTurnOpen = useSlice((all) => canSend(all, id) === "later", [id]);
+  const isEnding = useSlice((all) => isStopping(all, id), [id]);
   const now = useNow(isWorking);
   const since = useSince(id, isWorking);
   const words = state === null ? "" : sayState(named(state, language), language);
   useEffect(() => {
     if (words !== "") announce(words);
   }, [words]);
-  const steer = (how: "pause" | "resume" | "continue" | "retry") => act({ kind: "steer", id, how });
+  const steer = (how: "cancel" | "pause" | "resume" | "continue" | "retry") => act({ kind: "steer", id, how });
   const detail = state === null ? [] : detailOf(state, t, now);
   const elapsed = isWorking ? Math.floor((now - since) / 1000) : 0;
   const shown = [...detail, ...(elapsed >= SHOWN_AFTER ? [t("seconds", { n: elapsed })] : [])].join(" · ");
@@ -92,6 +96,18 @@ export function StateLine({ id }: { id: string }) {
           {isWorking && state?.type !== "cancelling" && (
             <Button kind={["small", "quiet"]} whyNot={off} icon="pause" onClick={() => steer("pause")}>
               {t("pause")}
+            </Button>
+          )}
+          {isTurnOpen && (
+            // Only while a large card takes the room of the box, which has one of its own.
+            <Button
+              kind="small"
+              icon="stop"
+              extraClass="state-stop"
+              whyNot={off ?? (isEnding ? t("stopping") : null)}
+              onClick={() => steer("cancel")}
+            >
+              {t("stop")}
             </Button>
           )}
         </span>

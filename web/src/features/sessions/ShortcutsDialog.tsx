@@ -37,6 +37,7 @@ const GROUPS: readonly (readonly [keyof typeof WORDS, readonly Row[]])[] = [
     "calls",
     [
       "approval.focus",
+      "approval.enlarge",
       ["Enter", "approve"],
       [keysShown("Mod+Backspace"), "reject"],
       ["Esc", "leave"],
