@@ -1,5 +1,6 @@
 """How many columns of a screen a character takes at most, whichever version of Unicode the terminal knows."""
 
+import locale
 import unicodedata
 from functools import lru_cache
 
@@ -12,7 +13,7 @@ _ONE_COLUMN_BLOCKS = (
 )
 """Blocks of scripts that every version of Unicode draws in one column. All other blocks and all higher planes hold
 ideographs, symbols and emoji, which become wide from one version to the next, or places that are still unassigned."""
-_MAYBE_WIDE = "WFA"  # ambiguous ones (A) are wide in terminals that are set up for East Asian text
+_EAST_ASIAN_LANGUAGES = ("zh", "ja", "ko")
 _EMOJI_SELECTOR = "\ufe0f"  # makes the symbol before it wide
 
 
@@ -25,8 +26,15 @@ def max_columns(character: str) -> int:
         return 0
     if character == _EMOJI_SELECTOR:
         return 1
-    is_wide = unicodedata.east_asian_width(character) in _MAYBE_WIDE or not _is_in_one_column_block(ord(character))
+    width = unicodedata.east_asian_width(character)
+    is_wide = width in "WF" or (width == "A" and _may_be_wide(character)) or not _is_in_one_column_block(ord(character))
     return 2 if is_wide else 1
+
+
+def _may_be_wide(ambiguous: str) -> bool:
+    """Terminals set up for East Asian text draw ambiguous characters wide. Elsewhere Cyrillic and Greek letters take
+    one column: counting two would break every line of such a text in the middle."""
+    return not ambiguous.isalpha() or (locale.getlocale()[0] or "").startswith(_EAST_ASIAN_LANGUAGES)
 
 
 def text_columns(text: str) -> int:
