@@ -22,11 +22,11 @@ run: install $(PAGE)/index.html ## the server with its page; prints a link; need
 chat: install ## a conversation in the terminal; needs no key
 	@$(BIN)/pilothouse
 
-# The types are checked on one core while the page's tests use the other. Then three workers on two cores: many tests
+# The types are checked on one core while the page's tests use the other. Then four workers on two cores: many tests
 # wait for processes and disks.
 test: $(VENV)/.dev $(PAGE)/index.html $(PEERS)/.done tesseract busybox chromium ## lint, types and all tests, the long ones as a sample; about fourteen minutes on two cores
 	$(MAKE) --no-print-directory -j2 check page
-	$(BIN)/python -m pytest -n 3 --dist worksteal
+	$(BIN)/python -m pytest -n 4 --dist worksteal
 
 test-long: $(VENV)/.dev $(PAGE)/index.html $(PEERS)/.done tesseract busybox ## the same with the full counts of kills, faults and generated cases
 	PILOTHOUSE_LONG=1 $(MAKE) page
