@@ -141,8 +141,9 @@ story(
     await screen.choose("supervised");
     await screen.say("go");
     await screen.decision("approve").waitFor();
-    await screen.mode.focus();
+    await screen.untilTabOn(screen.mode);
     await screen.page.keyboard.press("Enter");
+    await screen.entry("agent").waitFor();
     await screen.page.keyboard.press("1");
     await screen.page.keyboard.press("Enter");
     const dialog = screen.page.getByRole("dialog");

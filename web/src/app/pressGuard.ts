@@ -72,6 +72,14 @@ export function guardPresses(now: () => number): void {
     event.stopImmediatePropagation();
   };
   window.addEventListener("pointerdown", () => guard.release(), true);
+  // Text also comes without keys: pasted, dictated, chosen. A line that Enter itself has broken is none of these.
+  window.addEventListener(
+    "input",
+    (event) => {
+      if (!(event instanceof InputEvent && event.inputType === "insertLineBreak")) guard.release();
+    },
+    true,
+  );
   window.addEventListener(
     "keydown",
     (event) => {
