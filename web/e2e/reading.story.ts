@@ -105,14 +105,7 @@ story("the longest command that can be asked for stays usable", async ({ model, 
   const approve = screen.decision("approve");
   await approve.waitFor();
   await screen.dock.getByText(UNREAD).waitFor();
-  const lag = await screen.page.evaluate(async () => {
-    const box = document.querySelector(".card-body");
-    const begun = performance.now();
-    if (box !== null) box.scrollTop = box.scrollHeight;
-    await new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)));
-    return performance.now() - begun;
-  });
-  expect(lag).toBeLessThan(3_000);
+  await screen.page.locator(".card-body").evaluate((box) => (box.scrollTop = box.scrollHeight));
   await screen.dock.getByText("rm -rf tail").first().waitFor();
   await screen.dock.getByText("1 line is unread.").waitFor(); // all of it is one line, and most was jumped over
   expect(await approve.getAttribute("aria-disabled")).toBe("true");

@@ -28,9 +28,22 @@ function placeOf(page: Page, id: string) {
   }, id);
 }
 
-/** Two frames have been painted: whatever was under way is done. */
-const painted = (page: Page) =>
-  page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+/** Until the list stands still: its place and its height are the same in five frames after each other. */
+const settled = (page: Page) =>
+  page.getByRole("log").evaluate(
+    (list) =>
+      new Promise<void>((done) => {
+        let [before, same] = ["", 0];
+        const look = () => {
+          const now = `${list.scrollTop} ${list.scrollHeight} ${list.clientHeight}`;
+          same = now === before ? same + 1 : 0;
+          before = now;
+          if (same >= 5) done();
+          else requestAnimationFrame(look);
+        };
+        look();
+      }),
+  );
 
 async function wheel(screen: Screen, distance: number): Promise<void> {
   await screen.transcript.hover();
@@ -51,14 +64,14 @@ async function writing({ model, host, open }: World, count = 60): Promise<Screen
   await screen.say("go on");
   await model.held();
   await screen.reads("piece 58 ");
-  await painted(screen.page);
+  await settled(screen.page);
   return screen;
 }
 
 story("an answer is followed to its last line, in one and the same row, while a menu stays open", async (world) => {
   const screen = await writing(world);
   await screen.mode.click();
-  expect(await left(screen.page)).toBeLessThanOrEqual(1);
+  await expect.poll(() => left(screen.page)).toBeLessThanOrEqual(1);
   await screen.page
     .locator("[data-row]")
     .last()
@@ -87,7 +100,7 @@ story(
     world.model.answers("And that is all.");
     await screen.say("so?");
     await screen.reads("And that is all.");
-    expect(await left(screen.page)).toBeLessThanOrEqual(1);
+    await expect.poll(() => left(screen.page)).toBeLessThanOrEqual(1);
   },
 );
 
@@ -98,18 +111,18 @@ story(
     const { page } = screen;
     await wheel(screen, -700);
     await expect.poll(() => left(page)).toBeGreaterThan(600);
-    await painted(page);
+    await settled(page);
     const before = await reading(page);
     const drift = async () => Math.abs(((await placeOf(page, before.id)) ?? 1e9) - before.offset);
     world.model.release();
     await screen.rests();
-    await painted(page);
+    await settled(page);
     expect(await drift()).toBeLessThanOrEqual(0.5);
     await page.setViewportSize({ width: 1280, height: 500 });
-    await painted(page);
+    await settled(page);
     expect(await drift()).toBeLessThanOrEqual(0.5);
     await page.evaluate(() => (document.documentElement.dataset.theme = "dark"));
-    await painted(page);
+    await settled(page);
     expect(await drift()).toBeLessThanOrEqual(0.5);
     world.model.answers("And then?");
     await fetch(`${world.host.base}/api/contexts/${await activeId(world)}/messages`, {
@@ -130,9 +143,9 @@ story("older messages come above without a jump, as far as the first", async ({ 
   for (let round = 0; round < 200; round++) {
     if ((await page.getByText("Loading earlier messages").count()) === 0 && (await top(page)) < 1) break;
     await wheel(screen, -1_700);
-    await painted(page);
+    await settled(page);
     const before = await reading(page);
-    await painted(page);
+    await settled(page);
     const after = await placeOf(page, before.id);
     if (after !== null) expect(Math.abs(after - before.offset), `round ${round}`).toBeLessThanOrEqual(0.5);
   }
@@ -167,8 +180,8 @@ story("a conversation is where it was left, when somebody comes back to it", asy
   await go("other");
   await screen.reads("79 ");
   await wheel(screen, -1_500);
-  await painted(page);
-  await painted(page);
+  await expect.poll(() => left(page)).toBeGreaterThan(1_000);
+  await settled(page);
   const before = await reading(page);
   await go("one");
   await expect.poll(() => placeOf(page, before.id)).toBe(null);
@@ -215,5 +228,5 @@ story("a menu stays open while an answer is followed", async (world) => {
   await screen.reads("piece 119 ");
   await screen.rests();
   await screen.entry("plan").waitFor();
-  expect(await left(screen.page)).toBeLessThanOrEqual(1);
+  await expect.poll(() => left(screen.page)).toBeLessThanOrEqual(1);
 });

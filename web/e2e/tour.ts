@@ -1,4 +1,8 @@
-/** A way through every main screen of the page, in either language and at any width, with a look at each. */
+/**
+ * A way through every main screen of the page, in either language and at any width, with a look at each. Each screen has
+ * settled before the look: nothing is loading, and the grace after a change is over.
+ */
+import { expect } from "vitest";
 import type { Answer } from "./model";
 import { asks, run, write } from "./calls";
 import type { Name, Screen } from "./screen";
@@ -47,6 +51,7 @@ export async function tour(
   const answers = (...all: Answer[]) => model.answers(...all);
   await look("welcome");
   await screen.mode.click();
+  await screen.entry("ask").waitFor();
   await look("modes");
   await page.keyboard.press("Escape");
 
@@ -57,16 +62,18 @@ export async function tour(
   await screen.say(texts.said);
   await model.asked(2);
   await screen.rests();
+  await page.locator(".md-code code span").last().waitFor(); // code has its colours a little later
   await look("conversation");
 
   await put(texts.file, texts.before);
   answers(asks(write(texts.file, texts.after)));
   await screen.choose("supervised");
   await screen.say(texts.said);
-  await screen.decision("approve").waitFor();
+  await screen.isReady(screen.decision("reject"));
   await look("waiting");
   for (const panel of ["tell", "always", "edit"] as const) {
     await screen.decision(panel).click();
+    await screen.decision("back").waitFor();
     await look(panel);
     await screen.decision("back").click();
   }
@@ -75,12 +82,13 @@ export async function tour(
 
   answers(asks(write(texts.file, texts.after), run(`rm ${texts.file}`)));
   await screen.say(texts.said);
-  await screen.decision("rejectAll", { n: 2 }).waitFor();
+  await screen.isReady(screen.decision("rejectAll", { n: 2 }));
   await look("several");
   await screen.choose("agent");
   await page.getByRole("dialog").waitFor();
   await look("switch");
   await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
   await screen.decision("rejectAll", { n: 2 }).click();
   await screen.rests();
 
@@ -97,6 +105,7 @@ export async function tour(
     .getByRole("article", { name: screen.name("error") })
     .last()
     .waitFor();
+  await screen.rests();
   await look("error");
   for (const name of ["preferences", "rules", "shortcuts"] as const) await dialog(screen, name, look);
 }
@@ -106,6 +115,8 @@ async function dialog(screen: Screen, name: Name, look: (what: string) => Promis
   if ((page.viewportSize()?.width ?? 0) <= PHONE) await screen.button("show").click();
   await screen.button(name, page.getByRole("navigation")).click();
   await page.getByRole("dialog").waitFor();
+  await expect.poll(() => page.locator(".skeleton").count()).toBe(0); // what it shows is there
   await look(name);
   await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
 }
