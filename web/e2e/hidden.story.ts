@@ -6,8 +6,8 @@ import { type World, story } from "./story";
 const PHONE = { width: 390, height: 640 };
 const UNREAD = /not on the screen whole/;
 
-/** As many looks at the screen as a read text needs, and some more. */
-const looks = ({ page }: Screen) => page.clock.runFor(5_000);
+/** Three looks at the screen: a text that is seen is read after two. All of them are shorter than a silence of the server. */
+const looks = ({ page }: Screen) => page.clock.runFor(1_500);
 
 /** Rules for the whole page. A sheet that a script makes is nothing that the page's policy forbids. */
 async function restyle({ page }: Screen, rules: string): Promise<void> {
