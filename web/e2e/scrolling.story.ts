@@ -215,7 +215,7 @@ story("End takes effect while the browser still scrolls by the key pressed befor
   for (let press = 0; press < 5; press++) {
     await page.keyboard.press("PageUp");
     await page.keyboard.press("End");
-    for (let frames = 0; frames < 15; frames++) await painted(page); // longer than the browser's animation
+    for (let time = 0; time < 6; time++) await settled(page); // longer than the animation of the browser
     expect(await left(page)).toBeLessThanOrEqual(1);
   }
 });
