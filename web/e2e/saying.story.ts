@@ -80,6 +80,7 @@ story("a question is a form; the model gets the answers", async ({ model, open }
   await form.getByRole("radio", { name: "south" }).check();
   await screen.page.reload();
   await expect.poll(() => form.getByRole("radio", { name: "south" }).isChecked()).toBe(true);
+  await screen.isReady(screen.button("answer", form)); // the page is connected again
   await form.getByRole("textbox", { name: "Your answer" }).press("Enter");
   await screen.reads("South it is.");
   const told = JSON.stringify((await model.asked(2)).messages.at(-1));

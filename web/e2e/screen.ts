@@ -99,6 +99,7 @@ export class Screen {
       (answer) => answer.request().method() === "POST" && answer.url().endsWith("/messages"),
     );
     await this.box.fill(text);
+    await this.isReady(this.page.locator(".composer-send")); // without a connection, nothing is sent
     if (this.isTouch) await this.page.getByRole("button", { name: new RegExp(`^${this.name("sendTouch")}`) }).tap();
     else await this.box.press("Enter");
     await taken;
