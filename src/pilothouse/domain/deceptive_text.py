@@ -26,7 +26,7 @@ from pilothouse.domain.ascii_shapes import (
 )
 from pilothouse.domain.command_text import Form, Part, parts_of
 from pilothouse.domain.deceptive_names import IsKnown, has_deceptive_command, has_deceptive_host
-from pilothouse.domain.hidden_characters import is_hidden, is_in_place, is_odd_blank
+from pilothouse.domain.hidden_characters import ZERO_WIDTH_SPACE, is_hidden, is_in_place, is_odd_blank
 from pilothouse.domain.lookalikes import LOOKALIKES, UNCOMMON
 from pilothouse.domain.padding import has_padding
 from pilothouse.domain.writing_systems import (
@@ -213,6 +213,8 @@ class _Text:
             is_usual = character == "\f" or (character == "\r" and self._text[place + 1 : place + 2] == "\n")
             if is_usual or (place == 0 and character == "\ufeff"):
                 return False
+        if self._form is Form.CODE and character == ZERO_WIDTH_SPACE:  # divides words of a text, not those of a command
+            return True
         return None if is_in_place(self._text, place) else True
 
     def _is_deceptive_blank(self, place: int) -> bool:

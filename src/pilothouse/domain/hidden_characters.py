@@ -21,7 +21,7 @@ _SKIN_TONES = re.compile("[\U0001f3fb-\U0001f3ff]")
 _SYMBOL_CATEGORIES = frozenset({"So", "Sm"})
 _SYMBOLS_AMONG_PUNCTUATION = frozenset("\u203c\u2049\u3030\u303d")
 _VIRAMA_CLASS = 9
-_ZWSP = "\u200b"
+ZERO_WIDTH_SPACE = "\u200b"
 # Scripts without spaces between words: a zero width space says where a line may break.
 _WITHOUT_SPACES = ("KHMER", "THAI", "LAO", "MYANMAR")
 _IDEOGRAPH_SELECTORS = re.compile("[\U000e0100-\U000e01ef]")
@@ -104,7 +104,7 @@ def is_in_place(text: str, place: int) -> bool:
         return _is_symbol(before) or before == "\ufe0f" or _SKIN_TONES.match(before) is not None
     if character in (_ZWJ, _ZWNJ):
         return _is_indic_joiner(text, place) or _is_arabic_joiner(character, before, after)
-    if character == _ZWSP:
+    if character == ZERO_WIDTH_SPACE:
         return _is_of(before, _WITHOUT_SPACES) and _is_of(after, _WITHOUT_SPACES)
     if _IDEOGRAPH_SELECTORS.match(character):
         return _is_of(before, ("CJK",))
