@@ -76,7 +76,7 @@ def judge(line: str) -> Judgement:
         leading=_leading(judging.commands[0]) if simple else (),
         written=tuple(dict.fromkeys(word for _, word in judging.writers)),
         writers=tuple(dict.fromkeys(judging.writers)),
-        read=tuple(reading.sources),
+        read=tuple(dict.fromkeys(judging.sources)),
         named=tuple(dict.fromkeys(judging.named)),
         programs=tuple(dict.fromkeys(judging.programs)),
         redirected=() if "overwrite" in judging.dangers or None in judging.redirected else judging.targets,
@@ -94,6 +94,7 @@ class _Judging:
         self.writers: list[tuple[str, str]] = []
         self.named: list[str] = []
         self.programs: list[tuple[str, ...]] = []
+        self.sources: list[str] = []
         self.redirected: list[str | None] = []
         self.lines: list[str] = []
         self.is_doubtful = False
@@ -112,6 +113,7 @@ class _Judging:
         self._goes(reading.level)
         self.dangers |= reading.dangers
         self.writers += [("", target) for target in reading.targets]
+        self.sources += reading.sources
         self.redirected += reading.replaced
         if not reading.commands and text.strip() and reading.level is Level.STRICT and not _is_comment(text):
             self._goes(Level.WRITES if "=" in text else Level.LINE)
