@@ -2,8 +2,10 @@
 read, record or check, and whose output becomes no word or input of another command."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -114,8 +116,9 @@ class _Texts:
         self._source = bytearray(line.encode(errors="surrogatepass"))
         self._leaves_out = leaves_out
         self._keeps_written = keeps_written
-        if (root := parse(line)) is not None and not root.has_error:
-            self._visit(root, True, 0)
+        self._root = parse(line)
+        if self._root is not None and not self._root.has_error:
+            self._visit(self._root, True, 0)
         self.line = self._source.decode(errors="replace")
 
     def _visit(self, node: Node, is_final: bool, depth: int) -> None:
@@ -161,8 +164,9 @@ class _Texts:
         later = [child for each in redirects for child in each.named_children if child.type == "pipeline"]
         for child in body:
             self._visit(child, is_final and self._are_quiet(later), depth + 1)
+        is_quiet = is_final and self._are_quiet([*body, *later])
         for child in redirects:
-            self._visit_redirect(child, is_final and self._are_quiet([*body, *later]), depth)
+            self._visit_redirect(child, is_quiet, depth)
 
     def _is_kept(self, node: Node) -> bool:
         """Whether what a statement prints goes to a file that the line uses."""
@@ -171,16 +175,28 @@ class _Texts:
 
     def _are_quiet(self, nodes: Sequence[Node]) -> bool:
         """Whether no command in these makes names or code of what it reads."""
+        return not any(self._holds_active_command(node) for node in nodes)
+
+    def _holds_active_command(self, node: Node) -> bool:
+        first = bisect_left(self._active_ranges, (node.start_byte, 0))
+        # A command around the node may start at the same byte: its range is longer.
+        ranges = takewhile(lambda each: each[0] < node.end_byte, islice(self._active_ranges, first, None))
+        return any(end <= node.end_byte for _, end in ranges)
+
+    @cached_property
+    def _active_ranges(self) -> list[tuple[int, int]]:
+        """The bytes of each command that may make names or code of what it reads, in the order of their starts. Every
+        command is classified once, however many redirections and groups stand around it."""
         data_writers = frozenset[str]() if self._keeps_written else _DATA_WRITERS
-        left = list(nodes)
+        ranges: list[tuple[int, int]] = []
+        left = [self._root] if self._root is not None else []
         while left:
             node = left.pop()
-            if node.type in ("declaration_command", "unset_command", "function_definition"):
-                return False
-            if node.type == "command" and not _is_quiet(_simple(node), data_writers):
-                return False
+            is_active = node.type in ("declaration_command", "unset_command", "function_definition")
+            if is_active or (node.type == "command" and not _is_quiet(_simple(node), data_writers)):
+                ranges.append((node.start_byte, node.end_byte))
             left += node.named_children
-        return True
+        return sorted(ranges)
 
     def _visit_redirect(self, node: Node, is_final: bool, depth: int) -> None:
         """`is_final` says that the command makes neither names nor code of its input."""
