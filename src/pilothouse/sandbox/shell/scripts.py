@@ -11,7 +11,6 @@ Args = Sequence[Word]
 
 _UNARY = re.compile(r"-[bcdefghknprstuwxzLNOSG]")
 _BINARY = re.compile(r"=|==|!=|<|>|-(eq|ne|lt|le|gt|ge|ef|nt|ot)")
-_JOINS = names("! ( ) -a -o")
 
 
 def test(args: Args) -> Finding:
