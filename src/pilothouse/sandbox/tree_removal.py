@@ -11,7 +11,8 @@ from pilothouse.sandbox.processes import remove_deep_tree
 
 _MAX_OPENED_DEPTH = 200
 """Closed folders that lie deeper stay where they are."""
-_FOLDER_PATH = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# Only Linux has O_PATH, which also opens a folder that is closed to its owner.
+_FOLDER_PATH = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def remove_tree(folder: str) -> None:
