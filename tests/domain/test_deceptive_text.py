@@ -1,15 +1,19 @@
 """What deceives the eye is marked by rule; ordinary text of any language is not."""
 
 import json
+import random
+import re
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from pilothouse.domain import deceptive_text, word_scan
 from pilothouse.domain.appearances import say_dangers
 from pilothouse.domain.deceptive_text import deceptions, is_quick, lookalike_characters
 from pilothouse.domain.padding import without_padding
+from pilothouse.domain.word_scan import MAX_CHUNK_CHARACTERS, words_of
 from pilothouse.sandbox.known_names import is_program_or_path
 
 CASES = Path(__file__).parent.parent / "data/deceptive_texts.jsonl"
@@ -159,6 +163,39 @@ def test_megabytes_are_marked_in_bounded_time() -> None:
     assert not is_quick({"command": "Æ"}), "the file system is asked for words that look like others"
     assert is_quick({"command": "ls -la"})
     assert deceptions({"command": "\u0131 " * 100_000}) == ("look-alike letters",)
+
+
+@pytest.mark.parametrize("before", [1, 49, 50, 51, 60, 200, 399])
+def test_a_word_on_the_edge_of_a_chunk_is_judged_whole(before: int) -> None:
+    """The first letters of the word, taken alone, look like another word of the text."""
+    start = "\u0441\u043e\u0440" * 200
+    shown = ("cop" * 200)[:before]
+    text = shown + " " * 30 + "1 " * MAX_CHUNK_CHARACTERS
+    text = text[: MAX_CHUNK_CHARACTERS - before] + start[:before] + "\u0436\u0434" * 40
+    assert marks_of({"text": text}) == ()
+
+
+def test_every_word_is_seen_whole_and_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(word_scan, "MAX_CHUNK_CHARACTERS", 50)
+    chance = random.Random(7)
+    for _ in range(200):
+        words = ["\u0436" * chance.choice((1, 2, 10, 49, 50)) for _ in range(20)]
+        text = "".join(word + chance.choice((" ", "  ", "12", " " * 60)) for word in words)
+        expected = [(found.start(), found[0]) for found in re.finditer(r"[^\W\d_]+", text)]
+        assert list(words_of(text)) == expected
+
+
+def test_a_change_of_script_in_a_very_long_word_is_seen() -> None:
+    for before in range(MAX_CHUNK_CHARACTERS - 1, MAX_CHUNK_CHARACTERS + 2):
+        assert marks_of({"text": "a" * before + "\u0436" * 10}) == ("look-alike letters",)
+
+
+def test_very_long_words_are_not_kept_in_a_cache() -> None:
+    cached = deceptive_text._cached_qualities.cache_info
+    deceptions({"text": "\u0441\u0436" * 100})
+    before = cached().currsize
+    deceptions({"text": " ".join("\u0441\u0436" * (100 + number) for number in range(10))})
+    assert cached().currsize == before
 
 
 def test_tabs_count_as_columns_and_empty_lines_as_padding() -> None:

@@ -29,6 +29,7 @@ from pilothouse.domain.deceptive_names import IsKnown, has_deceptive_command, ha
 from pilothouse.domain.hidden_characters import ZERO_WIDTH_SPACE, is_hidden, is_in_place, is_odd_blank
 from pilothouse.domain.lookalikes import LOOKALIKES, UNCOMMON
 from pilothouse.domain.padding import has_padding
+from pilothouse.domain.word_scan import MAX_CHUNK_CHARACTERS, words_of
 from pilothouse.domain.writing_systems import (
     EAST_ASIAN,
     is_ascii_letter,
@@ -41,8 +42,6 @@ from pilothouse.domain.writing_systems import (
 )
 
 LOOKALIKE_LETTERS = "look-alike letters"
-MAX_CHUNK_CHARACTERS = 32_768
-"""No single step over a text is longer, so that other threads get their turn."""
 MAX_NAMES_ASKED = 100
 MAX_WORDS_COMPARED = 20_000
 """A text with more words that could be taken for ASCII ones, or for more names, is marked without looking further."""
@@ -50,8 +49,9 @@ MAX_SHORT_WORD = 3
 """Letters of a word of another script that is too short to deceive by itself, in a quotation or in prose."""
 MAX_MARKS_ON_LETTER = 3
 _MAX_TOKEN_CHARACTERS = 200
+_MAX_CACHED_CHARACTERS = 64
+"""Longer words are rare, and a cache of many would hold a gigabyte."""
 _MAX_EXACT_INTEGER = 2**53 - 1  # a browser shows other digits for what is larger
-_WORD = re.compile(r"[^\W\d_]+")
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]{2,}")
 _TOKEN_EDGES = frozenset(" \t\n'\"=:,;|&<>()")
 _COMMAND_EDGES = re.compile(r"[;|&\n#]")
@@ -357,16 +357,10 @@ class _Text:
         is_plain = is_resolved(scripts) and not any(looks_like(each) or is_small_capital(each) for each in letters)
         if is_plain:
             return False
-        for start in range(0, len(self._text), MAX_CHUNK_CHARACTERS):
-            begin = max(0, start - 50)  # a word on the edge is seen whole in one of the two
-            chunk = self._text[begin : start + MAX_CHUNK_CHARACTERS]
-            for at in _WORD.finditer(chunk):
-                if not at[0].isascii() and self._is_deceptive_word(at[0], begin + at.start()):
-                    return True
-        return False
+        return any(not word.isascii() and self._is_deceptive_word(word, place) for place, word in words_of(self._text))
 
     def _is_deceptive_word(self, word: str, place: int) -> bool:
-        is_mixed, reduced = _qualities(word)
+        is_mixed, reduced = (_cached_qualities if len(word) <= _MAX_CACHED_CHARACTERS else _qualities)(word)
         if is_mixed or (self._form is not Form.CONTENT and self._is_folded(word, place)):
             return True
         return reduced is not None and self._is_taken_for_ascii(word, place, {script_of(each) for each in word} - {""})
@@ -441,12 +435,14 @@ class _Text:
         return self._text[start:end]
 
 
-@lru_cache(maxsize=16_384)
 def _qualities(word: str) -> tuple[bool, str | None]:
     """Whether a word mixes scripts that no language mixes, and what it looks like."""
     letters = frozenset(word)
     scripts = {script_of(each) for each in letters} - {""}
     return not is_resolved(scripts) and not _is_formula(letters, scripts), ascii_form(word)
+
+
+_cached_qualities = lru_cache(maxsize=16_384)(_qualities)
 
 
 def _is_formula(letters: frozenset[str], scripts: set[str]) -> bool:
