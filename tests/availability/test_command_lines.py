@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from pilothouse.sandbox.shell.grammar import MAX_LINE_CHARACTERS, MAX_UNTRIED_CHARACTERS, parse
-from pilothouse.sandbox.shell.judging import judge
-from pilothouse.sandbox.shell.written_words import written_words
+from pilothouse.sandbox.shell.judging import judge_anew
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.builtin.command_limits import CommandLimits
 from tests.scale import LONG
@@ -66,9 +65,8 @@ MORE_UNITS = (
 @pytest.mark.parametrize("size", [MAX_LINE_CHARACTERS, *((2_000, 5_000, 10_000, 40_000, 100_000) if LONG else ())])
 def test_a_line_of_repetitions_is_judged_in_a_bounded_time(tmp_path: Path, unit: str, size: int) -> None:
     line = (unit * size)[:size]
-    written_words.cache_clear()
     before = time.thread_time()
-    limits = CommandLimits(line, judge.__wrapped__(line), ".", Workspace(tmp_path))
+    limits = CommandLimits(line, judge_anew(line)[0], ".", Workspace(tmp_path))
     limits.broken()
     limits.asking()
     assert time.thread_time() - before < MAX_CPU_SECONDS

@@ -19,8 +19,8 @@ import pytest
 
 import pilothouse
 from pilothouse.domain.runner_files import plain_name
-from pilothouse.sandbox.shell import judge
 from pilothouse.sandbox.shell.grammar import MAX_LINE_CHARACTERS
+from pilothouse.sandbox.shell.judging import judge_anew
 from pilothouse.tools.builtin import grep_answer
 from tests.scale import LONG
 
@@ -226,7 +226,7 @@ def test_the_runs_find_patterns_that_are_slow(slow: str) -> None:
 @pytest.mark.parametrize("unit", [" ", "0", "{ ", "0.", "c", "%0"])
 def test_a_long_word_is_judged_in_linear_time(line: str, unit: str) -> None:
     text = line.replace("\x00", unit * (MAX_LINE_CHARACTERS // len(unit) - 20))
-    assert _cpu_seconds(judge.__wrapped__, text) < MAX_JUDGE_CPU_SECONDS
+    assert _cpu_seconds(judge_anew, text) < MAX_JUDGE_CPU_SECONDS
 
 
 def test_the_version_of_a_program_is_cut_off_in_linear_time() -> None:

@@ -5,10 +5,11 @@ shell may differ, makes the line one that hides something.
 """
 
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from pilothouse.sandbox.shell import parse_trial
 from pilothouse.sandbox.shell.doubts import is_covered, is_device, is_gap, is_harmless_setting, is_strange
 from pilothouse.sandbox.shell.levels import Level, Simple
 from pilothouse.sandbox.shell.quoting_scan import Quoting, compare_quoting
+from pilothouse.sandbox.shell.text_cache import TextCache
 from pilothouse.sandbox.shell.words import UNKNOWN, Misread, Word, literal, opens_a_command, read_word
 
 MAX_LINE_CHARACTERS = 20_000
@@ -61,27 +63,46 @@ _ONE_LINE = frozenset({"command", "file_redirect", "herestring_redirect", "redir
 _REDIRECTS = frozenset({"file_redirect", "herestring_redirect", "heredoc_redirect"})
 
 
+_TRIALS: TextCache[bytes, bool] = TextCache(max_entries=128, max_size=1_000_000)
+"""Whether the grammar reads a text quickly."""
+
+
+class TrialFailed(Exception):
+    """The trial of the grammar could not be run. Another trial of the same text may succeed."""
+
+
 @cache
 def _parser() -> Parser:
     return Parser(Language(tree_sitter_bash.language()))
 
 
 def parse(text: str) -> Node | None:
-    """The whole of a text, as the grammar reads it. None for one that is too much to read."""
+    """The whole of a text, as the grammar reads it. None for one that is too much to read. Raises: TrialFailed."""
     source = text.encode(errors="surrogatepass")
     if len(text) > MAX_LINE_CHARACTERS or (len(text) > MAX_UNTRIED_CHARACTERS and not _is_parsed_quickly(source)):
         return None
     return _parser().parse(source).root_node
 
 
-@lru_cache(maxsize=128)
 def _is_parsed_quickly(source: bytes) -> bool:
+    """Raises: TrialFailed."""
+    is_quick = _TRIALS.get(source)
+    if is_quick is None:
+        is_quick = _try_parsing(source)
+        _TRIALS.put(source, is_quick)
+    return is_quick
+
+
+def _try_parsing(source: bytes) -> bool:
+    """Whether a process of its own parses a text before its timer ends it. Raises: TrialFailed."""
     packages = {str(Path(module.__path__[0]).parent) for module in (tree_sitter, tree_sitter_bash)}
     program = [sys.executable, "-I", "-S", "-B", parse_trial.__file__, *sorted(packages)]
     try:
         trial = subprocess.run(program, input=source, check=False, capture_output=True)  # noqa: S603
-    except OSError:
-        return False
+    except OSError as error:
+        raise TrialFailed from error
+    if trial.returncode not in (0, -signal.SIGVTALRM):  # out of memory, killed by somebody else
+        raise TrialFailed
     return trial.returncode == 0
 
 
@@ -101,6 +122,8 @@ class Reading:
         """Whether the shell may read the line otherwise than the grammar does."""
         self.is_complete = True
         """Whether no part of the line was left out."""
+        self.is_final = True
+        """Whether the same text is always read so: False where a trial of the grammar could not be run."""
         self._source = b""
         self._above: list[Node] = []
         """The nodes around the one that is being walked through, the outermost first."""
@@ -108,6 +131,9 @@ class Reading:
             self._read(text)
         except (UnicodeEncodeError, RecursionError):
             self._stops()
+        except TrialFailed:
+            self._stops()
+            self.is_final = False
 
     def _goes(self, level: Level) -> None:
         self.level = max(self.level, level)

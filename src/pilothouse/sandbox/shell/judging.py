@@ -1,7 +1,6 @@
 """The judge: the grammar finds the simple commands of a line, what is known of each says how far it goes."""
 
 import re
-from functools import lru_cache
 
 from pilothouse.domain.lines import CommandLine, Hidden
 from pilothouse.domain.runner_files import plain_name
@@ -9,6 +8,7 @@ from pilothouse.domain.values import Value
 from pilothouse.sandbox.shell.grammar import Reading
 from pilothouse.sandbox.shell.knowledge import known
 from pilothouse.sandbox.shell.levels import Level, Simple
+from pilothouse.sandbox.shell.text_cache import TextCache
 from pilothouse.sandbox.shell.wrappers import INTERPRETERS, WRAPPERS
 
 MAX_COMMANDS = 500
@@ -59,11 +59,27 @@ class Judgement(Value, kw_only=True):
         return CommandLine(commands=self.commands, hidden=self.hidden, is_simple=self.simple, leading=self.leading)
 
 
-@lru_cache(maxsize=512)
+_JUDGEMENTS: TextCache[str, Judgement] = TextCache(max_entries=512, max_size=400_000)
+
+
 def judge(line: str) -> Judgement:
-    """Pure: the same line is judged the same."""
+    """The same line is judged the same, unless a trial of the grammar cannot be run: such a judgement is not kept."""
+    judgement = _JUDGEMENTS.get(line)
+    if judgement is None:
+        judgement, is_final = judge_anew(line)
+        if is_final:
+            _JUDGEMENTS.put(line, judgement)
+    return judgement
+
+
+def judge_anew(line: str) -> tuple[Judgement, bool]:
+    """The judgement of a line, and whether the line is always judged so."""
     judging = _Judging()
     reading = judging.line(line, 0)
+    return _judgement(judging, reading), judging.is_final
+
+
+def _judgement(judging: "_Judging", reading: Reading) -> Judgement:
     level = judging.level
     simple = _is_simple(reading)
     return Judgement(
@@ -99,6 +115,7 @@ class _Judging:
         self.lines: list[str] = []
         self.is_doubtful = False
         self.is_complete = True
+        self.is_final = True
         self._words_left = MAX_WORDS
 
     @property
@@ -110,6 +127,7 @@ class _Judging:
         self.lines.append(text)
         self.is_doubtful = self.is_doubtful or reading.is_doubtful
         self.is_complete = self.is_complete and reading.is_complete
+        self.is_final = self.is_final and reading.is_final
         self._goes(reading.level)
         self.dangers |= reading.dangers
         self.writers += [("", target) for target in reading.targets]

@@ -4,7 +4,7 @@ read, record or check, and whose output becomes no word or input of another comm
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import islice, takewhile
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from tree_sitter import Node
 
 from pilothouse.sandbox.shell.config_commands import RUN_PREFIXES
 from pilothouse.sandbox.shell.expansion import TooManyReadings, expand
-from pilothouse.sandbox.shell.grammar import parse
+from pilothouse.sandbox.shell.grammar import TrialFailed, parse
 from pilothouse.sandbox.shell.knowledge import known
 from pilothouse.sandbox.shell.levels import Level, Simple
 from pilothouse.sandbox.shell.options import names
@@ -61,14 +61,13 @@ class WrittenWords(NamedTuple):
     """Whether the words are not too many to be followed."""
 
 
-@lru_cache(maxsize=128)
 def written_words(line: str, *, is_plain: bool, keeps_written: bool = False) -> WrittenWords:
     """`is_plain` says that the shell reads the line as the grammar does: only then commands that only read are left
     out; with `keeps_written` not those whose output is written to a file."""
-    texts = _Texts(line, leaves_out=is_plain, keeps_written=keeps_written)
     try:
+        texts = _Texts(line, leaves_out=is_plain, keeps_written=keeps_written)
         readings = expand(texts.line)
-    except TooManyReadings:
+    except (TooManyReadings, TrialFailed):
         return WrittenWords(is_complete=False)
     pieces = [piece for reading in readings for piece in (reading.text, *reading.pieces)]
     return WrittenWords(

@@ -1,0 +1,80 @@
+"""A trial of the grammar that could not be run says nothing about the line: the next look tries again."""
+
+import errno
+import signal
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pilothouse.sandbox.shell import grammar, judge
+from pilothouse.sandbox.shell.grammar import MAX_LINE_CHARACTERS, MAX_UNTRIED_CHARACTERS, TrialFailed, parse
+from pilothouse.sandbox.shell.judging import _JUDGEMENTS
+from pilothouse.sandbox.shell.text_cache import TextCache
+from pilothouse.sandbox.shell.written_words import written_words
+
+LONG_LINE = "ls -la; " * (MAX_UNTRIED_CHARACTERS // 8 + 1)
+
+
+def no_process(*_: Any, **__: Any) -> Any:
+    raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+
+
+def ending_with(code: int) -> Callable[..., Any]:
+    return lambda *_, **__: subprocess.CompletedProcess([], code)
+
+
+FAILURES = {
+    "no process": no_process,
+    "killed": ending_with(-signal.SIGKILL),
+    "an error": ending_with(1),
+}
+
+
+@pytest.fixture(autouse=True)
+def empty_caches() -> None:
+    grammar._TRIALS.clear()
+    _JUDGEMENTS.clear()
+
+
+@pytest.mark.parametrize("run", FAILURES.values(), ids=FAILURES)
+def test_a_line_is_judged_anew_after_a_trial_that_failed(monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
+    for line in (LONG_LINE, f"sh -c '{LONG_LINE}'"):
+        with monkeypatch.context() as patched:
+            patched.setattr(subprocess, "run", run)
+            assert not judge(line).is_complete
+            assert not written_words(line, is_plain=True).is_complete
+            with pytest.raises(TrialFailed):
+                parse(line)
+        assert judge(line).is_complete
+        assert written_words(line, is_plain=True).is_complete
+
+
+def test_a_trial_that_took_too_long_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocess, "run", ending_with(-signal.SIGVTALRM))
+    assert not judge(LONG_LINE).is_complete
+    monkeypatch.setattr(subprocess, "run", no_process)
+    assert parse(LONG_LINE) is None
+    _JUDGEMENTS.clear()
+    assert not judge(LONG_LINE).is_complete
+
+
+def test_the_timer_of_a_trial_ends_it_as_expected() -> None:
+    assert parse(";>" * (MAX_LINE_CHARACTERS // 2)) is None
+
+
+def test_a_cache_of_texts_is_bounded_by_their_size() -> None:
+    cache: TextCache[str, int] = TextCache(max_entries=3, max_size=100)
+    for number in range(10):
+        cache.put(str(number) * 40, number)
+        assert cache.size <= 100
+    assert [cache.get(str(number) * 40) for number in (7, 8, 9)] == [None, 8, 9]
+    cache.put("x" * 101, 1)
+    assert cache.get("x" * 101) is None
+    for text in "abc":
+        cache.put(text, 1)
+    assert (cache.get("9" * 40), cache.size) == (None, 3)
+    cache.get("a")
+    cache.put("d", 1)
+    assert (cache.get("a"), cache.get("b")) == (1, None)
