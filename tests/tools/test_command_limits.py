@@ -339,3 +339,47 @@ async def test_to_copy_a_repository_asks(folders: Path, line: str) -> None:
 )
 async def test_a_command_that_may_change_what_is_protected_is_stopped(folders: Path, line: str) -> None:
     assert is_stopped(await prepared(folders, line))
+
+
+@pytest.fixture
+def paths_looked_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The paths that a workspace was asked about."""
+    paths: list[str] = []
+    ask, limit = Workspace.ask, Workspace.limit
+
+    def counted_ask(self: Workspace, path: str) -> Reason | None:
+        paths.append(path)
+        return ask(self, path)
+
+    def counted_limit(self: Workspace, path: str, *, writing: bool = False) -> Reason | None:
+        paths.append(path)
+        return limit(self, path, writing=writing)
+
+    monkeypatch.setattr(Workspace, "ask", counted_ask)
+    monkeypatch.setattr(Workspace, "limit", counted_limit)
+    return paths
+
+
+OVER_BUDGET = {
+    "readings": "; ".join(f"sh -c 'rm {{1..{9000 + number}}}'" for number in range(3)),
+    "names": "; ".join(f"sh -c 'rm {letter}.{{1..4000}}'" for letter in "abc"),
+    "names in folders": "cd a; cd b; sh -c 'rm a.{1..1500}'; sh -c 'rm b.{1..1500}'; sh -c 'rm c.{1..1500}'",
+    "patterns": "; ".join(f"sh -c 'rm {letter}{{1..400}}*'" for letter in "abc"),
+    "long patterns": "; ".join(f"sh -c 'rm {letter * 1000}{{1..40}}*'" for letter in "abc"),
+    "fragments": "; ".join(f"sh -c 'sed -i \"{f'w/{number}' * 300}\" x'" for number in range(30)),
+    "one text with many names": "sed -i '" + "w/" * 9000 + "' x",
+}
+
+
+@pytest.mark.parametrize("line", OVER_BUDGET.values(), ids=OVER_BUDGET)
+def test_a_command_over_its_budget_asks_before_a_path_is_looked_up(
+    tmp_path: Path, line: str, paths_looked_up: list[str]
+) -> None:
+    assert asks(tmp_path, line) is Code.COMMAND_NOT_CHECKED
+    assert paths_looked_up == []
+
+
+def test_each_part_of_a_command_within_its_budget_is_checked(tmp_path: Path) -> None:
+    for line in OVER_BUDGET.values():
+        parts = [part for part in line.split("; ") if "sh -c" in part]
+        assert not parts or asks(tmp_path, parts[0]) is None

@@ -9,9 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 MAX_READINGS = 20_000
-"""Of all words of a text together."""
+"""Of all words of a command together, those of the lines in it too."""
+MAX_NAMES = 60_000
+"""How many words and parts of words of a command are taken for possible names."""
+MAX_PATTERNS = 1_000
+MAX_PATTERN_CHARACTERS = 100_000
+"""Of all patterns of a command together: each is compiled."""
 MAX_EXPANDED_CHARACTERS = 4_000_000
-"""How many characters are put together while the words of a text are expanded."""
+"""How many characters are put together while the words of a command are expanded and divided."""
 _MAX_RANGE_DIGITS = 9
 _MAX_VARIABLE_DEPTH = 12
 """How deep the values of variables are followed that name other variables."""
@@ -68,28 +73,65 @@ class TooManyReadings(Exception):
     """The text has more words and readings of them than are followed."""
 
 
-def expand(text: str) -> list[Expanded]:
+class ExpansionBudget:
+    """The work that all lines of one command may cost together. Whatever spends more raises TooManyReadings."""
+
+    def __init__(self) -> None:
+        self._readings_left = MAX_READINGS
+        self._names_left = MAX_NAMES
+        self._patterns_left = MAX_PATTERNS
+        self._pattern_characters_left = MAX_PATTERN_CHARACTERS
+        self._characters_left = MAX_EXPANDED_CHARACTERS
+
+    def spend_characters(self, count: int) -> None:
+        self._characters_left -= count
+        if self._characters_left < 0:
+            raise TooManyReadings
+
+    def spend_readings(self, count: int) -> None:
+        self._readings_left -= count
+        if self._readings_left < 0:
+            raise TooManyReadings
+
+    def distinct_names(self, names: Iterable[str]) -> tuple[str, ...]:
+        distinct: dict[str, None] = {}
+        for name in names:
+            distinct[name] = None
+            self._names_left -= 1
+            if self._names_left < 0:
+                raise TooManyReadings
+            self.spend_characters(len(name))
+        return tuple(distinct)
+
+    def distinct_patterns(self, patterns: Iterable[str]) -> tuple[str, ...]:
+        distinct = self.distinct_names(patterns)
+        self._patterns_left -= len(distinct)
+        self._pattern_characters_left -= sum(map(len, distinct))
+        if self._patterns_left < 0 or self._pattern_characters_left < 0:
+            raise TooManyReadings
+        return distinct
+
+
+def expand(text: str, budget: ExpansionBudget) -> list[Expanded]:
     """The readings of the words of a text. Raises: TooManyReadings."""
-    words = list(_words(_PRIVATE.sub("\ufffd", text)))
-    expansion = _Expansion()
+    words = list(_words(_PRIVATE.sub("\ufffd", text), budget))
+    expansion = _Expansion(budget)
     expansion.note_variables(words)
     found: list[Expanded] = []
     for word in dict.fromkeys(words):  # equal words have the same readings
         if word is not None:
-            found += map(_finished, expansion.readings(word))
-        if len(found) > MAX_READINGS:
-            raise TooManyReadings
+            readings = expansion.readings(word)
+            budget.spend_readings(len(readings))
+            found += map(_finished, readings)
     return found
 
 
-def _words(text: str) -> Iterator[str | None]:
+def _words(text: str, budget: ExpansionBudget) -> Iterator[str | None]:
     """Words with their active signs, also of texts inside words; None where a command may end. Raises:
     TooManyReadings."""
-    texts, characters = [text], 0
+    texts = [text]
     for inner in texts:  # it grows meanwhile
-        characters += len(inner)
-        if characters > MAX_EXPANDED_CHARACTERS:
-            raise TooManyReadings
+        budget.spend_characters(len(inner))
         yield from _words_of(inner, texts)
         yield None
 
@@ -172,10 +214,10 @@ def _default(parameter: str) -> str:
 
 
 class _Expansion:
-    """Expands the words of one text, within one bound for all of them. Raises: TooManyReadings."""
+    """Expands the words of one text. Raises: TooManyReadings."""
 
-    def __init__(self) -> None:
-        self._characters_left = MAX_EXPANDED_CHARACTERS
+    def __init__(self, budget: ExpansionBudget) -> None:
+        self._budget = budget
         self._variables: dict[str, dict[str, None]] = {name: {value: None} for name, value in _KNOWN_VARIABLES.items()}
         """The values that the text gives its variables, in which other variables may stand."""
 
@@ -209,8 +251,8 @@ class _Expansion:
         found: dict[str, None] = {}
         for reading in readings:
             found[reading] = None
-            self._characters_left -= len(reading) + 1
-            if self._characters_left < 0 or len(found) > MAX_READINGS:
+            self._budget.spend_characters(len(reading) + 1)
+            if len(found) > MAX_READINGS:
                 raise TooManyReadings
         return list(found)
 

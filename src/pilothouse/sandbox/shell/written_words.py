@@ -3,7 +3,7 @@ read, record or check, and whose output becomes no word or input of another comm
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice, takewhile
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from pilothouse.sandbox.shell.config_commands import RUN_PREFIXES
-from pilothouse.sandbox.shell.expansion import TooManyReadings, expand
+from pilothouse.sandbox.shell.expansion import Expanded, ExpansionBudget, TooManyReadings, expand
 from pilothouse.sandbox.shell.grammar import TrialFailed, parse
 from pilothouse.sandbox.shell.knowledge import known
 from pilothouse.sandbox.shell.levels import Level, Simple
@@ -61,20 +61,27 @@ class WrittenWords(NamedTuple):
     """Whether the words are not too many to be followed."""
 
 
-def written_words(line: str, *, is_plain: bool, keeps_written: bool = False) -> WrittenWords:
+def written_words(
+    line: str, *, is_plain: bool, keeps_written: bool = False, budget: ExpansionBudget | None = None
+) -> WrittenWords:
     """`is_plain` says that the shell reads the line as the grammar does: only then commands that only read are left
-    out; with `keeps_written` not those whose output is written to a file."""
+    out; with `keeps_written` not those whose output is written to a file. The lines of a command share a `budget`."""
+    budget = budget or ExpansionBudget()
     try:
         texts = _Texts(line, leaves_out=is_plain, keeps_written=keeps_written)
-        readings = expand(texts.line)
+        readings = expand(texts.line, budget)
+        pieces = (piece for reading in readings for piece in (reading.text, *reading.pieces))
+        return WrittenWords(
+            words=budget.distinct_names(_all_operands(readings, are_patterns=False)),
+            patterns=budget.distinct_patterns(_all_operands(readings, are_patterns=True)),
+            fragments=budget.distinct_names(part for text in (*pieces, *texts.inputs) for part in _fragments(text)),
+        )
     except (TooManyReadings, TrialFailed):
         return WrittenWords(is_complete=False)
-    pieces = [piece for reading in readings for piece in (reading.text, *reading.pieces)]
-    return WrittenWords(
-        words=tuple(dict.fromkeys(part for each in readings if not each.is_pattern for part in _operands(each.text))),
-        patterns=tuple(dict.fromkeys(part for each in readings if each.is_pattern for part in _operands(each.text))),
-        fragments=tuple(dict.fromkeys(part for text in (*pieces, *texts.inputs) for part in _fragments(text))),
-    )
+
+
+def _all_operands(readings: Iterable[Expanded], *, are_patterns: bool) -> Iterator[str]:
+    return (part for each in readings if each.is_pattern is are_patterns for part in _operands(each.text))
 
 
 def _operands(word: str) -> Iterator[str]:

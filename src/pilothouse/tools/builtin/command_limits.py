@@ -15,6 +15,7 @@ from pilothouse.sandbox.file_names import escape, unescape
 from pilothouse.sandbox.protected import may_run_code
 from pilothouse.sandbox.shell import Judgement
 from pilothouse.sandbox.shell.config_commands import written_setting
+from pilothouse.sandbox.shell.expansion import ExpansionBudget
 from pilothouse.sandbox.shell.globs import GlobSearch, TooManyEntries
 from pilothouse.sandbox.shell.written_words import WrittenWords, written_words
 from pilothouse.sandbox.workspace import Workspace
@@ -65,15 +66,17 @@ class CommandLimits:
         as what a command reads, records or checks; or the line is too much to be checked."""
         if self._judgement.strict:
             return None
+        if not self._is_within_bounds:
+            return Reason(Code.COMMAND_NOT_CHECKED)
         found = next(self._code_files(), None)
         if found is not None:
             return Reason(Code.RUNS_CODE, {"path": found})
-        return None if self._is_checked() else Reason(Code.COMMAND_NOT_CHECKED)
+        is_checked = self._judgement.is_complete and self._matches is not None
+        return None if is_checked else Reason(Code.COMMAND_NOT_CHECKED)
 
     def shown_code_files(self) -> frozenset[str]:
         """The paths of files which make programs run code and that anybody who reads the line sees."""
-        lines = filter(self._follows_links, self._expanded)
-        words = [word for line in lines for word in line.words if self._is_name(word)]
+        words = self._names if self._is_within_bounds else ()
         settings = filter(None, map(written_setting, self._judgement.commands))
         paths = (
             path for word in (*words, *settings) for folder in self._folders for path in self._meanings(folder, word)
@@ -81,30 +84,23 @@ class CommandLimits:
         shown = (os.path.relpath(self._place(path), self._workspace.root) for path in paths)
         return frozenset(escape(path) for path in shown if may_run_code(path))
 
-    def _is_checked(self) -> bool:
-        """Whether no bound was met: what lies beyond one may be any file."""
-        if not self._judgement.is_complete or self._matches is None:
+    @cached_property
+    def _is_within_bounds(self) -> bool:
+        """Whether the command, with all lines in it, names no more than is looked up: what lies beyond may be any
+        file. The answer looks up no path but those of the folders that the command enters."""
+        if self._expanded is None or len(self._names) * len(self._folders) > MAX_CHECKED_PATHS:
             return False
-        return all(line.is_complete and self._follows_links(line) for line in self._expanded) and self._enters_texts
-
-    def _follows_links(self, line: WrittenWords) -> bool:
-        return len(line.words) * len(self._folders) <= MAX_CHECKED_PATHS
+        return len(self._folders) == 1 or len(self._fragments) * len(self._folders) <= MAX_CHECKED_PATHS
 
     def _code_files(self) -> Iterator[str]:
         """The files which make programs run code, as the line names them."""
         yield from filter(None, map(written_setting, self._judgement.commands))
         yield from filter(self._is_protected, self._copied)
-        for line in self._expanded:
-            words = line.words
-            if not self._follows_links(line):
-                words = tuple(filter(may_run_code, words))
-            for word in words:
-                if self._is_name(word) and any(self._is_code_file(folder, word) for folder in self._folders):
-                    yield word
-            for pattern in line.patterns:
-                if may_match_code_file(pattern):
-                    yield pattern
-            yield from filter(self._is_code_file_in_text, line.fragments)
+        for word in self._names:
+            if any(self._is_code_file(folder, word) for folder in self._folders):
+                yield word
+        yield from filter(may_match_code_file, self._patterns)
+        yield from filter(self._is_code_file_in_text, self._fragments)
         for folder, path in self._matches or ():
             if self._may_be_code_file(folder, path) and self._is_code_file(folder, path):
                 yield escape(path)
@@ -112,24 +108,35 @@ class CommandLimits:
     def _is_code_file_in_text(self, word: str) -> bool:
         """Of the many words in texts, only what looks like a path is looked up in the folders that the line enters."""
         looks_like_path = "/" in word or "." in word
-        paths = ((folder, os.path.join(folder, word) if looks_like_path else word) for folder in self._text_folders)
+        paths = ((folder, os.path.join(folder, word) if looks_like_path else word) for folder in self._folders)
         return any(may_run_code(path) and self._is_code_file(folder, word) for folder, path in paths)
 
-    @property
-    def _text_folders(self) -> list[str]:
-        return self._folders if self._enters_texts else self._folders[:1]
-
     @cached_property
-    def _enters_texts(self) -> bool:
-        """Whether the words in texts are looked up in every folder that the line enters."""
-        fragments = sum(len(line.fragments) for line in self._expanded)
-        return len(self._folders) == 1 or fragments * len(self._folders) <= MAX_CHECKED_PATHS
-
-    @cached_property
-    def _expanded(self) -> list[WrittenWords]:
+    def _expanded(self) -> list[WrittenWords] | None:
+        """The words of the command and of the lines in it; None for more than one budget pays for."""
         judgement = self._judgement
         is_plain, keeps_written = not judgement.is_doubtful, uses_own_writing(judgement)
-        return [written_words(line, is_plain=is_plain, keeps_written=keeps_written) for line in judgement.lines]
+        budget, expanded = ExpansionBudget(), []
+        for line in judgement.lines:
+            words = written_words(line, is_plain=is_plain, keeps_written=keeps_written, budget=budget)
+            if not words.is_complete:
+                return None
+            expanded.append(words)
+        return expanded
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        """The words that may name a file."""
+        words = dict.fromkeys(word for line in self._expanded or () for word in line.words)
+        return tuple(filter(self._is_name, words))
+
+    @cached_property
+    def _patterns(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(pattern for line in self._expanded or () for pattern in line.patterns))
+
+    @cached_property
+    def _fragments(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(fragment for line in self._expanded or () for fragment in line.fragments))
 
     def _is_name(self, word: str) -> bool:
         """Whether a word may name a file: keywords of the shell, programs, and what runners are told to do (`npm test`)
@@ -182,11 +189,11 @@ class CommandLimits:
     def _matches(self) -> list[tuple[str, str]] | None:
         """The files that the patterns of the line name now, each with the folder that its path starts from. None where
         there is too much to look at."""
-        search, patterns = GlobSearch(), [pattern for line in self._expanded for pattern in line.patterns]
+        search = GlobSearch()
         try:
             return [
                 (folder, path)
-                for pattern in map(os.path.expanduser, dict.fromkeys(patterns))
+                for pattern in map(os.path.expanduser, self._patterns)
                 for folder in (self._folders[:1] if os.path.isabs(pattern) else self._folders)
                 for path in search.paths(self._place(folder), pattern)
             ]
