@@ -4,7 +4,7 @@ import os
 import re
 import tomllib
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from pilothouse.domain.hidden_characters import is_ignorable
+from pilothouse.sandbox.name_patterns import name_matcher
 
 _FILE = Path(__file__).with_name("code_files.toml")
 _ANY = "*"
@@ -96,7 +97,10 @@ def may_match_code_file(pattern: str) -> bool:
     (`*.json`) would match many a name: for them, only files that exist matter."""
     parts = folded_parts(pattern)
     hidden = [part for part in parts if part[0] == "." and part[1:2] not in ("", "*", ".") and _SIGNS.search(part)]
-    return bool(hidden) and any(_matches(parts, known) for known in _listed())
+    if not hidden:
+        return False
+    matchers = [name_matcher(part) for part in parts]
+    return any(_matches(matchers, known) for known in _listed())
 
 
 @cache
@@ -104,11 +108,12 @@ def _listed() -> tuple[str, ...]:
     return tuple(path.casefold().replace(_ANY, "x") for program in programs() for path in program.paths)
 
 
-def _matches(patterns: Sequence[str], known: str) -> bool:
+def _matches(matchers: Sequence[Callable[[str], bool]], known: str) -> bool:
     names = known.strip("/").split("/")
-    ends = range(len(names), len(patterns) + 1) if known.endswith("/") else (len(patterns),)
-    return len(patterns) >= len(names) and any(
-        all(map(fnmatchcase, names, patterns[end - len(names) : end])) for end in ends
+    ends = range(len(names), len(matchers) + 1) if known.endswith("/") else (len(matchers),)
+    return len(matchers) >= len(names) and any(
+        all(is_match(name) for is_match, name in zip(matchers[end - len(names) : end], names, strict=True))
+        for end in ends
     )
 
 

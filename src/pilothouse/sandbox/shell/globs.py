@@ -2,7 +2,8 @@
 
 import os
 import re
-from fnmatch import fnmatchcase
+
+from pilothouse.sandbox.name_patterns import name_matcher
 
 MAX_ENTRIES = 20_000
 """How many entries of folders all patterns of a command line together are compared with."""
@@ -33,11 +34,12 @@ class GlobSearch:
         if not _SIGNS.search(part):
             return [part] if os.path.lexists(os.path.join(whole, part)) else []
         names: list[str] = []
+        is_match = name_matcher(part)
         try:
             with os.scandir(whole) as entries:
                 for entry in entries:
                     self._count_entry()
-                    if (entry.name[0] != "." or part[0] == ".") and fnmatchcase(entry.name, part):
+                    if (entry.name[0] != "." or part[0] == ".") and is_match(entry.name):
                         names.append(entry.name)
         except (OSError, ValueError):  # ValueError: no file can have such a name
             pass
