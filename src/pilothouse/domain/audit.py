@@ -96,6 +96,20 @@ class NotedHead(AuditHead):
     accepted: Acceptance | None = None
 
 
+def counting_head(noted: NotedHead | None, is_recorded: bool) -> NotedHead | None:
+    """The noted head that counts. `is_recorded` says whether the chain holds the record of the noted acceptance.
+
+    An acceptance without its record is inert: the head before it counts. A recorded one needs no head before it any
+    more; where that was dropped and the record is missing nevertheless, the chain was cut, and the noted head counts.
+    """
+    accepted = noted.accepted if noted is not None else None
+    if noted is None or accepted is None or accepted.record is None:
+        return noted
+    if is_recorded:
+        return NotedHead(noted.count, noted.hash, msgspec.structs.replace(accepted, replaced=None))
+    return accepted.replaced or noted
+
+
 def chain(head: AuditHead, drafts: Iterable[AuditDraft]) -> tuple[AuditHead, tuple[AuditEntry, ...]]:
     """The drafts as entries behind `head`, and the new head."""
     entries = []
@@ -170,6 +184,12 @@ class ChainCheck:
         other = ChainCheck(self._noted, self._head)
         other._broken_at = self._broken_at
         return other
+
+    def with_noted(self, noted: AuditHead | None) -> "ChainCheck | None":
+        """The same check, compared with a head that was noted later; None where the entries must be checked again."""
+        if self._broken_at is not None or noted is None or noted.count < self._head.count:
+            return None
+        return None if contradicts(self._head, noted) else ChainCheck(noted, self._head)
 
     def result(self, end: AuditHead | None = None) -> AuditChain:
         """What the entries add up to; `end` is where the chain must end, where that is known."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from pilothouse.domain.audit import Acceptance, AuditEntry, NotedHead
+from pilothouse.domain.audit import Acceptance, AuditEntry, NotedHead, counting_head
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import StaleWrite, StoreDamaged, StoreRefused
 from pilothouse.domain.values import Value
@@ -110,16 +110,8 @@ class UserLogOnDisk:
             self._noted = head
 
     def _count_head(self) -> None:
-        """Find out which head counts: of an acceptance whose record is missing, the one before it."""
         self._accepted = self._acceptance_that_fits()
-        self._counted, accepted = self._noted, self._noted.accepted if self._noted is not None else None
-        if self._noted is None or accepted is None or accepted.record is None:
-            return
-        if self._accepted is None and accepted.replaced is not None:
-            self._counted = accepted.replaced
-        elif self._accepted is not None:  # once it is recorded, nothing needs the head before it
-            recorded = msgspec.structs.replace(accepted, replaced=None)
-            self._counted = NotedHead(self._noted.count, self._noted.hash, recorded)
+        self._counted = counting_head(self._noted, is_recorded=self._accepted is not None)
 
     def _head(self, accepted: Acceptance | None) -> NotedHead:
         end = self.stored().end
