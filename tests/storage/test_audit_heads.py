@@ -664,7 +664,47 @@ async def test_a_head_that_is_noted_while_the_audit_is_read_is_not_taken_for_tam
     audit = context.audit_snapshot()
     await world.turn(context_id)
     await store.checkpoint(context_id)
-    assert context.audit_state.read(audit).chain.whole
+    assert context.audit_state.read(audit).page.chain.whole
+    await world.runtime.close()
+
+
+@pytest.mark.parametrize("way", ["accepted", "recorded"])
+async def test_a_read_that_began_before_an_acceptance_does_not_undo_it(tmp_path: Path, way: str) -> None:
+    context_id = await conversation(tmp_path)
+    file = audit_file(tmp_path, context_id)
+    file.write_bytes(b"".join(forged(file.read_bytes().splitlines(keepends=True))))
+    world = opened(tmp_path, CHANGE, DONE)
+    store = world.parts.store
+    assert isinstance(store, FileStore)
+    (rule,) = await world.runtime.rules(context_id)
+    context = store._open[context_id]
+    audit = context.audit_snapshot()
+    if way == "accepted":
+        await store.accept_audit(context_id)
+    else:
+        await world.runtime.revoke_rule(rule.id, context_id=context_id)
+    assert not context.audit_state.read(audit).page.chain.whole
+    await store.checkpoint(context_id)
+    await world.runtime.close()
+    world = opened(tmp_path, ids_from=3000)
+    assert (await world.runtime.context(context_id)).damage == ()
+    await world.runtime.close()
+
+
+async def test_a_read_that_began_before_a_checkpoint_does_not_keep_a_person_from_accepting(tmp_path: Path) -> None:
+    context_id = await conversation(tmp_path)
+    cut_audit(tmp_path, context_id, 2)
+    world = opened(tmp_path, CHANGE, DONE)
+    store = world.parts.store
+    assert isinstance(store, FileStore)
+    await world.runtime.context(context_id)
+    context = store._open[context_id]
+    audit = context.audit_snapshot()
+    await world.turn(context_id)
+    await store.checkpoint(context_id)
+    context.remember_audit(context.audit_state.read(audit))
+    await store.accept_audit(context_id)
+    assert (await store.audit(context_id)).chain.whole
     await world.runtime.close()
 
 

@@ -179,6 +179,40 @@ async def test_a_page_at_the_end_of_a_long_audit_reads_no_more_than_one_at_its_b
     await store.close()
 
 
+async def test_an_audit_that_grows_by_many_checkpoints_is_checked_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit_chain, "MIN_BLOCK_BYTES", 4000)
+    context_id = await conversation(tmp_path, turns=10)
+    world = opened(tmp_path)
+    store = world.parts.store
+    assert isinstance(store, FileStore)
+    await world.runtime.context(context_id)
+    entry_or_none, decoded = audit_chain.entry_or_none, list[bytes]()
+    monkeypatch.setattr(audit_chain, "entry_or_none", lambda line: decoded.append(line) or entry_or_none(line))
+    for number in range(20):
+        await world.runtime.switch_mode(context_id, "review" if number % 2 else "agent")
+        await world.runtime.switch_mode(context_id, "plan")
+        await store.checkpoint(context_id)
+        decoded.clear()
+        for _ in range(2):
+            page = await store.audit(context_id, 0, 0)
+            assert (page.chain.whole, page.chain.confirmed) == (True, True)
+        assert decoded == [], "entries that were checked before are not checked again"
+    path = audit_file(tmp_path, context_id)
+    checked = store._open[context_id].audit_state._checked
+    assert checked is not None
+    blocks = checked.blocks.all()
+    assert [block.start for block in blocks] == [0, *itertools.accumulate(block.size for block in blocks[:-1])]
+    assert sum(block.size for block in blocks) == path.stat().st_size
+    assert len(blocks) <= path.stat().st_size // 4000 + 1
+    first, *others = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(first.replace(b'"at":"2', b'"at":"3') + b"".join(others))
+    assert (await store.audit(context_id, len(others), 1)).chain.broken_at == 1
+    path.write_bytes(first + b"".join(others))
+    await world.runtime.close()
+
+
 async def test_a_pipe_in_the_place_of_an_audit_is_told_and_holds_up_nothing(tmp_path: Path) -> None:
     context_id = await conversation(tmp_path)
     path = audit_file(tmp_path, context_id)

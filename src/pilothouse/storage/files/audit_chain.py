@@ -15,7 +15,15 @@ from typing import BinaryIO, NamedTuple
 
 import msgspec
 
-from pilothouse.domain.audit import Acceptance, AuditEntry, AuditHead, ChainCheck, CheckedAudit, NotedHead
+from pilothouse.domain.audit import (
+    Acceptance,
+    AuditEntry,
+    AuditHead,
+    ChainCheck,
+    CheckedAudit,
+    NotedHead,
+    counting_head,
+)
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import Conflict
 from pilothouse.domain.values import Value
@@ -38,10 +46,25 @@ class AuditSnapshot(Value):
     """The lines that are not in the file yet."""
     end: AuditHead
     noted: NotedHead | None
+    is_new: bool
+    """Whether this process began the chain, and no head was noted so far."""
+
+
+class AuditRead(NamedTuple):
+    """One read of an audit."""
+
+    page: CheckedAudit
+    checked: "_CheckedFile"
+    """The file as this read found it."""
+    is_recorded: bool
+    """Whether the chain holds the record of the noted acceptance."""
 
 
 class AuditState:
-    """What is known of a context's chain beside its entries: the noted head, and whether the chain is whole."""
+    """What is known of a context's chain beside its entries: the noted head, and whether the chain is whole.
+
+    Whoever holds the context's lock changes this state; `read` needs no lock and changes nothing.
+    """
 
     def __init__(self, heads: Heads, name: str) -> None:
         self._heads = heads
@@ -56,35 +79,39 @@ class AuditState:
 
     def compare(self, audit: AuditSnapshot) -> None:
         """Check the whole chain when the context is opened: about 4 µs an entry, once a process."""
-        self._broken_at = self.read(audit, limit=0).chain.broken_at
+        read = self.read(audit, limit=0)
+        self._checked, self._is_recorded = read.checked, read.is_recorded
+        self._broken_at = read.page.chain.broken_at
+
+    def is_news(self, read: AuditRead) -> bool:
+        """Whether a read found something out that is to be remembered."""
+        return read.checked is not self._checked or (self.is_trusted and not read.page.chain.whole)
+
+    def remember(self, read: AuditRead, size: int) -> None:
+        """The next read need not check the file again, and the person accepts what was read. `size` is how much of the
+        file counts now: a read of an earlier part is forgotten."""
+        if read.checked.size == size:
+            self._checked = read.checked
 
     def note(self, end: AuditHead) -> None:
         """Note the end of a chain that is on disk. The noted head of a broken chain stays until the person accepts
         the chain."""
         if self._broken_at is None:
-            accepted = self._accepted_now(self.noted())
+            head = counting_head(self.noted(), self._is_recorded)
+            accepted = head.accepted if head is not None else None
             if self._heads.note("contexts", self._name, NotedHead(end.count, end.hash, accepted)):
                 self.is_new = False
-
-    def _accepted_now(self, noted: NotedHead | None) -> Acceptance | None:
-        """The acceptance that goes on with the chain. Once it is recorded, nothing needs the head before it."""
-        accepted = noted.accepted if noted is not None else None
-        if accepted is None or accepted.record is None:
-            return accepted
-        if self._is_recorded:
-            return msgspec.structs.replace(accepted, replaced=None)
-        return accepted.replaced.accepted if accepted.replaced is not None else None
 
     def append(self, size: int, lines: Sequence[bytes]) -> None:
         """Lines that this process has written behind the first `size` bytes of the file count as read."""
         checked = self._checked
         if checked is None or (checked.size, checked.progress.bytes) != (size, size) or not lines:
             return
-        progress, data = checked.progress.copy(), b"".join(line + b"\n" for line in lines)
+        progress, blocks = checked.progress.copy(), checked.blocks.copy()
         for line in lines:
             progress.take(line + b"\n")
-        block = _Block(checked.progress.lines, size, len(data), hashlib.sha256(data).digest())
-        self._checked = _CheckedFile(size + len(data), None, [*checked.blocks, block], progress)
+            blocks.append(line + b"\n")
+        self._checked = _CheckedFile(progress.bytes, None, blocks, progress)
 
     def accept(self, audit: AuditSnapshot, record: str | None = None) -> None:
         """The chain counts as this process has read it. Only what is noted outside of the data directory says so.
@@ -98,7 +125,9 @@ class AuditState:
             self.compare(audit)  # the person looks again, and accepts what is there then
             raise Conflict(Code.AUDIT_CHANGED)
         if record is not None:
-            accepted = msgspec.structs.replace(accepted, record=record, replaced=self._counting_head(audit.noted))
+            accepted = msgspec.structs.replace(
+                accepted, record=record, replaced=counting_head(audit.noted, self._is_recorded)
+            )
         if self._heads.note_acceptance("contexts", self._name, NotedHead(audit.end.count, audit.end.hash, accepted)):
             self.is_new = False
         self._is_recorded = False
@@ -110,37 +139,29 @@ class AuditState:
         self._broken_at = None
         self._is_recorded = True
 
-    def _counting_head(self, noted: NotedHead | None) -> NotedHead | None:
-        """The head that counts now: of an acceptance whose record is missing, the one before it."""
-        if noted is None or noted.accepted is None or noted.accepted.record is None:
-            return noted
-        if not self._is_recorded:
-            return noted.accepted.replaced
-        return NotedHead(noted.count, noted.hash, self._accepted_now(noted))
-
-    def read(self, audit: AuditSnapshot, after: int = 0, limit: int | None = None) -> CheckedAudit:
+    def read(self, audit: AuditSnapshot, after: int = 0, limit: int | None = None) -> AuditRead:
         """The entries behind the first `after`, and whether the whole chain is as it should be.
 
-        Blocks of the file outside of the page are read again only where the file changed since they were checked.
+        Blocks of the file outside of the page are read again only where the file changed since they were checked, and
+        their entries only where the blocks changed.
         """
-        noted = NotedHead(audit.end.count, audit.end.hash) if audit.noted is None and self.is_new else audit.noted
+        noted = NotedHead(audit.end.count, audit.end.hash) if audit.noted is None and audit.is_new else audit.noted
         page = range(after, sys.maxsize if limit is None else after + limit)
         with open_audit(audit.path) as file:
-            signature = (_signature(file), noted)
-            checked, entries = self._checked, None
-            if checked is not None and (checked.size, checked.signature) == (audit.size, signature):
-                entries = _unchanged_entries(file, checked.blocks, page)
+            checked, entries = _checked_again(file, self._checked, audit.size, noted), None
+            if checked is not None:
+                entries = _unchanged_entries(file, checked.blocks.all(), page)
             if checked is None or entries is None:
-                progress = _Progress(noted)
+                signature, progress = _signature(file), _Progress(noted)
                 blocks, entries = _check_file(file, audit.size, progress, page)
-                checked = self._checked = _CheckedFile(audit.size, signature, blocks, progress)
+                checked = _CheckedFile(audit.size, signature, blocks, progress)
         progress = checked.progress.copy()
         for line in audit.tail:
             number, entry = progress.lines, progress.take(line + b"\n")
             if number in page and entry is not None:
                 entries.append(entry)
-        self._is_recorded = progress.is_recorded
-        return CheckedAudit(tuple(entries), progress.check.result(audit.end), progress.lines)
+        audited = CheckedAudit(tuple(entries), progress.check.result(audit.end), progress.lines)
+        return AuditRead(audited, checked, progress.is_recorded)
 
     def _acceptance(self, audit: AuditSnapshot) -> Acceptance | None:
         """Of what was read; None where the file holds something else by now."""
@@ -148,7 +169,7 @@ class AuditState:
         if checked is None or checked.size != audit.size:
             return None
         with open_audit(audit.path) as file:
-            for block in checked.blocks:
+            for block in checked.blocks.all():
                 data = _block_or_none(file, block)
                 if data is None:
                     return None
@@ -177,10 +198,9 @@ class _Progress:
     """A chain as far as its lines were read."""
 
     def __init__(self, noted: NotedHead | None) -> None:
-        self._noted = noted
-        self._accepted = accepted = noted.accepted if noted is not None else None
-        is_recorded_later = accepted is not None and accepted.record is not None and accepted.replaced is not None
-        self.check = ChainCheck(accepted.replaced if accepted is not None and is_recorded_later else noted)
+        self.noted = noted
+        self._accepted = noted.accepted if noted is not None else None
+        self.check = ChainCheck(counting_head(noted, is_recorded=False))
         self.lines = 0
         self.bytes = 0
         self.is_recorded = False
@@ -209,20 +229,35 @@ class _Progress:
         accepted = self._accepted
         if accepted is not None and (self.bytes, self._digest.hexdigest()) == (accepted.length, accepted.digest):
             if accepted.record is None:
-                self.check = ChainCheck(self._noted, accepted.end)
+                self.check = ChainCheck(self.noted, accepted.end)
             else:
                 self._awaits_record = True
 
     def _take_record(self, entry: AuditEntry | None) -> None:
         assert self._accepted is not None
         if entry is not None and entry.hash == self._accepted.record:
-            self.check = ChainCheck(self._noted, self._accepted.end)
+            self.check = ChainCheck(self.noted, self._accepted.end)
             self.is_recorded = True
 
     def copy(self) -> "_Progress":
         """To go on from here twice."""
-        other = _Progress(self._noted)
-        other.check, other.lines, other.bytes = self.check.copy(), self.lines, self.bytes
+        return self._with(self.noted, self.check.copy())
+
+    def with_noted(self, noted: NotedHead | None) -> "_Progress | None":
+        """The same lines, compared with a head that was noted since; None where they must be checked again."""
+        if noted == self.noted:
+            return self
+        if self._accepted is not None and self._accepted.record is not None and not self.is_recorded:
+            return None
+        old, new = counting_head(self.noted, self.is_recorded), counting_head(noted, self.is_recorded)
+        if (old.accepted if old is not None else None) != (new.accepted if new is not None else None):
+            return None
+        check = self.check.with_noted(noted)
+        return self._with(noted, check) if check is not None else None
+
+    def _with(self, noted: NotedHead | None, check: ChainCheck) -> "_Progress":
+        other = _Progress(noted)
+        other.check, other.lines, other.bytes = check, self.lines, self.bytes
         other._digest = self._digest.copy()
         other.is_recorded, other._awaits_record = self.is_recorded, self._awaits_record
         return other
@@ -237,32 +272,83 @@ class _Block(NamedTuple):
     digest: bytes
 
 
+class _Blocks:
+    """All lines of a file in order, in blocks: about 150 kB for 100,000 entries."""
+
+    def __init__(self) -> None:
+        self._whole: list[_Block] = []
+        self._first_line = 0
+        self._start = 0
+        self._line_count = 0
+        self._size = 0
+        self._digest = hashlib.sha256()
+        """The fields above belong to the last block, which grows until it has MIN_BLOCK_BYTES."""
+
+    def append(self, line: bytes) -> None:
+        self._digest.update(line)
+        self._line_count += 1
+        self._size += len(line)
+        if self._size >= MIN_BLOCK_BYTES:
+            self._whole.append(self._last())
+            self._first_line += self._line_count
+            self._start += self._size
+            self._line_count = self._size = 0
+            self._digest = hashlib.sha256()
+
+    def all(self) -> list[_Block]:
+        return [*self._whole, self._last()] if self._size else self._whole.copy()
+
+    def copy(self) -> "_Blocks":
+        """Whoever reads the file meanwhile keeps the blocks that they began with."""
+        other = _Blocks()
+        other._whole = self._whole.copy()
+        other._first_line, other._start = self._first_line, self._start
+        other._line_count, other._size, other._digest = self._line_count, self._size, self._digest.copy()
+        return other
+
+    def _last(self) -> _Block:
+        return _Block(self._first_line, self._start, self._size, self._digest.digest())
+
+
 class _CheckedFile(NamedTuple):
+    """Never changed once it was made."""
+
     size: int
     """How much of the file counted."""
-    signature: tuple[tuple[int, ...], NotedHead | None] | None
-    """Of the file and of the noted head; None for a file that was written since."""
-    blocks: list[_Block]
-    """All of the file, in order; about 150 kB for 100,000 entries."""
+    signature: tuple[int, ...] | None
+    """Of the file; None for a file that was written since."""
+    blocks: _Blocks
     progress: _Progress
     """After the last line of the file."""
 
 
-def _check_file(file: BinaryIO, size: int, progress: _Progress, page: range) -> tuple[list[_Block], list[AuditEntry]]:
+def _checked_again(
+    file: BinaryIO, checked: _CheckedFile | None, size: int, noted: NotedHead | None
+) -> _CheckedFile | None:
+    """What was checked before, where it holds for the file as it is now; None where all lines must be checked."""
+    if checked is None or checked.size != size:
+        return None
+    progress, signature = checked.progress.with_noted(noted), _signature(file)
+    if progress is None:
+        return None
+    if checked.signature != signature:
+        blocks = checked.blocks.all()
+        if any(_block_or_none(file, block) is None for block in blocks) or any(lines_of(file, size, progress.bytes)):
+            return None
+    if progress is checked.progress and checked.signature == signature:
+        return checked
+    return _CheckedFile(size, signature, checked.blocks, progress)
+
+
+def _check_file(file: BinaryIO, size: int, progress: _Progress, page: range) -> tuple[_Blocks, list[AuditEntry]]:
     """Take every line of a file, and give the entries of the page out of the same bytes."""
-    blocks: list[_Block] = []
+    blocks = _Blocks()
     entries: list[AuditEntry] = []
-    first_line, start, digest = 0, 0, hashlib.sha256()
     for line in lines_of(file, size):
         number, entry = progress.lines, progress.take(line)
         if number in page and entry is not None:
             entries.append(entry)
-        digest.update(line)
-        if progress.bytes - start >= MIN_BLOCK_BYTES:
-            blocks.append(_Block(first_line, start, progress.bytes - start, digest.digest()))
-            first_line, start, digest = progress.lines, progress.bytes, hashlib.sha256()
-    if progress.bytes > start:
-        blocks.append(_Block(first_line, start, progress.bytes - start, digest.digest()))
+        blocks.append(line)
     return blocks, entries
 
 

@@ -10,7 +10,7 @@ from pilothouse.domain.errors import NotFound, StaleWrite, StoreReadOnly, StoreR
 from pilothouse.domain.values import CallId, MessageId
 from pilothouse.storage.base import FENCE
 from pilothouse.storage.files import recovery
-from pilothouse.storage.files.audit_chain import AuditSnapshot, AuditState, whole_lines
+from pilothouse.storage.files.audit_chain import AuditRead, AuditSnapshot, AuditState, whole_lines
 from pilothouse.storage.files.checkpoint import Tail, write_checkpoint
 from pilothouse.storage.files.contents import Contents
 from pilothouse.storage.files.disk import Disk, words_of
@@ -239,7 +239,14 @@ class ContextOnDisk:
             tail=tuple(self.tail.audit),
             end=self.core.audit,
             noted=self.audit_state.noted(),
+            is_new=self.audit_state.is_new,
         )
+
+    def remember_audit(self, read: AuditRead) -> None:
+        """Keep what a read without the context's lock found out; where it found the chain broken, look again."""
+        self.audit_state.remember(read, self.tail.audit_bytes)
+        if not read.page.chain.whole and self.audit_state.is_trusted:
+            self.audit_state.compare(self.audit_snapshot())
 
     def accept_audit(self) -> None:
         self.audit_state.accept(self.audit_snapshot())

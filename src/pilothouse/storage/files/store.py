@@ -150,11 +150,11 @@ class FileStore:
                 context = await self._loaded(context_id)
                 context.close()
             audit = await self._run(context.audit_snapshot)
-        page = await self._run(context.audit_state.read, audit, after, limit)
-        if not page.chain.whole and context.audit_state.is_trusted:
+        read = await self._run(context.audit_state.read, audit, after, limit)
+        if context.audit_state.is_news(read):
             async with self._lock_of(context_id):  # nobody accepts the chain or notes its end meanwhile
-                await self._run(context.audit_state.compare, context.audit_snapshot())
-        return page
+                await self._run(context.remember_audit, read)
+        return read.page
 
     async def accept_audit(self, context_id: ContextId) -> None:
         if await self._run(self._is_lost, check_context_id(context_id)):
