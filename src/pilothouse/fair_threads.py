@@ -6,7 +6,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 MAX_THREADS = 32
 MAX_THREADS_PER_USER = 4
@@ -17,6 +17,12 @@ runtime itself."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+class _Work(NamedTuple):
+    future: "Future[Any]"
+    """For whoever submitted the work. The pool has another one, of the thread that does it."""
+    function: Callable[[], Any]
 
 
 class FairThreads(ThreadPoolExecutor):
@@ -32,57 +38,89 @@ class FairThreads(ThreadPoolExecutor):
         self._max_per_user = max_per_user
         self._lock = threading.Lock()
         self._running: Counter[str] = Counter()
-        self._waiting: dict[str, deque[Callable[[], None]]] = {}
+        self._waiting: dict[str, deque[_Work]] = {}
+        self._is_shut_down = False
 
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> "Future[T]":
         user = acting_user.get()
         if user is None:
             return super().submit(function, *args, **kwargs)
         future: Future[T] = Future()
-
-        def work() -> None:
-            _fill(future, lambda: function(*args, **kwargs))
-
+        work = _Work(future, lambda: function(*args, **kwargs))
         with self._lock:
+            if self._is_shut_down:
+                raise RuntimeError("cannot schedule new futures after shutdown")
             if self._running[user] >= self._max_per_user:
                 self._waiting.setdefault(user, deque()).append(work)
                 return future
             self._running[user] += 1
         try:
-            super().submit(self._run, user, work)
+            self._submit_work(user, work)
         except RuntimeError:  # the pool is shut down
-            self._next(user)
+            self._give_up(user)
             raise
         return future
 
-    def _run(self, user: str, work: Callable[[], None]) -> None:
-        next_work: Callable[[], None] | None = work
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Without `cancel_futures`, work that waits for a thread of its user is still done."""
+        with self._lock:
+            self._is_shut_down = True
+            waiting = [work for works in self._waiting.values() for work in works] if cancel_futures else []
+            if cancel_futures:
+                self._waiting.clear()
+        for work in waiting:
+            work.future.cancel()
+        super().shutdown(wait, cancel_futures=cancel_futures)
+
+    def _submit_work(self, user: str, work: "_Work") -> None:
+        """Raises: RuntimeError where the pool is shut down."""
+
+        def end(in_pool: "Future[None]") -> None:
+            if in_pool.cancelled():  # the pool was shut down before a thread was free
+                work.future.cancel()
+
+        super().submit(self._run, user, work).add_done_callback(end)
+
+    def _run(self, user: str, work: "_Work") -> None:
+        next_work: _Work | None = work
         while next_work is not None:
-            next_work()
+            _fill(next_work)
             next_work = self._next(user)
             if next_work is not None:
                 with contextlib.suppress(RuntimeError):  # the pool is shutting down: this thread does the rest
-                    super().submit(self._run, user, next_work)  # behind the work of others
+                    self._submit_work(user, next_work)  # behind the work of others
                     return
 
-    def _next(self, user: str) -> Callable[[], None] | None:
+    def _next(self, user: str) -> "_Work | None":
         with self._lock:
             waiting = self._waiting.get(user)
             if waiting:
                 return waiting.popleft()
             self._waiting.pop(user, None)
-            self._running[user] -= 1
-            if not self._running[user]:
-                del self._running[user]
+            self._leave(user)
             return None
 
+    def _give_up(self, user: str) -> None:
+        """Give back a thread that the pool refused. Work that waits for it is cancelled where no other thread of the
+        user is left to do it."""
+        with self._lock:
+            self._leave(user)
+            waiting = self._waiting.pop(user, ()) if user not in self._running else ()
+        for work in waiting:
+            work.future.cancel()
 
-def _fill(future: "Future[Any]", function: Callable[[], Any]) -> None:
-    if not future.set_running_or_notify_cancel():
+    def _leave(self, user: str) -> None:
+        self._running[user] -= 1
+        if not self._running[user]:
+            del self._running[user]
+
+
+def _fill(work: _Work) -> None:
+    if not work.future.set_running_or_notify_cancel():
         return
     try:
-        result = function()
+        result = work.function()
     except BaseException as error:  # whoever waits for it gets it
-        future.set_exception(error)
+        work.future.set_exception(error)
     else:
-        future.set_result(result)
+        work.future.set_result(result)

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from pathlib import Path
 from typing import Any
@@ -178,3 +179,52 @@ def test_work_after_the_end_is_refused_every_time() -> None:
     for _ in range(3):
         with pytest.raises(RuntimeError):
             submit_as(threads, "anna", lambda: None)
+
+
+def test_a_shutdown_that_cancels_ends_all_work_that_has_not_begun() -> None:
+    gate, started = threading.Event(), threading.Semaphore(0)
+
+    def held() -> str:
+        started.release()
+        gate.wait()
+        return "done"
+
+    threads = FairThreads(max_threads=1, max_per_user=1)
+    try:
+        running = submit_as(threads, "anna", held)
+        started.acquire()
+        waiting = [submit_as(threads, "anna", held) for _ in range(2)]  # for a thread of Anna's
+        queued = submit_as(threads, "bob", held)  # for a thread of the pool
+        threads.shutdown(wait=False, cancel_futures=True)
+        assert all(future.cancelled() for future in (*waiting, queued))
+        with pytest.raises(RuntimeError):
+            submit_as(threads, "anna", held)
+    finally:
+        gate.set()
+        threads.shutdown()
+    assert running.result() == "done"
+
+
+def test_a_shutdown_without_cancelling_does_what_waits() -> None:
+    gate = threading.Event()
+    threads = FairThreads(max_threads=1, max_per_user=1)
+    futures = [submit_as(threads, "anna", gate.wait) for _ in range(3)]
+    threads.shutdown(wait=False)
+    gate.set()
+    threads.shutdown()
+    assert [future.result() for future in futures] == [True] * 3
+
+
+def test_work_that_waits_for_work_that_the_pool_refuses_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = FairThreads(max_threads=1, max_per_user=1)
+    waiting: list[Any] = []
+
+    def refuse(*_: Any) -> Any:
+        waiting.extend(submit_as(threads, "anna", lambda: None) for _ in range(2))
+        raise RuntimeError("cannot schedule new futures after shutdown")
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", refuse)
+    with pytest.raises(RuntimeError):
+        submit_as(threads, "anna", lambda: None)
+    assert [future.cancelled() for future in waiting] == [True, True]
+    threads.shutdown()
