@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import json
 import logging
 import os
@@ -27,6 +28,7 @@ from pilothouse.server.logs import JsonLines, RepeatLimitHandler
 from pilothouse.server.problems import Refused
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
+from tests.scale import HANG_SECONDS
 from tests.server.test_serve import Process, environment
 
 HALF_SENT = 1200
@@ -246,16 +248,16 @@ async def test_the_body_of_a_refused_request_must_end_as_soon_as_headers_must(
         writer.transport.abort()
 
 
-class _OutOfDescriptors:
-    """A listening socket whose first accepts fail."""
+class _FailingSocket:
+    """A listening socket whose first accepts fail, each with the next of some error numbers."""
 
-    def __init__(self, sock: socket.socket, failures: int) -> None:
-        self._sock, self.failures = sock, failures
+    def __init__(self, sock: socket.socket, *numbers: int) -> None:
+        self._sock, self._numbers = sock, list(numbers)
 
     def accept(self) -> tuple[socket.socket, Any]:
-        if self.failures:
-            self.failures -= 1
-            raise OSError(24, "Too many open files")
+        if self._numbers:
+            number = self._numbers.pop(0)
+            raise OSError(number, os.strerror(number))
         return self._sock.accept()
 
     def __getattr__(self, name: str) -> Any:
@@ -276,7 +278,7 @@ async def test_out_of_descriptors_the_server_drops_strangers_and_accepts_again(
     pool, stranger = ConnectionPool(1000), Peer()
     pool.add(stranger)
     sock = socket.create_server((HOST, 0))
-    listener = Listener(_OutOfDescriptors(sock, 3), Protocol, pool)  # type: ignore[arg-type]
+    listener = Listener(_FailingSocket(sock, *[errno.EMFILE] * 3), Protocol, pool)  # type: ignore[arg-type]
     with caplog.at_level(logging.WARNING):
         _, writer = await asyncio.open_connection(HOST, sock.getsockname()[1])
         await accepted.wait()
@@ -284,6 +286,28 @@ async def test_out_of_descriptors_the_server_drops_strangers_and_accepts_again(
     listener.close()
     assert stranger.is_dropped
     assert [record.levelname for record in caplog.records] == ["WARNING"] * 3
+
+
+async def test_a_network_error_of_one_new_connection_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "_ACCEPT_PAUSE_SECONDS", 10 * HANG_SECONDS)
+    accepted = asyncio.Event()
+
+    class Protocol(asyncio.Protocol):
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            accepted.set()
+            transport.close()
+
+    pool, stranger = ConnectionPool(1000), Peer()
+    pool.add(stranger)
+    sock = socket.create_server((HOST, 0))
+    errors = (errno.EPROTO, errno.EHOSTUNREACH, errno.ENETDOWN, errno.ECONNABORTED, errno.EPERM, errno.EINTR)
+    listener = Listener(_FailingSocket(sock, *errors), Protocol, pool)  # type: ignore[arg-type]
+    _, writer = await asyncio.open_connection(HOST, sock.getsockname()[1])
+    async with asyncio.timeout(HANG_SECONDS):
+        await accepted.wait()
+    writer.close()
+    listener.close()
+    assert not stranger.is_dropped
 
 
 # the log

@@ -199,11 +199,15 @@ class Listener:
         for _ in range(_MAX_ACCEPTED_AT_ONCE):
             try:
                 accepted, _ = self._sock.accept()
-            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+            except BlockingIOError:  # nobody waits
                 return
             except OSError as error:
-                self._pause_accepting(error)
-                return
+                if error.errno in _OUT_OF_RESOURCES:
+                    self._pause_accepting(error)
+                    return
+                # Linux gives the pending network error of one new connection, which is gone then; see accept(2).
+                _LOG.info("a connection ended before it was accepted", extra={"fields": {"error": error.strerror}})
+                continue
             accepted.setblocking(False)
             task = self._loop.create_task(self._connect(accepted))
             self._starting.add(task)
@@ -219,6 +223,6 @@ class Listener:
         """Clients wait in the kernel's queue until descriptors are free again."""
         self._loop.remove_reader(self._sock)
         self._pause = self._loop.call_later(_ACCEPT_PAUSE_SECONDS, self._listen)
-        dropped = self._pool.drop_unauthenticated() if error.errno in _OUT_OF_RESOURCES else 0
+        dropped = self._pool.drop_unauthenticated()
         fields = {"error": error.strerror, "dropped": dropped}
         _LOG.warning("no connection can be accepted for a moment", extra={"fields": fields})
