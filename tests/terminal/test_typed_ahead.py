@@ -6,14 +6,18 @@ import pty
 import signal
 import sys
 import termios
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pilothouse.runtime.following import end_of
+from pilothouse.terminal import repl
 from pilothouse.terminal.lines import Lines
+from pilothouse.testing.world import World
+from tests.scale import HANG_SECONDS
 from tests.terminal.test_cards import runs
 from tests.terminal.test_command import Command
 from tests.terminal.test_steering import Terminal
@@ -202,3 +206,72 @@ def test_ctrl_d_at_a_card_leaves_the_card_and_not_the_conversation(command: Comm
         terminal.wait_for(" › ")
         terminal.press(CTRL_D)
         terminal.wait_for("pilothouse --context")
+
+
+class _TypedLines:
+    """Lines that a person typed while nothing was asked."""
+
+    def __init__(self, *lines: str) -> None:
+        self._lines = list(lines)
+        self.interrupt: Any = None
+        self.is_asking = False
+
+    async def overhear(self) -> str:
+        if not self._lines:
+            await asyncio.Event().wait()
+        return self._lines.pop(0)
+
+
+@pytest.mark.parametrize("line", ["/mode agent", "  /mode agent "])
+async def test_a_command_that_still_asks_when_the_turn_ends_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    world, is_asked, is_answered = World(tmp_path), asyncio.Event(), asyncio.Event()
+    shown_for: list[str] = []
+
+    async def ask(command: str) -> list[str]:
+        shown_for.append(command)
+        is_asked.set()
+        await is_answered.wait()
+        return []
+
+    async def turn(*_: Any, **__: Any) -> AsyncIterator[Any]:
+        await is_asked.wait()
+        asyncio.get_running_loop().call_soon(is_answered.set)  # once the turn has ended
+        return
+        yield
+
+    monkeypatch.setattr(repl, "Lines", lambda: _TypedLines(line))
+    monkeypatch.setattr(repl, "follow", turn)
+    async with world.runtime, asyncio.timeout(HANG_SECONDS):
+        context_id = await world.start("review")
+        conversation = repl.Conversation(world.runtime, context_id, "en")
+        monkeypatch.setattr(conversation, "_shown_before", ask)
+        await conversation._show(end_of(await world.runtime.context(context_id)))
+        assert shown_for == ["/mode agent"]
+        assert (await world.runtime.context(context_id)).core.mode == "agent"
+
+
+async def test_a_pasted_text_that_begins_with_a_slash_is_sent_while_a_turn_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, sent = World(tmp_path), asyncio.Event()
+    texts: list[str] = []
+
+    async def send(text: str) -> None:
+        texts.append(text)
+        sent.set()
+
+    async def turn(*_: Any, **__: Any) -> AsyncIterator[Any]:
+        await sent.wait()
+        return
+        yield
+
+    monkeypatch.setattr(repl, "Lines", lambda: _TypedLines("/mode agent\nand more"))
+    monkeypatch.setattr(repl, "follow", turn)
+    async with world.runtime, asyncio.timeout(HANG_SECONDS):
+        context_id = await world.start("review")
+        conversation = repl.Conversation(world.runtime, context_id, "en")
+        monkeypatch.setattr(conversation, "_send", send)
+        await conversation._show(end_of(await world.runtime.context(context_id)))
+    assert texts == ["/mode agent\nand more"]

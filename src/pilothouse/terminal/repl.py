@@ -274,8 +274,8 @@ class Conversation:
         finally:
             for task in beside:
                 task.cancel()
-            await self._heard  # what was typed in the last instant is not lost
-            self.lines.interrupt = None
+            self.lines.interrupt = None  # Ctrl-C ends what a typed command still asks
+            await self._heard  # a line that was typed is handled to its end
 
     async def _name_of_call(self, event: Event) -> str | None:
         """The name of the call to which a result or an output belongs; None for an output whose call was named last."""
@@ -323,17 +323,17 @@ class Conversation:
             if line.strip() in (*LEAVING, "/tour") or _is_own_command(line):  # when the turn has come to its end
                 self.lines.put_back(line)
                 return
-            if line.startswith("/"):
-                read = await self._shown_before(line)
-                if read is None:
-                    continue
-                work: Coroutine[Any, Any, Any] = run_command(self.runtime, self.context_id, line, self.language, read)
-            elif line.strip():
-                work = self._send(line)
-            else:
-                continue
-            self._heard = asyncio.ensure_future(self._guarded(work))
+            self._heard = asyncio.ensure_future(self._guarded(self._handle_typed(line)))
             await asyncio.shield(self._heard)
+
+    async def _handle_typed(self, line: str) -> None:
+        """A line that was typed while the turn goes on."""
+        if _is_command(line):
+            read = await self._shown_before(line.strip())
+            if read is not None:
+                await run_command(self.runtime, self.context_id, line.strip(), self.language, read)
+        elif line.strip():
+            await self._send(line)
 
     async def _tell_what_takes_long(self) -> None:
         """After a second in which nothing was to be seen: what is going on. Once for each thing."""
