@@ -1,12 +1,19 @@
 """`!command` at a real terminal: it reads the keys, Ctrl-C ends it, and the conversation goes on."""
 
+import asyncio
+import os
 import signal
 import sys
+import termios
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pilothouse.terminal.own_command import run_own_command
+from pilothouse.testing.world import World
 from tests.scale import HANG_SECONDS
 from tests.terminal.test_command import Command
 from tests.terminal.test_steering import Terminal
@@ -100,3 +107,49 @@ def test_a_command_reads_what_is_typed_and_leaves_the_terminal_as_it_was(termina
 def test_a_command_of_a_script_does_not_read_the_lines_behind_it(command: Command) -> None:
     code, output, _ = command.run("--model", command.script({"text": "I see."}), given="!cat\nhello\n/quit\n")
     assert (code, "I see." in output) == (0, True)
+
+
+class _NoTerminal:
+    """Lines whose terminal is gone, or that lend none."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self._error = error
+
+    @contextmanager
+    def lend_terminal(self, _: Any) -> Iterator[None]:
+        if self._error is not None:
+            raise self._error
+        yield
+
+
+async def noted(world: World, context_id: str) -> list[Any]:
+    entries = (await world.runtime.audit(context_id)).entries
+    return [entry.detail for entry in entries if entry.kind == "command_by_person"]
+
+
+async def test_a_command_whose_wait_is_cancelled_is_audited(tmp_path: Path) -> None:
+    world, pipe = World(tmp_path), tmp_path / "begun"
+    os.mkfifo(pipe)
+    line = f"echo begun >{pipe}; exec sleep 1000"
+    async with world.runtime:
+        context_id = await world.start()
+        lines: Any = _NoTerminal()
+        work = asyncio.create_task(run_own_command(world.runtime, context_id, line, lines, "en"))
+        async with asyncio.timeout(HANG_SECONDS):
+            assert await asyncio.to_thread(pipe.read_text) == "begun\n"
+            work.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await work
+        assert await noted(world, context_id) == [{"command": line, "status": -signal.SIGTERM}]
+
+
+async def test_a_terminal_that_is_gone_is_told_and_nothing_is_audited(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world = World(tmp_path)
+    async with world.runtime:
+        context_id = await world.start()
+        lines: Any = _NoTerminal(termios.error(5, "Input/output error"))
+        await run_own_command(world.runtime, context_id, "true", lines, "en")
+        assert "Input/output error" in capsys.readouterr().out
+        assert await noted(world, context_id) == []

@@ -110,8 +110,11 @@ class Lines:
         if is_typed_ahead or self._at_end or not self.can_edit:
             return await self.ask(prompt)
         loop = asyncio.get_running_loop()
+        try:
+            settings = termios.tcgetattr(self._fd)
+        except termios.error:  # the terminal is gone
+            return await self.ask(prompt)
         loop.remove_reader(self._fd)
-        settings = termios.tcgetattr(self._fd)
         self._asking += 1
         try:
             prefilled = "\n".join(self.take_set_aside())
@@ -215,16 +218,19 @@ class Lines:
 
     @contextmanager
     def lend_terminal(self, on_interrupt: Callable[[], None]) -> Iterator[None]:
-        """Let a child process read the terminal. Ctrl-C calls `on_interrupt`; the settings are put back afterwards."""
+        """Let a child process read the terminal. Ctrl-C calls `on_interrupt`; the settings are put back afterwards.
+
+        Raises: termios.error for a terminal that is gone.
+        """
         loop = asyncio.get_running_loop()
-        is_read = sys.stdin.isatty() and loop.remove_reader(self._fd)
-        settings = termios.tcgetattr(self._fd) if is_read else None
+        settings = termios.tcgetattr(self._fd) if sys.stdin.isatty() else None
+        is_read = settings is not None and loop.remove_reader(self._fd)
         before, self.interrupt = self.interrupt, on_interrupt
         try:
             yield
         finally:
             self.interrupt = before
-            if settings is not None:
+            if is_read and settings is not None:
                 with suppress(termios.error):
                     termios.tcsetattr(self._fd, termios.TCSADRAIN, settings)
             if is_read:

@@ -8,8 +8,10 @@ import termios
 from contextlib import suppress
 
 from pilothouse.domain.codes import Language
+from pilothouse.domain.errors import PilothouseError
 from pilothouse.domain.exit_status import describe_exit, is_failure
 from pilothouse.domain.hidden_characters import visible
+from pilothouse.runtime.finishing import finish
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.sandbox.process_tree import descendants
 from pilothouse.terminal.lines import Lines
@@ -25,20 +27,29 @@ async def run_own_command(runtime: Runtime, context_id: str, command: str, lines
     live = await runtime.context(context_id)
     run = _Run(command, lines, language)
     try:
-        status = await run.complete(live.core.workspace)
-    except (OSError, ValueError) as error:
+        await run.complete(live.core.workspace)
+    except (OSError, ValueError, termios.error) as error:
         print(visible(tell("own_refused", language, detail=error)))
-        return
-    await runtime.note_own_command(context_id, command, status)
-    if is_failure(status):
-        print(f"[{describe_exit(status, language)}]")
+    except asyncio.CancelledError:
+        with suppress(PilothouseError):  # the cancellation goes on
+            await finish(_note(runtime, context_id, run))
+        raise
+    await _note(runtime, context_id, run)
+    if run.status is not None and is_failure(run.status):
+        print(f"[{describe_exit(run.status, language)}]")
+
+
+async def _note(runtime: Runtime, context_id: str, run: "_Run") -> None:
+    """Audit a command that has started, however the wait for its end went."""
+    if run.has_started:
+        await runtime.note_own_command(context_id, run.command, run.status)
 
 
 class _Run:
     """A command that runs in the foreground of the terminal."""
 
     def __init__(self, command: str, lines: Lines, language: Language) -> None:
-        self._command = command
+        self.command = command
         self._lines = lines
         self._language: Language = language
         self._process: asyncio.subprocess.Process | None = None
@@ -46,14 +57,23 @@ class _Run:
         self._is_forced_next = False
         self._force = asyncio.Event()
 
-    async def complete(self, folder: str | None) -> int:
-        """Run the command; gives its exit status. However the wait ends, the command has ended with it.
+    @property
+    def has_started(self) -> bool:
+        return self._process is not None
 
-        Raises: OSError, ValueError for a command that cannot be started.
+    @property
+    def status(self) -> int | None:
+        """The exit status of a command that has ended."""
+        return self._process.returncode if self._process is not None else None
+
+    async def complete(self, folder: str | None) -> None:
+        """Run the command. However the wait ends, the command has ended with it.
+
+        Raises: OSError, ValueError for a command that cannot be started, termios.error for a terminal that is gone.
         """
         stdin = None if sys.stdin.isatty() else asyncio.subprocess.DEVNULL  # piped lines belong to the conversation
         with self._lines.lend_terminal(self._on_interrupt):
-            self._process = await asyncio.create_subprocess_shell(self._command, cwd=folder, stdin=stdin)
+            self._process = await asyncio.create_subprocess_shell(self.command, cwd=folder, stdin=stdin)
             ended = asyncio.ensure_future(self._process.wait())
             forced = asyncio.ensure_future(self._force.wait())
             try:
@@ -63,7 +83,7 @@ class _Run:
                 if self._offer is not None:
                     self._offer.cancel()
                 await asyncio.shield(self._end(ended))
-            return await ended
+            await ended
 
     def _on_interrupt(self) -> None:
         if self._is_forced_next:
