@@ -1,13 +1,19 @@
 """What becomes of the decisions at the cards of one round: leaving, rules, refusals, sub-agents."""
 
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from pilothouse.domain.values import ContextId
+from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.runtime.calls import PersonsDecision
+from pilothouse.terminal.approval import Cards
+from pilothouse.testing.world import World
 from tests.terminal.test_cards import resize
 from tests.terminal.test_command import Command
 from tests.terminal.test_steering import Terminal
@@ -186,3 +192,61 @@ def test_leaving_the_cards_of_a_sub_agent_applies_nothing_and_says_so(command: C
     assert "decisions at these cards (1) were not applied" in output
     assert "Cancelled." in output
     assert files(command) == set()
+
+
+class _AnswersAtCards:
+    """Lines of a person who approves whatever is shown."""
+
+    was_interrupted = False
+
+    async def ask_now(self, _: str) -> str:
+        return "y"
+
+    ask_page = ask_now
+
+    def is_leaving(self, _: str) -> bool:
+        return False
+
+
+@asynccontextmanager
+async def approved_cards(tmp_path: Path) -> AsyncIterator[tuple[World, str, Cards]]:
+    """Three calls that wait, each approved at its card; nothing is applied yet."""
+    calls = tuple(ScriptedCall(tool="change", arguments={"text": text}) for text in ("one", "two", "three"))
+    world = World(tmp_path, Answer(text="I will", calls=calls), Answer(text="done"))
+    async with world.runtime:
+        context_id = await world.start("supervised")
+        await world.turn(context_id)
+        lines: Any = _AnswersAtCards()
+        cards = Cards(world.runtime, context_id, lines, "en")
+        assert await cards.ask()
+        yield world, context_id, cards
+
+
+async def statuses(world: World, context_id: str) -> dict[str, str]:
+    await world.runtime.rested(context_id)
+    return {call.arguments["text"]: call.status for call in await world.parts.store.calls(ContextId(context_id))}
+
+
+async def test_a_call_that_was_decided_elsewhere_meanwhile_costs_no_other_decision(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with approved_cards(tmp_path) as (world, context_id, cards):
+        _, second, _ = await world.runtime.pending_calls(context_id)
+        await world.runtime.decide(context_id, [PersonsDecision(second.id, "reject", second.digest)])
+        capsys.readouterr()
+        await cards.apply()
+        assert capsys.readouterr().out.count("│") == 1, "the refusal is told once"
+        assert await statuses(world, context_id) == {"one": "executed", "two": "rejected", "three": "executed"}
+
+
+async def test_a_call_that_changed_since_its_card_was_shown_costs_no_other_decision(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with approved_cards(tmp_path) as (world, context_id, cards):
+        first, second, third = cards._decisions
+        cards._decisions = [first, msgspec.structs.replace(second, digest="of what was shown"), third]
+        capsys.readouterr()
+        await cards.apply()
+        assert capsys.readouterr().out.count("│") == 1, "the refusal is told once"
+        assert [call.id for call in await world.runtime.pending_calls(context_id)] == [second.id]
+        assert await statuses(world, context_id) == {"one": "executed", "two": "pending", "three": "executed"}
