@@ -6,9 +6,10 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from pilothouse.domain.runner_files import MAX_PATH_CHARACTERS, PACKAGE
+from pilothouse.regular_file import open_regular_file
 
 MAX_FOLDERS = 32
 MAX_LOOKUPS = 10_000
@@ -81,7 +82,7 @@ class FileInspection:
         bytes_left = MAX_PACKAGE_BYTES
         for path in [path for path in self.states if os.path.basename(path) == PACKAGE]:
             try:
-                with open_regular(path) as file:
+                with open_regular_file(path, follow_links=True) as file:
                     data = file.read(bytes_left + 1)
             except OSError:
                 continue
@@ -115,7 +116,7 @@ class FileInspection:
             return identity(path)
         digest = hashlib.sha256()
         try:
-            with open_regular(path) as file:
+            with open_regular_file(path, follow_links=True) as file:
                 while chunk := file.read(_CHUNK_BYTES):
                     digest.update(chunk)
                     self._bytes_left -= len(chunk)
@@ -152,18 +153,6 @@ def _is_name(path: str) -> bool:
         return b"\0" not in os.fsencode(path)
     except UnicodeEncodeError:  # JSON can hold half a character
         return False
-
-
-def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
-    """Open a regular file for reading. Never waits: a pipe may have taken the place of the file. Raises: OSError."""
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    try:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise OSError("it is not a regular file")
-        return open(fd, "rb")
-    except BaseException:
-        os.close(fd)
-        raise
 
 
 def identity(path: str) -> str:

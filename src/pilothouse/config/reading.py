@@ -12,7 +12,7 @@ import msgspec
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.spelling import misspelt
-from pilothouse.file_inspection import open_regular
+from pilothouse.regular_file import open_regular_file
 
 SIZE_AT_MOST = 256 * 1024
 T = TypeVar("T")
@@ -185,7 +185,7 @@ def read_text(path: Path) -> str | None:
 def _read(path: Path) -> bytes | None:
     """What a file holds, or None where there is none. Raises: InvalidInput for one that cannot be read."""
     try:
-        with open_regular(path) as file:
+        with open_regular_file(path, follow_links=True) as file:
             data = file.read(SIZE_AT_MOST + 1)
     except (FileNotFoundError, NotADirectoryError):
         return None

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
-from pilothouse.sandbox.beneath import FILE, Way
+from pilothouse.regular_file import SAFE_FLAGS, NotRegularFile, open_regular_file
 from pilothouse.sandbox.beneath import FOLDER as OPEN_FOLDER
+from pilothouse.sandbox.beneath import Way
 from pilothouse.sandbox.file_names import escape
 from pilothouse.sandbox.placing import as_tool_errors, draft_name, replace_file
 from pilothouse.sandbox.workspace import ABSENT, Workspace
@@ -62,7 +63,7 @@ def _state(dir_fd: int, name: str) -> EntryState:
     if status.st_size > MAX_HASHED_BYTES:
         return EntryState(about[0], *about)
     try:
-        with open(_open_entry(dir_fd, name), "rb") as file:
+        with open_regular_file(name, dir_fd=dir_fd) as file:
             return EntryState(hashlib.file_digest(file, "sha256").hexdigest(), *about)
     except PermissionError:  # its status still tells whether it changed
         return EntryState(about[0], *about)
@@ -108,10 +109,6 @@ def _put_link(dir_fd: int, name: str, target: bytes) -> None:
         raise
 
 
-def _open_entry(dir_fd: int, name: str) -> int:
-    return os.open(name, FILE, dir_fd=dir_fd)
-
-
 class Entries:
     """The entries of one workspace and of the folders beside it."""
 
@@ -152,9 +149,13 @@ class Entries:
         """What a regular file holds, also a protected one; None where it is none, or too large. Raises: ToolError."""
         if (elsewhere := self._elsewhere(path)) is not None:
             return elsewhere[0].read(elsewhere[1], limit)
-        with self._folder(path) as (dir_fd, name), open(_open_entry(dir_fd, name), "rb") as file:
-            status = os.fstat(file.fileno())
-            return file.read(limit) if stat.S_ISREG(status.st_mode) and status.st_size <= limit else None
+        with self._folder(path) as (dir_fd, name):
+            try:
+                file = open_regular_file(name, dir_fd=dir_fd)
+            except NotRegularFile:
+                return None
+            with file:
+                return file.read(limit) if os.fstat(file.fileno()).st_size <= limit else None
 
     def holds_only(self, path: str, names: Set[str]) -> bool:
         """Whether every file beneath a folder is one of these paths. Raises: ToolError."""
@@ -201,7 +202,7 @@ class Entries:
             elsewhere[0].set_bits(elsewhere[1], mode, expected=expected)
             return
         with self._parent(path, expected) as (dir_fd, name):
-            fd = _open_entry(dir_fd, name)
+            fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | SAFE_FLAGS, dir_fd=dir_fd)  # a file or a folder
             try:
                 if not _opened_state(fd).is_named(expected):
                     raise ToolError(Code.FILE_CHANGED, path=path)

@@ -16,7 +16,8 @@ from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
 from pilothouse.domain.codes import Code
-from pilothouse.sandbox.beneath import FILE, FOLDER, Way
+from pilothouse.regular_file import open_regular_file
+from pilothouse.sandbox.beneath import FOLDER, Way
 from pilothouse.sandbox.data_directory import is_data_directory
 from pilothouse.sandbox.file_names import escape
 from pilothouse.sandbox.workspace import Workspace
@@ -212,9 +213,8 @@ def levels_in(dir_fd: int, base: str, above: tuple[Ignores, ...]) -> tuple[Ignor
     own: list[Ignores] = []
     for name in IGNORE_FILES:
         with contextlib.suppress(OSError):
-            fd = os.open(name, FILE, dir_fd=dir_fd)
-            with open(fd, "rb") as file:
-                text = (file.read(MAX_IGNORE_BYTES + 1) or b"").decode("latin-1")
+            with open_regular_file(name, dir_fd=dir_fd) as file:
+                text = file.read(MAX_IGNORE_BYTES + 1).decode("latin-1")
             own.append(Ignores(base, name, text, (*above, *own)))
     return tuple(sorted(above + tuple(own), key=lambda level: level.rank)) if own else above
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import ToolError
 from pilothouse.file_inspection import real_path
+from pilothouse.regular_file import SAFE_FLAGS
 from pilothouse.sandbox.beneath import open_beneath
 from pilothouse.sandbox.code_files import folded_parts, runs_code, runs_in_bare_repository
 from pilothouse.sandbox.data_directory import has_data_directory
@@ -233,7 +234,7 @@ class Workspace:
 
     def read(self, path: str, limit: int = READ_LIMIT) -> bytes:
         """Raises: ToolError."""
-        with self._opened(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY) as fd:
+        with self._opened(path, os.O_RDONLY | SAFE_FLAGS) as fd:
             status = os.fstat(fd)
             if not stat.S_ISREG(status.st_mode):
                 raise ToolError(Code.NOT_A_FILE, path=path)
@@ -270,13 +271,13 @@ class Workspace:
 
     def status(self, path: str) -> os.stat_result:
         """Raises: ToolError."""
-        with self._opened(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY) as fd:
+        with self._opened(path, os.O_RDONLY | SAFE_FLAGS) as fd:
             return os.fstat(fd)
 
     @contextlib.contextmanager
     def opened(self, path: str) -> Iterator[BufferedReader]:
         """A regular file, to be read bit by bit. Raises: ToolError."""
-        with self._opened(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY) as fd:
+        with self._opened(path, os.O_RDONLY | SAFE_FLAGS) as fd:
             if not stat.S_ISREG(os.fstat(fd).st_mode):
                 raise ToolError(Code.NOT_A_FILE, path=path)
             with open(fd, "rb", closefd=False) as file:

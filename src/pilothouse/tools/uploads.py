@@ -3,7 +3,6 @@
 import errno
 import itertools
 import os
-import stat
 import unicodedata
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,7 +13,7 @@ from pilothouse.domain.errors import Conflict, InvalidInput
 from pilothouse.domain.payloads import MAX_UPLOAD_BYTES
 from pilothouse.domain.values import Value
 from pilothouse.private_file import make_private_folder, sync_folder
-from pilothouse.sandbox.beneath import FILE
+from pilothouse.regular_file import NotRegularFile, open_regular_file
 from pilothouse.tools.artifacts import is_own_folder
 
 MAX_UPLOADS = 1000
@@ -111,11 +110,11 @@ class UploadStore:
 
     def read(self, name: str) -> bytes:
         """Raises: OSError, FileNotFoundError for what is no upload."""
-        fd = os.open(self._path(name), FILE)
-        with open(fd, "rb") as file:
-            if not stat.S_ISREG(os.fstat(fd).st_mode):
-                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
-            data = file.read(MAX_UPLOAD_BYTES + 1)
+        try:
+            with open_regular_file(self._path(name)) as file:
+                data = file.read(MAX_UPLOAD_BYTES + 1)
+        except NotRegularFile as error:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name) from error
         if len(data) > MAX_UPLOAD_BYTES:  # nobody uploaded this one
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), name)
         return data

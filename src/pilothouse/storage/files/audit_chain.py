@@ -27,8 +27,8 @@ from pilothouse.domain.audit import (
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import Conflict
 from pilothouse.domain.values import Value
+from pilothouse.regular_file import open_regular_file
 from pilothouse.storage.files.heads import Heads
-from pilothouse.storage.files.regular_files import open_regular_file
 
 MIN_BLOCK_BYTES = 64 * 1024
 MAX_LINE_BYTES = 64 * 1024 * 1024  # no entry is as long: what is longer is read in pieces, of which none is an entry

@@ -13,10 +13,11 @@ from pilothouse.domain.contexts import SentKey
 from pilothouse.domain.errors import NotFound
 from pilothouse.domain.messages import Message
 from pilothouse.domain.values import CallId, MessageId
+from pilothouse.regular_file import open_regular_file
 from pilothouse.storage.base import gap
 from pilothouse.storage.files.checkpoint import Tail
 from pilothouse.storage.files.layout import DAMAGED, ID_LINE, Folder, Stub, decode_ids, is_safe
-from pilothouse.storage.files.regular_files import open_regular_file, read_part, read_regular_file
+from pilothouse.storage.files.regular_files import read_part, read_regular_file
 
 # At some 200 bytes each, these are more than the thousand keys that are promised.
 KEYS_LOOKED_AT = 1024 * 1024

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
-from pilothouse.storage.files.regular_files import open_regular_fd
+from pilothouse.regular_file import open_regular_fd
 
 PRIVATE_FILE = 0o600
 PRIVATE_DIR = 0o700

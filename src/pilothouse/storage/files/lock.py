@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import StoreLocked
-from pilothouse.storage.files.regular_files import SAFE_FLAGS
+from pilothouse.regular_file import open_regular_fd
 
 _TRIES = 50
 _PAUSE = 0.02
@@ -19,7 +19,7 @@ def lock_directory(data: Path) -> int:
     One that a dead process left never blocks: at most, a process that it was just starting still holds the file
     for the instant before it becomes another program.
     """
-    fd = os.open(data / "lock", os.O_RDWR | os.O_CREAT | SAFE_FLAGS, 0o600)
+    fd = open_regular_fd(data / "lock", os.O_RDWR | os.O_CREAT)
     for _ in range(_TRIES):
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

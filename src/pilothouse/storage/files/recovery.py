@@ -18,11 +18,12 @@ from pilothouse.domain.rules import RULES_PER_CONTEXT
 from pilothouse.domain.states import Failed
 from pilothouse.domain.users import LOCAL
 from pilothouse.domain.values import ContextId, MessageId
+from pilothouse.regular_file import open_regular_file
 from pilothouse.storage.files.audit_chain import entry_or_none, lines_of, whole_lines
 from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.journal import first_version, read_lines, segments
 from pilothouse.storage.files.layout import ID_LINE, Entry, Folder, Metadata, StoredBranch, Stub, is_safe
-from pilothouse.storage.files.regular_files import open_regular_file, read_regular_file
+from pilothouse.storage.files.regular_files import read_regular_file
 
 _METADATA = msgspec.json.Decoder(Metadata)
 _ENTRY = msgspec.json.Decoder(Entry)

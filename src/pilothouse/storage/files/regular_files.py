@@ -1,30 +1,11 @@
-"""Opening files of the data directory: only regular ones, without following a link and without waiting.
-
-Whoever can write there may put a pipe, a device or a link in the place of a file. Neither may hold up a thread, nor
-lead a read or a write elsewhere.
-"""
+"""Reading files of the data directory within bounds."""
 
 import errno
 import os
-import stat
 from pathlib import Path
 from typing import BinaryIO
 
-SAFE_FLAGS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-
-
-def open_regular_fd(path: Path, flags: int, mode: int = 0o600) -> int:
-    """Raises: OSError, also for a link and for what is no file."""
-    fd = os.open(path, flags | SAFE_FLAGS, mode)
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
-        os.close(fd)
-        raise OSError(errno.EINVAL, "this is no regular file")
-    return fd
-
-
-def open_regular_file(path: Path) -> BinaryIO:
-    """For reading. Raises: OSError, also for a link and for what is no file."""
-    return os.fdopen(open_regular_fd(path, os.O_RDONLY), "rb")
+from pilothouse.regular_file import open_regular_file
 
 
 def read_regular_file(path: Path, max_bytes: int) -> bytes:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pilothouse.file_inspection import open_regular
+from pilothouse.regular_file import open_regular_file
 from pilothouse.sandbox.shell.options import names
 
 MAX_SETTINGS_BYTES = 64 * 1024
@@ -163,7 +163,7 @@ def _is_plain(section: str, key: str, value: str) -> bool:
 def _content(path: str) -> bytes | None:
     """None where there is no such file; what is too long or cannot be read counts as not plain."""
     try:
-        with open_regular(path) as file:
+        with open_regular_file(path, follow_links=True) as file:
             data = file.read(MAX_SETTINGS_BYTES + 1)
     except FileNotFoundError:
         return None

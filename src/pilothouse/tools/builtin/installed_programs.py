@@ -4,7 +4,8 @@ import os
 import shutil
 from collections.abc import Sequence
 
-from pilothouse.file_inspection import open_regular, real_path
+from pilothouse.file_inspection import real_path
+from pilothouse.regular_file import open_regular_file
 from pilothouse.sandbox.shell.options import names
 
 SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin"})
@@ -83,7 +84,7 @@ class InstalledPrograms:
 def _interpreter_of(program: str) -> Sequence[str] | None:
     """The words behind `#!`; None for a program that is no script."""
     try:
-        with open_regular(program) as file:
+        with open_regular_file(program, follow_links=True) as file:
             line = file.readline(_MAX_FIRST_LINE_BYTES)
     except OSError:
         return None

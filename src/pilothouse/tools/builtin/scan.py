@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 # What read_file goes through of a large file, too.
 MAX_SEARCHED_BYTES = 512 * 1024 * 1024
 HEAD, LINE = 64 * 1024, 64 * 1024
+# As `regular_file` opens files, which this program cannot import.
 FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 BYTE_ORDERS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from pilothouse.domain.lines import UNKNOWN_WORD
 from pilothouse.domain.runner_files import plain_name
-from pilothouse.file_inspection import open_regular
+from pilothouse.regular_file import open_regular_file
 from pilothouse.sandbox.shell import Judgement, judge
 from pilothouse.sandbox.shell.options import names
 from pilothouse.tools.builtin.installed_programs import BUILTINS
@@ -55,7 +55,7 @@ _RECIPE_MARKS = " \t@+-"
 def content(path: str) -> bytes | None:
     """The bytes of a script; None where it cannot be read, or is so long that nobody says what it does."""
     try:
-        with open_regular(path) as file:
+        with open_regular_file(path, follow_links=True) as file:
             data = file.read(MAX_SCRIPT_BYTES + 1)
     except OSError:
         return None

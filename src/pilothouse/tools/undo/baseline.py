@@ -20,7 +20,7 @@ from typing import NamedTuple
 import msgspec
 
 from pilothouse.private_file import make_private_folders, open_private
-from pilothouse.sandbox.beneath import FILE
+from pilothouse.regular_file import open_regular_fd
 from pilothouse.sandbox.entries import link_name
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.undo.git_state import GitState, read_git_state
@@ -347,7 +347,7 @@ class _Reader:
             return os.fsencode(os.readlink(name, dir_fd=dir_fd))
         if not status.is_file or status.size > self._limits.max_file_bytes:
             return None
-        fd = os.open(name, FILE, dir_fd=dir_fd)
+        fd = open_regular_fd(name, dir_fd=dir_fd)
         with open(fd, "rb", buffering=0) as file:
             if os.fstat(fd).st_ino != status.inode:
                 return None

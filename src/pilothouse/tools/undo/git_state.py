@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.file_inspection import identity
-from pilothouse.sandbox.beneath import FILE
+from pilothouse.regular_file import open_regular_file
 from pilothouse.sandbox.file_names import escape
 from pilothouse.sandbox.shell.config_commands import names_no_program
 
@@ -237,9 +237,8 @@ def _references(common: Path) -> dict[str, str]:
 def _small(path: Path, limit: int = _MAX_SMALL_BYTES) -> bytes | None:
     """The beginning of a regular file, None where there is none."""
     try:
-        fd = os.open(path, FILE)
-        with open(fd, "rb") as file:
-            return file.read(limit) if stat.S_ISREG(os.fstat(fd).st_mode) else None
+        with open_regular_file(path) as file:
+            return file.read(limit)
     except (OSError, ValueError):  # a path that a file named may hold a NUL
         return None
 

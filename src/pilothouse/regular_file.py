@@ -1,0 +1,43 @@
+"""Opening regular files that others may exchange: without waiting, and without following a link unless that is wanted.
+
+Whoever can write to a folder may put a pipe, a device or a link in the place of a file. Neither may hold up a thread,
+nor lead a read or a write elsewhere.
+"""
+
+import errno
+import os
+import stat
+from io import BufferedReader
+
+SAFE_FLAGS = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+"""No pipe is waited for, no terminal taken, nothing left to child processes."""
+
+
+class NotRegularFile(OSError):
+    """A folder, a pipe, a socket or a device."""
+
+
+def open_regular_fd(
+    path: str | os.PathLike[str],
+    flags: int = os.O_RDONLY,
+    mode: int = 0o600,
+    *,
+    follow_links: bool = False,
+    dir_fd: int | None = None,
+) -> int:
+    """`mode` is for a file that the flags create.
+
+    Raises: OSError, also for a link that is not to be followed; NotRegularFile.
+    """
+    fd = os.open(path, flags | SAFE_FLAGS | (0 if follow_links else os.O_NOFOLLOW), mode, dir_fd=dir_fd)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise NotRegularFile(errno.EINVAL, "this is no regular file")
+    return fd
+
+
+def open_regular_file(
+    path: str | os.PathLike[str], *, follow_links: bool = False, dir_fd: int | None = None
+) -> BufferedReader:
+    """For reading. Raises: OSError, also for a link that is not to be followed; NotRegularFile."""
+    return os.fdopen(open_regular_fd(path, follow_links=follow_links, dir_fd=dir_fd), "rb")
