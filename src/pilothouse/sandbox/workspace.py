@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import ToolError
+from pilothouse.domain.runner_files import MAX_PATH_CHARACTERS
 from pilothouse.file_inspection import real_path
 from pilothouse.regular_file import SAFE_FLAGS
 from pilothouse.sandbox.beneath import open_beneath
@@ -218,6 +219,8 @@ class Workspace:
     def is_in_data_directory(self, absolute: str) -> bool:
         """Whether a path beneath the root lies in a data directory of any Pilothouse, or is one."""
         folder, root = absolute, str(self.root)
+        if len(folder) > MAX_PATH_CHARACTERS:  # the kernel opens no longer path
+            folder = folder[:MAX_PATH_CHARACTERS].rpartition("/")[0]
         while len(folder) > len(root):
             known = self._data_directories.get(folder)
             if known is None:
