@@ -1,5 +1,6 @@
 """Commands about tool calls: the person's decisions, their answers, and what there is to decide."""
 
+import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
@@ -31,13 +32,15 @@ from pilothouse.runtime.results import end_call
 from pilothouse.runtime.rules import chosen_rule, opened_by, put_rule
 from pilothouse.runtime.standing import present
 from pilothouse.runtime.turn import turn_of
+from pilothouse.tools.base import Prepared
 
 _LOOKED_THROUGH = 1000
 
 
 class PersonsDecision(Value):
     """What the person decided about one call. `digest` names what they were shown; `always` names the rung of the
-    ladder that they were shown with it, and gives that rule too."""
+    ladder that they were shown with it, and gives that rule too. `edited_digest` names the call with their `arguments`
+    as it was shown, by `preview_digest`."""
 
     id: str
     verdict: Literal["approve", "reject"]
@@ -45,6 +48,7 @@ class PersonsDecision(Value):
     arguments: dict[str, Any] | None = None
     reason: str | None = None
     always: Rung | None = None
+    edited_digest: str | None = None
 
 
 async def decide(
@@ -116,15 +120,26 @@ async def preview_edit(contexts: Contexts, context_id: str, call_id: str, argume
     """A pending call as it would be with other arguments. Nothing is stored. Raises: NotFound, Conflict."""
     live = await contexts.find(context_id)
     known = live.calls.get(CallId(call_id)) or await contexts.parts.store.call(live.id, CallId(call_id))
+    if known.is_question:
+        raise NotFound(Code.UNKNOWN_CALL, call_id=call_id)
     if known.status != "pending" or known.id not in live.calls:
         raise _decided(known)
     return await look_again(live, known, arguments)
 
 
+def preview_digest(edited: CallRecord) -> str:
+    """Names everything that a person is shown of an edited call, and the content of the files that it was made from."""
+    shown = [getattr(edited, name) for name in Prepared.__struct_fields__]
+    return hashlib.sha256(msgspec.json.encode([edited.digest, shown], order="sorted")).hexdigest()
+
+
 async def _look_at_edits(
     live: Live, decisions: Sequence[PersonsDecision], previewed: Mapping[str, CallRecord]
 ) -> dict[str, CallRecord]:
-    """The calls that the person approves with other arguments, as they would then be."""
+    """The calls that the person approves with other arguments, as they would then be.
+
+    Raises: Conflict for one that is no longer as it was shown.
+    """
     edited = {}
     for decision in decisions:
         known = live.calls.get(CallId(decision.id))
@@ -132,6 +147,8 @@ async def _look_at_edits(
             preview = previewed.get(decision.id)
             if preview is None or preview.arguments != decision.arguments:
                 preview = await look_again(live, known, decision.arguments)
+            if decision.edited_digest not in (None, preview_digest(preview)):
+                raise Conflict(Code.DIGEST_CHANGED, call_id=decision.id)
             edited[decision.id] = preview
     return edited
 

@@ -6,14 +6,14 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from pilothouse.domain.calls import CallRecord, Status
-from pilothouse.domain.codes import say
+from pilothouse.domain.codes import Reason, say
 from pilothouse.domain.rules import Rung
 from pilothouse.domain.shapes import AuditedPage, CallShape, Page
 from pilothouse.domain.values import Timestamp, Value
 from pilothouse.runtime.calls import PersonsDecision
 from pilothouse.server.inputs import CallDigest, Cursor, Id, Ids, Limit, Shown
 from pilothouse.server.serving import Call
-from pilothouse.server.views import call_shapes
+from pilothouse.server.views import call_shapes, edited_call_shape
 
 Words = Annotated[str, Meta(max_length=10_000)]
 
@@ -24,11 +24,25 @@ class CallsQuery(Value):
     cursor: Cursor | None = None
 
 
+class Edit(Value, kw_only=True):
+    arguments: dict[str, Any]
+
+
+class EditPreview(Value, kw_only=True, omit_defaults=False):
+    """A pending call as it would be with other arguments. The digest of the call is the `edited_digest` to approve."""
+
+    call: CallShape
+    refusal: Reason | None = None
+    """Why the edited call could not run."""
+
+
 class Approve(Value, kw_only=True):
-    """`digest` is that of the call which was shown; `always` is a scope of its `rule_offers`."""
+    """`digest` is that of the call which was shown; `always` is a scope of its `rule_offers`. With `arguments`,
+    `edited_digest` is that of the preview which was shown: where the call would be another one by now, nothing runs."""
 
     digest: CallDigest | None = None
     arguments: dict[str, Any] | None = None
+    edited_digest: CallDigest | None = None
     always: Rung | None = None
 
 
@@ -52,6 +66,7 @@ class OneDecision(Value, kw_only=True):
     verdict: Literal["approve", "reject"]
     digest: CallDigest | None = None
     arguments: dict[str, Any] | None = None
+    edited_digest: CallDigest | None = None
     reason: Words | None = None
     always: Rung | None = None
 
@@ -83,9 +98,19 @@ async def read_one(call: Call, context_id: str, call_id: str) -> CallShape:
     return shape
 
 
+async def preview(call: Call, context_id: str, call_id: str, body: Edit) -> EditPreview:
+    edited = await call.runtime.preview_edit(context_id, call_id, body.arguments)
+    return EditPreview(call=edited_call_shape(edited), refusal=edited.limit)
+
+
 async def approve(call: Call, context_id: str, call_id: str, body: Approve) -> CallShape:
     decision = PersonsDecision(
-        id=call_id, verdict="approve", digest=body.digest, arguments=body.arguments, always=body.always
+        id=call_id,
+        verdict="approve",
+        digest=body.digest,
+        arguments=body.arguments,
+        always=body.always,
+        edited_digest=body.edited_digest,
     )
     (shape,) = await _decided(call, context_id, await call.runtime.decide(context_id, [decision], by=call.user))
     return shape
@@ -116,6 +141,7 @@ async def decide(call: Call, context_id: str, body: Decide) -> Page[CallShape]:
             arguments=each.arguments,
             reason=each.reason,
             always=each.always,
+            edited_digest=each.edited_digest,
         )
         for each in body.decisions
     ]

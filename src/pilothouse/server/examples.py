@@ -51,6 +51,7 @@ CALL: dict[str, Any] = {
     "result": None,
 }
 DECIDED: dict[str, Any] = {**CALL, "status": "executing", "rule_offers": [], "decided_by": "local", "decided_at": AT}
+EDIT_PREVIEW: dict[str, Any] = {"call": {**CALL, "edited": True, "rule_offers": []}, "refusal": None}
 BRANCH: dict[str, Any] = {
     "name": "main",
     "key": "0190c8f2-7c1a-7ac2-8def-0123456789ab",

@@ -32,6 +32,7 @@ from pilothouse.server.examples import (
     CONTEXT_ID,
     DECIDED,
     DIGEST,
+    EDIT_PREVIEW,
     MESSAGE,
     MESSAGE_ID,
     MODE,
@@ -138,6 +139,9 @@ ROUTES: tuple[Route, ...] = (
     # tool calls and rules
     Route("GET", f"{_C}/tool-calls", calls.read, "Calls, newest last", errors=(404,), example=examples.page(CALL)),
     Route("GET", f"{_C}/tool-calls/{{call_id}}", calls.read_one, "One call", errors=(404,), example=CALL),
+    Route("POST", f"{_C}/tool-calls/{{call_id}}/preview", calls.preview, "A pending call with other arguments",
+          limit=MAX_MESSAGE_BODY_BYTES, errors=(404, 409), example=EDIT_PREVIEW,
+          body_example={"arguments": CALL["arguments"]}),
     Route("POST", f"{_C}/tool-calls/{{call_id}}/approve", calls.approve, "Let a pending call run",
           limit=MAX_MESSAGE_BODY_BYTES, errors=(404, 409), example=DECIDED, body_example={"digest": DIGEST}),
     Route("POST", f"{_C}/tool-calls/{{call_id}}/reject", calls.reject, "Do not let it run; say why",

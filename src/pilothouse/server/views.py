@@ -22,6 +22,7 @@ from pilothouse.domain.shapes import (
     TurnShape,
 )
 from pilothouse.domain.values import MessageId, TurnId
+from pilothouse.runtime.calls import preview_digest
 from pilothouse.runtime.forks import read_forks
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
@@ -121,6 +122,12 @@ async def call_shapes(
         output = printed[record.id].tail if record.id in printed else None
         shapes.append(_call_shape(record, offers, result, output))
     return tuple(shapes)
+
+
+def edited_call_shape(edited: CallRecord) -> CallShape:
+    """An edited call as it would be. No rule is offered for it; its digest names all that is shown."""
+    shape = _call_shape(edited, (), None, None)
+    return msgspec.structs.replace(shape, digest=preview_digest(edited))
 
 
 async def _offers(runtime: Runtime, context_id: str, record: CallRecord) -> tuple[RuleOffer, ...]:

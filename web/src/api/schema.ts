@@ -7,7 +7,7 @@ export type ActiveContext = { readonly context_id: string | null };
 
 export type AnswersBody = { readonly answers?: readonly (string)[]; readonly decline?: boolean; readonly call_id?: string | null };
 
-export type Approve = { readonly digest?: string | null; readonly arguments?: { readonly [name: string]: unknown } | null; readonly always?: "exact" | "exact_for_good" | "folder" | "folder_for_good" | "tool" | "tool_for_good" | "words" | "words_for_good" | null };
+export type Approve = { readonly digest?: string | null; readonly arguments?: { readonly [name: string]: unknown } | null; readonly edited_digest?: string | null; readonly always?: "exact" | "exact_for_good" | "folder" | "folder_for_good" | "tool" | "tool_for_good" | "words" | "words_for_good" | null };
 
 export type ApproveAll = { readonly ids?: readonly (string)[] | null };
 
@@ -90,6 +90,10 @@ export type DataContext = { readonly label: string; readonly path: string; reado
 export type Decide = { readonly decisions: readonly (OneDecision)[]; readonly shown?: readonly (string)[] | null };
 
 export type Delta = { readonly sequence: number; readonly delta: string };
+
+export type Edit = { readonly arguments: { readonly [name: string]: unknown } };
+
+export type EditPreview = { readonly call: CallShape; readonly refusal?: Reason | null };
 
 export type EditedMessage = { readonly data_context?: DataContext | null; readonly extra_user_messages?: readonly (string)[]; readonly payloads: readonly (TextPayload | FileReferencePayload | ImagePayload | WorkflowPayload | ToolResultPayload)[]; readonly client_metadata?: ClientMetadata | null; readonly mode?: string | null; readonly branch?: string | null };
 
@@ -195,7 +199,7 @@ export type NewRule = { readonly effect: "allow" | "ask" | "deny"; readonly scop
 
 export type NewSetup = { readonly provider?: "openai"; readonly base_url?: string | null; readonly key?: string | null; readonly model: string };
 
-export type OneDecision = { readonly id: string; readonly verdict: "approve" | "reject"; readonly digest?: string | null; readonly arguments?: { readonly [name: string]: unknown } | null; readonly reason?: string | null; readonly always?: "exact" | "exact_for_good" | "folder" | "folder_for_good" | "tool" | "tool_for_good" | "words" | "words_for_good" | null };
+export type OneDecision = { readonly id: string; readonly verdict: "approve" | "reject"; readonly digest?: string | null; readonly arguments?: { readonly [name: string]: unknown } | null; readonly edited_digest?: string | null; readonly reason?: string | null; readonly always?: "exact" | "exact_for_good" | "folder" | "folder_for_good" | "tool" | "tool_for_good" | "words" | "words_for_good" | null };
 
 export type OptimizingContext = { readonly type: "optimizing_context" };
 
@@ -434,6 +438,7 @@ export interface Routes {
   "POST /api/contexts/{context_id}/answers": { path: { readonly context_id: string }; query: Record<string, never>; body: AnswersBody; answer: ContextShape; };
   "GET /api/contexts/{context_id}/tool-calls": { path: { readonly context_id: string }; query: { readonly status?: "approved" | "cancelled" | "denied" | "executed" | "executing" | "failed" | "interrupted" | "pending" | "rejected"; readonly limit?: number; readonly cursor?: string }; answer: PageCallShape; };
   "GET /api/contexts/{context_id}/tool-calls/{call_id}": { path: { readonly context_id: string; readonly call_id: string }; query: Record<string, never>; answer: CallShape; };
+  "POST /api/contexts/{context_id}/tool-calls/{call_id}/preview": { path: { readonly context_id: string; readonly call_id: string }; query: Record<string, never>; body: Edit; answer: EditPreview; };
   "POST /api/contexts/{context_id}/tool-calls/{call_id}/approve": { path: { readonly context_id: string; readonly call_id: string }; query: Record<string, never>; body: Approve; answer: CallShape; };
   "POST /api/contexts/{context_id}/tool-calls/{call_id}/reject": { path: { readonly context_id: string; readonly call_id: string }; query: Record<string, never>; body: Reject; answer: CallShape; };
   "GET /api/contexts/{context_id}/tool-calls/{call_id}/explain": { path: { readonly context_id: string; readonly call_id: string }; query: Record<string, never>; answer: AuditedPageWhyStep; };
