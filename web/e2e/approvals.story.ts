@@ -93,6 +93,36 @@ story("three calls are approved with one press", async ({ model, open, file }) =
   expect(await Promise.all(["a.txt", "b.txt", "c.txt"].map(file))).toEqual(["a.txt\n", "b.txt\n", "c.txt\n"]);
 });
 
+story("an edited call is shown with its own diff, and again when its file has changed", async (given) => {
+  const { model, open, file, put, allow } = given;
+  allow(/status of 409/); // the file changes between what was shown and the decision
+  model.answers(asks(write("log.txt", "theirs\n")), "Done.");
+  const screen = await open();
+  await screen.choose("supervised");
+  await screen.say("go");
+  await put("other.txt", "first\n");
+  await screen.decision("edit").click();
+  const field = screen.page.getByRole("textbox", { name: "Arguments as JSON" });
+  const shown = screen.dock.getByRole("region", { name: /^What would run/ });
+  await field.fill(JSON.stringify({ path: "../other.txt", content: "mine\n" }));
+  await expect.poll(() => field.getAttribute("aria-invalid")).toBe("true");
+  await field.fill(JSON.stringify({ path: "other.txt", content: "mine\n" }));
+  await shown.locator(".diff").getByText("first").waitFor();
+  await shown.locator(".risk").waitFor();
+  const send = screen.decision("editSend");
+  await screen.readsCalls();
+  await screen.isReady(send);
+  await put("other.txt", "second\n");
+  await send.click();
+  await shown.locator(".diff").getByText("second").waitFor();
+  expect(await file("other.txt")).toBe("second\n");
+  await screen.readsCalls();
+  await screen.isReady(send);
+  await send.click();
+  await screen.reads("Done.");
+  expect(await file("other.txt")).toBe("mine\n");
+});
+
 story("what runs is what was edited", async ({ model, open, file }) => {
   model.answers(asks(write("log.txt", "theirs\n")), "Done.");
   const screen = await open();

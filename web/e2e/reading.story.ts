@@ -142,8 +142,8 @@ story("what was edited is read anew, with its hidden characters written out", as
   await field.fill(`{"path": "log\u200b.txt"`); // also while it is no JSON yet
   await shown.getByText("⟨U+200B⟩").waitFor();
   await field.fill(JSON.stringify({ path: "log.txt", content: `${LINES}\nend\u202e\n` }));
-  await screen.dock.getByText("Those that you saw are of the original proposal.").waitFor();
-  expect(await screen.dock.locator(".diff").count()).toBe(0);
+  await screen.dock.getByText("The diff and the warnings below are of the edited call.").waitFor();
+  expect(await shown.locator(".diff").count()).toBe(1);
   const send = screen.decision("editSend");
   await expect.poll(() => send.getAttribute("title")).toBe("Read all of what would run first");
   await send.click({ force: true });

@@ -1,8 +1,12 @@
-/** Approves with other arguments. What is plainly wrong is said at once; the server has the last word, said here too. */
+/**
+ * Approves with other arguments. What is plainly wrong is said at once. The server says what the call would be then, with
+ * its diff and its warnings; exactly that is approved.
+ */
 import { useEffect, useId, useState } from "react";
 import type { CallShape } from "../../api/schema";
 import { ServerError } from "../../api/types";
-import { useAsked, useDoing, usePage } from "../../app/page";
+import { useAsked, useDoing, useLanguage, usePage } from "../../app/page";
+import { say } from "../../i18n/say";
 import { useWords } from "../../i18n/words";
 import { Button } from "../../ui/Button";
 import { ForeignText } from "../../ui/ForeignText";
@@ -16,31 +20,52 @@ import { PanelFrame } from "./Panel";
 import { ReadTracker, forgetRead, showUnread, useReadDigests } from "./readProgress";
 import { TextValue } from "./TextValue";
 import { UnreadNote } from "./UnreadHint";
+import { useSettled } from "./useSettled";
 import { isDecidedAlready } from "./waiting";
 import { WORDS } from "./words";
 
 export function EditPanel({ dock, call }: { dock: Deciding; call: CallShape }) {
   const t = useWords(WORDS);
   const { api } = usePage();
+  const language = useLanguage();
   const doing = useDoing();
   const id = useId();
   const [{ text, digest }, setText] = useState(() => versionOf(JSON.stringify(call.arguments, null, 2)));
   const schema =
     useAsked("GET /api/tools", {}).value?.items.find((tool) => tool.name === call.tool)?.parameters ?? null;
   const checked = checkArguments(text, call.arguments, schema);
-  const isRead = useReadDigests().has(digest);
-  useEffect(() => () => forgetRead(digest), [digest]);
-  const isWrong = checked.is !== "good" && checked.is !== "unchanged";
-  const problem = checked.is === "good" ? null : wordsOf(checked, t);
+  const isSettled = useSettled(text);
+  const preview = useAsked(
+    "POST /api/contexts/{context_id}/tool-calls/{call_id}/preview",
+    checked.is === "good" && isSettled
+      ? { path: { context_id: dock.id, call_id: call.id }, body: { arguments: checked.value } }
+      : null,
+  );
+  const edited = checked.is === "good" ? preview.value : null;
+  const refusal = edited?.refusal == null ? null : say(edited.refusal, language);
+  const shown = edited === null ? digest : `${digest} ${edited.call.digest}`;
+  const isRead = useReadDigests().has(shown);
+  useEffect(() => () => forgetRead(shown), [shown]);
+  const isWrong = (checked.is !== "good" && checked.is !== "unchanged") || refusal !== null;
+  const problem = checked.is === "good" ? (refusal ?? (edited === null ? t("editAsked") : null)) : wordsOf(checked, t);
   const whyNot = dock.off ?? problem ?? (isRead ? null : t("readEdit"));
   const send = async () => {
-    if (whyNot !== null || checked.is !== "good") return;
-    const decision = { id: call.id, digest: call.digest, verdict: "approve", arguments: checked.value } as const;
+    if (whyNot !== null || checked.is !== "good" || edited === null) return;
+    const decision = {
+      id: call.id,
+      digest: call.digest,
+      verdict: "approve",
+      arguments: checked.value,
+      edited_digest: edited.call.digest,
+    } as const;
     dock.claim([call]);
     const given = { path: { context_id: dock.id }, body: { decisions: [decision] } };
     await doing.run(() =>
       api("POST /api/contexts/{context_id}/tool-calls/decide", given).catch((error: unknown) => {
-        if (!(error instanceof ServerError) || !isDecidedAlready(error.problem)) throw error;
+        if (!(error instanceof ServerError) || !isDecidedAlready(error.problem)) {
+          preview.again(); // a file may have changed since it was shown
+          throw error;
+        }
         dock.report(call);
         dock.ask(null);
       }),
@@ -65,22 +90,24 @@ export function EditPanel({ dock, call }: { dock: Deciding; call: CallShape }) {
         }}
       />
       <p className={isWrong ? "editor-problem small" : "soft small"} id={`${id}-problem`}>
-        <ForeignText text={checked.is === "good" ? t("editUnchecked") : wordsOf(checked, t)} />
+        <ForeignText text={problem ?? t("editShown")} />
       </p>
       <section className="edit-preview" role="region" tabIndex={0} aria-label={t("editPreview")} {...SCROLLS}>
         <p className="soft small">{t("editPreview")}</p>
-        <ReadTracker key={digest} digest={digest}>
-          {checked.is === "good" || checked.is === "unchanged" ? (
+        <ReadTracker key={shown} digest={shown}>
+          {edited !== null ? (
+            <CallView call={edited.call} workspace={dock.workspace} />
+          ) : checked.is === "good" || checked.is === "unchanged" ? (
             <CallView call={withArguments(call, JSON.parse(text))} workspace={dock.workspace} isPast />
           ) : (
             <TextValue text={text} label={t("editPreview")} />
           )}
         </ReadTracker>
       </section>
-      <ProblemNote problem={doing.problem} />
+      <ProblemNote problem={doing.problem ?? preview.problem} />
       <div className="panel-foot">
         {problem === null ? (
-          <UnreadNote unread={isRead ? [] : [digest]} why={t("readEdit")} onShow={() => showUnread([digest])} />
+          <UnreadNote unread={isRead ? [] : [shown]} why={t("readEdit")} onShow={() => showUnread([shown])} />
         ) : (
           <div className="unread-room" />
         )}
@@ -103,7 +130,7 @@ function versionOf(text: string): { readonly text: string; readonly digest: stri
   return { text, digest: `edit ${versions}` };
 }
 
-/** The call with other arguments. What the server said of the old ones says nothing of these. */
+/** The call with other arguments, until the server has said what it would be. */
 function withArguments(call: CallShape, given: CallShape["arguments"]): CallShape {
   return { ...call, arguments: given, preview: null, touches: null, dangerous: [] };
 }

@@ -85,10 +85,8 @@ export const WORDS = {
   alwaysGive: ["Approve and give this rule", "批准并生效此规则"],
   editLabel: ["Arguments as JSON", "JSON 格式的参数"],
   editPreview: ["What would run, with hidden characters written out", "将要运行的内容（隐藏字符已标出）"],
-  editUnchecked: [
-    "Edited arguments have no diff and no warnings. Those that you saw are of the original proposal.",
-    "修改后的参数没有差异对比和风险提示：你之前看到的只针对原来的提议。",
-  ],
+  editAsked: ["Checking what the edited call would do…", "正在检查修改后的调用会做什么……"],
+  editShown: ["The diff and the warnings below are of the edited call.", "下面的差异对比和风险提示针对修改后的调用。"],
   readEdit: ["Read all of what would run first", "请先看完将要运行的内容"],
   editSend: ["Approve as edited", "按修改后批准"],
   unchanged: ["Nothing is changed yet", "尚未修改"],
