@@ -4,6 +4,8 @@ import json
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 
+from pilothouse.domain.system_programs import POSIX_SHELLS
+
 PACKAGE = "package.json"
 MAX_PATH_CHARACTERS = 4096
 """The kernel opens no file by a longer path."""
@@ -79,11 +81,10 @@ _EVERY_FIRST_FILE = tuple(
 )
 _SCRIPT_FOLDERS = frozenset({"node", "nodejs", "tsx", "ts-node", "bun", "deno", "electron"})
 
-_SHELLS = ("sh", "dash", "ash", "ksh", "mksh", "bash")
 _SHELL_FLAGS = frozenset("aefhnuvx")
 # Of each interpreter that takes the name of a script, the options without a value that name no other code.
 _SCRIPT_FLAGS: Mapping[str, frozenset[str]] = {
-    **dict.fromkeys(_SHELLS, _SHELL_FLAGS),
+    **dict.fromkeys(POSIX_SHELLS, _SHELL_FLAGS),
     **dict.fromkeys(("node", "nodejs", "php", "lua"), frozenset()),
     **dict.fromkeys(("perl", "ruby"), frozenset("w")),
     "python": frozenset("bBdEIOPqsSuvx"),
@@ -151,7 +152,7 @@ def _script(program: str, operand: Sequence[str]) -> tuple[str, ...]:
 
 def runs_line(words: Sequence[str]) -> bool:
     """Whether a shell is given its commands in the line itself (`sh -e -c …`), and reads no file before them."""
-    if plain_name(words[0]) not in _SHELLS:
+    if plain_name(words[0]) not in POSIX_SHELLS:
         return False
     for word in words[1:-1]:
         if word[:1] != "-" or not set(word[1:]) <= {"c", *_SHELL_FLAGS}:

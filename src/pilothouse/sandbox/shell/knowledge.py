@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from pilothouse.domain.runner_files import plain_name
+from pilothouse.domain.system_programs import SYSTEM_FOLDERS
 from pilothouse.sandbox.shell.dangers import network, replacing, rights
 from pilothouse.sandbox.shell.doubts import is_harmless_setting
 from pilothouse.sandbox.shell.git import git
@@ -15,8 +16,6 @@ from pilothouse.sandbox.shell.wrappers import WRAPPERS
 
 Args = Sequence[Word]
 Knowledge = Callable[[Args], Finding]
-
-_SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin"})
 
 # None of their options and operands writes or starts anything.
 _ONLY_READ = names(
@@ -103,7 +102,7 @@ def known(command: Simple) -> Finding:
     name = command.name.text
     folder, slash, base = name.rpartition("/")
     if slash:
-        if folder not in _SYSTEM_FOLDERS:  # it may be another program of that name: it does at least as much
+        if folder not in SYSTEM_FOLDERS:  # it may be another program of that name: it does at least as much
             same = known(Simple(literal(base), command.args))
             return same._replace(level=max(same.level, Level.PROGRAM))
         name = base

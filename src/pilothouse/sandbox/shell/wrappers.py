@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from pilothouse.domain.system_programs import SHELLS
 from pilothouse.sandbox.shell.config_commands import SETTING_PROGRAMS
 from pilothouse.sandbox.shell.doubts import is_harmless_setting
 from pilothouse.sandbox.shell.levels import LINE, PROGRAM, STRICT, Finding, Level, Simple
@@ -10,7 +11,6 @@ from pilothouse.sandbox.shell.options import Options, names, split
 from pilothouse.sandbox.shell.words import UNKNOWN, Word
 
 Args = Sequence[Word]
-SHELLS = names("sh dash ash ksh mksh zsh fish bash")
 _MAX_STARTS = 10
 _SPOTTED = SHELLS | SETTING_PROGRAMS
 _DURATION = re.compile(r"\d+(\.\d+)?[smhd]?")

@@ -4,11 +4,11 @@ import os
 import shutil
 from collections.abc import Sequence
 
+from pilothouse.domain.system_programs import SHELLS, SYSTEM_FOLDERS
 from pilothouse.file_inspection import real_path
 from pilothouse.regular_file import open_regular_file
 from pilothouse.sandbox.shell.options import names
 
-SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin"})
 _MAX_FIRST_LINE_BYTES = 512
 _SHIM_FOLDERS = frozenset({"shims", ".shims"})
 # Programs that stand behind the names of others and read from files of the folder which version to start
@@ -17,7 +17,6 @@ _VERSION_MANAGERS = names(
     "asdf fnm goenv jenv jabba mise nodenv nodist phpenv plenv proto proto-shim pyenv rbenv rtx rustup rustup-init "
     "sdk tfenv tfswitch vfox volta volta-shim corepack"
 )
-_SHELL_NAMES = names("sh bash dash ash ksh zsh fish")
 BUILTINS = names(
     ": [ [[ bg break builtin cd command continue declare dirs echo exec exit export false fg getopts hash history jobs "
     "kill local popd printf pushd pwd read readonly return set shift test times true type typeset ulimit umask unset "
@@ -74,7 +73,7 @@ class InstalledPrograms:
         if interpreter is None or os.path.dirname(program) in SYSTEM_FOLDERS:
             return True
         # Managers of versions put scripts of a shell into the PATH; package managers put scripts of the language.
-        is_shell = any(os.path.basename(word) in _SHELL_NAMES for word in interpreter)
+        is_shell = any(os.path.basename(word) in SHELLS for word in interpreter)
         return not is_shell and not any(map(self._is_inside, interpreter))
 
     def _is_inside(self, path: str) -> bool:

@@ -4,9 +4,10 @@ import os
 from collections.abc import Iterator, Sequence
 
 from pilothouse.domain.runner_files import first_files, plain_name, script_files
+from pilothouse.domain.system_programs import SHELLS
 from pilothouse.sandbox.shell import Judgement
 from pilothouse.sandbox.shell.options import names
-from pilothouse.sandbox.shell.wrappers import INTERPRETERS, SHELLS
+from pilothouse.sandbox.shell.wrappers import INTERPRETERS
 from pilothouse.sandbox.shell.written_words import SOURCES
 
 _TEXT_WRITERS = ("", "tee")

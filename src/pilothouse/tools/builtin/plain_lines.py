@@ -21,14 +21,15 @@ from pilothouse.domain.runner_files import (
     runs_line,
     script_files,
 )
+from pilothouse.domain.system_programs import SHELLS, lies_elsewhere
 from pilothouse.file_inspection import FileInspection, meanings, real_path
 from pilothouse.sandbox.shell import Judgement
 from pilothouse.sandbox.shell.options import names
 from pilothouse.sandbox.shell.scripts import only_edits
-from pilothouse.sandbox.shell.wrappers import INTERPRETERS, SHELLS
+from pilothouse.sandbox.shell.wrappers import INTERPRETERS
 from pilothouse.tools.builtin import script_contents
 from pilothouse.tools.builtin.git_settings import read_settings, starts_only_hooks
-from pilothouse.tools.builtin.installed_programs import SYSTEM_FOLDERS, InstalledPrograms
+from pilothouse.tools.builtin.installed_programs import InstalledPrograms
 
 MAX_READ_SCRIPTS = 16
 """How many scripts of one line are read to see what they start."""
@@ -97,7 +98,7 @@ class LinePlainness:
         if not words or words[0] == UNKNOWN_WORD or not words[0]:
             return False
         program = words[0]
-        if "/" in program and os.path.dirname(program) not in SYSTEM_FOLDERS:
+        if lies_elsewhere(program):
             self._note_runner(program)
             return all(map(self._is_script_plain, self._looked_at(words[:1]) or [""]))
         if not self._programs.is_installed(program):
@@ -155,15 +156,11 @@ class LinePlainness:
         return script_contents.is_self_contained(interpreter, path, data, self._is_installed_for_scripts)
 
     def _is_interpreter_installed(self, interpreter: str) -> bool:
-        if "/" in interpreter and os.path.dirname(interpreter) not in SYSTEM_FOLDERS:
-            return False
-        return self._programs.is_installed(interpreter)
+        return not lies_elsewhere(interpreter) and self._programs.is_installed(interpreter)
 
     def _is_installed_for_scripts(self, name: str) -> bool:
         """The places of programs that a script starts are not part of the basis: nothing may take them."""
-        if "/" in name and os.path.dirname(name) not in SYSTEM_FOLDERS:
-            return False
-        return not self._programs.has_folder_inside and self._programs.is_installed(name)
+        return not self._programs.has_folder_inside and self._is_interpreter_installed(name)
 
     def _content(self, path: str) -> bytes | None:
         self._read += 1

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 from pilothouse.domain.lines import UNKNOWN_WORD
 from pilothouse.domain.runner_files import plain_name
+from pilothouse.domain.system_programs import POSIX_SHELLS
 from pilothouse.regular_file import open_regular_file
 from pilothouse.sandbox.shell import Judgement, judge
 from pilothouse.sandbox.shell.options import names
@@ -20,7 +21,6 @@ from pilothouse.tools.builtin.installed_programs import BUILTINS
 MAX_SCRIPT_BYTES = 16 * 1024
 MAX_FOLDER_ENTRIES = 5000
 MAX_RECIPES = 50
-_SHELLS = names("sh dash ash ksh mksh bash")
 _INTERPRETER_FLAGS = re.compile(r"-[eux]+|-w|-u")
 # Modules that load or start code which the script does not hold.
 _LOADING_MODULES = names(
@@ -79,7 +79,7 @@ def is_self_contained(program: str, path: str, data: bytes, is_installed: Callab
     """Whether a script that this program runs needs no other file of the workspace; `is_installed` says so of the
     programs that it starts."""
     name = plain_name(program)
-    if name in _SHELLS:
+    if name in POSIX_SHELLS:
         text = data.decode(errors="replace")
         written = {os.path.basename(word) for word in judge(text).written}
         is_kept = os.path.basename(path) not in written and not any(
