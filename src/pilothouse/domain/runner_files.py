@@ -87,7 +87,7 @@ _SCRIPT_FLAGS: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(POSIX_SHELLS, _SHELL_FLAGS),
     **dict.fromkeys(("node", "nodejs", "php", "lua"), frozenset()),
     **dict.fromkeys(("perl", "ruby"), frozenset("w")),
-    "python": frozenset("bBdEIOPqsSuvx"),
+    "python": frozenset("bBdEIOPqsSuv"),  # with -x it leaves out the first line
 }
 
 

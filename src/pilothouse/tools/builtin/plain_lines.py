@@ -8,7 +8,6 @@ known to be plain is not.
 import os
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 from pilothouse.domain.lines import UNKNOWN_WORD
 from pilothouse.domain.runner_files import (
@@ -27,28 +26,27 @@ from pilothouse.sandbox.shell import Judgement
 from pilothouse.sandbox.shell.options import names
 from pilothouse.sandbox.shell.scripts import only_edits
 from pilothouse.sandbox.shell.wrappers import INTERPRETERS
-from pilothouse.tools.builtin import script_contents
+from pilothouse.tools.builtin import python_scripts, script_contents
 from pilothouse.tools.builtin.git_settings import read_settings, starts_only_hooks
 from pilothouse.tools.builtin.installed_programs import InstalledPrograms
+from pilothouse.tools.builtin.makefiles import is_plain_makefile, read_goals
 
 MAX_READ_SCRIPTS = 16
 """How many scripts of one line are read to see what they start."""
 _HOOKS = ".git/hooks"
-_LOADING_OPTIONS = {
-    "find": names("-execdir -okdir"),  # what it runs lies in any folder
-    "curl": names("--engine -K --config"),
-}
 _GIT_WITH_ANY_WORDS = names("add commit status log show rm mv tag branch")
 """Commands of git none of whose options starts a program."""
 _NPM_SETTINGS = (".npmrc", ".pnpmfile.cjs")
 # Options and operands of installed programs that start nothing, where the judgement does not know them.
 _PLAIN_WORDS = {
-    "tar": re.compile(r"-?[cxt][vzjJapPkm]*f|-C|(?!-)[^:]*"),
+    "tar": re.compile(r"-C|(?!-)[^:]*"),
     "zip": re.compile(r"-[rqy0-9]+|(?!-).*"),
     "rsync": re.compile(r"-[aprtvnuzhP]+|--(?:delete|dry-run|verbose|archive|exclude=[^:]*)|(?!-)[^:]*"),
     "xz": re.compile(r"-[dkfv0-9z]+|(?!-).*"),
     "zstd": re.compile(r"-[dkfv0-9q]+|(?!-).*"),
 }
+# The first word of tar holds options with or without `-`. None of these letters takes a program (`I`, `F`).
+_PLAIN_FIRST_WORDS = {"tar": re.compile(r"-?[cxt][vzjJapPkm]*f")}
 _PLAIN_COMMANDS = {
     **dict.fromkeys(("pip", "pip3"), re.compile(r"(?:list|freeze|show|check|--version|-V)(?: [\w.-]++)*+")),
     **dict.fromkeys(("npm", "node", "docker", "python", "python3"), re.compile(r"--version|-v|-V")),
@@ -89,7 +87,7 @@ class LinePlainness:
         """Files that Python would load in the place of its own modules, beside any script that the line names."""
         if any(map(self._may_run_code, self._judgement.commands)):
             for folder in sorted({os.path.dirname(real_path(path)) for path in self._files.states}):
-                yield from (os.path.join(folder, name) for name in script_contents.shadowing_modules(folder) or ())
+                yield from (os.path.join(folder, name) for name in python_scripts.shadowing_modules(folder) or ())
 
     def _may_run_code(self, words: Sequence[str]) -> bool:
         return bool(words) and ("/" in words[0] or plain_name(words[0]) in SHELLS | INTERPRETERS)
@@ -101,9 +99,7 @@ class LinePlainness:
         if lies_elsewhere(program):
             self._note_runner(program)
             return all(map(self._is_script_plain, self._looked_at(words[:1]) or [""]))
-        if not self._programs.is_installed(program):
-            return False
-        if not _LOADING_OPTIONS.get(os.path.basename(program), frozenset()).isdisjoint(words):
+        if not self._programs.is_installed(program) or script_contents.names_other_code(words):
             return False
         return words not in self._judgement.programs or self._is_known_plain(words)
 
@@ -122,8 +118,7 @@ class LinePlainness:
             return True
         if (allowed := _PLAIN_COMMANDS.get(program)) is not None:
             return allowed.fullmatch(" ".join(words[1:])) is not None
-        allowed = _PLAIN_WORDS.get(program)
-        return allowed is not None and all(map(allowed.fullmatch, words[1:]))
+        return not self._programs.has_folder_inside and _has_plain_words(program, words[1:])
 
     def _is_interpreter_plain(self, name: str, words: tuple[str, ...]) -> bool:
         if name == "sed":
@@ -132,8 +127,13 @@ class LinePlainness:
             self._line_shells.add(words[0])
             return True
         self._note_runner(words[0])
-        is_module = name == "python" and any(word.startswith("-m") for word in words)
-        scripts = self._looked_at(tuple(module_files(words)) if is_module else script_files(words))
+        if name == "python" and any(word.startswith("-m") for word in words):
+            scripts = self._looked_at(tuple(module_files(words)))
+            # The working directory comes before the library.
+            if any(python_scripts.shadowing_modules(folder) != [] for folder in self._files.folders):
+                return False
+        else:
+            scripts = self._looked_at(script_files(words))
         return bool(scripts) and all(self._is_script_plain(path, name) for path in scripts)
 
     def _note_runner(self, program: str) -> None:
@@ -151,7 +151,7 @@ class LinePlainness:
             return False
         if plain_name(interpreter) == "python":
             folder = os.path.dirname(real_path(path))
-            if script_contents.shadowing_modules(folder) != []:
+            if python_scripts.shadowing_modules(folder) != []:
                 return False
         return script_contents.is_self_contained(interpreter, path, data, self._is_installed_for_scripts)
 
@@ -185,17 +185,19 @@ class LinePlainness:
         return is_plain
 
     def _is_make_plain(self, words: tuple[str, ...]) -> bool:
-        if not script_contents.is_plain_make(words) or self._looked_at(makefile_sources()):
+        goals = read_goals(words)
+        if goals is None or self._looked_at(makefile_sources()):
             return False
-        named = [following for word, following in pairwise(words) if word in ("-f", "--file")]
-        known = self._looked_at(named or makefiles())
+        known = self._looked_at(makefiles())
         self._code.update(known)
         self._note_runner(words[0])
         contents = [self._content(path) for path in known]
         return bool(known) and all(
-            data is not None and script_contents.is_plain_makefile(data, self._is_installed_for_scripts)
-            for data in contents
+            data is not None and is_plain_makefile(data, goals, self._is_recipe_plain) for data in contents
         )
+
+    def _is_recipe_plain(self, command: str) -> bool:
+        return script_contents.is_plain_line(command, self._is_installed_for_scripts)
 
     def _is_npm_plain(self, words: tuple[str, ...]) -> bool:
         """`npm run NAME`, `npm test` and `npm start` with nothing else."""
@@ -240,3 +242,11 @@ class LinePlainness:
         """The files to which words lead, among those whose state is part of the basis."""
         paths = (path for word in words for folder in self._files.folders for path in meanings(folder, word))
         return [path for path in dict.fromkeys(paths) if path in self._files.states]
+
+
+def _has_plain_words(program: str, words: Sequence[str]) -> bool:
+    """Whether all words of an installed program are known to start nothing but other installed programs."""
+    first, later = _PLAIN_FIRST_WORDS.get(program), _PLAIN_WORDS.get(program)
+    if later is None or (first is not None and not (words and first.fullmatch(words[0]))):
+        return False
+    return all(map(later.fullmatch, words[1:] if first is not None else words))

@@ -1,13 +1,12 @@
 """Contents of scripts: whether one does all its work itself, with installed programs and its language's own library.
 
-A script that loads or starts other files of the workspace is not decided by its own content alone.
+Scripts of a shell and of Python are read; those of other languages may load anything. A script that loads or starts
+other files of the workspace is not decided by its own content alone.
 """
 
-import ast
 import json
 import os
 import re
-import sys
 from collections.abc import Callable, Sequence
 
 from pilothouse.domain.lines import UNKNOWN_WORD
@@ -16,40 +15,20 @@ from pilothouse.domain.system_programs import POSIX_SHELLS
 from pilothouse.regular_file import open_regular_file
 from pilothouse.sandbox.shell import Judgement, judge
 from pilothouse.sandbox.shell.options import names
+from pilothouse.tools.builtin import python_scripts
 from pilothouse.tools.builtin.installed_programs import BUILTINS
 
 MAX_SCRIPT_BYTES = 16 * 1024
-MAX_FOLDER_ENTRIES = 5000
-MAX_RECIPES = 50
 _INTERPRETER_FLAGS = re.compile(r"-[eux]+|-w|-u")
-# Modules that load or start code which the script does not hold.
-_LOADING_MODULES = names(
-    "asyncio bdb cProfile code codeop concurrent ctypes doctest ensurepip imp importlib lib2to3 marshal modulefinder "
-    "multiprocessing pdb pickle pkgutil popen2 profile pty runpy shelve site subprocess timeit trace unittest venv "
-    "webbrowser xmlrpc zipapp zipimport"
+_UNKNOWN_TARGET = re.compile(r">[>|&]?[ \t]*+[^\s;|&<>]*?[$`*?\[{~]")
+_FOLDER_TESTS = names("-execdir -okdir")  # find runs these in any folder
+# curl loads libraries that its other options, and files with options, name.
+_CURL_WORDS = re.compile(
+    r"-[#0-9fgGIikLNOsSv]*(?:[AbdeFHmorTuwxX].*)?|(?!-).*|--(?:compressed|connect-timeout|data|data-binary|data-raw|"
+    r"data-urlencode|fail|form|get|head|header|include|insecure|json|location|max-time|output|remote-name|request|retry|"
+    r"show-error|silent|url|user|user-agent|verbose|version)",
+    re.DOTALL,
 )
-_LOADING_NAMES = names("exec eval compile __import__ breakpoint __loader__ __spec__ __builtins__ getattr globals vars")
-_LOADING_ATTRIBUTE = re.compile(
-    r"system|popen|exec[vl]\w*|spawn\w*|posix_spawnp?|fork\w*|startfile|path|meta_path|modules|__\w+__"
-)
-_NEVER_IMPORTED = names("test this antigravity idlelib turtledemo lib2to3")
-_STANDARD_MODULES = sys.stdlib_module_names - _NEVER_IMPORTED
-# Words of other languages that load or start something.
-_LOADING_WORDS = re.compile(
-    r"\b(?:require\w*|import|export|from|use|no|do|load\w*|include\w*|autoload|eval|exec\w*|system\w*|spawn\w*|fork|"
-    r"popen\w*|open\w*|child_process|process|worker\w*|vm|module|Function|constructor|dofile|shell_exec|passthru|"
-    r"proc_open|assert|preg_replace|DATA|instance_eval|class_eval|send|syscall|qx|call_user_func\w*|globalThis)\b|`"
-)
-_MAKE_LOADS = re.compile(
-    r"^[ \t]*+(?:-?include|sinclude|load|define|export|unexport|override|private|vpath|VPATH)\b|SHELL|MAKE|"
-    r"[$][({][ \t]*+(?:shell|eval|file|call|guile|foreach|wildcard|value)\b|!=|"
-    r"\.ONESHELL|\.RECIPEPREFIX|\.DEFAULT|\.INCLUDE",
-    re.MULTILINE,
-)
-# A shell reads its script while it runs it: one that replaces itself goes on with other text.
-_WRITES = re.compile(r"\b(?:cp|mv|ln|dd|tee|install|sed)\b|>")
-_ITSELF = re.compile(r"\$\{?0|BASH_SOURCE")
-_RECIPE_MARKS = " \t@+-"
 
 
 def content(path: str) -> bytes | None:
@@ -81,92 +60,43 @@ def is_self_contained(program: str, path: str, data: bytes, is_installed: Callab
     name = plain_name(program)
     if name in POSIX_SHELLS:
         text = data.decode(errors="replace")
-        written = {os.path.basename(word) for word in judge(text).written}
-        is_kept = os.path.basename(path) not in written and not any(
-            _ITSELF.search(line) and _WRITES.search(line) for line in text.splitlines()
-        )
-        return is_kept and is_plain_line(text, is_installed)
-    if name == "python":
-        return _is_python_self_contained(data)
-    return name in ("node", "nodejs", "perl", "ruby", "php", "lua") and not _LOADING_WORDS.search(
-        data.decode(errors="replace")
-    )
+        return not _may_replace(text, os.path.basename(path)) and is_plain_line(text, is_installed)
+    return name == "python" and python_scripts.is_self_contained(data)
 
 
 def is_plain_line(text: str, is_installed: Callable[[str], bool]) -> bool:
     """Whether every command of a text of the shell is a builtin or an installed program that starts nothing else."""
     judgement = judge(text)
-    return is_all_known(judgement) and not judgement.programs and all(map(is_installed, _started(judgement)))
+    if not is_all_known(judgement) or judgement.programs or any(map(names_other_code, judgement.commands)):
+        return False
+    return all(is_installed(words[0]) for words in judgement.commands if words)
+
+
+def names_other_code(words: Sequence[str]) -> bool:
+    """Whether an option of an installed program may lead to code that is neither in the line nor installed."""
+    program = os.path.basename(words[0]) if words else ""
+    if program == "curl":
+        return UNKNOWN_WORD in words or not all(map(_CURL_WORDS.fullmatch, words[1:]))
+    return program == "find" and not _FOLDER_TESTS.isdisjoint(words)
+
+
+def _may_replace(text: str, name: str) -> bool:
+    """Whether a script of the shell may write to a file of this name: a shell reads its script while it runs it, and
+    goes on with the new text."""
+    judgement = judge(text)
+    if name in map(os.path.basename, judgement.written) or _UNKNOWN_TARGET.search(text):
+        return True
+    writers = {program for program, _ in judgement.writers}
+    commands = [words for words in judgement.commands if words and words[0] in writers]
+    if any(UNKNOWN_WORD in words for words in commands):
+        return True
+    # Whole folders may hold a file of this name.
+    return any(words[0] == "cp" and any(word.startswith("-") for word in words) for words in commands)
 
 
 def is_all_known(judgement: Judgement) -> bool:
     """Whether the text hides no command."""
     return judgement.hidden != "line" and judgement.is_complete and not judgement.is_doubtful
-
-
-def _started(judgement: Judgement) -> Sequence[str]:
-    return [words[0] for words in judgement.commands if words]
-
-
-def _is_python_self_contained(data: bytes) -> bool:
-    try:
-        tree = ast.parse(data)
-    except (SyntaxError, ValueError, RecursionError, MemoryError, LookupError):
-        return False
-    return not any(map(_loads, ast.walk(tree)))
-
-
-def _loads(node: ast.AST) -> bool:
-    """Whether a part of a Python script may load or start something that is no module of the standard library."""
-    match node:
-        case ast.Import(names=aliases):
-            return not all(_is_standard(alias.name) for alias in aliases)
-        case ast.ImportFrom(module=module, level=level, names=aliases):
-            imported = [alias.name for alias in aliases]
-            return level > 0 or not _is_standard(module or "") or any(map(_LOADING_ATTRIBUTE.fullmatch, imported))
-        case ast.Name(id=name):
-            return name in _LOADING_NAMES
-        case ast.Attribute(attr="path", value=ast.Name(id="os")):
-            return False
-        case ast.Attribute(attr=name):
-            return _LOADING_ATTRIBUTE.fullmatch(name) is not None
-        case _:
-            return False
-
-
-def _is_standard(module: str) -> bool:
-    top = module.partition(".")[0]
-    return top in _STANDARD_MODULES and top not in _LOADING_MODULES
-
-
-def shadowing_modules(folder: str) -> list[str] | None:
-    """Entries of a folder that Python would load in the place of its own modules when it runs a script there; None for
-    a folder with too many entries to say."""
-    found: list[str] = []
-    try:
-        with os.scandir(folder) as entries:
-            for number, entry in enumerate(entries):
-                if number == MAX_FOLDER_ENTRIES:
-                    return None
-                if entry.name.partition(".")[0] in _STANDARD_MODULES and (
-                    entry.name.endswith((".py", ".pyc", ".so")) or "." not in entry.name
-                ):
-                    found.append(entry.name)
-    except OSError:
-        return None
-    return sorted(found)
-
-
-def is_plain_makefile(data: bytes, is_installed: Callable[[str], bool]) -> bool:
-    """Whether a Makefile reads no other one, and all its recipes are plain lines."""
-    text = data.decode(errors="replace").replace("\\\n", " ")
-    if _MAKE_LOADS.search(text):
-        return False
-    lines = text.splitlines()
-    recipes = [line.strip(_RECIPE_MARKS).replace("$$", "$") for line in lines if line.startswith("\t")]
-    if len(recipes) > MAX_RECIPES or any(";" in line for line in lines if not line.startswith("\t")):
-        return False
-    return all(is_plain_line(recipe, is_installed) for recipe in recipes if recipe)
 
 
 def is_plain_package_script(data: bytes, script: str) -> bool:
@@ -180,21 +110,3 @@ def is_plain_package_script(data: bytes, script: str) -> bool:
     if script not in scripts or not all(isinstance(line, str) for line in lines):
         return False
     return all(is_plain_line(line, BUILTINS.__contains__) for line in lines)
-
-
-def is_plain_make(words: Sequence[str]) -> bool:
-    """Whether make is given nothing but targets, harmless options and plain values of variables."""
-    rest = list(words[1:])
-    while rest:
-        word = rest.pop(0)
-        if word in ("-C", "--directory", "-f", "--file"):
-            rest = rest[1:]
-        elif not _MAKE_WORD.fullmatch(word) or word == UNKNOWN_WORD:
-            return False
-    return True
-
-
-_MAKE_WORD = re.compile(
-    r"-[Bkns]+|-j\d*|-C[\w./-]+|--directory=[\w./-]+|--(?:silent|quiet|dry-run|keep-going|always-make)|[\w][\w./-]*|"
-    r"(?!SHELL|MAKE|GNU|CURDIR|VPATH|\.)[A-Za-z_]\w*=[\w.-]*"
-)
