@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import dropwhile
 
+from pilothouse.domain.git_configuration import Kind, is_address, kind_of, starts_nothing
 from pilothouse.domain.lines import UNKNOWN_WORD
 from pilothouse.domain.runner_files import plain_name
 from pilothouse.sandbox.shell.git import reads_config
@@ -18,16 +19,6 @@ RUN_PREFIXES = names(
 """Words before the name of a program that another program starts."""
 
 _GIT_VALUED = names("-C -c --git-dir --work-tree --namespace --super-prefix --config-env --exec-path --attr-source")
-_HARMLESS_SETTINGS = re.compile(
-    r"user\.(?:name|email)|color\..+|column\..+|advice\..+|status\..+|branch\.(?:.+\.)?(?:remote|merge|rebase|sort)"
-    r"|branch\.auto(?:setupmerge|setuprebase)|init\.defaultbranch|pull\.(?:rebase|ff)|fetch\.(?:prune|prunetags|all)"
-    r"|push\.(?:default|autosetupremote|followtags)|merge\.(?:conflictstyle|ff|renames|renamelimit)"
-    r"|rebase\.(?:autostash|autosquash|updaterefs)|diff\.(?:algorithm|renames|renamelimit|colormoved|mnemonicprefix)"
-    r"|rerere\.(?:enabled|autoupdate)|log\.(?:date|decorate|abbrevcommit|follow)|tag\.(?:sort|gpgsign)"
-    r"|commit\.(?:gpgsign|verbose|status)"
-    r"|core\.(?:autocrlf|safecrlf|eol|filemode|ignorecase|quotepath|abbrev|longpaths|whitespace|precomposeunicode)",
-    re.IGNORECASE,
-)
 _SETTING = Options(
     flags="z",
     valued="f",
@@ -38,6 +29,7 @@ _SETTING = Options(
     long_valued=names("file type default comment value"),
 )
 """Options of `git config` beside which the first operand is the name of the setting."""
+_REMOTE_NAME = re.compile(r"\w[\w-]*")
 _LOCATIONS = names("--local --global --system --worktree")
 _CONFIG = names("config c")
 _CHANGES = names("set unset delete edit rm --set --add --append --prepend --remove --remove-key")
@@ -121,8 +113,8 @@ def _is_lasting(option: str, value: str) -> bool:
     if name.startswith("--t") and "--template".startswith(name):
         return (glued if equals else value) != ""
     if name.startswith("--con") and "--config".startswith(name):
-        return not _is_harmless(glued if equals else value)
-    return option[:2] == "-c" and not _is_harmless(option[2:] or value)
+        return not _is_harmless_pair(glued if equals else value)
+    return option[:2] == "-c" and not _is_harmless_pair(option[2:] or value)
 
 
 def _git_config(words: list[str]) -> str | None:
@@ -135,13 +127,21 @@ def _git_config(words: list[str]) -> str | None:
     if subcommand in ("list", "get"):
         return None
     parts = split([literal(word) for word in (given[1:] if subcommand in ("set", "unset") else words)], _SETTING)
-    return None if parts is not None and parts.operands and _is_harmless(parts.operands[0].text) else file
+    if parts is None or not parts.operands:
+        return file
+    setting, value = parts.operands[0].text, parts.operands[1].text if len(parts.operands) > 1 else None
+    return None if _is_harmless(setting, value) else file
 
 
-def _is_harmless(setting: str) -> bool:
-    return UNKNOWN_WORD not in setting and names_no_program(setting.partition("=")[0])
+def _is_harmless(setting: str, value: str | None) -> bool:
+    """Whether git starts no program because of this setting."""
+    if UNKNOWN_WORD in setting:
+        return False
+    if kind_of(setting) is Kind.ADDRESS and value is not None:
+        return is_address(value) or _REMOTE_NAME.fullmatch(value) is not None
+    return starts_nothing(setting, value)
 
 
-def names_no_program(setting: str) -> bool:
-    """Whether a setting of git makes git run nothing, whatever its value."""
-    return _HARMLESS_SETTINGS.fullmatch(setting) is not None
+def _is_harmless_pair(pair: str) -> bool:
+    setting, equals, value = pair.partition("=")
+    return _is_harmless(setting, value if equals else None)

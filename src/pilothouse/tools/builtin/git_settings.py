@@ -5,57 +5,37 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from pilothouse.domain.git_configuration import Kind, Setting, is_address, is_switch, parse, starts_nothing
 from pilothouse.regular_file import open_regular_file
 from pilothouse.sandbox.shell.options import names
 
 MAX_SETTINGS_BYTES = 64 * 1024
-_SECTION = re.compile(r'\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]\s*(.*)')
-_SETTING = re.compile(r"([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?")
-_OWN_HOOKS = re.compile(rb"hookspath|fsmonitor\s*=\s*[^\sft01]|templatedir", re.IGNORECASE)
+_UNREADABLE = b"[core] unknown\n"
 _PERSONAL = ("~/.gitconfig", "~/.config/git/config", "/etc/gitconfig")
-
-# Settings that name no program and no other file with settings. Keys in small letters, as git compares them.
-_PLAIN_SETTINGS = {
-    "core": names(
-        "abbrev autocrlf bare bigfilethreshold checkstat commentchar compression eol filemode fscache hidedotfiles "
-        "ignorecase ignorestat logallrefupdates longpaths precomposeunicode preloadindex protecthfs protectntfs "
-        "quotepath repositoryformatversion safecrlf sharedrepository sparsecheckout sparsecheckoutcone symlinks "
-        "trustctime untrackedcache warnambiguousrefs whitespace"
-    ),
-    "user": names("name email"),
-    "author": names("name email"),
-    "committer": names("name email"),
-    "remote": names("url pushurl fetch push tagopt prune prunetags mirror gh-resolved partialclonefilter promisor"),
-    "branch": names(
-        "remote pushremote merge rebase description autosetuprebase autosetupmerge sort vscode-merge-base "
-        "gh-merge-base github-pr-owner-number"
-    ),
-    "init": names("defaultbranch"),
-    "pull": names("rebase ff"),
-    "push": names("default autosetupremote followtags"),
-    "fetch": names("prune prunetags parallel all"),
-    "merge": names("ff conflictstyle renames stat log"),
-    "rebase": names("autosquash autostash stat updaterefs"),
-    "diff": names("algorithm colormoved renames mnemonicprefix noprefix context indentheuristic"),
-    "commit": names("verbose status cleanup"),
-    "status": names("short branch showuntrackedfiles relativepaths showstash"),
-    "log": names("date decorate follow abbrevcommit"),
-    "tag": names("sort"),
-    "gc": names("auto autopacklimit pruneexpire reflogexpire"),
-    "rerere": names("enabled autoupdate"),
-    "column": names("ui branch status tag"),
-    "help": names("autocorrect"),
+# A person's settings that no command known here reads: the commands that do are never plain.
+_UNREAD_SECTIONS = names("alias delta difftool gitk gui guitool instaweb man mergetool safe sendemail")
+_UNREAD = names("diff.tool diff.guitool merge.tool merge.guitool")
+# Settings that name programs, and the values with which they start an installed one that runs no code of a workspace.
+_PAGER = frozenset({"cat", "less", "less -R", "less -FRX", "more", "delta", "diff-so-fancy"})
+_EDITOR = frozenset({"vi", "vim", "nvim", "nano", "emacs", "code --wait"})
+_PROGRAMS = {
+    "core.pager": _PAGER,
+    "core.editor": _EDITOR,
+    "core.sshcommand": frozenset({"ssh"}),
+    "gpg.format": frozenset({"openpgp", "ssh", "x509"}),
+    "gpg.program": frozenset({"gpg", "gpg2"}),
+    "interactive.difffilter": frozenset({"delta --color-only"}),
+    "sequence.editor": _EDITOR,
+    "filter.lfs.clean": frozenset({"git-lfs clean -- %f"}),
+    "filter.lfs.smudge": frozenset({"git-lfs smudge -- %f"}),
+    "filter.lfs.process": frozenset({"git-lfs filter-process"}),
 }
-_PLAIN_SECTIONS = names("advice color")
-_WITH_ADDRESSES = names("url pushurl")
-_WITH_REMOTE_NAMES = names("remote pushremote")
-_REMOTE_NAME = re.compile(r"\.|\w[\w.-]*")
-_REMOTE = re.compile(r'^[ \t]*+\[[ \t]*+remote[ \t]++"([^"\\\n]++)"[ \t]*+\]', re.MULTILINE | re.IGNORECASE)
+_HELPER = re.compile(r"credential\.(?:.*\.)?helper")
+_HELPER_NAME = re.compile(r"(?:[A-Za-z][\w.-]*)?")
+"""git starts the program `git-credential-NAME` of the PATH."""
+_INSTEAD = re.compile(r"url\..*\.(?:push)?insteadof")
 _ELSEWHERE = (".git/modules", ".gitmodules", ".git/commondir")
 """Where these are, commands enter submodules with settings of their own, or take the settings from elsewhere."""
-_ADDRESS = re.compile(r"(?:https?|ssh|git)://.*|(?:[\w.-]+@)?[A-Za-z0-9][\w.-]+:(?!:).*")
-"""Another machine. Pushing to a folder runs the hooks in it, and `ext::` runs a program."""
-
 _PLAIN_COMMANDS = names(
     """
     add am annotate apply blame branch cat-file check-attr check-ignore check-ref-format checkout cherry cherry-pick
@@ -80,21 +60,23 @@ class GitSettings(NamedTuple):
     """Of one repository."""
 
     are_plain: bool
-    """Whether they, and those of the person, name no program and no other file."""
+    """Whether each setting of the repository, of the person and of the system holds data, names a repository on another
+    machine, or starts one of a few known programs of the PATH. A file that cannot be read, or that includes another
+    one, is not plain."""
     remotes: frozenset[str] = frozenset()
+    """Names of the repositories on other machines."""
 
 
 def read_settings(repository: str) -> GitSettings:
     if any(os.path.lexists(os.path.join(repository, name)) for name in _ELSEWHERE):
         return GitSettings(False)
-    personal = (_content(os.path.expanduser(path)) for path in _PERSONAL)
-    if any(_OWN_HOOKS.search(data) for data in personal if data):
-        return GitSettings(False)
     data = _content(os.path.join(repository, ".git/config"))
     if data is None:
         return GitSettings(False)
-    text = data.decode(errors="replace")
-    return GitSettings(_are_plain(text), frozenset(_REMOTE.findall(text)))
+    personal = [setting for path in _PERSONAL for setting in parse(_content(os.path.expanduser(path)) or b"")]
+    settings = [*parse(data), *(setting for setting in personal if not _is_unread(setting))]
+    remotes = frozenset(each.subsection for each in settings if each.name.startswith("remote.") and _has_address(each))
+    return GitSettings(all(_is_plain(setting, remotes) for setting in settings), remotes)
 
 
 def starts_only_hooks(words: Sequence[str], remotes: frozenset[str]) -> bool:
@@ -117,7 +99,7 @@ def starts_only_hooks(words: Sequence[str], remotes: frozenset[str]) -> bool:
     if command not in _WITH_REMOTES:
         return True
     operands = [word for word in given if not word.startswith("-") and not word.isdecimal()]
-    return not operands or operands[0] in remotes or bool(_ADDRESS.fullmatch(operands[0]))
+    return not operands or operands[0] in remotes or is_address(operands[0])
 
 
 def _names_program(word: str, letters: str) -> bool:
@@ -132,32 +114,25 @@ def _asks_setting(given: Sequence[str]) -> bool:
     return any(word in ("--get", "--get-all", "--list", "-l", "get", "list") for word in given[:1])
 
 
-def _are_plain(text: str) -> bool:
-    section = ""
-    for line in text.splitlines():
-        rest = line.strip()
-        if rest.endswith("\\"):
-            return False
-        if (head := _SECTION.fullmatch(rest)) is not None:
-            section, rest = head[1].lower(), head[3].strip()
-            if section not in _PLAIN_SETTINGS and section not in _PLAIN_SECTIONS:
-                return False
-        if not rest or rest[0] in "#;":
-            continue
-        setting = _SETTING.fullmatch(rest)
-        if setting is None or not _is_plain(section, setting[1].lower(), (setting[2] or "").strip()):
-            return False
-    return True
+def _is_unread(setting: Setting) -> bool:
+    return setting.name in _UNREAD or setting.name.partition(".")[0] in _UNREAD_SECTIONS
 
 
-def _is_plain(section: str, key: str, value: str) -> bool:
-    if section in _PLAIN_SECTIONS:
-        return True
-    if key not in _PLAIN_SETTINGS.get(section, ()):
-        return False
-    if key in _WITH_ADDRESSES:
-        return bool(_ADDRESS.fullmatch(value.strip('"')))
-    return key not in _WITH_REMOTE_NAMES or bool(_REMOTE_NAME.fullmatch(value))
+def _is_plain(setting: Setting, remotes: frozenset[str]) -> bool:
+    name, value = setting.name, (setting.value or "").strip('"')
+    if setting.kind is Kind.ADDRESS:
+        # A name that is not among the remotes is the path of a folder.
+        is_name = not name.endswith("url") and (value == "." or value in remotes)
+        return is_name or is_address(value)
+    if _INSTEAD.fullmatch(name):
+        return is_address(setting.subsection)
+    if _HELPER.fullmatch(name):
+        return _HELPER_NAME.fullmatch(value) is not None
+    return starts_nothing(name, setting.value) or is_switch(name, setting.value) or value in _PROGRAMS.get(name, ())
+
+
+def _has_address(setting: Setting) -> bool:
+    return setting.name.endswith(".url") and is_address((setting.value or "").strip('"'))
 
 
 def _content(path: str) -> bytes | None:
@@ -168,5 +143,5 @@ def _content(path: str) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError:
-        return b"hookspath"
-    return data if len(data) <= MAX_SETTINGS_BYTES else b"hookspath"
+        return _UNREADABLE
+    return data if len(data) <= MAX_SETTINGS_BYTES else _UNREADABLE

@@ -173,6 +173,8 @@ class LinePlainness:
         is_known = all(os.path.join(folder, ".git/config") in self._files.states for folder in folders)
         if not folders or not is_known or not all(each.are_plain for each in settings):
             return False
+        if self._programs.has_folder_inside:  # pagers, editors and ssh are looked for on the PATH
+            return False
         remotes = frozenset.intersection(*(each.remotes for each in settings))
         if UNKNOWN_WORD in words and words[1] not in _GIT_WITH_ANY_WORDS:
             return False

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.git_configuration import Kind, Setting, parse, starts_nothing
 from pilothouse.file_inspection import identity
 from pilothouse.regular_file import open_regular_file
 from pilothouse.sandbox.file_names import escape
-from pilothouse.sandbox.shell.config_commands import names_no_program
 
 _MAX_REPOSITORIES = 50
 _MAX_REFERENCES = 2_000
@@ -26,15 +26,7 @@ _MAX_INDEX_BYTES = 20_000_000
 _MAX_SMALL_BYTES = 65_536
 _MAX_NAMES = 5
 _MAX_HOOKS = 1_000
-_HEADER = re.compile(rb'\[\s*([a-z0-9.-]+)\s*("[^"\\\[\]]*"\s*)?\]', re.IGNORECASE)
-_SETTING = re.compile(rb"([a-z][a-z0-9-]*)\s*(?:=\s*([^\0]*))?", re.IGNORECASE)
-_RECORDED = re.compile(
-    r"user\.signingkey|branch\..+\.(?:pushremote|description)|remote\..+\.(?:url|pushurl|fetch|push|tagopt|prune|mirror)"
-    r"|submodule\.(?:.+\.)?(?:active|url)|core\.(?:repositoryformatversion|bare|logallrefupdates|symlinks)"
-    r"|extensions\.(?:objectformat|refstorage)|lfs\.repositoryformatversion"
-)
-"""Settings that git notes for itself."""
-_INSIDE = re.compile(rb"[\w.][\w./-]*+")
+_INSIDE = re.compile(r"[\w.][\w./-]*+")
 """How git notes where the files of a submodule lie."""
 _EXTENDED = 0x4000  # a second pair of bytes of flags follows
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -137,29 +129,17 @@ def _programs(git_dir: Path, common: Path) -> dict[str, str]:
 
 
 def _program_lines(config: bytes) -> Iterator[bytes]:
-    """The lines of a configuration but those that plainly hold data, read so that git cannot see more in a line: a
-    header with anything behind it, and lines that go on or may do so, count."""
-    header, section = b"", ""
-    continues = False
-    for line in map(bytes.strip, config.split(b"\n")):
-        plain_header, setting = _HEADER.fullmatch(line), _SETTING.fullmatch(line)
-        if continues or (plain_header is None and line.startswith(b"[")):
-            header, section = b"", ""
-        elif plain_header is not None:
-            header, section = line, plain_header[1].decode().lower() + (".x" if plain_header[2] else "")
-            continue
-        continues = line.endswith(b"\\")
-        is_data = line[:1] in (b"#", b";", b"") or (setting is not None and _is_data(section, setting))
+    """The lines of a configuration but those that plainly hold data or the address of a repository."""
+    for setting in parse(config):
         # `::` stands behind the name of a program that transports data.
-        if line and (not is_data or continues or b"::" in line):
-            yield header + line
+        if not _is_data(setting) or b"::" in setting.line:
+            yield setting.line
 
 
-def _is_data(section: str, setting: re.Match[bytes]) -> bool:
-    name = f"{section}.{setting[1].decode().lower()}"
-    if name == "core.worktree":
-        return _INSIDE.fullmatch(setting[2] or b"") is not None
-    return bool(section) and (names_no_program(name) or _RECORDED.fullmatch(name) is not None)
+def _is_data(setting: Setting) -> bool:
+    if setting.name == "core.worktree":
+        return _INSIDE.fullmatch(setting.value or "") is not None
+    return setting.kind is Kind.ADDRESS or starts_nothing(setting.name, setting.value)
 
 
 def changed_programs(before: Mapping[str, GitState], after: Mapping[str, GitState]) -> Iterator[str]:
