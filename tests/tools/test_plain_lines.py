@@ -91,6 +91,7 @@ PLAIN = (
     *("python3 tool.py", "python3 -u tool.py README", "./tool"),
     *("make", "make all", "make V=1", "make -j4 out", "npm run hello", "npm run -s hello"),
     *("env LC_ALL=C ls", "time ls", "nice -n 5 ./plain.sh", "timeout 5 ls", "cd $HOME && ls", "echo $HOME"),
+    *("bash -e plain.sh", "sh -eu plain.sh x", "git status && ./plain.sh", "git diff | ./plain.sh", "git log; make"),
     *("pip list", "pip show requests", "/bin/ls", "/usr/bin/git status", "printf x", "test -f README && echo yes"),
     *("for f in *.py; do wc -l $f; done", "mkdir build && make", "git -C . status", "git --no-pager log"),
     *('git commit -m "$message"', "git rev-parse HEAD", "git remote -v", "diff README data.csv", "wc -l *.py"),
@@ -189,6 +190,15 @@ UNCERTAIN = (
         "GIT_SSH_COMMAND=./x git fetch",
     ),
     *("EDITOR=./x git commit", "git clone ../other", "git -C $x status", "cd $x && git status", "git svn fetch"),
+    *(
+        "bash -e calls.sh",
+        "bash -o x plain.sh",
+        "bash -e",
+        "bash -e $x",
+        "bash -s plain.sh",
+        "bash --rcfile x plain.sh",
+    ),
+    *("git stash && ./plain.sh", "git log --output=plain.sh && ./plain.sh", "git status $x && ./plain.sh"),
     *("cp calls.sh plain.sh && ./plain.sh", "mv calls.sh plain.sh && sh plain.sh", "echo ./x > plain.sh; ./plain.sh"),
     *(
         "curl -o plain.sh http://x && sh plain.sh",
@@ -310,6 +320,8 @@ def test_hooks_and_submodules_of_git_are_told_where_they_need_other_files(worksp
         hook.write_text(text)
         hook.chmod(0o755)
         assert may_change(workspace, line) is is_uncertain
+    hook.write_text("#!/bin/sh\ncp calls.sh plain.sh\n")
+    assert may_change(workspace, f"{line} && ./plain.sh")
     hook.unlink()
     assert not may_change(workspace, line)
     (workspace / ".gitmodules").write_text("")

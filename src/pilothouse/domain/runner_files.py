@@ -4,7 +4,7 @@ import json
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 
-from pilothouse.domain.system_programs import POSIX_SHELLS
+from pilothouse.domain.system_programs import POSIX_SHELLS, SHELL_FLAGS
 
 PACKAGE = "package.json"
 MAX_PATH_CHARACTERS = 4096
@@ -81,10 +81,9 @@ _EVERY_FIRST_FILE = tuple(
 )
 _SCRIPT_FOLDERS = frozenset({"node", "nodejs", "tsx", "ts-node", "bun", "deno", "electron"})
 
-_SHELL_FLAGS = frozenset("aefhnuvx")
 # Of each interpreter that takes the name of a script, the options without a value that name no other code.
 _SCRIPT_FLAGS: Mapping[str, frozenset[str]] = {
-    **dict.fromkeys(POSIX_SHELLS, _SHELL_FLAGS),
+    **dict.fromkeys(POSIX_SHELLS, SHELL_FLAGS),
     **dict.fromkeys(("node", "nodejs", "php", "lua"), frozenset()),
     **dict.fromkeys(("perl", "ruby"), frozenset("w")),
     "python": frozenset("bBdEIOPqsSuv"),  # with -x it leaves out the first line
@@ -155,7 +154,7 @@ def runs_line(words: Sequence[str]) -> bool:
     if plain_name(words[0]) not in POSIX_SHELLS:
         return False
     for word in words[1:-1]:
-        if word[:1] != "-" or not set(word[1:]) <= {"c", *_SHELL_FLAGS}:
+        if word[:1] != "-" or not set(word[1:]) <= {"c", *SHELL_FLAGS}:
             return False
         if "c" in word:
             return True

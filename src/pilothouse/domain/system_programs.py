@@ -5,6 +5,8 @@ import posixpath
 POSIX_SHELLS = frozenset({"sh", "dash", "ash", "ksh", "mksh", "bash"})
 """Shells whose scripts the grammar of command lines reads."""
 SHELLS = POSIX_SHELLS | {"zsh", "fish"}
+SHELL_FLAGS = frozenset("aefhnuvx")
+"""Letters of options of a shell that take no value, and make it read no other file than its script."""
 SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin"})
 
 

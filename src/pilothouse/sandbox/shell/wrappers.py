@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from pilothouse.domain.system_programs import SHELLS
+from pilothouse.domain.system_programs import SHELL_FLAGS, SHELLS
 from pilothouse.sandbox.shell.config_commands import SETTING_PROGRAMS
 from pilothouse.sandbox.shell.doubts import is_harmless_setting
 from pilothouse.sandbox.shell.levels import LINE, PROGRAM, STRICT, Finding, Level, Simple
@@ -119,7 +119,12 @@ def _shell(args: Args) -> Finding:
             return Finding(Level.STRICT if plain else Level.PROGRAM, lines=[line.text])
         if not word.exact or not word.text.startswith("-"):
             break
-    return PROGRAM if args[0].operand and args[0].exact else LINE
+    script = next((word for word in args if not (word.exact and _is_shell_flag(word.text))), UNKNOWN)
+    return PROGRAM if script.operand and script.exact else LINE
+
+
+def _is_shell_flag(text: str) -> bool:
+    return len(text) > 1 and text[0] == "-" and SHELL_FLAGS.issuperset(text[1:])
 
 
 def _other_shell(args: Args) -> Finding:

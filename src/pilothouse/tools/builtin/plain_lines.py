@@ -7,6 +7,7 @@ known to be plain is not.
 
 import os
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 
 from pilothouse.domain.lines import UNKNOWN_WORD
@@ -22,7 +23,7 @@ from pilothouse.domain.runner_files import (
 )
 from pilothouse.domain.system_programs import SHELLS, lies_elsewhere
 from pilothouse.file_inspection import FileInspection, meanings, real_path
-from pilothouse.sandbox.shell import Judgement
+from pilothouse.sandbox.shell import Judgement, judge
 from pilothouse.sandbox.shell.options import names
 from pilothouse.sandbox.shell.scripts import only_edits
 from pilothouse.sandbox.shell.wrappers import INTERPRETERS
@@ -74,6 +75,7 @@ class LinePlainness:
         """Shells that are given their commands in the line."""
         self._hooks: set[str] = set()
         """Folders of the repositories whose hooks the line may run."""
+        self._has_active_hooks = False
 
     def is_plain(self) -> bool:
         judgement = self._judgement
@@ -181,6 +183,7 @@ class LinePlainness:
         known_words = tuple(word for word in words if word != UNKNOWN_WORD)
         hooks = [path for path in self._files.states if os.path.dirname(path).endswith(_HOOKS)]
         active = [path for path in hooks if os.access(path, os.X_OK)]
+        self._has_active_hooks = self._has_active_hooks or bool(active)
         is_plain = starts_only_hooks(known_words, remotes) and all(map(self._is_script_plain, active))
         self._code.difference_update(active)
         self._hooks.update(os.path.join(folder, ".git") for folder in folders)
@@ -222,9 +225,15 @@ class LinePlainness:
         runners = frozenset(self._runners | self._line_shells)
         # A command that starts nothing, but is no mere reader either, may still change any file (`git pull`, `tar x`),
         # and so may a script that does all its work itself.
-        if self._code_commands > 1 or any(words[0] not in runners for words in self._judgement.programs):
+        others = (words for words in self._judgement.programs if words[0] not in runners)
+        if self._code_commands > 1 or not all(map(self._only_reads, others)):
             return True
         return self._may_write(self._code | self._hooks, runners)
+
+    def _only_reads(self, words: tuple[str, ...]) -> bool:
+        """Whether a command of git changes no file: its settings are plain, but a hook may do anything."""
+        is_git = os.path.basename(words[0]) == "git" and UNKNOWN_WORD not in words
+        return is_git and not self._has_active_hooks and judge(shlex.join(words)).read_only
 
     def _may_write(self, paths: set[str], runners: frozenset[str]) -> bool:
         """Whether a command other than these may write one of the files, or something in one of the folders."""
