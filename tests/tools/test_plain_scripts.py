@@ -93,6 +93,8 @@ MAKEFILES_THAT_RUN_MORE = (
         "define V\nall:\n\techo x\n",
         "V != ./x\nall:\n\techo\n",
     ),
+    "all:\n\techo x\ninclude : x.mk\n\techo x\nx.mk:\n\techo x\n",
+    "all:\n\techo x\nload b: all\n\techo x\nb:\n\techo x\n",
     *("all:\n\t./x\n", "all:\n\tpython3 tool.py\n", "V = 1\n\techo x\n", "all: $(wildcard *)\n\techo x\n"),
 )
 PLAIN_MAKEFILES = (

@@ -11,7 +11,8 @@ MAX_RECIPES = 50
 _VARIABLES = "V|VERBOSE|DEBUG|VERSION|PREFIX|DESTDIR"
 """Variables that make, its own rules and the programs of the system do not read. make hands them on to recipes."""
 _ASSIGNMENT = re.compile(rf"(?:{_VARIABLES}) *+[:?]?= *+[\w./-]*+ *+")
-_RULE = re.compile(r"((?:[A-Za-z0-9_][\w./-]*+ *+)+|\.PHONY *+):((?: *+[A-Za-z0-9_][\w./-]*+)*+) *+")
+# A colon behind the first word: make takes `include : x` for a directive.
+_RULE = re.compile(r"([A-Za-z0-9_][\w./-]*+|\.PHONY):((?: *+[A-Za-z0-9_][\w./-]*+)*+) *+", re.ASCII)
 _COMMENT = re.compile(r" *+(?:#.*)?")
 _RECIPE_MARKS = " \t@+-"
 _VARIABLE_REFERENCE = re.compile(r"(?<!\$)(?:\$\$)*+\$(?!\$)")
@@ -57,34 +58,40 @@ class _Rules:
         self._phony: set[str] = set()
         """make looks for no rule of its own for these."""
         self._needed: set[str] = set()
-        self._current: list[str] = []
+        self._current: str | None = None
+        """The target to which the next recipe belongs."""
 
     def read_line(self, line: str) -> bool:
         """Whether the line is known to do nothing else than what was noted of it."""
         if line.endswith("\\") or not line.replace("\t", " ").isprintable():
             return False
         if line.startswith("\t"):
-            self._targets.update(self._current)
+            if self._current is None:
+                return False
+            self._targets.add(self._current)
             self.recipes.append(line)
-            return bool(self._current)
+            return True
         if _COMMENT.fullmatch(line):
             return True
         if _ASSIGNMENT.fullmatch(line):
-            self._current = []
+            self._current = None
             return True
         rule = _RULE.fullmatch(line)
         if rule is None:
             return False
-        self._current, prerequisites = rule[1].split(), rule[2].split()
-        self._needed.update(self._current, prerequisites)
-        if self._current == [".PHONY"]:
+        target, prerequisites = rule[1], rule[2].split()
+        self._needed.update(prerequisites)
+        if target == ".PHONY":
             self._phony.update(prerequisites)
-            self._current = []
+            self._current = None
+        else:
+            self._needed.add(target)
+            self._current = target
         return True
 
     def build(self, goals: Sequence[str]) -> bool:
         """Whether all that make may build has a recipe here, or needs none; the Makefile itself is not built."""
-        return {*self._needed, *goals} - {".PHONY"} <= self._targets | self._phony and not any(
+        return {*self._needed, *goals} <= self._targets | self._phony and not any(
             "makefile" in target.lower() for target in self._needed
         )
 
