@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pilothouse.tools.builtin import makefiles, python_scripts
-from tests.tools.test_plain_lines import may_change
+from tests.tools.test_plain_lines import basis, may_change
 
 PYTHON_LOADS = (
     *("from os import *\nsystem('./x')", "from math import *", "import os\nos.listdir('.')", "import os.path"),
@@ -67,7 +67,10 @@ def test_a_python_module_or_a_script_without_its_first_line_is_told(tmp_path: Pa
     (tmp_path / "pkg/tool.py").write_text("import json\n")
     (tmp_path / "json.py").write_text("")
     assert may_change(tmp_path, "python3 -m pkg.tool")
+    shown = basis(tmp_path, "python3 -m pkg.tool")
     (tmp_path / "json.py").unlink()
+    assert not may_change(tmp_path, "python3 -m pkg.tool")
+    assert basis(tmp_path, "python3 -m pkg.tool").partition(":")[0] != shown.partition(":")[0]
     (tmp_path / "tool.py").write_text("import json\n")
     assert not may_change(tmp_path, "python3 -m tool")
     (tmp_path / "odd.py").write_text('"""\nexec(open("f").read())\n""" """ """\n')

@@ -86,9 +86,11 @@ class LinePlainness:
         return self._has_all_folders or (judgement.read_only and not self._code and not self._hooks)
 
     def shadowing_modules(self) -> Iterator[str]:
-        """Files that Python would load in the place of its own modules, beside any script that the line names."""
+        """Files that Python would load in the place of its own modules: beside any script that the line names, and, for
+        `python -m`, in any folder in which the line may run."""
         if any(map(self._may_run_code, self._judgement.commands)):
-            for folder in sorted({os.path.dirname(real_path(path)) for path in self._files.states}):
+            beside = {os.path.dirname(real_path(path)) for path in self._files.states}
+            for folder in sorted(beside | set(map(real_path, self._files.folders))):
                 yield from (os.path.join(folder, name) for name in python_scripts.shadowing_modules(folder) or ())
 
     def _may_run_code(self, words: Sequence[str]) -> bool:
