@@ -78,182 +78,86 @@ FILES = {
 }
 
 PLAIN = (
-    *("ls", "ls -la sub", "git status", "git add README", "git add -A", "git commit -m 'a message'", "git diff"),
-    *("git log --oneline -5", "git switch -c topic", "git tag v1", "git fetch origin", "git push origin main"),
-    *("git push", "git pull --rebase", "git stash", "git checkout -b x", "git merge topic", "git rebase main"),
-    *("mkdir -p a/b", "rm -rf out", "cp README copy", "mv README text", "echo x > new", "date", "touch x", "pwd"),
-    *("cat README | grep text | wc -l", "sort data.csv | uniq -c", "head -3 README", "tail -f README", "which ls"),
-    *("find . -name '*.py'", "find . -name '*.tmp' -delete", "find . -name x -exec rm {} +", "ls | xargs rm"),
-    *("ls | xargs ./plain.sh", "find . -name x -exec ./plain.sh {} +"),
-    *("sed -n 1,5p README", "sed -i s/a/b/ README", "awk '{print $1}' data.csv", "chmod +x plain.sh", "ln -s a b"),
-    *("tar czf a.tgz sub", "tar xf a.tgz", "zip -r a.zip sub", "curl -s http://localhost/", "sleep 1", "true"),
-    *("./plain.sh", "sh plain.sh", "bash plain.sh x", "./bare", "cd sub && ./plain.sh", "sh -c ./plain.sh"),
-    *("python3 tool.py", "python3 -u tool.py README", "./tool"),
-    *("make", "make all", "make V=1", "make -j4 out", "npm run hello", "npm run -s hello"),
-    *("env LC_ALL=C ls", "time ls", "nice -n 5 ./plain.sh", "timeout 5 ls", "cd $HOME && ls", "echo $HOME"),
-    *("bash -e plain.sh", "sh -eu plain.sh x", "git status && ./plain.sh", "git diff | ./plain.sh", "git log; make"),
-    *("pip list", "pip show requests", "/bin/ls", "/usr/bin/git status", "printf x", "test -f README && echo yes"),
-    *("for f in *.py; do wc -l $f; done", "mkdir build && make", "git -C . status", "git --no-pager log"),
-    *('git commit -m "$message"', "git rev-parse HEAD", "git remote -v", "diff README data.csv", "wc -l *.py"),
+    *("ls", "ls -la sub", "git status", "git add README", "git add -A", "git commit -m 'a message'"),
+    *("git diff", "git log --oneline -5", "git switch -c topic", "git tag v1", "git fetch origin"),
+    *("git push origin main", "git push", "git pull --rebase", "git stash", "git checkout -b x"),
+    *("git merge topic", "git rebase main", "mkdir -p a/b", "rm -rf out", "cp README copy", "mv README text"),
+    *("echo x > new", "date", "touch x", "pwd", "cat README | grep text | wc -l", "sort data.csv | uniq -c"),
+    *("head -3 README", "tail -f README", "which ls", "find . -name '*.py'", "find . -name '*.tmp' -delete"),
+    *("find . -name x -exec rm {} +", "ls | xargs rm", "sed -n 1,5p README", "sed -i s/a/b/ README"),
+    *("awk '{print $1}' data.csv", "chmod +x plain.sh", "ln -s a b", "tar czf a.tgz sub", "tar xf a.tgz"),
+    *("zip -r a.zip sub", "curl -s http://localhost/", "sleep 1", "true", "env LC_ALL=C ls", "time ls"),
+    *("nice -n 5 ls", "timeout 5 ls", "cd $HOME && ls", "echo $HOME", "sh -c 'ls; date'"),
+    *("mkdir -p new && git add new", "echo x > new && git add new && git commit -m x", "git log | head -3"),
+    *("pip list", "pip show requests", "/bin/ls", "/usr/bin/git status", "printf x"),
+    *("test -f README && echo yes", "for f in *.py; do wc -l $f; done", "git -C . status"),
+    *("git --no-pager log", 'git commit -m "$message"', "git rev-parse HEAD", "git remote -v"),
+    *("diff README data.csv", "wc -l *.py", "./plain.sh", "sh plain.sh", "bash plain.sh x", "./bare"),
+    *("cd sub && ./plain.sh", "sh -c ./plain.sh", "python3 tool.py", "python3 -u tool.py README", "./tool"),
+    *("git status && ./plain.sh", "git diff | ./plain.sh", "git log; make", "make", "make all", "make V=1"),
+    *("make -j4 out", "npm run hello", "npm run -s hello", "mkdir build && make", "./calls.sh", "sh calls.sh"),
+    *("./sources.sh", "./named.sh", "./nested.sh", "./hidden.sh", "./odd", "./local", "./itself.sh"),
+    *("./itself-too.sh", "./program", "python3 siblings.py", "python3 relative.py", "python3 inner.py"),
+    *("python3 third.py", "python3 runs.py", "python3 system.py", "python3 exec.py", "python3 loads.py"),
+    *("node requires.js", "node imports.mjs", "perl plain.pl", "node alone.js", "perl uses.pl"),
+    *("npm run build", "npm test", "npm start", "npm run a", "npm run missing", "node_modules/.bin/tsc"),
+    *("./node_modules/.bin/tsc", ".venv/bin/pytest", "./gradlew build", "sh -c ./calls.sh", "bash -e calls.sh"),
 )
 UNCERTAIN = (
-    *("./calls.sh", "sh calls.sh", "./sources.sh", "./named.sh", "./nested.sh", "./hidden.sh", "./odd", "./local"),
-    *(
-        "./itself.sh",
-        "./itself-too.sh",
-        "./plain.sh && python3 tool.py",
-        "git rebase --continue",
-        "curl --engine ./x u",
-    ),
-    *(
-        "./program",
-        "./missing",
-        "sh missing",
-        ". ./plain.sh",
-        "source plain.sh",
-        "bash < plain.sh",
-        "cat plain.sh | sh",
-    ),
-    *("python3 siblings.py", "python3 relative.py", "python3 inner.py", "python3 third.py", "python3 runs.py"),
-    *("python3 system.py", "python3 exec.py", "python3 loads.py", "python3 -c 'import helper'", "python3 -m pytest"),
-    *("python3 -m json.tool README", "python3 -i tool.py", "python3 tests", "python3 .", "python3 - < tool.py"),
-    *("echo x | python3", "node requires.js", "node imports.mjs", "node .", "node -r ./x alone.js", "node -e 1"),
-    *(
-        "perl plain.pl",
-        "node alone.js",
-        "perl uses.pl",
-        "perl -MHelper plain.pl",
-        "ruby -r./x plain.rb",
-        "php x.php",
-        "lua x.lua",
-        "tsx x.ts",
-    ),
-    *("make -C including", "make -C running", "make -C variable", "make -C inline", "make -C shelled"),
-    *(
-        "make -C prefixed",
-        "make -C remade",
-        "make -C dollars",
-        "make -f missing.mk",
-        "make -f other.mk",
-        "make SHELL=./x",
-        "make --eval=x:",
-    ),
-    *("make -I sub", "make MAKEFILES=x.mk", "make CC=./cc", "make -f $x", "CC=./cc make", "MAKEFLAGS=-fx make"),
-    *("npm run build", "npm test", "npm start", "npm run a", "npm run missing", "npm install", "npm ci", "npm exec x"),
-    *("npx tsc", "npx -y x", "pnpm run hello", "yarn hello", "bun run hello", "npm run hello -w other"),
-    *("npm run hello -- x", "npm --prefix sub run hello", "tsc", "node_modules/.bin/tsc", "./node_modules/.bin/tsc"),
-    *("pytest", "pytest -q tests", ".venv/bin/pytest", ".venv/bin/python tool.py", "py.test", "tox", "nox", "uv run x"),
-    *("poetry run x", "pip install .", "pip install -e .", "pip install x", "pipx run x", "uvx ruff", "ruff check"),
-    *("cargo build", "cargo test", "cargo run", "go build", "go test ./...", "docker build .", "docker compose up"),
-    *("./gradlew build", "gradle build", "mvn test", "just", "just all", "cmake .", "ninja", "rake", "bundle exec x"),
-    *("direnv allow", "direnv exec . ls", "nix develop", "nix-shell", "nix run", "mise run x", "asdf exec x"),
-    *("pyenv exec python", "env ./calls.sh", "env -S './x'", "env PATH=. ls", "PATH=. ls", "PATH=sub:$PATH ls"),
-    *("export PATH=.; ls", "LD_PRELOAD=./x.so ls", "PYTHONPATH=. python3 tool.py", "BASH_ENV=./x bash plain.sh"),
-    *("NODE_OPTIONS=--require=./x node alone.js", "PERL5OPT=-Mx perl plain.pl", "PYTHONSTARTUP=x python3 tool.py"),
-    *(
-        "find . -exec ./calls.sh {} \\;",
-        "find . -execdir ./plain.sh \\;",
-        "find . -execdir rm {} +",
-        "find . -exec sh {} \\;",
-    ),
-    *("ls | xargs sh", "xargs -I{} sh -c {} < README", "ls | parallel ./x", "watch ./x"),
-    *("sh -c '. ./x'", "sh -c ./calls.sh", "bash -lc ls", "bash -ic ls", "zsh plain.sh", "zsh -c ls", "fish plain.sh"),
-    *('eval "$x"', "eval ./calls.sh", "alias ls=./x; ls", "ls() { ./x; }; ls", "trap ./x EXIT", "exec ./calls.sh"),
-    *(
-        "ssh host ls",
-        "scp a host:b",
-        "vim -c ':!x' README",
-        "vim README",
-        "vi -S x",
-        "emacs --batch -l x",
-        "less README",
-    ),
-    *(
-        "man ./x",
-        "tar --to-command=./x -xf a.tar",
-        "tar -I ./x -xf a.tar",
-        "tar cf a.tar --checkpoint-action=exec=./x .",
-    ),
-    *("tar xf host:a.tar", "rsync -e ./x a b", "rsync a host:b", "rsync --rsync-path=./x a b", "zip -TT ./x a.zip b"),
+    *("ls | xargs ./plain.sh", "nice -n 5 ./plain.sh", "find . -name x -exec ./plain.sh {} +"),
+    *("tar xf a.tar && git commit -m x", "cp -t. x/y && git commit -m x", "unzip -o a.zip; git commit -m x"),
+    *("tar xIf ./x a.tar", "gunzip -kf x.gz && git commit", "curl -sO http://x/y && git merge x"),
+    *("./plain.sh && python3 tool.py", "git rebase --continue", "curl --engine ./x u", "./missing"),
+    *("sh missing", ". ./plain.sh", "source plain.sh", "bash < plain.sh", "cat plain.sh | sh"),
+    *("python3 -c 'import helper'", "python3 -m pytest", "python3 -m json.tool README", "python3 -i tool.py"),
+    *("python3 tests", "python3 .", "python3 - < tool.py", "echo x | python3", "node ."),
+    *("node -r ./x alone.js", "node -e 1", "perl -MHelper plain.pl", "ruby -r./x plain.rb", "php x.php"),
+    *("lua x.lua", "tsx x.ts", "make -C including", "make -C running", "make -C variable", "make -C inline"),
+    *("make -C shelled", "make -C prefixed", "make -C remade", "make -C dollars", "make -f missing.mk"),
+    *("make -f other.mk", "make SHELL=./x", "make --eval=x:", "make -I sub", "make MAKEFILES=x.mk"),
+    *("make CC=./cc", "make -f $x", "CC=./cc make", "MAKEFLAGS=-fx make", "npm install", "npm ci"),
+    *("npm exec x", "npx tsc", "npx -y x", "pnpm run hello", "yarn hello", "bun run hello"),
+    *("npm run hello -w other", "npm run hello -- x", "npm --prefix sub run hello", "tsc", "pytest"),
+    *("pytest -q tests", ".venv/bin/python tool.py", "py.test", "tox", "nox", "uv run x", "poetry run x"),
+    *("pip install .", "pip install -e .", "pip install x", "pipx run x", "uvx ruff", "ruff check"),
+    *("cargo build", "cargo test", "cargo run", "go build", "go test ./...", "docker build ."),
+    *("docker compose up", "gradle build", "mvn test", "just", "just all", "cmake .", "ninja", "rake"),
+    *("bundle exec x", "direnv allow", "direnv exec . ls", "nix develop", "nix-shell", "nix run", "mise run x"),
+    *("asdf exec x", "pyenv exec python", "env ./calls.sh", "env -S './x'", "env PATH=. ls", "PATH=. ls"),
+    *("PATH=sub:$PATH ls", "export PATH=.; ls", "LD_PRELOAD=./x.so ls", "PYTHONPATH=. python3 tool.py"),
+    *("BASH_ENV=./x bash plain.sh", "NODE_OPTIONS=--require=./x node alone.js", "PERL5OPT=-Mx perl plain.pl"),
+    *("PYTHONSTARTUP=x python3 tool.py", "find . -exec ./calls.sh {} \\;", "find . -execdir ./plain.sh \\;"),
+    *("find . -execdir rm {} +", "find . -exec sh {} \\;", "ls | xargs sh", "xargs -I{} sh -c {} < README"),
+    *("ls | parallel ./x", "watch ./x", "sh -c '. ./x'", "bash -lc ls", "bash -ic ls", "zsh plain.sh"),
+    *("zsh -c ls", "fish plain.sh", 'eval "$x"', "eval ./calls.sh", "alias ls=./x; ls", "ls() { ./x; }; ls"),
+    *("trap ./x EXIT", "exec ./calls.sh", "ssh host ls", "scp a host:b", "vim -c ':!x' README", "vim README"),
+    *("vi -S x", "emacs --batch -l x", "less README", "man ./x", "tar --to-command=./x -xf a.tar"),
+    *("tar -I ./x -xf a.tar", "tar cf a.tar --checkpoint-action=exec=./x .", "tar xf host:a.tar"),
+    *("rsync -e ./x a b", "rsync a host:b", "rsync --rsync-path=./x a b", "zip -TT ./x a.zip b"),
     *("sed '1e ./x' README", "sed -i 's/a/.\\/x/e' README", "sed -f x.sed README", "awk -f script.awk README"),
     *("awk 'BEGIN { system(\"./x\") }'", "awk '{ print | \"./x\" }' README", "gdb -x x", "strace ./plain.sh"),
     *("sort --compress-program=./x README", "split --filter=./x README", "install -s --strip-program=./x a b"),
-    *("git -c core.pager=./x log", "git -c alias.x='!./x' x", "git x", "git lfs pull", "git submodule foreach ls"),
-    *("git submodule update", "git bisect run ./x", "git rebase -x ./x main", "git rebase --exec=./x main"),
-    *("git difftool", "git mergetool", "git grep -O./x text", "git push ../other main", "git push /srv/other main"),
-    *("git push elsewhere main", "git fetch 'ext::./x'", "git fetch --upload-pack=./x origin", "git push --rec=./x"),
-    *("git filter-branch --tree-filter ./x", "git config core.pager ./x", "git config alias.x '!./x'"),
-    *(
-        "git --exec-path=. status",
-        "git --git-dir=sub status",
-        "GIT_DIR=sub git status",
-        "GIT_SSH_COMMAND=./x git fetch",
-    ),
-    *("EDITOR=./x git commit", "git clone ../other", "git -C $x status", "cd $x && git status", "git svn fetch"),
-    *(
-        "bash -e calls.sh",
-        "bash -o x plain.sh",
-        "bash -e",
-        "bash -e $x",
-        "bash -s plain.sh",
-        "bash --rcfile x plain.sh",
-    ),
-    *("git stash && ./plain.sh", "git log --output=plain.sh && ./plain.sh", "git status $x && ./plain.sh"),
-    *("cp calls.sh plain.sh && ./plain.sh", "mv calls.sh plain.sh && sh plain.sh", "echo ./x > plain.sh; ./plain.sh"),
-    *(
-        "curl -o plain.sh http://x && sh plain.sh",
-        "git pull && ./plain.sh",
-        "git checkout x && make",
-        "tar xf a && ./plain.sh",
-    ),
-    *(
-        "sed -i s/a/b/ plain.sh && ./plain.sh",
-        "ln -sf calls.sh plain.sh; ./plain.sh",
-        "rm -r sub; cp -r x sub; sub/plain.sh",
-    ),
-    *(
-        "cp $x plain.sh; ./plain.sh",
-        "chmod +x calls.sh && ./calls.sh",
-        "patch -p1 < a.patch && make",
-        "tee plain.sh < x; sh plain.sh",
-    ),
-    *(
-        "sudo ls",
-        "su -c ls",
-        "doas ls",
-        "nohup ./calls.sh",
-        "setsid ./calls.sh",
-        "unknown-program",
-        "$x",
-        "sh *.sh",
-        "crontab x",
-    ),
-    *(
-        "at now -f x",
-        "systemd-run ./x",
-        "expect x",
-        "script -c ./x",
-        "flock x ./x",
-        "busybox sh plain.sh",
-        "coproc ./x",
-    ),
-    *(
-        "gcc -fplugin=./x a.c",
-        "cc -B. a.c",
-        "ld -T x",
-        "psql -f x.sql",
-        "sqlite3 a.db .read x",
-        "mysql < x",
-        "java -jar x.jar",
-    ),
-    *(
-        "terraform apply",
-        "ansible-playbook x.yml",
-        "vagrant up",
-        "kubectl apply -f x",
-        "helm install x",
-        "pre-commit run",
-    ),
+    *("git -c core.pager=./x log", "git -c alias.x='!./x' x", "git x", "git lfs pull"),
+    *("git submodule foreach ls", "git submodule update", "git bisect run ./x", "git rebase -x ./x main"),
+    *("git rebase --exec=./x main", "git difftool", "git mergetool", "git grep -O./x text"),
+    *("git push ../other main", "git push /srv/other main", "git push elsewhere main", "git fetch 'ext::./x'"),
+    *("git fetch --upload-pack=./x origin", "git push --rec=./x", "git filter-branch --tree-filter ./x"),
+    *("git config core.pager ./x", "git config alias.x '!./x'", "git --exec-path=. status"),
+    *("git --git-dir=sub status", "GIT_DIR=sub git status", "GIT_SSH_COMMAND=./x git fetch"),
+    *("EDITOR=./x git commit", "git clone ../other", "git -C $x status", "cd $x && git status"),
+    *("git svn fetch", "bash -o x plain.sh", "bash -e", "bash -e $x", "bash -s plain.sh"),
+    *("bash --rcfile x plain.sh", "git stash && ./plain.sh", "git log --output=plain.sh && ./plain.sh"),
+    *("git status $x && ./plain.sh", "cp calls.sh plain.sh && ./plain.sh"),
+    *("mv calls.sh plain.sh && sh plain.sh", "echo ./x > plain.sh; ./plain.sh"),
+    *("curl -o plain.sh http://x && sh plain.sh", "git pull && ./plain.sh", "git checkout x && make"),
+    *("tar xf a && ./plain.sh", "sed -i s/a/b/ plain.sh && ./plain.sh", "ln -sf calls.sh plain.sh; ./plain.sh"),
+    *("rm -r sub; cp -r x sub; sub/plain.sh", "cp $x plain.sh; ./plain.sh", "chmod +x calls.sh && ./calls.sh"),
+    *("patch -p1 < a.patch && make", "tee plain.sh < x; sh plain.sh", "sudo ls", "su -c ls", "doas ls"),
+    *("nohup ./calls.sh", "setsid ./calls.sh", "unknown-program", "$x", "sh *.sh", "crontab x", "at now -f x"),
+    *("systemd-run ./x", "expect x", "script -c ./x", "flock x ./x", "busybox sh plain.sh", "coproc ./x"),
+    *("gcc -fplugin=./x a.c", "cc -B. a.c", "ld -T x", "psql -f x.sql", "sqlite3 a.db .read x", "mysql < x"),
+    *("java -jar x.jar", "terraform apply", "ansible-playbook x.yml", "vagrant up", "kubectl apply -f x"),
+    *("helm install x", "pre-commit run"),
 )
 
 
@@ -313,15 +217,15 @@ def test_settings_of_git_that_name_programs_or_files_are_told(workspace: Path, k
 
 
 @pytest.mark.parametrize("line", ["git status", "git commit -m x"])
-def test_hooks_and_submodules_of_git_are_told_where_they_need_other_files(workspace: Path, line: str) -> None:
+def test_hooks_of_git_are_compared_and_submodules_told(workspace: Path, line: str) -> None:
     hook = workspace / ".git/hooks/pre-commit"
     hook.parent.mkdir(exist_ok=True)
-    for text, is_uncertain in (("#!/bin/sh\necho x\n", False), ("#!/bin/sh\nexec pre-commit run\n", True)):
-        hook.write_text(text)
-        hook.chmod(0o755)
-        assert may_change(workspace, line) is is_uncertain
-    hook.write_text("#!/bin/sh\ncp calls.sh plain.sh\n")
-    assert may_change(workspace, f"{line} && ./plain.sh")
+    shown = basis(workspace, line)
+    hook.write_text("#!/bin/sh\necho x\n")
+    hook.chmod(0o755)
+    assert not may_change(workspace, line)
+    assert basis(workspace, line) != shown
+    assert may_change(workspace, "git commit -m x && ./plain.sh"), "a hook may change the script"
     hook.unlink()
     assert not may_change(workspace, line)
     (workspace / ".gitmodules").write_text("")
@@ -353,10 +257,10 @@ def test_programs_that_read_their_version_from_the_folder_are_told(workspace: Pa
     (tmp_path / "links/python3").symlink_to(mise)
     (tmp_path / "links/ls").symlink_to(mise)
     for path in (shims, scripts, f"{tmp_path}/links:{SYSTEM_PATH}"):
-        assert may_change(workspace, "python3 tool.py", path)
+        assert may_change(workspace, "python3 --version", path)
     assert may_change(workspace, "ls", f"{tmp_path}/links:{SYSTEM_PATH}")
     installed = program(tmp_path / "venv/bin/python3", "\x7fELF")
-    assert not may_change(workspace, "python3 tool.py", installed)
+    assert not may_change(workspace, "python3 --version", installed)
 
 
 def test_programs_of_the_workspace_on_the_path_are_told(workspace: Path) -> None:
@@ -364,19 +268,11 @@ def test_programs_of_the_workspace_on_the_path_are_told(workspace: Path) -> None
     assert may_change(workspace, "ls", inside)
     assert may_change(workspace, "find . -exec ls {} +", inside)
     assert not may_change(workspace, "cat README", inside)
-    assert may_change(workspace, "./plain.sh", inside)  # nobody looks for the programs of a script
     for path in (f":{SYSTEM_PATH}", f".:{SYSTEM_PATH}", f"bin:{SYSTEM_PATH}"):
         assert may_change(workspace, "ls", path), path
     shown = basis(workspace, "cat README", inside)
     program(workspace / "bin/cat")
     assert basis(workspace, "cat README", inside) != shown
-
-
-def test_a_module_that_takes_the_place_of_pythons_own_changes_the_basis(workspace: Path) -> None:
-    shown = basis(workspace, "python3 tool.py")
-    (workspace / "hashlib.py").write_text("")
-    assert basis(workspace, "python3 tool.py").partition(":")[0] != shown.partition(":")[0]
-    assert may_change(workspace, "python3 tool.py")
 
 
 @pytest.mark.parametrize("name", ["GNUmakefile", "Makefile.sh", "Makefile,v", "SCCS/s.Makefile"])

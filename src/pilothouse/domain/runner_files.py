@@ -27,7 +27,7 @@ _HOOKS = (
 )
 _GIT = (
     *(".git/config", ".git/config.worktree", ".gitattributes", ".git/info/attributes", ".pre-commit-config.yaml"),
-    *(".git/commondir", ".gitmodules"),
+    *(".git/commondir", ".gitmodules", "HEAD"),  # a folder with a HEAD may be a repository itself
     *("lefthook.yml", *(f"{folder}/{hook}" for folder in (".git/hooks", ".husky") for hook in _HOOKS)),
 )
 _MAKE = ("GNUmakefile", "makefile", "Makefile")
@@ -119,11 +119,6 @@ def first_files(words: Sequence[str]) -> Iterator[str]:
 def makefiles() -> tuple[str, ...]:
     """The names of which make takes the first that exists."""
     return _MAKE
-
-
-def makefile_sources() -> tuple[str, ...]:
-    """Files from which make would make its Makefile anew."""
-    return _MAKEFILE_SOURCES
 
 
 def script_files(words: Sequence[str]) -> tuple[str, ...]:

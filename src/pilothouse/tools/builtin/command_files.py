@@ -21,7 +21,7 @@ from pilothouse.sandbox.shell import Judgement
 from pilothouse.sandbox.workspace import ABSENT
 from pilothouse.tools.builtin.entered_folders import enters_unknown
 from pilothouse.tools.builtin.installed_programs import InstalledPrograms
-from pilothouse.tools.builtin.plain_lines import LinePlainness
+from pilothouse.tools.builtin.plain_lines import PlainLine
 from pilothouse.tools.undo.changes import WRITE, ChangeEntry
 
 MAX_FOLDER_PASSES = 4
@@ -116,11 +116,8 @@ class _Inspection:
         for file, state in sorted(files.states.items()):
             digest.update(f"{file} {state}\n".encode(errors="surrogateescape"))
         has_all_folders = self._has_all_folders and files.is_complete
-        plainness = LinePlainness(self._judgement, files, self._programs, has_all_folders=has_all_folders)
-        for module in plainness.shadowing_modules():
-            if module not in self._writes.folders and getattr(self._writes.files.get(module), "before", "") is not None:
-                digest.update(f"module {module}\n".encode(errors="surrogateescape"))
-        basis = digest.hexdigest() + ("" if plainness.is_plain() else PARTIAL_BASIS)
+        line = PlainLine(self._judgement, files, self._programs, has_all_folders=has_all_folders)
+        basis = digest.hexdigest() + ("" if line.is_plain() else PARTIAL_BASIS)
         return CommandFiles(basis, tuple(files.folders), has_all_folders)
 
     def _programs_by_name(self) -> set[str]:

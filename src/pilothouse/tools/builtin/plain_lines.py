@@ -1,43 +1,40 @@
-"""Command lines that are known to be plain: the line, and the files whose state was noted, decide all that runs.
+"""Command lines that are known to be plain: the files that they name to be run are all compared when they start.
 
-Every command of such a line is a builtin or an installed program that runs no code of the workspace, a script that
-does all its work itself, a plain `make` or `npm run`, or a command of git that starts such scripts only. What is not
-known to be plain is not.
+Every command of such a line is a builtin or an installed program that starts nothing of the workspace, a script, a
+plain `make`, `npm run` or `python -m` whose own file is noted, or a command of git that starts noted hooks only. What
+those files read in turn is not compared. What is not known to be plain is not.
 """
 
 import os
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from pilothouse.domain.lines import UNKNOWN_WORD
-from pilothouse.domain.runner_files import (
-    MAKES,
-    PACKAGE,
-    makefile_sources,
-    makefiles,
-    module_files,
-    plain_name,
-    runs_line,
-    script_files,
-)
+from pilothouse.domain.runner_files import MAKES, PACKAGE, makefiles, module_files, plain_name, runs_line, script_files
 from pilothouse.domain.system_programs import SHELLS, lies_elsewhere
 from pilothouse.file_inspection import FileInspection, meanings, real_path
 from pilothouse.sandbox.shell import Judgement, judge
 from pilothouse.sandbox.shell.options import names
 from pilothouse.sandbox.shell.scripts import only_edits
 from pilothouse.sandbox.shell.wrappers import INTERPRETERS
-from pilothouse.tools.builtin import python_scripts, script_contents
 from pilothouse.tools.builtin.git_settings import read_settings, starts_only_hooks
 from pilothouse.tools.builtin.installed_programs import InstalledPrograms
-from pilothouse.tools.builtin.makefiles import is_plain_makefile, read_goals
 
-MAX_READ_SCRIPTS = 16
-"""How many scripts of one line are read to see what they start."""
-_HOOKS = ".git/hooks"
 _GIT_WITH_ANY_WORDS = names("add commit status log show rm mv tag branch")
 """Commands of git none of whose options starts a program."""
-_NPM_SETTINGS = (".npmrc", ".pnpmfile.cjs")
+_NAMED_WRITERS = names("mkdir rmdir touch rm chmod tee")
+"""Commands that change only what the line names. Another one could replace the code that the line then runs."""
+_MAKE_WORDS = re.compile(r"-[jkns]\d*|[a-z][\w./-]*|V=[01]")
+_NPM_WORDS = re.compile(r"(?:(?:-s|--silent) )?(?:run(?:-script)? (?:(?:-s|--silent) )?[\w:.-]+|test|start)")
+_FOLDER_TESTS = names("-execdir -okdir")  # find runs these in any folder
+# curl loads libraries that its other options, and files with options, name.
+_CURL_WORDS = re.compile(
+    r"-[#0-9fgGIikLNOsSv]*(?:[AbdeFHmorTuwxX].*)?|(?!-).*|--(?:compressed|connect-timeout|data|data-binary|data-raw|"
+    r"data-urlencode|fail|form|get|head|header|include|insecure|json|location|max-time|output|remote-name|request|retry|"
+    r"show-error|silent|url|user|user-agent|verbose|version)",
+    re.DOTALL,
+)
 # Options and operands of installed programs that start nothing, where the judgement does not know them.
 _PLAIN_WORDS = {
     "tar": re.compile(r"-C|(?!-)[^:]*"),
@@ -52,209 +49,136 @@ _PLAIN_COMMANDS = {
     **dict.fromkeys(("pip", "pip3"), re.compile(r"(?:list|freeze|show|check|--version|-V)(?: [\w.-]++)*+")),
     **dict.fromkeys(("npm", "node", "docker", "python", "python3"), re.compile(r"--version|-v|-V")),
 }
+_RUNNERS = frozenset({*SHELLS, *INTERPRETERS, *MAKES, "npm"}) - {"sed"}
 
 
-class LinePlainness:
-    """`files` are those that were looked at: their state is part of the basis."""
+class PlainLine:
+    """`files` are those whose state was noted: the basis of the call."""
 
     def __init__(
         self, judgement: Judgement, files: FileInspection, programs: InstalledPrograms, *, has_all_folders: bool
     ) -> None:
         """`has_all_folders` says that the line enters no folder whose files were not looked at."""
         self._judgement = judgement
-        self._has_all_folders = has_all_folders
         self._files = files
         self._programs = programs
-        self._read = 0
+        self._has_all_folders = has_all_folders
         self._code: set[str] = set()
-        """Files of the workspace that the line runs."""
-        self._runners: set[str] = set()
-        """The programs that run them."""
+        """Files of the workspace that the line runs, and folders with hooks that it may run."""
         self._code_commands = 0
-        self._line_shells: set[str] = set()
-        """Shells that are given their commands in the line."""
-        self._hooks: set[str] = set()
-        """Folders of the repositories whose hooks the line may run."""
-        self._has_active_hooks = False
 
     def is_plain(self) -> bool:
         judgement = self._judgement
-        if not script_contents.is_all_known(judgement):
+        if judgement.hidden == "line" or not judgement.is_complete or judgement.is_doubtful:
             return False
-        if not all(map(self._is_command_plain, judgement.commands)) or self._changes_code():
+        if not all(map(self._is_command_plain, judgement.commands)):
             return False
-        return self._has_all_folders or (judgement.read_only and not self._code and not self._hooks)
-
-    def shadowing_modules(self) -> Iterator[str]:
-        """Files that Python would load in the place of its own modules: beside any script that the line names, and, for
-        `python -m`, in any folder in which the line may run."""
-        if any(map(self._may_run_code, self._judgement.commands)):
-            beside = {os.path.dirname(real_path(path)) for path in self._files.states}
-            for folder in sorted(beside | set(map(real_path, self._files.folders))):
-                yield from (os.path.join(folder, name) for name in python_scripts.shadowing_modules(folder) or ())
-
-    def _may_run_code(self, words: Sequence[str]) -> bool:
-        return bool(words) and ("/" in words[0] or plain_name(words[0]) in SHELLS | INTERPRETERS)
+        if not self._code:
+            return self._has_all_folders or judgement.read_only
+        return self._has_all_folders and not self._changes_code()
 
     def _is_command_plain(self, words: tuple[str, ...]) -> bool:
-        if not words or words[0] == UNKNOWN_WORD or not words[0]:
+        if not words or words[0] in ("", UNKNOWN_WORD):
             return False
-        program = words[0]
-        if lies_elsewhere(program):
-            self._note_runner(program)
-            return all(map(self._is_script_plain, self._looked_at(words[:1]) or [""]))
-        if not self._programs.is_installed(program) or script_contents.names_other_code(words):
+        if lies_elsewhere(words[0]):
+            # A link may lead to an interpreter, and so may a path to an installed one: its words decide what runs.
+            programs = self._noted(words[:1])
+            is_other = any(os.path.islink(path) or self._programs.is_program_of(real_path(path)) for path in programs)
+            return self._runs(programs) and not is_other and plain_name(words[0]) not in _RUNNERS
+        if not self._programs.is_installed(words[0]) or _names_other_code(words):
             return False
         return words not in self._judgement.programs or self._is_known_plain(words)
 
     def _is_known_plain(self, words: tuple[str, ...]) -> bool:
-        """Whether a command that could start anything does not."""
+        """Whether it is known what a command runs that could start anything, as far as the judgement knows."""
         program, name = os.path.basename(words[0]), plain_name(words[0])
         if program == "git":
-            return self._is_git_plain(words)
+            return not self._programs.has_folder_inside and self._is_git_plain(words)
         if UNKNOWN_WORD in words:
             return False
-        if name in SHELLS | INTERPRETERS and self._is_interpreter_plain(name, words):
+        if program == "sed":
+            return only_edits(words[1:])
+        if (allowed := _PLAIN_COMMANDS.get(program)) is not None and allowed.fullmatch(" ".join(words[1:])):
             return True
+        if name in SHELLS | INTERPRETERS:
+            # The commands of `sh -c` are among those of the judgement.
+            scripts = tuple(module_files(words)) or script_files(words)[:1]
+            return runs_line(words) or self._runs(self._noted(scripts))
         if name in MAKES:
-            return self._is_make_plain(words)
-        if program == "npm" and self._is_npm_plain(words):
-            return True
-        if (allowed := _PLAIN_COMMANDS.get(program)) is not None:
-            return allowed.fullmatch(" ".join(words[1:])) is not None
+            return all(map(_MAKE_WORDS.fullmatch, words[1:])) and self._runs(self._noted(makefiles()))
+        if program == "npm":
+            return _NPM_WORDS.fullmatch(" ".join(words[1:])) is not None and self._runs(self._noted((PACKAGE,)))
         return not self._programs.has_folder_inside and _has_plain_words(program, words[1:])
 
-    def _is_interpreter_plain(self, name: str, words: tuple[str, ...]) -> bool:
-        if name == "sed":
-            return only_edits(words[1:])
-        if runs_line(words):  # its commands are among those of the judgement
-            self._line_shells.add(words[0])
-            return True
-        self._note_runner(words[0])
-        if name == "python" and any(word.startswith("-m") for word in words):
-            scripts = self._looked_at(tuple(module_files(words)))
-            # The working directory comes before the library.
-            if any(python_scripts.shadowing_modules(folder) != [] for folder in self._files.folders):
-                return False
-        else:
-            scripts = self._looked_at(script_files(words))
-        return bool(scripts) and all(self._is_script_plain(path, name) for path in scripts)
-
-    def _note_runner(self, program: str) -> None:
-        self._runners.add(program)
+    def _runs(self, files: Sequence[str]) -> bool:
+        """Notes that a command runs these files. False where their state is not known."""
+        self._code.update(files)
         self._code_commands += 1
-
-    def _is_script_plain(self, path: str, program: str | None = None) -> bool:
-        """Whether a script does all its work itself; `program` runs it, or the one that its first line names."""
-        if path not in self._files.states or self._programs.is_program_of(real_path(path)):
-            return False
-        self._code.add(path)
-        data = self._content(path)
-        interpreter = program if data is None or program is not None else script_contents.interpreter_of(data)
-        if data is None or interpreter is None or not self._is_interpreter_installed(interpreter):
-            return False
-        if plain_name(interpreter) == "python":
-            folder = os.path.dirname(real_path(path))
-            if python_scripts.shadowing_modules(folder) != []:
-                return False
-        return script_contents.is_self_contained(interpreter, path, data, self._is_installed_for_scripts)
-
-    def _is_interpreter_installed(self, interpreter: str) -> bool:
-        return not lies_elsewhere(interpreter) and self._programs.is_installed(interpreter)
-
-    def _is_installed_for_scripts(self, name: str) -> bool:
-        """The places of programs that a script starts are not part of the basis: nothing may take them."""
-        return not self._programs.has_folder_inside and self._is_interpreter_installed(name)
-
-    def _content(self, path: str) -> bytes | None:
-        self._read += 1
-        return script_contents.content(path) if self._read <= MAX_READ_SCRIPTS else None
+        return bool(files)
 
     def _is_git_plain(self, words: tuple[str, ...]) -> bool:
-        """Whether each repository that git may be meant for has plain settings, and hooks that do their work alone."""
+        """Whether each repository that git may be meant for has plain settings: then it starts hooks only."""
         folders = [folder for folder in self._files.folders if os.path.lexists(os.path.join(folder, ".git"))]
         settings = [read_settings(folder) for folder in folders]
         is_known = all(os.path.join(folder, ".git/config") in self._files.states for folder in folders)
         if not folders or not is_known or not all(each.are_plain for each in settings):
             return False
-        if self._programs.has_folder_inside:  # pagers, editors and ssh are looked for on the PATH
+        if self._noted(("HEAD",)) or not all(_lies_in(folder, folders) for folder in self._files.folders):
             return False
-        remotes = frozenset.intersection(*(each.remotes for each in settings))
         if UNKNOWN_WORD in words and words[1] not in _GIT_WITH_ANY_WORDS:
             return False
-        known_words = tuple(word for word in words if word != UNKNOWN_WORD)
-        hooks = [path for path in self._files.states if os.path.dirname(path).endswith(_HOOKS)]
-        active = [path for path in hooks if os.access(path, os.X_OK)]
-        self._has_active_hooks = self._has_active_hooks or bool(active)
-        is_plain = starts_only_hooks(known_words, remotes) and all(map(self._is_script_plain, active))
-        self._code.difference_update(active)
-        self._hooks.update(os.path.join(folder, ".git") for folder in folders)
-        return is_plain
-
-    def _is_make_plain(self, words: tuple[str, ...]) -> bool:
-        goals = read_goals(words)
-        if goals is None or self._looked_at(makefile_sources()):
-            return False
-        known = self._looked_at(makefiles())
-        self._code.update(known)
-        self._note_runner(words[0])
-        contents = [self._content(path) for path in known]
-        return bool(known) and all(
-            data is not None and is_plain_makefile(data, goals, self._is_recipe_plain) for data in contents
-        )
-
-    def _is_recipe_plain(self, command: str) -> bool:
-        return script_contents.is_plain_line(command, self._is_installed_for_scripts)
-
-    def _is_npm_plain(self, words: tuple[str, ...]) -> bool:
-        """`npm run NAME`, `npm test` and `npm start` with nothing else."""
-        run = [word for word in words[1:] if word not in ("-s", "--silent")]
-        script = run[1] if len(run) == 2 and run[0] in ("run", "run-script") else run[0] if len(run) == 1 else ""
-        if len(run) == 1 and script not in ("test", "start"):
-            return False
-        packages = self._looked_at((PACKAGE,))
-        self._code.update(packages)
-        self._note_runner(words[0])
-        if not packages or self._looked_at(_NPM_SETTINGS):
-            return False
-        contents = [self._content(path) for path in packages]
-        return all(data is not None and script_contents.is_plain_package_script(data, script) for data in contents)
+        self._code.update(os.path.join(folder, ".git") for folder in folders)
+        remotes = frozenset.intersection(*(each.remotes for each in settings))
+        return starts_only_hooks(tuple(word for word in words if word != UNKNOWN_WORD), remotes)
 
     def _changes_code(self) -> bool:
-        """Whether a command of the line may change a file of the workspace before another one runs it."""
-        if not self._code:
-            return self._may_write(self._hooks, frozenset({"git"}))
-        runners = frozenset(self._runners | self._line_shells)
-        # A command that starts nothing, but is no mere reader either, may still change any file (`git pull`, `tar x`),
-        # and so may a script that does all its work itself.
-        others = (words for words in self._judgement.programs if words[0] not in runners)
-        if self._code_commands > 1 or not all(map(self._only_reads, others)):
-            return True
-        return self._may_write(self._code | self._hooks, runners)
-
-    def _only_reads(self, words: tuple[str, ...]) -> bool:
-        """Whether a command of git changes no file: its settings are plain, but a hook may do anything."""
-        is_git = os.path.basename(words[0]) == "git" and UNKNOWN_WORD not in words
-        return is_git and not self._has_active_hooks and judge(shlex.join(words)).read_only
-
-    def _may_write(self, paths: set[str], runners: frozenset[str]) -> bool:
-        """Whether a command other than these may write one of the files, or something in one of the folders."""
+        """Whether a command of the line may change code before another one runs it. What runs code may do anything."""
         judgement = self._judgement
-        writers = {program for program, _ in judgement.writers} - runners
-        if paths and any(UNKNOWN_WORD in words for words in judgement.commands if words[0] in writers):
+        if self._code_commands > 1 or not all(map(self._leaves_code, judgement.programs)):
             return True
-        words = [word for program, word in judgement.writers if program not in runners]
-        targets = {path for word in words for folder in self._files.folders for path in meanings(folder, word)}
+        others = (words for words in judgement.commands if words not in judgement.programs)
+        if not all(os.path.basename(words[0]) in _NAMED_WRITERS or self._only_reads(words) for words in others):
+            return True
+        written = {word for program, word in judgement.writers if not _runs_code(program)}
+        paths = {path for word in written for folder in self._files.folders for path in meanings(folder, word)}
         return any(
-            f"{path}/".startswith(f"{target}/") or f"{target}/".startswith(f"{path}/")
+            f"{code}/".startswith(f"{path}/") or f"{path}/".startswith(f"{code}/")
+            for code in self._code
             for path in paths
-            for target in targets
         )
 
-    def _looked_at(self, words: Sequence[str]) -> list[str]:
+    def _leaves_code(self, words: tuple[str, ...]) -> bool:
+        is_git = os.path.basename(words[0]) == "git"  # changes no hooks, but any other file
+        return (is_git and not self._code_commands) or self._only_reads(words)
+
+    def _only_reads(self, words: tuple[str, ...]) -> bool:
+        return _runs_code(words[0]) or (UNKNOWN_WORD not in words and judge(shlex.join(words)).read_only)
+
+    def _noted(self, words: Sequence[str]) -> list[str]:
         """The files to which words lead, among those whose state is part of the basis."""
         paths = (path for word in words for folder in self._files.folders for path in meanings(folder, word))
-        return [path for path in dict.fromkeys(paths) if path in self._files.states]
+        return [path for path in dict.fromkeys(paths) if path in self._files.states and os.path.isfile(path)]
+
+
+def _runs_code(program: str) -> bool:
+    return lies_elsewhere(program) or plain_name(program) in _RUNNERS
+
+
+def _lies_in(folder: str, repositories: Sequence[str]) -> bool:
+    """Whether git, started in a folder, would use one of these repositories."""
+    known = set(map(real_path, repositories))
+    place = real_path(folder)
+    while place not in known and not os.path.lexists(os.path.join(place, ".git")) and place != os.path.dirname(place):
+        place = os.path.dirname(place)
+    return place in known
+
+
+def _names_other_code(words: Sequence[str]) -> bool:
+    """Whether an option of an installed program may lead to code that is neither in the line nor installed."""
+    program = os.path.basename(words[0])
+    if program == "curl":
+        return UNKNOWN_WORD in words or not all(map(_CURL_WORDS.fullmatch, words[1:]))
+    return program == "find" and not _FOLDER_TESTS.isdisjoint(words)
 
 
 def _has_plain_words(program: str, words: Sequence[str]) -> bool:
