@@ -1,7 +1,8 @@
 """Looking at a call before it is decided: what it would do, what it would touch, which hard limit it breaks."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -13,6 +14,7 @@ from pilothouse.domain.deceptive_text import deceptions, is_quick
 from pilothouse.domain.decisions import Standing, is_denied_by_mode
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.messages import Message, ToolCall, ToolRequest
+from pilothouse.domain.values import CallId
 from pilothouse.runtime.draft import Draft
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.results import end_call, open_turn
@@ -26,7 +28,19 @@ _MAX_CHARACTERS_ON_LOOP = 20_000
 T = TypeVar("T")
 
 
-async def look_at(live: Live, request: ToolRequest, call: ToolCall, *, is_denied: bool = False) -> CallRecord:
+Planned = dict[str, bytes]
+"""What the earlier calls of an answer will make of files: see `Workspace.planned`."""
+
+
+async def look_at_all(live: Live, request: ToolRequest, denied: Collection[CallId] = ()) -> list[CallRecord]:
+    """The records of an answer's calls. `denied` are calls that the mode denies whatever their arguments are."""
+    planned: Planned = {}
+    return [await look_at(live, request, call, planned, is_denied=call.id in denied) for call in request.calls]
+
+
+async def look_at(
+    live: Live, request: ToolRequest, call: ToolCall, planned: Planned, *, is_denied: bool = False
+) -> CallRecord:
     """A record of a call that was just sent: pending, with everything that a decision needs.
 
     `is_denied`: the mode denies the call whatever its arguments are, so that the call is not prepared. Whoever decides
@@ -37,7 +51,7 @@ async def look_at(live: Live, request: ToolRequest, call: ToolCall, *, is_denied
     if unreadable is not None and request.finish_reason == "length":
         unreadable = Prepared(effect="unknown", limit=Reason(Code.ARGUMENTS_CUT, {"tool": call.tool}))
     unprepared = Prepared(effect=live.parts.registry.effect_of(call.tool, live.core.workspace)) if is_denied else None
-    prepared = unreadable or unprepared or await _prepare_marked(live, call.tool, arguments)
+    prepared = unreadable or unprepared or await _prepare_marked(live, call.tool, arguments, planned)
     return await _off_loop(size, lambda: _record(live, request, call, arguments, prepared))
 
 
@@ -92,7 +106,7 @@ async def look_again(live: Live, record: CallRecord, arguments: Any) -> CallReco
     if size > MAX_ARGUMENTS_CHARACTERS:
         prepared = _broken(record.tool, _too_long(size))
     else:
-        prepared = await _prepare_marked(live, record.tool, arguments)
+        prepared = await _prepare_marked(live, record.tool, arguments, await _planned_before(live, record))
 
     def changed() -> CallRecord:
         fingerprint = fingerprint_of(record.tool, arguments)
@@ -112,6 +126,17 @@ async def look_again(live: Live, record: CallRecord, arguments: Any) -> CallReco
     return await _off_loop(size, changed)
 
 
+async def _planned_before(live: Live, record: CallRecord) -> Planned:
+    """What the calls of the round that were asked for before this one, and have not run, will make of files."""
+    planned: Planned = {}
+    if record.touches is None and record.limit is None:
+        return planned
+    for call in itertools.takewhile(lambda other: other.id != record.id, live.draft().round_calls()):
+        if call.status in ("pending", "approved") and call.effect == "mutating" and call.basis and call.line is None:
+            await prepare(live, call.tool, call.arguments, planned)
+    return planned
+
+
 def _has_same_files(record: CallRecord, prepared: Prepared, arguments: Any) -> bool:
     if record.line is not None:  # a command: the line and its working directory decide
         return all(arguments.get(name) == record.arguments.get(name) for name in ("command", "cwd"))
@@ -122,9 +147,9 @@ def _seen(prepared: Prepared) -> dict[str, Any]:
     return {name: getattr(prepared, name) for name in Prepared.__struct_fields__}
 
 
-async def _prepare_marked(live: Live, name: str, arguments: Any) -> Prepared:
+async def _prepare_marked(live: Live, name: str, arguments: Any, planned: Planned) -> Prepared:
     """Prepare a call that a person may see: what may deceive them in its arguments is marked."""
-    prepared = await prepare(live, name, arguments)
+    prepared = await prepare(live, name, arguments, planned)
     is_known = partial(is_program_or_path, folder=live.core.workspace)
     tool = live.parts.registry.find(name, live.core.workspace)
     contents: frozenset[str] = getattr(tool, "content_arguments", frozenset())
@@ -156,7 +181,7 @@ def _broken(tool: str, detail: str) -> Prepared:
     return Prepared(effect="unknown", limit=limit)
 
 
-async def prepare(live: Live, name: str, arguments: Any) -> Prepared:
+async def prepare(live: Live, name: str, arguments: Any, planned: Planned | None = None) -> Prepared:
     registry = live.parts.registry
     tool = registry.find(name, live.core.workspace)
     if tool is None:
@@ -164,7 +189,7 @@ async def prepare(live: Live, name: str, arguments: Any) -> Prepared:
         return Prepared(effect="unknown", limit=Reason(Code.UNKNOWN_TOOL, {"tool": name, "allowed": allowed}))
     try:
         parsed = parse_arguments(name, tool.parameters, arguments)
-        prepared = await tool.prepare(parsed, live.workspace())
+        prepared = await tool.prepare(parsed, live.workspace().with_planned({} if planned is None else planned))
         return msgspec.convert(_with_texts_cleaned(prepared), Prepared)
     except ToolError as error:
         return Prepared(effect=tool.effect, limit=error.reason)

@@ -73,6 +73,8 @@ class Workspace:
         self.refusal = Code.PROTECTED_PATH
         """What a write is refused with where the folder is not writable."""
         self._protects_names = True
+        self.planned: dict[str, bytes] = {}
+        """What the files will hold, by their real path, after the earlier calls of the answer that is prepared."""
         self.prefix = ""
         """Stands before a path of this folder where a path of the workspace is expected."""
         self._also = [_beside(each, private, others) for each in also if each.path.is_dir()]
@@ -137,6 +139,12 @@ class Workspace:
         plain = copy.copy(self)
         plain._mounts = []
         return plain
+
+    def with_planned(self, planned: dict[str, bytes]) -> "Workspace":
+        """The same workspace for preparing the calls of one answer, which share `planned`."""
+        prepared = copy.copy(self)
+        prepared.planned = planned
+        return prepared
 
     def mounted(self, name: str) -> Path | None:
         """Where the conversation's folder of that name lies."""

@@ -65,6 +65,8 @@ class Job(Value):
     artifacts: ArtifactStore | None = None
     shown_before: frozenset[CallId] = frozenset()
     """The calls of the same round that were asked for before this one, shown to a person, and executed."""
+    executed_before: frozenset[CallId] = frozenset()
+    """The calls of the same round that were asked for before this one and executed, whether shown or not."""
     remark: Callable[[Reason], None] = lambda _: None
     """Tells the person something that they should know, however the call ends."""
 

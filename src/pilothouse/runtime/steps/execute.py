@@ -104,6 +104,8 @@ async def _outcome(turn: Turn, call: CallRecord) -> Outcome:
         return failed(Reason(Code.UNKNOWN_TOOL, {"tool": call.tool, "allowed": ", ".join(turn.parts.registry.tools)}))
     try:
         arguments = parse_arguments(call.tool, tool.parameters, call.arguments)
+        # A call that a rule or the mode let run was shown to nobody: a command takes its writes for foreign changes.
+        earlier = _executed_before(turn, call)
         job = Job(
             call_id=call.id,
             workspace=live.workspace(),
@@ -115,7 +117,8 @@ async def _outcome(turn: Turn, call: CallRecord) -> Outcome:
             confined=call.confined,
             tell=live.printed[call.id].add,
             artifacts=live.artifacts,
-            shown_before=_shown_before(turn, call),
+            shown_before=frozenset(other.id for other in earlier if _was_shown(other)),
+            executed_before=frozenset(other.id for other in earlier),
             remark=lambda reason: turn.outbox.append(turn.remark(reason)),
         )
     except PilothouseError as error:
@@ -135,10 +138,10 @@ def _was_shown(call: CallRecord) -> bool:
     return call.waited or call.approval is not None
 
 
-def _shown_before(turn: Turn, call: CallRecord) -> frozenset[CallId]:
-    """A call that a rule or the mode let run was shown to nobody: its writes count as any other change."""
+def _executed_before(turn: Turn, call: CallRecord) -> list[CallRecord]:
+    """The executed calls of the round that were asked for before this one."""
     earlier = itertools.takewhile(lambda other: other.id != call.id, turn.live.draft().round_calls())
-    return frozenset(other.id for other in earlier if other.status == "executed" and _was_shown(other))
+    return [other for other in earlier if other.status == "executed"]
 
 
 async def _reaches_elsewhere(turn: Turn, call: CallRecord) -> bool:

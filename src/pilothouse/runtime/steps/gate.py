@@ -12,7 +12,7 @@ from pilothouse.domain.states import SavingMessage, State
 from pilothouse.domain.values import CallId
 from pilothouse.runtime.deciding import decide_call, next_state, note_decision, start_calls
 from pilothouse.runtime.draft import Draft
-from pilothouse.runtime.looking import is_always_denied, look_at
+from pilothouse.runtime.looking import is_always_denied, look_at_all
 from pilothouse.runtime.results import EndStatus, end_call
 from pilothouse.runtime.standing import present, standing_of
 from pilothouse.runtime.turn import Turn
@@ -27,11 +27,11 @@ async def gate(turn: Turn) -> State:
     assert isinstance(request, ToolRequest)
     standing = standing_of(live)
     denied = {call.id for call in request.calls if is_always_denied(live, call.tool, standing)}
-    records = [await look_at(live, request, call, is_denied=call.id in denied) for call in request.calls]
+    records = await look_at_all(live, request, denied)
     try:
         state = await _decide_round(turn, request, records, denied)
         if state is None:  # the mode has changed: the calls that it would have denied have to be prepared after all
-            records = [await look_at(live, request, call) for call in request.calls]
+            records = await look_at_all(live, request)
             state = await _decide_round(turn, request, records, set())
         assert state is not None
         return state

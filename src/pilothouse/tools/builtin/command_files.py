@@ -10,19 +10,17 @@ wrote.
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pilothouse.domain.calls import PARTIAL_BASIS
 from pilothouse.domain.runner_files import first_files, package_words
-from pilothouse.file_inspection import FileInspection, WrittenFile, identity
-from pilothouse.sandbox.file_names import unescape
+from pilothouse.file_inspection import FileInspection, identity
 from pilothouse.sandbox.shell import Judgement
-from pilothouse.sandbox.workspace import ABSENT
 from pilothouse.tools.builtin.entered_folders import enters_unknown
 from pilothouse.tools.builtin.installed_programs import InstalledPrograms
 from pilothouse.tools.builtin.plain_lines import PlainLine
-from pilothouse.tools.undo.changes import WRITE, ChangeEntry
+from pilothouse.tools.builtin.round_writes import NO_WRITES, RoundWrites
 
 MAX_FOLDER_PASSES = 4
 
@@ -41,36 +39,6 @@ class CommandFiles(NamedTuple):
         """Whether any of these names exists in a folder of the line, or may do so in one that is not known."""
         paths = (os.path.join(folder, name) for folder in self.folders for name in names)
         return not self.has_all_folders or any(map(os.path.lexists, paths))
-
-
-class RoundWrites(NamedTuple):
-    """What the file tools wrote in earlier calls of a round, by absolute path."""
-
-    files: Mapping[str, WrittenFile]
-    folders: frozenset[str]
-    """Folders that the writes made."""
-
-
-NO_WRITES = RoundWrites({}, frozenset())
-
-
-def round_writes(entries: Iterable[ChangeEntry], root: str) -> RoundWrites:
-    """The writes among the logged changes of a round's earlier calls, oldest first. What commands changed was shown to
-    nobody, and counts as a change."""
-    files: dict[str, WrittenFile] = {}
-    folders: set[str] = set()
-    for entry in entries:
-        if entry.tool != WRITE:
-            continue
-        folders.update(os.path.join(root, unescape(folder)) for folder in entry.made_folders)
-        for file in entry.files:
-            path = os.path.join(root, unescape(file.path))
-            before = None if file.before == ABSENT else file.before
-            if path in files:
-                # A file that somebody changed between two writes keeps a state that was never shown.
-                before = files[path].before if files[path].after == file.before else file.before
-            files[path] = WrittenFile(before, file.after)
-    return RoundWrites(files, frozenset(folders))
 
 
 def inspect_files(

@@ -1,10 +1,12 @@
 """Writing: write_file and edit_file. Both show a diff first, and refuse when the file changed since."""
 
+import contextlib
 import difflib
 import hashlib
 import os
 import stat
-from typing import Annotated, NamedTuple
+from collections.abc import Callable
+from typing import Annotated, NamedTuple, TypeVar
 
 from msgspec import Meta
 
@@ -25,6 +27,7 @@ from pilothouse.tools.builtin.byte_edits import (
 )
 from pilothouse.tools.builtin.editorconfig import charset_of
 from pilothouse.tools.builtin.files import EncodingName, encoding_of
+from pilothouse.tools.builtin.round_writes import is_own_change
 from pilothouse.tools.text_encoding import (
     UTF_8,
     Encoding,
@@ -54,6 +57,47 @@ class Present(NamedTuple):
         """Names the content and how it is read: what a person was shown depends on both."""
         name = encoding.name if self.data.startswith(encoding.bom) else f"{encoding.name}:bom"  # a new file gets it
         return self.basis if name == UTF_8.name else f"{self.basis}:{name}"
+
+
+T = TypeVar("T")
+
+
+def prepared_on(workspace: Workspace, path: str, change: Callable[[Present], tuple[T, bytes]]) -> tuple[Present, T]:
+    """Try a change on a file as it is and, where that does not work, as earlier calls of the same answer leave it.
+
+    `change` gives what is shown of the change, and what the file then holds. The content that the preview was made from
+    comes with the present basis: a call is compared with what lay on the disk when it was shown. Raises: ToolError.
+    """
+    real = workspace.touched(path)[-1]
+    planned = workspace.planned.get(real)
+    try:
+        present = read_present(workspace, path)
+        shown, after = change(present)
+    except ToolError as error:
+        if planned is None:
+            raise
+        basis = ABSENT if error.reason.code is Code.FILE_MISSING else workspace.basis(path)
+        present = Present(planned, basis)
+        shown, workspace.planned[real] = change(present)
+        return present, shown
+    if planned is not None:
+        with contextlib.suppress(ToolError):
+            _, after = change(Present(planned, present.basis))
+    workspace.planned[real] = after
+    return present, shown
+
+
+def refuse_changed(job: Job, path: str, present: str, encoding: str = UTF_8.name) -> None:
+    """Refuse a file that somebody else than the earlier calls of the same answer changed since the call was shown.
+
+    `present` is the content hash of the file, `encoding` how it is read. Raises: ToolError.
+    """
+    if job.basis is None:
+        return
+    shown, _, shown_encoding = job.basis.partition(":")
+    is_same_encoding = (shown_encoding.removesuffix(":bom") or UTF_8.name) == encoding
+    if not (is_same_encoding and is_own_change(job, path, shown, present)):
+        raise ToolError(Code.FILE_CHANGED, path=path)
 
 
 def read_present(workspace: Workspace, path: str) -> Present:
@@ -92,7 +136,9 @@ def _prepare_write(arguments: WriteFileArguments, workspace: Workspace) -> Prepa
     if limit is not None:
         return Prepared(effect="mutating", limit=limit)
     present, encoding = _to_be_written(workspace, arguments)
-    before, after = encoding.decode(present.data), encoding.decode(_whole(arguments, present, encoding))
+    whole = _whole(arguments, present, encoding)
+    workspace.planned[workspace.touched(arguments.path)[-1]] = whole
+    before, after = encoding.decode(present.data), encoding.decode(whole)
     preview, is_whole = diff(arguments.path, before, after, encoding.name)
     dangerous = [] if present.basis == ABSENT else ["overwrite"]
     dangerous += [] if is_whole else [NOT_WHOLE]
@@ -144,8 +190,8 @@ def _write(arguments: WriteFileArguments, job: Job) -> str:
 
 def _refuse_changed(job: Job, present: Present, encoding: Encoding, path: str) -> None:
     """Raises: ToolError where the file, or the encoding that it is read in, is not what a person was shown."""
-    if job.basis is not None and job.basis != present.basis_in(encoding):
-        raise ToolError(Code.FILE_CHANGED, path=path)
+    if job.basis != present.basis_in(encoding):
+        refuse_changed(job, path, present.basis, encoding.name)
 
 
 class Edit(Arguments):
@@ -186,8 +232,12 @@ def _prepare_edit(arguments: EditFileArguments, workspace: Workspace) -> Prepare
     limit = workspace.limit(arguments.path, writing=True)
     if limit is not None:
         return Prepared(effect="mutating", limit=limit)
-    present = read_present(workspace, arguments.path)
-    after, encoding = _edited(workspace, arguments, present)
+
+    def change(present: Present) -> tuple[tuple[bytes, Encoding], bytes]:
+        after, encoding = _edited(workspace, arguments, present)
+        return (after, encoding), after
+
+    present, (after, encoding) = prepared_on(workspace, arguments.path, change)
     preview = diff(arguments.path, encoding.decode(present.data), encoding.decode(after), encoding.name)
     return prepared_edit(workspace, arguments.path, preview, present.basis_in(encoding))
 

@@ -26,15 +26,9 @@ from pilothouse.sandbox.tree_removal import remove_tree
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.artifacts import UPLOADS
 from pilothouse.tools.base import Arguments, Category, Job, PathText, Prepared, ToolOutput
-from pilothouse.tools.builtin.command_files import (
-    NO_WRITES,
-    CommandFiles,
-    RoundWrites,
-    inspect_files,
-    is_same,
-    round_writes,
-)
+from pilothouse.tools.builtin.command_files import CommandFiles, inspect_files, is_same
 from pilothouse.tools.builtin.command_limits import CommandLimits
+from pilothouse.tools.builtin.round_writes import NO_WRITES, RoundWrites, writes_of_calls
 from pilothouse.tools.results import Output
 from pilothouse.tools.threads import in_thread
 from pilothouse.tools.undo.command_recorder import CommandRecorder
@@ -173,7 +167,7 @@ class Execute:
         in_shell = job.workspace.without_mounts()
         with in_shell.directory(arguments.cwd) as fd:
             if job.basis is not None:  # compared last: all that was done before the start takes time
-                writes = await in_thread(_earlier_writes, job)
+                writes = await in_thread(writes_of_calls, job, job.shown_before)
                 files: CommandFiles = await in_thread(self._files, judgement, arguments.cwd, in_shell, fd, writes)
                 if not is_same(files.basis, job.basis):
                     raise ToolError(Code.COMMAND_FILES_CHANGED, command=arguments.command)
@@ -232,13 +226,6 @@ def _shown_code_files(arguments: ExecuteArguments, judgement: Judgement, job: Jo
     if job.basis is None:
         return frozenset()
     return CommandLimits(arguments.command, judgement, arguments.cwd, job.workspace).shown_code_files()
-
-
-def _earlier_writes(job: Job) -> RoundWrites:
-    if job.artifacts is None or not job.shown_before:
-        return NO_WRITES
-    entries = (entry for entry in job.artifacts.changes.entries() if entry.call in job.shown_before)
-    return round_writes(entries, str(job.workspace.root))
 
 
 def _check_text(command: str) -> None:

@@ -13,7 +13,16 @@ from pilothouse.domain.json_size import has_more_values
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import Arguments, Category, Job, PathText, Prepared
 from pilothouse.tools.builtin.byte_edits import has_windows_ends, with_windows_ends
-from pilothouse.tools.builtin.edit import diff, hard_links_note, prepared_edit, put, read_present
+from pilothouse.tools.builtin.edit import (
+    Present,
+    diff,
+    hard_links_note,
+    prepared_edit,
+    prepared_on,
+    put,
+    read_present,
+    refuse_changed,
+)
 from pilothouse.tools.text_encoding import Encoding
 from pilothouse.tools.threads import in_thread
 
@@ -59,29 +68,34 @@ def _prepare(arguments: NotebookEditArguments, workspace: Workspace) -> Prepared
     limit = workspace.limit(arguments.path, writing=True)
     if limit is not None:
         return Prepared(effect="mutating", limit=limit)
-    before, encoding, basis = _read(workspace, arguments.path)
-    after = encoding.decode(encoding.bom + encoding.encode(_changed(before, arguments), arguments.path))
-    return prepared_edit(workspace, arguments.path, diff(arguments.path, before, after), basis)
+
+    def change(present: Present) -> tuple[tuple[str, str], bytes]:
+        before, encoding = _decoded(present, arguments.path)
+        data = encoding.bom + encoding.encode(_changed(before, arguments), arguments.path)
+        return (before, encoding.decode(data)), data
+
+    present, (before, after) = prepared_on(workspace, arguments.path, change)
+    return prepared_edit(workspace, arguments.path, diff(arguments.path, before, after), present.basis)
 
 
 def _run(arguments: NotebookEditArguments, job: Job) -> str:
-    before, encoding, basis = _read(job.workspace, arguments.path)
-    if job.basis is not None and job.basis != basis:
-        raise ToolError(Code.FILE_CHANGED, path=arguments.path)
+    present = read_present(job.workspace, arguments.path)
+    before, encoding = _decoded(present, arguments.path)
+    if job.basis != present.basis:
+        refuse_changed(job, arguments.path, present.basis)
     data = encoding.bom + encoding.encode(_changed(before, arguments), arguments.path)
     links = hard_links_note(job.workspace, arguments.path)
-    put(job, arguments.path, data, basis)
+    put(job, arguments.path, data, present.basis)
     return links
 
 
-def _read(workspace: Workspace, path: str) -> tuple[str, Encoding, str]:
+def _decoded(present: Present, path: str) -> tuple[str, Encoding]:
     """Notebooks are UTF-8, by their format. Raises: ToolError."""
-    present = read_present(workspace, path)
     encoding = Encoding("utf-8", codecs.BOM_UTF8 if present.data.startswith(codecs.BOM_UTF8) else b"")
     if has_more_values(present.data, _MAX_VALUES):
         raise ToolError(Code.INVALID_NOTEBOOK, path=path, detail=f"it holds more than {_MAX_VALUES} values")
     try:
-        return present.data[len(encoding.bom) :].decode(), encoding, present.basis
+        return present.data[len(encoding.bom) :].decode(), encoding
     except UnicodeDecodeError as error:
         raise ToolError(Code.INVALID_NOTEBOOK, path=path, detail="it is not UTF-8") from error
 
