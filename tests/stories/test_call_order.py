@@ -197,3 +197,60 @@ async def test_a_write_is_known_after_a_restart(tmp_path: Path) -> None:
     async with again.runtime:
         _, ran = await decided(again, context_id, command)
     assert (ran.status, ran.exit_status) == ("executed", 0)
+
+
+# changes wait for the calls before them
+
+CHANGE = ScriptedCall(tool="change", arguments={"text": "changed"})
+
+
+def looks(text: str) -> ScriptedCall:
+    return ScriptedCall(tool="look", arguments={"text": text})
+
+
+async def statuses(world: World, context_id: str) -> list[str]:
+    return [call.status for call in (await world.runtime.read_calls(context_id)).items]
+
+
+async def test_a_change_waits_for_the_reads_asked_for_before_it(tmp_path: Path) -> None:
+    look, change = NoteTool("look", "read_only", hold=True), NoteTool("change", "mutating")
+    answer = Answer(calls=(looks("1"), looks("2"), CHANGE, looks("3")))
+    world = World(tmp_path, answer, DONE, tools=[look, change])
+    async with world.runtime:
+        context_id = await world.start("agent")
+        await world.runtime.send(context_id, "go")
+        await look.started.wait()
+        assert await statuses(world, context_id) == ["executing", "executing", "approved", "approved"]
+        assert change.ran == []
+        look.release.set()
+        await world.runtime.rested(context_id)
+        assert await statuses(world, context_id) == ["executed"] * 4
+    assert (look.ran[2:], change.ran) == (["3"], ["changed"])
+
+
+async def test_a_change_waits_for_reads_that_wait_for_their_turn(tmp_path: Path) -> None:
+    order: list[str] = []
+    look = NoteTool("look", "read_only", hold=True, on_run=order.append)
+    change = NoteTool("change", "mutating", on_run=order.append)
+    answer = Answer(calls=(looks("1"), looks("2"), CHANGE))
+    world = World(tmp_path, answer, DONE, tools=[look, change], limits=Limits(parallel_reads=1))
+    async with world.runtime:
+        context_id = await world.start("agent")
+        await world.runtime.send(context_id, "go")
+        await look.started.wait()
+        assert await statuses(world, context_id) == ["executing", "approved", "approved"]
+        look.release.set()
+        await world.runtime.rested(context_id)
+    assert order == ["1", "2", "changed"]
+
+
+async def test_a_read_that_waits_for_a_person_holds_no_change_back(tmp_path: Path) -> None:
+    look, change = NoteTool("look", "read_only"), NoteTool("change", "mutating")
+    world = World(tmp_path, Answer(calls=(looks("1"), CHANGE)), DONE, tools=[look, change])
+    async with world.runtime:
+        context_id = await world.start("agent")
+        await world.runtime.give_rule("ask", Scope(tool="look"), context_id=context_id)
+        await world.turn(context_id, "go")
+        assert await statuses(world, context_id) == ["pending", "executed"]
+        await decided(world, context_id, *await world.runtime.pending_calls(context_id))
+        assert await statuses(world, context_id) == ["executed", "executed"]

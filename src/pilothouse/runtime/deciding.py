@@ -61,9 +61,10 @@ def note_decision(draft: Draft, call: CallRecord, decision: Decision, standing: 
 def start_calls(turn: Turn, draft: Draft) -> None:
     """Turn decided calls into started ones: committing the draft starts them. The caller holds the lock.
 
-    Read-only calls go together, mutating ones one after the other in the order asked; a call that reads waits for the
-    changes that were asked for before it and may run. Each is decided once more by what stands at this instant; one
-    that may no longer run waits for the person again, or is denied.
+    Read-only calls go together, mutating ones one after the other in the order asked. A call that reads waits for the
+    changes that were asked for before it and may run, and a change waits for every call before it that may run: no call
+    sees what a later one makes. A call that waits for the person holds nothing back. Each is decided once more by what
+    stands at this instant; one that may no longer run waits for the person again, or is denied.
     """
     live = turn.live
     if live.paused_by is not None:
@@ -71,9 +72,11 @@ def start_calls(turn: Turn, draft: Draft) -> None:
     executing = [call for call in draft.round_calls() if call.status == "executing"]
     writes = sum(call.effect == "mutating" for call in executing)
     others = len(executing) - writes
-    is_changing = False
+    is_changing = has_unfinished = False
     for call in draft.round_calls():
-        is_changing = is_changing or (call.effect == "mutating" and call.status == "executing")
+        if call.status == "executing":
+            has_unfinished = True
+            is_changing = is_changing or call.effect == "mutating"
         if call.status != "approved":
             continue
         standing = present(live, draft)
@@ -85,9 +88,10 @@ def start_calls(turn: Turn, draft: Draft) -> None:
             undecided = {"approval": None, "decided_at": None, "decided_by": None}
             draft.change_call(call.id, status="pending", reason=decision.reason, waited=True, **undecided)
             continue
+        has_earlier, has_unfinished = has_unfinished, True
         if call.effect == "mutating":
             is_changing = True
-            if writes:
+            if writes or has_earlier:
                 continue
             writes += 1
         elif is_changing or others >= turn.parts.limits.parallel_reads:
