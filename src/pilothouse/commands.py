@@ -22,7 +22,7 @@ from pilothouse.domain.steering import Steering
 from pilothouse.options import read_options
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.sandbox.processes import hide_environment
-from pilothouse.settings import Settings, language_of, read_settings
+from pilothouse.settings import Settings, language_of, placement_warnings, read_settings
 from pilothouse.terminal.contexts import contexts_command
 from pilothouse.terminal.personas import personas_command
 from pilothouse.terminal.repl import Conversation
@@ -260,7 +260,10 @@ def _print_warnings(options: argparse.Namespace, settings: Settings) -> None:
     Raises: InvalidInput.
     """
     if options.command in (None, "run", "mcp"):
-        warnings = settings.configuration.warnings(_workspace(options))
+        workspace = _workspace(options)
+        warnings = [*settings.configuration.warnings(workspace)]
+        if options.command != "mcp":
+            warnings += placement_warnings(settings.data_dir, [Path(workspace)])
         for warning in warnings[:MAX_WARNINGS_PRINTED]:
             print(visible(say(warning, settings.language)), file=sys.stderr)
         if len(warnings) > MAX_WARNINGS_PRINTED:

@@ -21,7 +21,7 @@ from pilothouse.server.connections import raise_descriptor_limit
 from pilothouse.server.logs import set_up_logs
 from pilothouse.server.serve import HOST, listen, make_serving, open_in_browser, serve
 from pilothouse.server.tokens import CODE_SECONDS, Tokens
-from pilothouse.settings import Settings
+from pilothouse.settings import Settings, placement_warnings
 
 _LOG = logging.getLogger("pilothouse")
 _COLLECT_AFTER = 20_000
@@ -62,6 +62,7 @@ async def serve_command(options: argparse.Namespace, settings: Settings, runtime
     provider = runtime.parts.provider
     set_up_logs(lambda: [*tokens.secrets(), *(provider.secrets() if provider is not None else [])])
     warnings = [*settings.configuration.warnings(), *shared_server(tokens), *unused_tables(settings, tokens)]
+    warnings += placement_warnings(settings.data_dir, runtime.parts.roots)
     for warning in warnings:
         _LOG.warning(say(warning))
     serving = make_serving(

@@ -1,7 +1,8 @@
 """Settings: what the command line, the environment, the person's file and the set-up of the page say, in this order,
 checked."""
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from pilothouse.ambient import SystemAmbient, timestamp
 from pilothouse.config.credentials import Credentials, StoredSetup
 from pilothouse.config.files import Configuration
 from pilothouse.config.trust import Trust
-from pilothouse.domain.codes import Code, Language
+from pilothouse.domain.codes import Code, Language, Reason
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.setup import KeyFrom
 from pilothouse.domain.values import Timestamp, Value
@@ -182,3 +183,14 @@ def language_of(environment: Mapping[str, str]) -> Language:
         if environment.get(name):
             return "zh" if environment[name].lower().startswith("zh") else "en"
     return "en"
+
+
+def placement_warnings(data: Path, roots: Iterable[Path]) -> list[Reason]:
+    """Warns of a data directory inside a workspace that belongs to a git work tree."""
+    real = Path(os.path.realpath(data))
+    if not any(Path(os.path.realpath(root)) in real.parents for root in roots):
+        return []
+    repository = next((folder for folder in real.parents if (folder / ".git").exists()), None)
+    if repository is None:
+        return []
+    return [Reason(Code.DATA_IN_REPOSITORY, {"path": str(data), "repository": str(repository)})]

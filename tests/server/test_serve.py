@@ -275,6 +275,15 @@ async def test_a_workspace_that_no_root_holds_is_refused(tmp_path: Path) -> None
     assert str(tmp_path / "root") in err
 
 
+async def test_a_data_directory_inside_a_repository_is_logged_and_told(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    async with served(tmp_path, "--port", "0", "--root", str(tmp_path)) as server:
+        async with Client(server.url, server.token) as client:
+            (warning,) = (await client.call("GET", "/api/health"))["warnings"]
+        assert "git clean -x deletes it" in warning
+        assert "git clean -x deletes it" in (await server.end())[2]
+
+
 async def test_ignored_keys_are_logged_and_told_to_the_user_of_the_machine(tmp_path: Path) -> None:
     config = tmp_path / "config.toml"
     config.write_text("[telemetry]\nlevel = 1\n")

@@ -468,3 +468,12 @@ def test_a_script_is_told_which_of_several_calls_failed(command: Command) -> Non
     _, _, errors = command.run("run", "go", "--model", command.script({"calls": [*calls, missing]}, {"text": "x"}))
     assert "· execute exit 3: exit status 3\n" in errors
     assert "· read_file none.txt: " in errors
+
+
+def test_a_data_directory_inside_a_repository_is_warned_of(command: Command) -> None:
+    model = command.script({"text": "ok"})
+    assert command.run("run", "x", "--model", model, "--data-dir", "phd")[2].count("git clean") == 0
+    (command.workspace / ".git").mkdir()
+    code, output, errors = command.run("run", "x", "--model", model, "--data-dir", "phd")
+    assert (code, output) == (0, "ok\n")
+    assert errors.count("git clean -x deletes it") == 1

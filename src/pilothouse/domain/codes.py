@@ -118,6 +118,7 @@ class Code(StrEnum):
     TOKEN_FROM_ENVIRONMENT = "token_from_environment"  # noqa: S105
     NO_SERVER = "no_server"
     SHARED_SERVER = "shared_server"
+    DATA_IN_REPOSITORY = "data_in_repository"
     UPLOAD_NAME = "upload_name"
     UNKNOWN_UPLOAD = "unknown_upload"
     UPLOAD_READ_ONLY = "upload_read_only"
@@ -175,6 +176,7 @@ class Code(StrEnum):
     INVALID_ARGUMENTS = "invalid_arguments"
     OUTSIDE_WORKSPACE = "outside_workspace"
     PROTECTED_PATH = "protected_path"
+    CLEANS_DATA = "cleans_data"
     # what became of a call
     SUBAGENT_ENDED = "subagent_ended"
     SUBAGENT_INCOMPLETE = "subagent_incomplete"

@@ -190,6 +190,13 @@ SERVER_WORDS: Mapping[Code, tuple[str, str]] = {
         "未生成链接：数据目录 {path} 上没有运行中的服务器。请用 “pilothouse serve” 启动，"
         "或用 --data-dir 指定运行中服务器的数据目录。",
     ),
+    Code.DATA_IN_REPOSITORY: (
+        "The data directory {path} lies in the git repository {repository}. Its .gitignore keeps it out of commits, "
+        "but git clean -x deletes it with all conversations. Move it out of the repository, and name its new place "
+        "with --data-dir.",
+        "数据目录 {path} 位于 git 仓库 {repository} 中。其中的 .gitignore 使它不会被提交，"
+        "但 git clean -x 会把它连同所有对话一起删除。请把它移到仓库之外，并用 --data-dir 指定新位置。",
+    ),
     Code.SHARED_SERVER: (
         "Several people use this server ({users}), and all of them work under one account of the machine. In agent "
         "mode, or once a command is approved, a command of any of them can read and change whatever this account can: "

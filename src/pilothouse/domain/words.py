@@ -132,6 +132,12 @@ WORDS: Mapping[Code, tuple[str, str]] = {
         "{path!r} 受保护：在任何模式下，文件工具都不能使用它，命令也不能指名修改它。"
         "请使用它所属的程序（例如 git），或请用户自己修改。",
     ),
+    Code.CLEANS_DATA: (
+        "Not run: git clean with -x or -X would delete {path!r}, where Pilothouse keeps conversations, tokens and "
+        "settings. Leave that out: git clean -fdx {options}",
+        "未运行：带 -x 或 -X 的 git clean 会删除 {path!r}，其中有 Pilothouse 的对话、令牌和设置。"
+        "请将其排除：git clean -fdx {options}",
+    ),
     Code.REJECTED: (
         "The person rejected this call{because}. Do not try the same call again.",
         "此调用被拒绝{because}。不要再次尝试同样的调用。",

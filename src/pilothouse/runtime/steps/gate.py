@@ -18,7 +18,9 @@ from pilothouse.runtime.standing import present, standing_of
 from pilothouse.runtime.turn import Turn
 
 # These limits deny a call. Any other is a mistake of the model: the call failed, nobody denied it.
-_DENIALS = frozenset({Code.UNKNOWN_TOOL, Code.TOOL_DISABLED, Code.OUTSIDE_WORKSPACE, Code.PROTECTED_PATH})
+_DENIALS = frozenset(
+    {Code.UNKNOWN_TOOL, Code.TOOL_DISABLED, Code.OUTSIDE_WORKSPACE, Code.PROTECTED_PATH, Code.CLEANS_DATA}
+)
 
 
 async def gate(turn: Turn) -> State:

@@ -28,7 +28,7 @@ from pilothouse.domain.store_health import StoreHealth
 from pilothouse.domain.users import check_user_name
 from pilothouse.domain.values import CallId, ContextId, MessageId, TurnId
 from pilothouse.fair_threads import FairThreads
-from pilothouse.private_file import make_private_folders
+from pilothouse.private_file import make_private_folders, open_private
 from pilothouse.storage.base import FENCE, UserLog
 from pilothouse.storage.files.context import ContextOnDisk
 from pilothouse.storage.files.disk import PRIVATE_DIR, Disk, free_bytes, words_of
@@ -52,6 +52,17 @@ _PROBE = ".probe"
 _PROBE_BYTES = 64 * 1024
 
 
+def add_gitignore(data: Path) -> None:
+    """Keep a data directory that lies in a repository out of its commits. A file that is there stays as it is; a disk
+    that takes no more files keeps nobody from reading conversations."""
+    if (data / ".git").exists():  # the repository itself: the file would hide everything in it
+        return
+    with suppress(OSError):
+        fd = open_private(data / ".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        with open(fd, "wb") as file:
+            file.write(b"*\n")
+
+
 class FileStore:
     """`now` gives the time as text. One thread at a time works on a context; contexts do not wait for each other."""
 
@@ -69,6 +80,7 @@ class FileStore:
         make_private_folders(data)
         self._root.mkdir(mode=PRIVATE_DIR, exist_ok=True)
         self._lock_fd = lock_directory(data)
+        add_gitignore(data)
         self._disk.sync_dir(data)
         self._heads = Heads(state_dir, data, self._disk)
         move_artifacts(data)

@@ -3,11 +3,13 @@ make programs run code without a person's leave. What the text hides, only a san
 
 import os
 import re
+import shlex
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
 from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.lines import UNKNOWN_WORD
 from pilothouse.domain.runner_files import MAX_PATH_CHARACTERS, is_runner, plain_name
 from pilothouse.file_inspection import meanings, real_path
 from pilothouse.sandbox.code_files import may_match_code_file, runs_in_bare_repository
@@ -16,6 +18,7 @@ from pilothouse.sandbox.protected import may_run_code
 from pilothouse.sandbox.shell import Judgement
 from pilothouse.sandbox.shell.config_commands import written_setting
 from pilothouse.sandbox.shell.expansion import ExpansionBudget
+from pilothouse.sandbox.shell.git_clean import GitClean, git_clean
 from pilothouse.sandbox.shell.globs import GlobSearch, TooManyEntries
 from pilothouse.sandbox.shell.written_words import WrittenWords, written_words
 from pilothouse.sandbox.workspace import Workspace
@@ -27,6 +30,7 @@ from pilothouse.tools.builtin.own_scripts import uses_own_writing
 MAX_CHECKED_PATHS = 10_000
 MAX_FOLDERS = 100
 _UPLOADS_VARIABLE = re.compile(r"\$PILOTHOUSE_UPLOADS\b|\$\{PILOTHOUSE_UPLOADS\}")
+_PATHSPEC = re.compile(r"^:|[*?\[]")
 _HOME, _TO_END = re.compile(r"~(?=/)|\$HOME\b|\$\{HOME\}"), r"[^\s'\";|&<>()]*"
 
 
@@ -50,8 +54,13 @@ class CommandLimits:
         if len(folders) > MAX_FOLDERS or paths > MAX_CHECKED_PATHS:
             detail = "it names too many folders and files to check; split it into several commands"
             return Reason(Code.INVALID_ARGUMENTS, {"tool": "execute", "detail": detail})
+        if cleaned := self._cleaned_data():
+            folders_deleted = ", ".join(escape(os.path.relpath(path, self._workspace.root)) for path in cleaned)
+            options = " ".join(dict.fromkeys(f"-e {shlex.quote(escape(path.name))}" for path in cleaned))
+            return Reason(Code.CLEANS_DATA, {"path": folders_deleted, "options": options})
+        unwritten = self._left_alone | self._copied | self._spared
         for folder in folders:
-            for word in (word for word in written if word not in self._left_alone and word not in self._copied):
+            for word in (word for word in written if word not in unwritten):
                 for path in self._meanings(folder, word):
                     found = self._limit_of(path, writing=True)
                     if found is not None and found.code in (Code.PROTECTED_PATH, Code.UPLOAD_READ_ONLY):
@@ -145,6 +154,36 @@ class CommandLimits:
             return False
         return "." in word or "/" in word or word in self._plain_names
 
+    def _cleaned_data(self) -> list[Path]:
+        """The folders of the runtime's own in the workspace that a `git clean` of the line would delete."""
+        own = {path for path in self._workspace.runtimes if self._workspace.root in path.parents and path.exists()}
+        outermost = sorted(path for path in own if own.isdisjoint(path.parents))
+        cleans = [clean for clean in map(git_clean, self._judgement.commands) if clean is not None] if own else []
+        return [path for path in outermost if any(self._deletes(clean, path) for clean in cleans)]
+
+    def _deletes(self, clean: GitClean, own: Path) -> bool:
+        # A pattern, or a word of git's own pathspec language, may mean anything in the folder.
+        is_plain = clean.paths and not any(map(_PATHSPEC.search, clean.paths))
+        words = clean.paths if is_plain else (".",)
+        paths = (path for folder in self._folders for word in words for path in self._meanings(folder, word))
+        places = {Path(real_path(self._place(path))) for path in paths}
+        return not clean.spares(own.name) and not places.isdisjoint((own, *own.parents))
+
+    @cached_property
+    def _spared(self) -> frozenset[str]:
+        """Words that the line names for nothing but that `git clean` leaves them alone."""
+        judgement = self._judgement
+        is_known = judgement.is_complete and not judgement.is_doubtful and judgement.hidden != "line"
+        if not is_known or any(UNKNOWN_WORD in words for words in judgement.commands):
+            return frozenset()
+        cleans = [(words, git_clean(words)) for words in judgement.commands]
+        excluded = [word for _, clean in cleans if clean is not None for word in clean.excluded]
+        used = {word for words, clean in cleans if clean is None for word in words}
+        used.update(word for _, clean in cleans if clean is not None for word in clean.paths)
+        used.update(judgement.read, judgement.redirected)
+        used.update(word for program, word in judgement.writers if plain_name(program) != "git")
+        return frozenset(excluded) - used
+
     @cached_property
     def _left_alone(self) -> frozenset[str]:
         return removed_or_sourced(self._judgement)
@@ -236,6 +275,7 @@ class CommandLimits:
         """The words of the line that may be paths, and what stands in it as a path of the runtime's own."""
         judgement, workspace = self._judgement, self._workspace
         words = {word for each in judgement.commands for word in each[1:]} | {*judgement.read, *judgement.named}
+        words -= self._spared
         text = _HOME.sub(lambda _: os.path.expanduser("~"), self._command)
         text = _UPLOADS_VARIABLE.sub(lambda _: str(workspace.mounted(UPLOADS) or "/"), text)
         return words | {
