@@ -6,11 +6,15 @@ from pathlib import Path
 import pytest
 
 from pilothouse.domain.values import CallId
+from pilothouse.sandbox.locales import reads_utf8
+from pilothouse.sandbox.processes import clean_environment
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.base import Job
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
 
 OTHER_SETS = ("zh_CN.GBK", "zh_CN.GB18030", "zh_TW.BIG5", "ja_JP.SJIS", "zh_CN", "en_US.ISO-8859-1", "de_DE@euro")
+INSTALLED = ("C.UTF-8", "C", "POSIX")
+NOT_INSTALLED = ("xx_XX.UTF-8", "xx_XX.utf8@latin")
 UTF_8 = ("zh_CN.UTF-8", "en_US.utf8", "C.UTF-8", "C", "POSIX", "UTF-8", "zh-Hans_CN.UTF-8", "sr_RS.UTF-8@latin")
 
 
@@ -29,6 +33,20 @@ async def test_a_command_runs_in_utf8_where_the_persons_locale_has_another_chara
         assert await locale_of_a_command(tmp_path, variable, locale) == "C.UTF-8", locale
 
 
-async def test_a_command_keeps_a_locale_in_utf8(tmp_path: Path) -> None:
-    for locale in UTF_8:
+def test_the_name_of_a_locale_says_whether_it_reads_utf8() -> None:
+    assert [name for name in UTF_8 if not reads_utf8(name)] == []
+
+
+async def test_a_command_keeps_an_installed_locale_in_utf8(tmp_path: Path) -> None:
+    for locale in INSTALLED:
         assert await locale_of_a_command(tmp_path, "LC_ALL", locale) == locale
+    assert clean_environment({"LC_ALL": ""})["LC_ALL"] == ""
+
+
+async def test_a_command_gets_no_locale_that_is_not_installed(tmp_path: Path) -> None:
+    for locale in NOT_INSTALLED:
+        assert await locale_of_a_command(tmp_path, "LC_ALL", locale) == "C.UTF-8", locale
+    execute = Execute({"PATH": os.environ["PATH"], "HOME": str(tmp_path), "LC_ALL": NOT_INSTALLED[0]})
+    job = Job(call_id=CallId("call"), workspace=Workspace(tmp_path), seconds=20)
+    output = await execute.run(ExecuteArguments(command="bash -c 'echo done'"), job)
+    assert "setlocale" not in str(output.content)

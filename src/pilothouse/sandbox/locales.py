@@ -1,12 +1,76 @@
-"""Locales by their names: which of them read text as this program does."""
+"""Locales by their names: which of them read text as this program does, and which are installed."""
 
+import ctypes
+import functools
+import locale
+import os
 import re
+import sys
+from collections.abc import Mapping, MutableMapping
 
+UTF_8_LOCALE = "C.UTF-8"
 _UTF_8 = re.compile(r"(?:C|POSIX|(?:[\w-]+\.)?utf-?8(?:@\w+)?)?", re.IGNORECASE)
 
 
-def reads_utf8(locale: str) -> bool:
+def reads_utf8(name: str) -> bool:
     """Whether every ASCII byte is a character of its own. In GBK, Big5 or Shift JIS, a byte of a letter may be a
     backslash, so that the shell finds the end of a quote elsewhere. A name without a character set may stand for any.
     """
-    return bool(_UTF_8.fullmatch(locale))
+    return bool(_UTF_8.fullmatch(name))
+
+
+def with_usable_locales(variables: Mapping[str, str]) -> dict[str, str]:
+    """The locale variables among these. C.UTF-8 replaces a locale that is not installed (programs warn about it and
+    read bytes instead of letters) and one that does not read UTF-8."""
+    names = [name for name in variables if name == "LANG" or name.startswith("LC_")]
+    return {name: variables[name] if _is_usable(variables[name]) else UTF_8_LOCALE for name in names}
+
+
+def _is_usable(name: str) -> bool:
+    return reads_utf8(name) and (not name or _is_installed(name))
+
+
+@functools.cache
+def _is_installed(name: str) -> bool:
+    """Whether the C library finds the locale. `newlocale` asks without changing the locale of this process."""
+    try:
+        library = ctypes.CDLL(None)
+        library.newlocale.restype = ctypes.c_void_p
+        library.newlocale.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)
+        library.freelocale.argtypes = (ctypes.c_void_p,)
+        handle = library.newlocale(1 << locale.LC_CTYPE, os.fsencode(name), None)
+    except (OSError, AttributeError, ValueError):  # a C library without the function: the name is believed
+        return True
+    if handle is None:
+        return False
+    library.freelocale(handle)
+    return True
+
+
+def read_terminal_as_utf8(environment: MutableMapping[str, str]) -> None:
+    """Make this process read and write its terminal as UTF-8 where the locale of `environment` is not installed or has
+    another character set. Call it before `readline` is imported: `readline` then takes bytes beyond ASCII for keys.
+
+    `readline` sets the locale from the environment for every line, so the environment changes, too. The language that
+    LC_ALL named stays in LC_MESSAGES.
+    """
+    try:
+        before = locale.setlocale(locale.LC_CTYPE)
+        locale.setlocale(locale.LC_CTYPE, "")
+        is_utf8 = locale.nl_langinfo(locale.CODESET).upper() == "UTF-8"
+        locale.setlocale(locale.LC_CTYPE, before)
+    except locale.Error:
+        is_utf8 = False
+    if is_utf8:
+        return
+    try:
+        locale.setlocale(locale.LC_CTYPE, UTF_8_LOCALE)
+    except locale.Error:
+        return
+    overriding = environment.pop("LC_ALL", "")
+    if overriding:
+        environment["LC_MESSAGES"] = overriding
+    environment["LC_CTYPE"] = UTF_8_LOCALE
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if stream is not None and stream.encoding.upper() != "UTF-8":
+            stream.reconfigure(encoding="utf-8", errors=stream.errors)

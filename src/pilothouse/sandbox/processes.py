@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pilothouse.sandbox.confinement import FREE, Confinement
-from pilothouse.sandbox.locales import reads_utf8
+from pilothouse.sandbox.locales import with_usable_locales
 from pilothouse.sandbox.process_tree import descendants
 
 MARK = "PILOTHOUSE_CALL"
@@ -45,10 +45,8 @@ def shell() -> str:
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
     kept = {name: value for name, value in environment.items() if name in _PASSED_ON}
-    locale = {name: value for name, value in environment.items() if name == "LANG" or name.startswith("LC_")}
     # A command line is judged as UTF-8, and so must the shell read it.
-    locale = {name: value if reads_utf8(value) else "C.UTF-8" for name, value in locale.items()}
-    return {**kept, **locale, "TERM": "dumb", "PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
+    return {**kept, **with_usable_locales(environment), "TERM": "dumb", "PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
 
 
 class Running:

@@ -12,9 +12,13 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
+from pilothouse.sandbox.locales import read_terminal_as_utf8
+
 _CAN_EDIT_LINES = importlib.util.find_spec("readline") is not None
 """Some builds of Python lack it. Once imported, it gives `input` line editing and history."""
 if _CAN_EDIT_LINES:
+    if sys.stdin is not None and sys.stdin.isatty():
+        read_terminal_as_utf8(os.environ)
     import readline
 
     readline.parse_and_bind("set enable-bracketed-paste on")  # a pasted text is one line, whatever it holds
@@ -47,6 +51,8 @@ class Lines:
         self._space_ends_lines = False
         self.was_interrupted = False
         """Whether Ctrl-C ended what was asked last."""
+        self.was_undecodable = False
+        """Whether the line that `ask_edited` read last was no UTF-8: the line is set aside, with marks for its bytes."""
 
     async def start(self) -> None:
         loop = asyncio.get_running_loop()
@@ -106,6 +112,7 @@ class Lines:
     async def ask_edited(self, prompt: str) -> str | None:
         """Like `ask`, with line editing and history where a person types. What they have typed ahead comes first; what
         was set aside before a question stands behind the prompt."""
+        self.was_undecodable = False
         is_typed_ahead = self._lines or self._put_back or self._rest
         if is_typed_ahead or self._at_end or not self.can_edit:
             return await self.ask(prompt)
@@ -134,6 +141,10 @@ class Lines:
             self.was_interrupted, self._interrupted = self._interrupted, False
             return None
         loop.add_reader(self._fd, self._read)
+        if typed.is_undecodable:
+            self.was_undecodable = True
+            self.set_aside(typed.line or "")
+            return ""
         return typed.line
 
     async def ask_now(self, question: str) -> str | None:
@@ -272,6 +283,8 @@ class _InputThread:
         self.line: str | None = None
         """None until it is done, and at the end of the input."""
         self.is_done = False
+        self.is_undecodable = False
+        """Whether bytes of the line are no UTF-8. U+FFFD stands in their place."""
         self._prompt = prompt
         self._prefilled = prefilled
         self._on_done = on_done
@@ -281,8 +294,18 @@ class _InputThread:
         try:
             readline.set_startup_hook(lambda: readline.insert_text(self._prefilled))
             with suppress(EOFError, OSError):
-                self.line = input(self._prompt).replace("\r\n", "\n").replace("\r", "\n")
+                self.line = self._read_text().replace("\r\n", "\n").replace("\r", "\n")
         finally:
             self.is_done = True
             with suppress(RuntimeError):  # the loop has ended meanwhile
                 self._on_done()
+
+    def _read_text(self) -> str:
+        """Python raises for bytes that are no UTF-8, or passes them on as lone surrogates, by its locale."""
+        try:
+            encoded = os.fsencode(input(self._prompt))
+        except UnicodeDecodeError as error:
+            encoded = error.object
+        text = encoded.decode(errors="replace")
+        self.is_undecodable = text.encode() != encoded
+        return text

@@ -100,19 +100,27 @@ class Conversation:
         if not self.lines.can_edit:
             self._print_set_aside()
         if self._tour is None:
-            return await self.lines.ask_edited(await self._prompt())
+            return await self._ask_line(await self._prompt())
         proposed = self._tour.propose()
         if proposed is None:
             self._tour = None
             print("\n" + tell("tour_end", self.language))
             return ""
-        line = await self.lines.ask_edited(await self._prompt() + tell("tour_line", self.language, line=proposed))
+        line = await self._ask_line(await self._prompt() + tell("tour_line", self.language, line=proposed))
         if line is not None and line.strip() == "/quit":
             self._tour = None
             return ""
         if line in ("", proposed):
             self._tour.take()
             return proposed
+        return line
+
+    async def _ask_line(self, prompt: str) -> str | None:
+        """A line of UTF-8 text. Any other comes back behind the prompt, to be corrected."""
+        line = await self.lines.ask_edited(prompt)
+        while self.lines.was_undecodable:
+            print(tell("not_utf8", self.language))
+            line = await self.lines.ask_edited(prompt)
         return line
 
     def _print_set_aside(self) -> None:

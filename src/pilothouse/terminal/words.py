@@ -107,6 +107,11 @@ _WORDS: dict[str, tuple[str, str]] = {
         "Please answer with one of these. Your text comes back at the next prompt.",
         "请选择其中之一。你输入的文字会回到下一个提示符。",
     ),
+    "not_utf8": (
+        "Your line was not sent: some of its bytes are not UTF-8 (U+FFFD). Correct the line and send it. "
+        "Set your terminal to UTF-8 to type such letters.",
+        "未发送：部分字节不是 UTF-8（U+FFFD）。请修改后再发送。要输入这些字符，请将终端设为 UTF-8。",
+    ),
     "typed_before": (
         "You had typed this before a question. It was not taken as the answer:",
         "你在提问之前输入了以下内容，未当作回答：",

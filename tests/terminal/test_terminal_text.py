@@ -1,0 +1,79 @@
+"""What a person types at a terminal is sent as they see it: letters of every script, pasted lines, Ctrl-C."""
+
+import asyncio
+import os
+import pty
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pilothouse.terminal.lines import Lines
+from tests.terminal.test_command import Command
+from tests.terminal.test_steering import Terminal
+from tests.terminal.test_typed_ahead import messages
+
+NOT_INSTALLED = "zh_XX.UTF-8"
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Command:
+    return Command(tmp_path)
+
+
+@pytest.mark.parametrize("locale", [NOT_INSTALLED, "C", "C.UTF-8"])
+def test_letters_beyond_ascii_are_typed_in_every_locale(command: Command, locale: str) -> None:
+    command.environment["LC_ALL"] = locale
+    (command.folder / "config.toml").write_text('language = "en"\n')
+    terminal = Terminal(command, "--model", command.script({"text": "I see."}))
+    try:
+        terminal.wait_for(" › ")
+        terminal.type("做吧 hello é")
+        terminal.wait_for("I see.")
+        assert '"做吧 hello é"' in messages(terminal, command)
+    finally:
+        terminal.close()
+
+
+def test_the_language_stays_where_the_locale_is_not_installed(command: Command) -> None:
+    command.environment["LC_ALL"] = NOT_INSTALLED
+    terminal = Terminal(command, "--model", command.script())
+    try:
+        terminal.wait_for("显示命令")
+        terminal.wait_for(" › ")
+        terminal.type("!printenv LC_CTYPE LC_MESSAGES")
+        terminal.wait_for(f"C.UTF-8\r\n{NOT_INSTALLED}")
+    finally:
+        terminal.close()
+
+
+def _undecoded(_: str) -> str:
+    return b"caf\xe9 now".decode()
+
+
+def _with_surrogates(_: str) -> str:
+    return b"caf\xe9 now".decode(errors="surrogateescape")
+
+
+@pytest.mark.parametrize("read", [_undecoded, _with_surrogates])
+async def test_a_line_that_is_no_utf8_is_set_aside_and_never_sent(
+    monkeypatch: pytest.MonkeyPatch, read: Callable[[str], str]
+) -> None:
+    outer, inner = pty.openpty()
+    with os.fdopen(inner) as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        monkeypatch.setattr(Lines, "can_edit", True)
+        monkeypatch.setattr("builtins.input", read)
+        lines = Lines()
+        await lines.start()
+        assert await lines.ask_edited("") == ""
+        assert lines.was_undecodable
+        assert lines.take_set_aside() == ["caf\ufffd now"]
+        monkeypatch.setattr("builtins.input", lambda _: "café now")
+        assert await lines.ask_edited("") == "café now"
+        assert not lines.was_undecodable
+        asyncio.get_running_loop().remove_reader(inner)
+        asyncio.get_running_loop().remove_signal_handler(signal.SIGINT)
+    os.close(outer)
