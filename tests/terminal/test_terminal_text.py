@@ -77,3 +77,37 @@ async def test_a_line_that_is_no_utf8_is_set_aside_and_never_sent(
         asyncio.get_running_loop().remove_reader(inner)
         asyncio.get_running_loop().remove_signal_handler(signal.SIGINT)
     os.close(outer)
+
+
+CTRL_C, CTRL_R, UP, HOME = "\x03", "\x12", "\x1b[A", "\x01"
+
+
+def test_ctrl_c_drops_the_line_that_was_begun_and_stays(command: Command) -> None:
+    terminal = Terminal(command, "--model", command.script({"text": "One."}, {"text": "Two."}), controlling=True)
+    try:
+        terminal.wait_for(" › ")
+        terminal.press(f"half a line{HOME}")
+        terminal.wait_for("half a line")
+        terminal.press(CTRL_C)
+        terminal.wait_for(" › ")
+        terminal.type("whole")
+        terminal.wait_for("One.")
+        terminal.wait_for(" › ")
+        terminal.press(f"{CTRL_R}half")
+        terminal.wait_for("lf a line")  # the letters that were searched for are marked
+        terminal.press(CTRL_C)
+        terminal.wait_for(" › ")
+        terminal.press(f"{UP}!")
+        terminal.wait_for("half a line!")
+        terminal.press("\n")
+        terminal.wait_for("Two.")
+        exported = messages(terminal, command)
+        assert '"whole"' in exported
+        assert '"half a line!"' in exported
+        assert '"half a line"' not in exported
+        terminal.wait_for(" › ")
+        terminal.press(CTRL_C)
+        terminal.wait_for("pilothouse --context")
+        assert "You had typed" not in terminal.seen
+    finally:
+        terminal.close()

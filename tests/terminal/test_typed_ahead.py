@@ -110,13 +110,14 @@ def test_what_was_typed_before_a_card_is_printed_when_the_user_leaves_there(comm
         terminal.wait_for("pilothouse --context")
 
 
-def test_half_a_line_is_printed_when_ctrl_c_ends_the_conversation(command: Command) -> None:
-    terminal = Terminal(command, "--model", command.script(), controlling=True)
+def test_half_a_line_is_printed_when_an_interrupt_ends_the_conversation(command: Command) -> None:
+    terminal = Terminal(command, "--model", command.script())
     try:
         terminal.wait_for(" › ")
         terminal.press("half a line")
         terminal.wait_for("half a line")
-        terminal.press("\x03")
+        terminal.process.send_signal(signal.SIGINT)
+        terminal.wait_for("It was not sent")
         terminal.wait_for("│ half a line")
         terminal.wait_for("pilothouse --context")
     finally:

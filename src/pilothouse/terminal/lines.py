@@ -11,6 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 from pilothouse.sandbox.locales import read_terminal_as_utf8
 
@@ -22,7 +23,14 @@ if _CAN_EDIT_LINES:
     import readline
 
     readline.parse_and_bind("set enable-bracketed-paste on")  # a pasted text is one line, whatever it holds
+    _IS_GNU_READLINE = "libedit" not in (readline.__doc__ or "")
+    for keymap, before in (("vi-insert", ""), ("vi-command", "A"), ("emacs", "")) if _IS_GNU_READLINE else ():
+        readline.parse_and_bind(f"set keymap {keymap}")
+        readline.parse_and_bind(rf'"\C-c": "{before}\342\201\240\342\201\243\342\201\240\C-m"')
 
+_CTRL_C = "\u2060\u2063\u2060"
+"""What Ctrl-C inserts before it ends an edited line: characters without width, in an order that nobody types. The
+terminal sends no signal for the key while a line is edited, since no signal reaches the thread that edits."""
 LEAVING = ("/quit", "/exit")
 _UNPRINTABLE_KEYS = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|O.)?|[\x00-\x08\x0b-\x1f\x7f]")
 """Arrow keys and other control sequences that a terminal sends for keys without a character."""
@@ -52,7 +60,7 @@ class Lines:
         self.was_interrupted = False
         """Whether Ctrl-C ended what was asked last."""
         self.was_undecodable = False
-        """Whether the line that `ask_edited` read last was no UTF-8: the line is set aside, with marks for its bytes."""
+        """Whether the line that `ask_edited` read last was no UTF-8: the line is set aside, U+FFFD for its bytes."""
 
     async def start(self) -> None:
         loop = asyncio.get_running_loop()
@@ -116,6 +124,22 @@ class Lines:
         is_typed_ahead = self._lines or self._put_back or self._rest
         if is_typed_ahead or self._at_end or not self.can_edit:
             return await self.ask(prompt)
+        typed = await self._edit(prompt)
+        while typed is not None and typed.is_interrupted and typed.line:  # Ctrl-C drops the line that was begun
+            typed = await self._edit(prompt)
+        if typed is None:
+            return None
+        if typed.is_interrupted:
+            self.was_interrupted = True
+            return None
+        if typed.is_undecodable:
+            self.was_undecodable = True
+            self.set_aside(typed.line or "")
+            return ""
+        return typed.line
+
+    async def _edit(self, prompt: str) -> "_InputThread | None":
+        """A line that was edited to its end; None when a signal or the end of the input came first."""
         loop = asyncio.get_running_loop()
         try:
             settings = termios.tcgetattr(self._fd)
@@ -124,6 +148,7 @@ class Lines:
         loop.remove_reader(self._fd)
         self._asking += 1
         try:
+            self._read_ctrl_c_as_key(settings)
             prefilled = "\n".join(self.take_set_aside())
             typed = _InputThread(prompt, prefilled, lambda: loop.call_soon_threadsafe(self._changed.set))
             while not typed.is_done and not self._interrupted:
@@ -141,11 +166,13 @@ class Lines:
             self.was_interrupted, self._interrupted = self._interrupted, False
             return None
         loop.add_reader(self._fd, self._read)
-        if typed.is_undecodable:
-            self.was_undecodable = True
-            self.set_aside(typed.line or "")
-            return ""
-        return typed.line
+        return typed
+
+    def _read_ctrl_c_as_key(self, settings: list[Any]) -> None:
+        *flags, characters = settings
+        if _IS_GNU_READLINE and characters[termios.VINTR] == b"\x03":
+            keys = [each if place != termios.VINTR else b"\0" for place, each in enumerate(characters)]
+            termios.tcsetattr(self._fd, termios.TCSADRAIN, [*flags, keys])
 
     async def ask_now(self, question: str) -> str | None:
         """Like `ask`, for a decision about what stands on the screen: what was typed before is no answer to it."""
@@ -283,6 +310,8 @@ class _InputThread:
         self.line: str | None = None
         """None until it is done, and at the end of the input."""
         self.is_done = False
+        self.is_interrupted = False
+        """Whether Ctrl-C ended the line."""
         self.is_undecodable = False
         """Whether bytes of the line are no UTF-8. U+FFFD stands in their place."""
         self._prompt = prompt
@@ -308,4 +337,19 @@ class _InputThread:
             encoded = error.object
         text = encoded.decode(errors="replace")
         self.is_undecodable = text.encode() != encoded
+        if _CTRL_C in text:
+            self.is_interrupted = True
+            text = text.replace(_CTRL_C, "")
+            _replace_last_in_history(text)
         return text
+
+
+def _replace_last_in_history(line: str) -> None:
+    """Python has put the line into the history. A line that Ctrl-C dropped can be called back from there."""
+    last = readline.get_current_history_length()
+    if not last or _CTRL_C not in (readline.get_history_item(last) or ""):
+        return
+    if line:
+        readline.replace_history_item(last - 1, line)
+    else:
+        readline.remove_history_item(last - 1)

@@ -80,7 +80,7 @@ class Conversation:
                 await self._handle(line.strip() if _is_command(line) else line)
             elif (await self._live()).is_waiting():
                 await self._guarded(self._settle(await self._end_of_what_was_said()))
-        self._print_set_aside()
+        self._print_set_aside("typed_unsent")
         print(tell("bye", self.language, command=f"{self._program} --context {self.context_id}"))
 
     def _greet(self, live: Live, is_demo: bool) -> None:
@@ -123,11 +123,11 @@ class Conversation:
             line = await self.lines.ask_edited(prompt)
         return line
 
-    def _print_set_aside(self) -> None:
-        """Show what was typed before a question where no prompt can give it back."""
+    def _print_set_aside(self, key: str = "typed_before") -> None:
+        """Show what was typed before a question, or not sent at the end, where no prompt can give it back."""
         typed = self.lines.take_set_aside()
         if typed:
-            print(tell("typed_before", self.language))
+            print(tell(key, self.language))
             print(quoted("\n".join(typed)))
 
     async def _prompt(self) -> str:

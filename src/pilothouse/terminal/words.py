@@ -116,6 +116,7 @@ _WORDS: dict[str, tuple[str, str]] = {
         "You had typed this before a question. It was not taken as the answer:",
         "你在提问之前输入了以下内容，未当作回答：",
     ),
+    "typed_unsent": ("You had typed this. It was not sent:", "你输入了以下内容，尚未发送："),
     "allowed_by_rule": ("Your rule lets this call run:", "你的规则允许此调用运行："),
     "applied": ("Applied: {what}.", "已执行你的决定：{what}。"),
     "applied_approved": ("{count} approved", "批准 {count} 项"),
