@@ -13,8 +13,8 @@ const WORDS = {
   retry: ["Retry now", "立即重试"],
   back: ["Connected again.", "已重新连接。"],
   refused: [
-    "The server does not let this page in. Open the link that it printed once more.",
-    "服务器拒绝了此页面。请重新打开它打印的链接。",
+    "You are signed out. Run `pilothouse open` on the server's machine (with its --data-dir, if it has one) and open the link it prints.",
+    "你已退出登录。请在服务器所在的机器上运行 `pilothouse open`（如服务器使用了 --data-dir，请加上），并打开它显示的链接。",
   ],
 } as const;
 const BACK_FOR = 1_500;

@@ -16,10 +16,10 @@ const WORDS = {
   gone: ["This conversation is gone", "此对话已不存在"],
   goneText: ["It was deleted, here or on another device.", "它已被删除，可能是在此处或其他设备上。"],
   problem: ["This conversation cannot be opened", "无法打开此对话"],
-  refused: ["The server does not let this page in", "服务器拒绝了此页面"],
+  refused: ["You are signed out", "你已退出登录"],
   refusedText: [
-    "Open the link once more that the server printed when it was started; it holds the token.",
-    "请重新打开服务器启动时打印的链接，其中包含令牌。",
+    "Run `pilothouse open` on the server's machine (with its --data-dir, if it has one) and open the link it prints. Each link works once, for a minute.",
+    "请在服务器所在的机器上运行 `pilothouse open`（如服务器使用了 --data-dir，请加上），并打开它显示的链接。每个链接只能使用一次，一分钟内有效。",
   ],
   close: ["Close the tab", "关闭标签页"],
   reload: ["Try again", "重试"],
