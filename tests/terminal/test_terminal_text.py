@@ -111,3 +111,34 @@ def test_ctrl_c_drops_the_line_that_was_begun_and_stays(command: Command) -> Non
         assert "You had typed" not in terminal.seen
     finally:
         terminal.close()
+
+
+@pytest.mark.parametrize("end", ["\r", "\n"])
+def test_lines_pasted_without_brackets_are_one_message_and_shown(command: Command, end: str) -> None:
+    terminal = Terminal(command, "--model", command.script({"text": "One."}, {"text": "Two."}))
+    try:
+        terminal.wait_for(" › ")
+        terminal.press(end.join(["line one", "line two", "", "   !indented", ""]))
+        terminal.wait_for("   !indented\r\n")
+        terminal.wait_for("One.")
+        terminal.wait_for(" › ")
+        terminal.type("X")
+        terminal.wait_for("Two.")
+        exported = messages(terminal, command)
+        assert '"line one\\nline two\\n\\n   !indented"' in exported
+        assert '"X"' in exported
+    finally:
+        terminal.close()
+
+
+def test_pasted_lines_whose_last_is_not_ended_wait_at_the_prompt(command: Command) -> None:
+    terminal = Terminal(command, "--model", command.script({"text": "One."}))
+    try:
+        terminal.wait_for(" › ")
+        terminal.press("line one\rline two\rline")
+        terminal.wait_for("› line one\r\nline two\r\nline")
+        terminal.type(" three")
+        terminal.wait_for("One.")
+        assert '"line one\\nline two\\nline three"' in messages(terminal, command)
+    finally:
+        terminal.close()

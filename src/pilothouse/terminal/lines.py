@@ -4,6 +4,7 @@ import asyncio
 import importlib.util
 import os
 import re
+import select
 import signal
 import sys
 import termios
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from pilothouse.domain.hidden_characters import visible
 from pilothouse.sandbox.locales import read_terminal_as_utf8
 
 _CAN_EDIT_LINES = importlib.util.find_spec("readline") is not None
@@ -32,6 +34,7 @@ _CTRL_C = "\u2060\u2063\u2060"
 """What Ctrl-C inserts before it ends an edited line: characters without width, in an order that nobody types. The
 terminal sends no signal for the key while a line is edited, since no signal reaches the thread that edits."""
 LEAVING = ("/quit", "/exit")
+_BURST_SECONDS = 0.03
 _UNPRINTABLE_KEYS = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|O.)?|[\x00-\x08\x0b-\x1f\x7f]")
 """Arrow keys and other control sequences that a terminal sends for keys without a character."""
 
@@ -136,6 +139,9 @@ class Lines:
             self.was_undecodable = True
             self.set_aside(typed.line or "")
             return ""
+        if typed.has_more:
+            self.set_aside(typed.line or "")
+            return await self.ask_edited(prompt)
         return typed.line
 
     async def _edit(self, prompt: str) -> "_InputThread | None":
@@ -155,6 +161,8 @@ class Lines:
                 self._changed.clear()
                 await self._changed.wait()
             self._at_end = typed.is_done and typed.line is None
+            if typed.is_done and typed.line is not None and not typed.is_interrupted:
+                self._join_burst(typed)
         finally:
             # The thread cannot be stopped: on Ctrl-C and at the end of the program it is left in its read.
             self._asking -= 1
@@ -167,6 +175,21 @@ class Lines:
             return None
         loop.add_reader(self._fd, self._read)
         return typed
+
+    def _join_burst(self, typed: "_InputThread") -> None:
+        """Lines that arrived together with the line that was read are one message: a terminal without bracketed paste
+        sends a pasted text so. The rest is printed, since nobody has seen it yet. Where its last line is not ended,
+        the prompt gives the text back; where the rest is no whole line, the next prompt gives the rest."""
+        rest = self._read_unfinished(_BURST_SECONDS).decode(errors="replace")
+        rest = _UNPRINTABLE_KEYS.sub("", rest.replace("\r\n", "\n").replace("\r", "\n"))
+        if "\n" not in rest:
+            self.set_aside(rest)
+            return
+        typed.line = f"{typed.line}\n{rest}".rstrip("\n")
+        typed.has_more = not rest.endswith("\n")
+        if not typed.has_more:
+            sys.stdout.write(visible(rest))
+            sys.stdout.flush()
 
     def _read_ctrl_c_as_key(self, settings: list[Any]) -> None:
         *flags, characters = settings
@@ -222,18 +245,20 @@ class Lines:
             if line.strip() not in LEAVING:
                 self.set_aside(line)
 
-    def _read_unfinished(self) -> bytes:
-        """Take the line that was begun and not ended out of the terminal."""
+    def _read_unfinished(self, burst_seconds: float = 0) -> bytes:
+        """Take the line that was begun and not ended out of the terminal. Of a burst, each part comes within
+        `burst_seconds` of the part before."""
         typed = b""
         with suppress(termios.error, OSError):
             settings = termios.tcgetattr(self._fd)
             *flags, local_flags, input_speed, output_speed, characters = settings
             at_once = [{termios.VMIN: 0, termios.VTIME: 0}.get(place, each) for place, each in enumerate(characters)]
-            raw = [*flags, local_flags & ~termios.ICANON, input_speed, output_speed, at_once]
+            raw = [*flags, local_flags & ~(termios.ICANON | termios.ECHO), input_speed, output_speed, at_once]
             termios.tcsetattr(self._fd, termios.TCSANOW, raw)
             try:
                 while piece := os.read(self._fd, 65536):
                     typed += piece
+                    select.select([self._fd], [], [], burst_seconds)
             finally:
                 termios.tcsetattr(self._fd, termios.TCSANOW, settings)
         return typed
@@ -312,6 +337,8 @@ class _InputThread:
         self.is_done = False
         self.is_interrupted = False
         """Whether Ctrl-C ended the line."""
+        self.has_more = False
+        """Whether the last line of a burst of lines is not ended yet."""
         self.is_undecodable = False
         """Whether bytes of the line are no UTF-8. U+FFFD stands in their place."""
         self._prompt = prompt
