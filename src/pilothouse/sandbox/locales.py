@@ -2,6 +2,7 @@
 
 import ctypes
 import functools
+import io
 import locale
 import os
 import re
@@ -72,5 +73,5 @@ def read_terminal_as_utf8(environment: MutableMapping[str, str]) -> None:
         environment["LC_MESSAGES"] = overriding
     environment["LC_CTYPE"] = UTF_8_LOCALE
     for stream in (sys.stdin, sys.stdout, sys.stderr):
-        if stream is not None and stream.encoding.upper() != "UTF-8":
+        if isinstance(stream, io.TextIOWrapper) and stream.encoding.upper() != "UTF-8":
             stream.reconfigure(encoding="utf-8", errors=stream.errors)
