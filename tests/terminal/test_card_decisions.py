@@ -250,3 +250,28 @@ async def test_a_call_that_changed_since_its_card_was_shown_costs_no_other_decis
         assert capsys.readouterr().out.count("│") == 1, "the refusal is told once"
         assert [call.id for call in await world.runtime.pending_calls(context_id)] == [second.id]
         assert await statuses(world, context_id) == {"one": "executed", "two": "pending", "three": "executed"}
+
+
+def test_the_exact_rule_is_shown_whole_before_it_is_given_and_marked_in_the_list(command: Command) -> None:
+    line = f"touch {'a' * 100} {'b' * 100} {'c' * 100}; touch END"
+    with conversation(command, runs(line), DONE) as terminal:
+        terminal.type("go")
+        answer(terminal, "!")
+        assert "touch END" in terminal.wait_for("Which rule?")
+        terminal.type("1")
+        terminal.wait_for("Done.")
+        terminal.wait_for(" › ")
+        terminal.type("/rules")
+        terminal.wait_for("… (")
+        terminal.wait_for("characters)]")
+
+
+def test_a_card_offers_no_rule_where_none_can_allow_the_call(command: Command) -> None:
+    terminal = Terminal(command, "--mode", "review", "--model", command.script(writes("one"), DONE))
+    try:
+        terminal.wait_for(" › ")
+        terminal.type("go")
+        assert "always" not in answer(terminal, "!")
+        terminal.wait_for("No rule can allow this here")
+    finally:
+        terminal.close()

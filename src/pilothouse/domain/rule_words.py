@@ -6,8 +6,9 @@ from pilothouse.domain.rules import Rule, is_stand_in, rule_params
 _EFFECTS = {"allow": ("allow", "允许"), "ask": ("ask before", "先询问"), "deny": ("deny", "拒绝")}
 
 
-def say_rule(rule: Rule, language: Language = "en", *, origin: bool = True) -> str:
-    """Effect, scope, lifetime and, unless it is only offered, origin on one line."""
+def say_rule(rule: Rule, language: Language = "en", *, origin: bool = True, arguments: str | None = None) -> str:
+    """Effect, scope, lifetime and, unless it is only offered, origin on one line. `arguments` are those of the call
+    for which an exact rule is offered: the rule itself stores only their beginning."""
     chinese = language == "zh"
     if is_stand_in(rule):
         return (
@@ -16,6 +17,8 @@ def say_rule(rule: Rule, language: Language = "en", *, origin: bool = True) -> s
             else "ask about every tool · a record was cut, rewritten or unreadable · revoke this once you have looked"
         )
     params = rule_params(rule)
+    if arguments is not None and rule.scope.fingerprint is not None:
+        params["where"] = arguments
     parts = [f"{_EFFECTS[rule.effect][chinese]} {params['tool']} [{params['where']}]"]
     if rule.lifetime.context is not None:
         parts.append("仅此对话" if chinese else "in this conversation")

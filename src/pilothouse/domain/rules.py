@@ -164,7 +164,7 @@ def ladder(
     """The allow rules that a call which is shown may be answered with, narrowest first: in this conversation, then for
     good in this workspace. They have no id yet: taking one gives it."""
     scopes: list[tuple[Rung, Scope]] = [
-        ("exact", Scope(tool=tool, fingerprint=fingerprint, arguments=arguments[:_SHOWN], workspace=workspace))
+        ("exact", Scope(tool=tool, fingerprint=fingerprint, arguments=_cut(arguments), workspace=workspace))
     ]
     if words:
         scopes.append(("words", Scope(tool=tool, words=words, workspace=workspace)))
@@ -177,6 +177,13 @@ def ladder(
         *(RuleOffer(rung, _allow(scope, here, origin)) for rung, scope in scopes),
         *(RuleOffer(_FOR_GOOD[rung], _allow(scope, Lifetime(), origin)) for rung, scope in scopes),
     ]
+
+
+def _cut(arguments: str) -> str:
+    """A rule stores the beginning of long arguments, marked and with their length; the fingerprint stands for all."""
+    if len(arguments) <= _SHOWN:
+        return arguments
+    return f"{arguments[:_SHOWN]}… ({len(arguments)} characters)"
 
 
 def _allow(scope: Scope, lifetime: Lifetime, origin: Origin) -> Rule:
@@ -212,6 +219,8 @@ def rule_reason(code: Code, rule: Rule) -> Reason:
 def rule_params(rule: Rule) -> dict[str, str]:
     scope, origin = rule.scope, rule.origin
     where = scope.arguments or (f"{clean_folder(scope.folder)}/" if scope.folder is not None else ANY)
+    if scope.arguments and len(scope.arguments) == _SHOWN and not scope.arguments.endswith("}"):
+        where += "…"  # earlier versions cut without a mark
     if scope.words and not scope.arguments:
         where = f"{shlex.join(scope.words)} …"
     given = origin.file or " ".join(filter(None, (origin.by, origin.at)))

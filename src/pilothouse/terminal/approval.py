@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Literal
 
+import msgspec
+
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Language, say
 from pilothouse.domain.errors import RequestError
@@ -142,7 +144,7 @@ async def _one(
     call: CallRecord, offers: Sequence[RuleOffer], editor: CallEditor, pager: Pager, lines: Lines, language: Language
 ) -> PersonsDecision | Literal["all"] | None:
     while True:
-        line = await pager.ask(tell("approve", language))
+        line = await pager.ask(tell("approve" if offers else "approve_without_rule", language))
         if line is None or lines.is_leaving(line):
             return None
         word, _, rest = line.strip().partition(" ")
@@ -154,7 +156,7 @@ async def _one(
             case "a" | "all":
                 return "all"
             case "!" | "always":
-                rung = await _rung(call, offers, rest, lines, language)
+                rung = await _rung(call, offers, rest, pager, language)
                 if rung is not None:
                     return PersonsDecision(id=call.id, verdict="approve", digest=call.digest, always=rung)
             case "e" | "edit":
@@ -166,15 +168,18 @@ async def _one(
 
 
 async def _rung(
-    call: CallRecord, offers: Sequence[RuleOffer], given: str, lines: Lines, language: Language
+    call: CallRecord, offers: Sequence[RuleOffer], given: str, pager: Pager, language: Language
 ) -> Rung | None:
-    """The exact rules are shown before one is given; who knows the number may say it at once."""
+    """The rules are shown whole, page by page, before one is given; who knows the number may say it at once."""
     if not offers:
         print(tell("no_ladder", language))
         return None
-    for number, offer in enumerate(offers, start=1):
-        print(quoted_exactly(f"{number}. {say_rule(offer.rule, language, origin=False)}", call))
-    chosen = number_in(given or await lines.ask_now(tell("ladder", language) + " > ") or "", len(offers))
+    arguments = msgspec.json.encode(call.arguments).decode()
+    rules = [say_rule(offer.rule, language, origin=False, arguments=arguments) for offer in offers]
+    text = "\n".join(quoted_exactly(f"{number}. {rule}", call) for number, rule in enumerate(rules, start=1))
+    if await pager.show(text) != "seen":
+        return None
+    chosen = number_in(given or await pager.ask(tell("ladder", language) + " > ") or "", len(offers))
     return offers[chosen - 1].scope if chosen is not None else None
 
 

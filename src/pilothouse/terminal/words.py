@@ -76,6 +76,10 @@ _WORDS: dict[str, tuple[str, str]] = {
         "y = yes, n = no (n REASON), ! = always, a = all, e = edit the arguments, q = later > ",
         "y = 是，n = 否（n 理由），! = 总是，a = 全部，e = 修改参数，q = 稍后 > ",
     ),
+    "approve_without_rule": (
+        "y = yes, n = no (n REASON), a = all, e = edit the arguments, q = later > ",
+        "y = 是，n = 否（n 理由），a = 全部，e = 修改参数，q = 稍后 > ",
+    ),
     "confirm_all": (
         "y = approve the {count} calls above as well, q = later > ",
         "y = 同时批准以上 {count} 项调用，q = 稍后 > ",
