@@ -3,6 +3,7 @@
 import asyncio
 import os
 import pty
+import shutil
 import signal
 import sys
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from pilothouse.terminal.lines import Lines
+from tests.scale import HANG_SECONDS
 from tests.terminal.test_command import Command
 from tests.terminal.test_steering import Terminal
 from tests.terminal.test_typed_ahead import messages
@@ -141,5 +143,21 @@ def test_pasted_lines_whose_last_is_not_ended_wait_at_the_prompt(command: Comman
         terminal.type(" three")
         terminal.wait_for("One.")
         assert '"line one\\nline two\\nline three"' in messages(terminal, command)
+    finally:
+        terminal.close()
+
+
+def test_leaving_says_that_the_conversation_is_gone_with_its_data_directory(command: Command) -> None:
+    terminal = Terminal(command, "--model", command.script({"text": "One."}))
+    try:
+        terminal.wait_for(" › ")
+        terminal.type("hello")
+        terminal.wait_for("One.")
+        terminal.wait_for(" › ")
+        shutil.rmtree(command.folder / "data")
+        terminal.type("/quit")
+        terminal.wait_for("This conversation was not kept")
+        assert terminal.process.wait(HANG_SECONDS) is not None
+        assert "Come back with" not in terminal.seen
     finally:
         terminal.close()

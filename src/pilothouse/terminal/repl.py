@@ -19,7 +19,7 @@ from pilothouse.domain.states import (
     Paused,
     WaitingForRecovery,
 )
-from pilothouse.domain.values import CallId, MessageId
+from pilothouse.domain.values import CallId, ContextId, MessageId
 from pilothouse.runtime.following import Asks, ChildWaits, Event, Place, Prints, Seen, end_of, follow
 from pilothouse.runtime.live import Live
 from pilothouse.runtime.runtime import Runtime
@@ -81,7 +81,17 @@ class Conversation:
             elif (await self._live()).is_waiting():
                 await self._guarded(self._settle(await self._end_of_what_was_said()))
         self._print_set_aside("typed_unsent")
-        print(tell("bye", self.language, command=f"{self._program} --context {self.context_id}"))
+        await self._say_goodbye()
+
+    async def _say_goodbye(self) -> None:
+        """Name the command that comes back. Where the conversation is not on the disk, say so instead."""
+        artifacts = self.runtime.parts.store.artifacts_folder(ContextId(self.context_id))
+        if artifacts is not None and not artifacts.parent.is_dir():
+            print(visible(tell("bye_gone", self.language, folder=artifacts.parent)))
+            return
+        is_refused = isinstance((await self._live()).state, WaitingForRecovery)
+        command = f"{self._program} --context {self.context_id}"
+        print(tell("bye_refused" if is_refused else "bye", self.language, command=command))
 
     def _greet(self, live: Live, is_demo: bool) -> None:
         print(visible(tell("welcome", self.language, workspace=live.core.workspace)))

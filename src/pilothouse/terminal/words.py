@@ -168,6 +168,15 @@ _WORDS: dict[str, tuple[str, str]] = {
         "Kept. Come back with: {command}",
         "已保存。返回：{command}",
     ),
+    "bye_gone": (
+        "This conversation was not kept: its folder {folder} is gone. Restore the folder from a backup to come back.",
+        "此对话未能保存：其目录 {folder} 已不存在。从备份恢复该目录后才能返回。",
+    ),
+    "bye_refused": (
+        "The end of this conversation was not kept: the last writes to the disk failed. Come back to the rest with: "
+        "{command}",
+        "此对话的结尾未能保存：最近的磁盘写入失败。返回其余部分：{command}",
+    ),
     "active": ("Active branch: {name}", "当前分支：{name}"),
     "merged": ("Merged {count} message(s) from {source}.", "已从 {source} 合并 {count} 条消息。"),
     "would_merge": ("Would merge {count} message(s) from {source}.", "将从 {source} 合并 {count} 条消息。"),
