@@ -45,9 +45,11 @@ SERVER_WORDS: Mapping[Code, tuple[str, str]] = {
         "请求地址超过 {limit} 字节。",
     ),
     Code.UNAUTHORIZED: (
-        "You are not signed in. Run 'pilothouse open' on the machine of the server and open the link that it prints, "
-        "or open the server's address and enter your access token. Programs send it as 'Authorization: Bearer TOKEN'.",
-        "你尚未登录。请在服务器所在的机器上运行 “pilothouse open” 并打开它显示的链接，"
+        "You are not signed in. Run 'pilothouse open' on the machine of the server (with its --data-dir, if it has "
+        "one) and open the link that it prints, or open the server's address and enter your access token. Programs "
+        "send it as 'Authorization: Bearer TOKEN'.",
+        "你尚未登录。请在服务器所在的机器上运行 “pilothouse open”（如服务器使用了 --data-dir，请加上）"
+        "并打开它显示的链接，"
         "或打开服务器的地址并输入你的访问令牌。程序请发送 “Authorization: Bearer 令牌”。",
     ),
     Code.LINK_EXPIRED: (
