@@ -127,9 +127,13 @@ class Lines:
         is_typed_ahead = self._lines or self._put_back or self._rest
         if is_typed_ahead or self._at_end or not self.can_edit:
             return await self.ask(prompt)
-        typed = await self._edit(prompt)
+        try:
+            settings = termios.tcgetattr(self._fd)
+        except termios.error:  # the terminal is gone
+            return await self.ask(prompt)
+        typed = await self._edit(prompt, settings)
         while typed is not None and typed.is_interrupted and typed.line:  # Ctrl-C drops the line that was begun
-            typed = await self._edit(prompt)
+            typed = await self._edit(prompt, settings)
         if typed is None:
             return None
         if typed.is_interrupted:
@@ -144,13 +148,10 @@ class Lines:
             return await self.ask_edited(prompt)
         return typed.line
 
-    async def _edit(self, prompt: str) -> "_InputThread | None":
-        """A line that was edited to its end; None when a signal or the end of the input came first."""
+    async def _edit(self, prompt: str, settings: list[Any]) -> "_InputThread | None":
+        """A line that was edited to its end; None when a signal or the end of the input came first. `settings` are
+        those of the terminal, which are put back afterwards."""
         loop = asyncio.get_running_loop()
-        try:
-            settings = termios.tcgetattr(self._fd)
-        except termios.error:  # the terminal is gone
-            return await self.ask(prompt)
         loop.remove_reader(self._fd)
         self._asking += 1
         try:
