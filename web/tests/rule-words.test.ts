@@ -100,3 +100,11 @@ test("a rule shows what its words, its folder and its workspace hide", () => {
     expect(scopeWords(inFolder, language)).toContain("src⟨U+3000⟩/");
   }
 });
+
+test("an exact rule marks the cut of long arguments once", () => {
+  const scopeOf = (text: string) =>
+    scopeWords({ effect: "allow", scope: { tool: "execute", fingerprint: "f", arguments: text } }, "en");
+  expect(scopeOf(`${"a".repeat(200)}… (300 characters)`)).toMatch(/a… \(300 characters\)$/);
+  expect(scopeOf(`${"a".repeat(199)} `)).toMatch(/a…$/);
+  expect(scopeOf(`${"a".repeat(199)}}`)).toMatch(/a\}$/);
+});

@@ -87,9 +87,10 @@ function toolWords(tool: string, language: Language): string {
   return title === name ? name : language === "zh" ? `${title}（${name}）` : `${title} (${name})`;
 }
 
-/** The server keeps the beginning of long arguments. */
+/** The server keeps the beginning of long arguments and marks the cut. Earlier versions kept 200 characters unmarked. */
 function cut(text: string): string {
-  return exactName(text) + (text.length >= 200 ? "…" : "");
+  const isUnmarked = text.length === 200 && !text.endsWith("}");
+  return isUnmarked ? `${exactName(text.trimEnd())}…` : exactName(text);
 }
 
 /** A word with blanks or signs in it is one word all the same. */
