@@ -244,6 +244,8 @@ cat<(ls)
 diff <(ls)<(ls sub)
 time - ls
 time -p - ls
+time \-p # c
+time '-p' ls
 nice - ls
 """,
     "no version": r"""

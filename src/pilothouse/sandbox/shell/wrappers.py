@@ -71,6 +71,11 @@ def _command(args: Args) -> Finding:
     return _inner(args) if not args or args[0].operand else _anywhere(args)
 
 
+def _time(args: Args) -> Finding:
+    """A reserved word: bash takes `-p` for an option only where nothing of it is quoted; else that is the command."""
+    return _inner(args) if not args or args[0].operand else _anywhere(args)
+
+
 def _is_harmless_assignment(word: str) -> bool:
     name, equals, value = word.partition("=")
     return bool(equals) and is_harmless_setting(name, value)
@@ -181,7 +186,7 @@ WRAPPERS: Mapping[str, Callable[[Args], Finding]] = {
     "stdbuf": _after(Options(valued="ioe", long_valued=names("input output error"))),
     "su": _loose("privilege"),
     "sudo": _loose("privilege"),
-    "time": _after(Options(flags="p")),
+    "time": _time,
     "timeout": _after(
         Options(valued="ks", long=names("preserve-status foreground"), long_valued=names("signal kill-after")), 1
     ),
