@@ -32,7 +32,7 @@ def open_regular_fd(
     fd = os.open(path, flags | SAFE_FLAGS | (0 if follow_links else os.O_NOFOLLOW), mode, dir_fd=dir_fd)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
-        raise NotRegularFile(errno.EINVAL, "this is no regular file")
+        raise NotRegularFile(errno.EINVAL, "not a regular file")
     return fd
 
 

@@ -24,7 +24,7 @@ from pilothouse.server.problems import Refused
 from pilothouse.server.routes import MAX_MESSAGE_BODY_BYTES
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
-from pilothouse.tools.builtin.notebook import _read
+from pilothouse.tools.builtin.notebook import NotebookEdit, NotebookEditArguments
 from tests.availability.loop_lag import LoopWatch
 from tests.availability.test_event_loop import Figures
 from tests.scale import Record
@@ -211,7 +211,7 @@ async def test_an_import_with_a_line_of_too_many_values_is_refused_before_it_is_
 async def test_a_notebook_of_too_many_values_is_refused_before_it_is_decoded(tmp_path: Path) -> None:
     (tmp_path / "a.ipynb").write_bytes(b'{"cells":[' + b"[]," * 1_100_000 + b"1]}")
     with pytest.raises(ToolError, match="more than 1000000 values"):
-        _read(Workspace(tmp_path), "a.ipynb")
+        await NotebookEdit().prepare(NotebookEditArguments(path="a.ipynb", cell=0), Workspace(tmp_path))
 
 
 async def test_costly_json_holds_up_no_loop_on_any_route(tmp_path: Path, record_property: Record) -> None:
