@@ -53,6 +53,7 @@ class _Run:
         self._lines = lines
         self._language: Language = language
         self._process: asyncio.subprocess.Process | None = None
+        self._ended: asyncio.Future[int] | None = None
         self._offer: asyncio.TimerHandle | None = None
         self._is_forced_next = False
         self._force = asyncio.Event()
@@ -73,17 +74,26 @@ class _Run:
         """
         stdin = None if sys.stdin.isatty() else asyncio.subprocess.DEVNULL  # piped lines belong to the conversation
         with self._lines.lend_terminal(self._on_interrupt):
-            self._process = await asyncio.create_subprocess_shell(self.command, cwd=folder, stdin=stdin)
-            ended = asyncio.ensure_future(self._process.wait())
-            forced = asyncio.ensure_future(self._force.wait())
             try:
-                await asyncio.wait((ended, forced), return_when=asyncio.FIRST_COMPLETED)
+                await finish(self._start(folder, stdin))  # the command runs before its start is known here
+                await self._wait()
             finally:
-                forced.cancel()
                 if self._offer is not None:
                     self._offer.cancel()
-                await asyncio.shield(self._end(ended))
-            await ended
+                await asyncio.shield(self._end())
+
+    async def _start(self, folder: str | None, stdin: int | None) -> None:
+        self._process = await asyncio.create_subprocess_shell(self.command, cwd=folder, stdin=stdin)
+        self._ended = asyncio.ensure_future(self._process.wait())
+
+    async def _wait(self) -> None:
+        """Until the command has ended, or the user ends it by force."""
+        assert self._ended is not None
+        forced = asyncio.ensure_future(self._force.wait())
+        try:
+            await asyncio.wait((self._ended, forced), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            forced.cancel()
 
     def _on_interrupt(self) -> None:
         if self._is_forced_next:
@@ -101,12 +111,15 @@ class _Run:
             self._is_forced_next = True
             print(tell("own_goes_on", self._language), flush=True)
 
-    async def _end(self, ended: "asyncio.Future[int]") -> None:
+    async def _end(self) -> None:
         """End a command that still runs, with everything that it started."""
+        if self._ended is None:
+            return
         for number in (signal.SIGTERM, signal.SIGKILL):
-            if not ended.done():
+            if not self._ended.done():
                 self._signal(number)
-                await asyncio.wait((ended,), timeout=_TERMINATE_SECONDS)
+                await asyncio.wait((self._ended,), timeout=_TERMINATE_SECONDS)
+        await self._ended
 
     def _signal(self, number: signal.Signals) -> None:
         if self._process is None:
