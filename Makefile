@@ -24,7 +24,7 @@ chat: install ## a conversation in the terminal; needs no key
 
 # The types are checked on one core while the page's tests use the other. Then four workers on two cores: many tests
 # wait for processes and disks.
-test: $(VENV)/.dev $(PAGE)/index.html $(PEERS)/.done tesseract busybox chromium ## lint, types and all tests, the long ones as a sample; about fourteen minutes on two cores
+test: $(VENV)/.dev $(PAGE)/index.html $(PEERS)/.done tesseract busybox chromium ## lint, types and all tests, the long ones as a sample; about eleven minutes on two cores
 	$(MAKE) --no-print-directory -j2 check page
 	$(BIN)/python -m pytest -n 4 --dist worksteal
 
