@@ -16,10 +16,10 @@ help: ## show this
 
 install: $(VENV)/.run ## make .venv with the command .venv/bin/pilothouse
 
-run: install $(PAGE)/index.html ## the server with its page; prints a link; needs no key
+run: install $(PAGE)/index.html ## start the server and open the web client; no API key needed
 	@$(BIN)/pilothouse serve
 
-chat: install ## a conversation in the terminal; needs no key
+chat: install ## a conversation in the terminal; no API key needed
 	@$(BIN)/pilothouse
 
 # The types are checked on one core while the page's tests use the other. Then four workers on two cores: many tests
@@ -40,20 +40,20 @@ check: $(VENV)/.dev ## lint and types only
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-page: install $(PAGE)/index.html chromium ## types and tests of the page only, also in a browser
+page: install $(PAGE)/index.html chromium ## types and tests of the web client only, also in a browser
 	PILOTHOUSE_PYTHON=$(CURDIR)/$(BIN)/python npm --prefix web run --silent check
 	PILOTHOUSE_PYTHON=$(CURDIR)/$(BIN)/python npm --prefix web run --silent e2e
 
-wheel: install $(PAGE)/index.html ## dist/*.whl, the page in it
+wheel: install $(PAGE)/index.html ## build dist/*.whl, with the web client in it
 	$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
 
-bench: $(VENV)/.dev .bench-venv/.done $(PAGE)/index.html chromium ## the figures of the README, beside a floor and a peer measured in the same run
+bench: $(VENV)/.dev .bench-venv/.done $(PAGE)/index.html chromium ## measure the figures of docs/benchmarks.md, beside a floor and a peer in the same run
 	$(BIN)/python -m benchmarks
 
-docs: install ## write what is generated from the code: parts of the documentation and of the page
+docs: install ## write what is generated from the code: parts of the documentation and of the web client
 	$(BIN)/python docs/generate.py
 
-lock: $(VENV)/.dev ## pin and hash the requirements anew
+lock: $(VENV)/.dev ## pin and hash the requirements again
 	$(PIP) install pip-tools
 	for set in run dev bench; do \
 		case $$set in run) more="--extra mcp --extra search --extra tokens requirements/build.in";; dev) more="--extra mcp --extra search --extra tokens --extra dev --extra otel requirements/build.in";; bench) more="--extra bench";; esac; \

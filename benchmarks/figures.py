@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.systems import ROOT, Bare, peer, peer_alone, pilothouse, provider, side_by_side
 from pilothouse.domain.signals import ContentDelta
-from pilothouse.domain.values import Value
+from pilothouse.domain.value import Value
 from pilothouse.llm.script import Answer, Script, ScriptedCall
 from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.runtime.runtime import Runtime
@@ -298,7 +298,7 @@ async def idle_memory(folder: Path) -> Row:
     count = 1000
     with provider(deltas=20) as address:
         async with pilothouse(folder / "data", address) as runtime:
-            for _ in range(2 * runtime.parts.contexts_kept):
+            for _ in range(2 * runtime.dependencies.max_idle_contexts):
                 await _one_turn(runtime, folder)
             before = _resident()
             for _ in range(count):

@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.figures import Row, milliseconds
 from pilothouse.domain.budgets import OverviewSettings
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.overview import LOOKED_AT_MOST, describe_workspace
+from pilothouse.tools.overview import MAX_ENTRIES_SCANNED, describe_workspace
 
 _FOLDERS, _FILES = 1000, 100
 
@@ -36,7 +36,7 @@ async def workspace_overview(folder: Path) -> Row:
 
 
 def _scan(root: Path) -> None:
-    left, todo = LOOKED_AT_MOST, deque([str(root)])
+    left, todo = MAX_ENTRIES_SCANNED, deque([str(root)])
     while todo and left > 0:
         with os.scandir(todo.popleft()) as found:
             for entry in found:

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from benchmarks.figures import Row, milliseconds
-from pilothouse.domain.decisions import CallFacts, DirectoryMode, Standing, decide
+from pilothouse.domain.decisions import CallFacts, DirectoryMode, PolicySnapshot, decide
 from pilothouse.domain.modes import Modes
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Origin, Rule, RuleId, Scope
@@ -24,14 +24,16 @@ async def decision(folder: Path) -> Row:  # noqa: ARG001
         for number in range(50)
     )
     folders = tuple(DirectoryMode(folder=f"deploy{number}", mode=modes.named("plan")) for number in range(5))
-    one = Standing(mode=modes.named("agent"), rules=rules, directories=folders, policies=(Policy(kind="limited_auto"),))
-    full = Standing(mode=one.mode, rules=rules, directories=folders, policies=one.policies, above=(one, one))
+    one = PolicySnapshot(
+        mode=modes.named("agent"), rules=rules, directories=folders, policies=(Policy(kind="limited_auto"),)
+    )
+    full = PolicySnapshot(mode=one.mode, rules=rules, directories=folders, policies=one.policies, ancestors=(one, one))
     facts = CallFacts(tool="write_file", effect="mutating", digest="d", fingerprint="f", touches=("docs/a.md",))
-    ours, floor = _microseconds(facts, full), _microseconds(facts, Standing(mode=one.mode))
+    ours, floor = _microseconds(facts, full), _microseconds(facts, PolicySnapshot(mode=one.mode))
     return Row(name="a decision with 150 rules, 15 folders", unit="us", ours=ours, floor=floor, goal="<= 1 ms")
 
 
-def _microseconds(facts: CallFacts, standing: Standing) -> float:
+def _microseconds(facts: CallFacts, standing: PolicySnapshot) -> float:
     took = []
     for _ in range(20):
         began = time.perf_counter()
@@ -71,7 +73,7 @@ async def merging(folder: Path) -> Row:
     """1,000 messages into a branch of 10,000, in one commit, beside reading those messages."""
     context_id = await make_history(folder / "data", folder, 11_000)
     world = World(folder, store=_store(folder), ids_from=10**9)
-    ids = await world.parts.store.branch_ids(context_id, "main", 0, 10_000)
+    ids = await world.dependencies.store.branch_ids(context_id, "main", 0, 10_000)
     await world.runtime.fork(context_id, "target", at=ids[-1])
     began = time.perf_counter()
     done = await world.runtime.merge(context_id, "main", target="target", strategy="rebase")

@@ -13,12 +13,12 @@ from typing import Any
 
 import httpx2 as httpx
 
-from pilothouse.ambient import SystemAmbient, timestamp
 from pilothouse.llm.base import Adapter
 from pilothouse.llm.openai import OpenAIAdapter
-from pilothouse.runtime.parts import Parts
+from pilothouse.runtime.dependencies import RuntimeDependencies
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.storage.files.store import FileStore
+from pilothouse.system.ambient import SystemAmbient, timestamp
 from pilothouse.testing.tools import NoteTool
 from pilothouse.tools.registry import Registry
 
@@ -41,7 +41,7 @@ def provider(deltas: int = 1000, delta_delay: float = 0) -> Iterator[str]:
 def pilothouse(data: Path, address: str, adapter: Adapter | None = None) -> Runtime:
     ambient = SystemAmbient()
     return Runtime(
-        Parts(
+        RuntimeDependencies(
             store=FileStore(data, now=lambda: timestamp(ambient.now())),
             adapter=adapter or OpenAIAdapter(address, "unused"),
             model="fake",

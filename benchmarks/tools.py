@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.figures import Row, milliseconds
-from pilothouse.domain.values import CallId
+from pilothouse.domain.value import CallId
+from pilothouse.sandbox.shell.classify import classify_uncached
 from pilothouse.sandbox.shell.grammar import _parser
-from pilothouse.sandbox.shell.judging import judge_anew
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.artifacts import ArtifactStore
-from pilothouse.tools.base import Job
+from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
-from pilothouse.tools.builtin.search import Grep, GrepArguments, find_ripgrep
+from pilothouse.tools.builtin.grep import Grep, GrepArguments, find_ripgrep
 
 _LINE = "git log --oneline -5 | head -n 3 && ls -la src 2>/dev/null"
 _FILES = 3000
@@ -27,7 +27,7 @@ _FILES = 3000
 async def judging(folder: Path) -> Row:  # noqa: ARG001
     """One line with three commands, beside parsing it alone."""
     parser = _parser()
-    ours = _microseconds(lambda: judge_anew(_LINE))
+    ours = _microseconds(lambda: classify_uncached(_LINE))
     floor = _microseconds(lambda: parser.parse(_LINE.encode()))
     return Row(name="judging a command line", unit="us", ours=ours, floor=floor, goal="<= 1 ms")
 
@@ -43,13 +43,13 @@ def _microseconds(work: Callable[[], Any]) -> float:
 
 
 async def commands(folder: Path) -> list[Row]:
-    """A command that does nothing: under its keeper, and confined; beside a shell started directly."""
+    """A command that does nothing: under its supervisor, and confined; beside a shell started directly."""
     tool = Execute(os.environ)
     arguments = ExecuteArguments(command="true")
     workspace = Workspace(folder)
 
     async def run(confined: bool) -> None:
-        await tool.run(arguments, Job(CallId("c"), workspace, confined=confined))
+        await tool.run(arguments, ToolContext(CallId("c"), workspace, confined=confined))
 
     async def bare() -> None:
         process = await asyncio.create_subprocess_exec("bash", "-c", "true")
@@ -58,7 +58,11 @@ async def commands(folder: Path) -> list[Row]:
     floor = await _median(bare)
     return [
         Row(
-            name="a command under its keeper", unit="ms", ours=await _median(lambda: run(False)), floor=floor, goal="-"
+            name="a command under its supervisor",
+            unit="ms",
+            ours=await _median(lambda: run(False)),
+            floor=floor,
+            goal="-",
         ),
         Row(
             name="the same, confined by the kernel",
@@ -82,7 +86,7 @@ async def _remembering(folder: Path, files: int) -> Row:
 
     async def run(kept: ArtifactStore | None) -> None:
         arguments = ExecuteArguments(command="echo $RANDOM > changed.txt")
-        await tool.run(arguments, Job(CallId(f"c{time.perf_counter_ns()}"), workspace, artifacts=kept))
+        await tool.run(arguments, ToolContext(CallId(f"c{time.perf_counter_ns()}"), workspace, artifacts=kept))
 
     await asyncio.sleep(2.5)  # files changed within two seconds are read again: a project's mostly are older
     await run(artifacts)
@@ -95,7 +99,7 @@ async def searching(folder: Path) -> list[Row]:
     root = _tree(folder)
     program = find_ripgrep() or shutil.which("rg")
     arguments = GrepArguments(pattern=r"need\w+ in", max_results=50)
-    job = Job(CallId("c"), Workspace(root))
+    job = ToolContext(CallId("c"), Workspace(root))
     rows = []
     floor = 0.0
     if program is not None:

@@ -6,19 +6,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.figures import Row, milliseconds
-from pilothouse.ambient import SystemAmbient, timestamp
 from pilothouse.domain.budgets import Budget
 from pilothouse.domain.messages import Text
-from pilothouse.domain.values import ContextId, MessageId
-from pilothouse.llm.chat_form import encode_message
+from pilothouse.domain.value import ContextId, MessageId
+from pilothouse.llm.chat_completions import encode_message
 from pilothouse.llm.script import Answer, Script
 from pilothouse.llm.scripted import ScriptedAdapter
-from pilothouse.runtime.parts import Parts
+from pilothouse.runtime.dependencies import RuntimeDependencies
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.storage.files.store import FileStore
+from pilothouse.system.ambient import SystemAmbient, timestamp
 from pilothouse.testing.history import make_history
 from pilothouse.tools.registry import Registry
-from pilothouse.window.compression import plan
+from pilothouse.window.compression import plan_compression
 from pilothouse.window.history import History
 from pilothouse.window.tokens import Estimate
 
@@ -45,7 +45,7 @@ async def _turns(folder: Path, count: int) -> tuple[float, float]:
     model = ScriptedAdapter(Script(turn=(Answer(text="Yes."),) * (_TURNS + 1), summary=(Answer(text="So far."),) * 50))
     ambient = SystemAmbient()
     store = FileStore(folder / "data", now=lambda: timestamp(ambient.now()))
-    parts = Parts(store=store, adapter=model, model="scripted", registry=Registry([]), ambient=ambient)
+    parts = RuntimeDependencies(store=store, adapter=model, model="scripted", registry=Registry([]), ambient=ambient)
     async with Runtime(parts) as runtime:
         first = await _turn(runtime, context_id)
         took = [await _turn(runtime, context_id) for _ in range(_TURNS)]
@@ -80,7 +80,7 @@ def _history(count: int) -> History:
 
 
 def _planned(history: History) -> object:
-    return plan(history.blocks(), history.length, Budget(), total=history.tokens)
+    return plan_compression(history.blocks(), history.length, Budget(), total=history.tokens)
 
 
 def _median(work: Callable[[], object], times: int) -> float:

@@ -8,25 +8,25 @@ from typing import Any
 
 from typescript import typescript
 
-from pilothouse.domain.contexts import CONTINUABLE
-from pilothouse.domain.modes import Modes
-from pilothouse.domain.state_words import STATE_WORDS
+from pilothouse.domain.codes import LANGUAGES, Language
+from pilothouse.domain.contexts import CONTINUABLE_ENDS
 from pilothouse.domain.states import RESTING, WORKING, ProcessingUserMessage, name_of
 from pilothouse.domain.transitions import STEP_OF, TRANSITIONS, diagram
-from pilothouse.domain.words import WORDS
+from pilothouse.i18n import catalog_of
 from pilothouse.sandbox.code_files import programs
-from pilothouse.server.documents import document
+from pilothouse.server.api_docs import document
 
 HERE = Path(__file__).parent
 WEB = HERE.parent / "web/src"
 _QUOTED = re.compile(r"\{(\w+)!r\}")
 INTRODUCTION = """# The states of a context
 
-Generated from the one table that decides it, `src/pilothouse/domain/transitions.py`: do not edit, run `make docs`.
+Generated from the transition table in `src/pilothouse/domain/transitions.py`. Do not edit; run `make docs`.
 
-Left out of the picture, because they hold for all: from every state but Idle a cancel leads to Cancelling, from
-every state a refused write leads to WaitingForRecovery and a bug to Failed, and every working state of a turn can
-be paused. Recovery after a crash is no transition: it rewrites what was found before the machine runs again.
+The diagram leaves out transitions that exist everywhere: a cancel leads from every state except Idle to Cancelling, a
+refused write leads from every state to WaitingForRecovery, a bug leads from every state to Failed, and every working
+state of a turn can be paused. Recovery after a crash is not a transition: it rewrites the stored state before the
+machine runs again.
 
 """
 
@@ -44,57 +44,67 @@ def states_for_the_page() -> dict[str, list[str]]:
     return {
         "resting": sorted(map(name_of, RESTING)),
         "taking_messages": sorted(map(name_of, taking)),
-        "continuable": sorted(CONTINUABLE),
+        "continuable": sorted(CONTINUABLE_ENDS),
     }
 
 
-def words(language: int) -> dict[str, dict[str, str]]:
-    """The words of every code, every state and every mode that comes with it, in the language at this place. What
-    Python would quote stands in quotes."""
+def texts(language: Language) -> dict[str, dict[str, str]]:
+    """The texts of every code, state and built-in mode. What Python would quote stands in quotes."""
+    texts = catalog_of(language)
     return {
-        "codes": {code.value: _QUOTED.sub(r"'{\1}'", each[language]) for code, each in WORDS.items()},
-        "states": {name: each[language] for name, each in STATE_WORDS.items()},
-        "modes": {name: (mode.title, mode.title_zh)[language] for name, mode in Modes().all.items()},
+        "codes": {code.value: _QUOTED.sub(r"'{\1}'", text) for code, text in texts.codes.items()},
+        "states": dict(texts.states),
+        "modes": dict(texts.mode_titles),
     }
 
 
 CODE_FILES = """# Files that make programs run code
 
-Generated from `src/pilothouse/sandbox/code_files.toml`: do not edit, run `make docs`.
+Generated from `src/pilothouse/sandbox/code_files.toml`. Do not edit; run `make docs`.
 
-The agent changes these only when you say so, in every mode and whatever rules allow: with a file tool, a notebook edit,
-or a command line in which such a name can be read, also behind braces, patterns, variables that the line sets, and in
-scripts of `sed`, `awk` or Python. Names count at any depth, in any case, and where links lead. A command that only
-reads such a file, records it (`git add`, `git commit`) or is given it as its configuration (`eslint -c`) asks nobody.
-Commands that change such files without naming them ask too: `git config` (but for a short list of harmless settings
-such as `user.name`), `git clone -c` and `--template`, `git submodule add`, `npm config set`, `pre-commit install`,
-`crontab` and the like. So does writing `HEAD`, or `config` and `hooks/` of a bare repository.
+The agent changes these files only with your approval, in every mode and whatever your rules allow. This covers file
+tools, notebook edits, and every command line in which such a name can be read, also behind braces, patterns and
+variables that the line sets, and in scripts of `sed`, `awk` or Python. Names count at any depth, in any case, and where
+links lead.
 
-**The rule.** A file is listed when a program that people use for something else (opening a folder, entering it,
-committing, installing, pushing, debugging, logging in) loads it by its name, and code or commands stand in it, or which
-program to run. Not listed:
+- **No approval is needed** for a command that only reads such a file, records it (`git add`, `git commit`), or is given
+  it as its configuration (`eslint -c`).
+- **Approval is also needed** for commands that change such files without naming them: `git config` (except for a short
+  list of harmless settings such as `user.name`), `git clone -c` and `--template`, `git submodule add`,
+  `npm config set`, `pre-commit install`, `crontab` and the like, and for writing `HEAD`, or `config` and `hooks/` of a
+  bare repository.
+
+## Which files are listed
+
+A file is listed if a program that people use for something else (opening a folder, entering it, committing, installing,
+pushing, debugging, logging in) loads it by its name, and it contains code or commands, or says which program to run.
+These are not listed:
 
 - ordinary source, even where a tool runs it: `Makefile`, `package.json`, `pyproject.toml`, `setup.py`, `conftest.py`,
-  `build.rs`, `Dockerfile`, `docker-compose.yml`, `Vagrantfile`, `flake.nix`. Changing it is the agent's daily work;
-  what runs it is a command of its own.
-- words for agents: `AGENTS.md`, `CLAUDE.md`, `.cursorrules`. They steer an agent, which has a gate of its own.
+  `build.rs`, `Dockerfile`, `docker-compose.yml`, `Vagrantfile`, `flake.nix`. Changing it is the agent's daily work, and
+  running it takes a separate command.
+- instructions for agents: `AGENTS.md`, `CLAUDE.md`, `.cursorrules`. They steer an agent, which has its own gate.
 - linter settings that hold data and at most name modules to load (`.eslintrc.json`, `.prettierrc`, `.rubocop.yml`,
   `.flake8`, `.rspec`): the modules are ordinary source or installed packages. `mypy.ini` and `.pylintrc` are listed,
-  for they name a program or hold code.
+  because they name a program or hold code.
 - settings of build and test tools (`vite.config.ts`, `webpack.config.js`, `jest.config.js`, `babel.config.js`,
-  `tox.ini`, `pytest.ini`, `setup.cfg`, `Rakefile`): like `Makefile`, they run with a command of their own. A linter
-  setting in `setup.cfg`, `tox.ini` or `pyproject.toml` can do what one in a listed file can: they change too often to
-  ask.
+  `tox.ini`, `pytest.ini`, `setup.cfg`, `Rakefile`): like `Makefile`, they run with a separate command. A linter setting
+  in `setup.cfg`, `tox.ini` or `pyproject.toml` can do what one in a listed file can, but these files change too often
+  to ask each time.
 - `.env` files.
 
 `.git`, `.envrc`, `.ssh` and the start-up files of common shells are refused altogether inside a workspace; a command
-that names such a file outside of it asks. An undo puts back what stood there before the agent's change, and
-does not ask again.
+that names such a file outside the workspace asks. An undo restores what was there before the agent's change, and does
+not ask again.
 
-What a script or program writes without its command line showing it asks nobody. In the workspace, the result and the
-conversation tell you afterwards which of these files a command has changed, and whether hooks or settings of a
-repository were; changes in `node_modules`, `site-packages`, `.gradle`, `.hg` and `.jj` are not told. Only
-`sandbox = "workspace"` keeps a command from such files outside the workspace.
+## What remains
+
+A script or program can write these files without its command line showing it; that needs no approval. In the
+workspace, the result and the conversation tell you afterwards which of these files a command has changed, and whether
+hooks or settings of a repository were changed. Changes in `node_modules`, `site-packages`, `.gradle`, `.hg` and `.jj`
+are not reported. Only `sandbox = "workspace"` keeps a command from such files outside the workspace.
+
+## The list
 
 """
 
@@ -110,8 +120,7 @@ def generated() -> dict[Path, str]:
         HERE / "code-files.md": code_files_page(),
         WEB / "api/schema.ts": typescript(document()),
         WEB / "api/states.json": _json(states_for_the_page()),
-        WEB / "i18n/words.en.json": _json(words(0)),
-        WEB / "i18n/words.zh.json": _json(words(1)),
+        **{WEB / f"i18n/words.{language}.json": _json(texts(language)) for language in LANGUAGES},
     }
 
 

@@ -1,4 +1,4 @@
-"""Write src/pilothouse/domain/lookalikes.py: which characters look like ASCII.
+"""Write src/pilothouse/domain/deception/lookalikes.py: which characters look like ASCII.
 
 Source: the confusables of Unicode Technical Standard 39, as ICU's spoof checker (libicui18n) gives them. The table is
 reduced to what the runtime asks: characters whose skeleton is ASCII and which NFKC does not already turn into ASCII.
@@ -11,7 +11,7 @@ import unicodedata
 from pathlib import Path
 from typing import Any
 
-OUT = Path(__file__).parent.parent / "src/pilothouse/domain/lookalikes.py"
+OUT = Path(__file__).parent.parent / "src/pilothouse/domain/deception/lookalikes.py"
 SURROGATES = range(0xD800, 0xE000)
 WIDTH = 112
 

@@ -9,7 +9,7 @@ import msgspec
 
 from pilothouse.domain.signals import ErrorRaised, Signal
 from pilothouse.server.openapi import REFERENCE
-from pilothouse.server.signals import ErrorTold
+from pilothouse.server.signals import ErrorEvent
 
 Schema = Mapping[str, Any]
 _HEAD = "// Generated from the server's OpenAPI document and its signals: do not edit, run `make docs`.\n"
@@ -18,7 +18,7 @@ _NO_LETTER = re.compile(r"\W+")
 
 
 def typescript(document: Mapping[str, Any]) -> str:
-    told = [ErrorTold if each is ErrorRaised else each for each in get_args(Signal)]
+    told = [ErrorEvent if each is ErrorRaised else each for each in get_args(Signal)]
     _, signals = msgspec.json.schema_components(told, ref_template=REFERENCE)
     schemas = {**signals, **document["components"]["schemas"]}
     parts = [f"export type {_named(name)} = {_type(schema)};" for name, schema in sorted(schemas.items())]
@@ -85,5 +85,5 @@ def _object(schema: Schema) -> str:
 
 
 def _named(name: str) -> str:
-    """`Page_CallShape_` is PageCallShape."""
+    """`Page_CallShape_` is PageCallView."""
     return "".join(part[:1].upper() + part[1:] for part in _NO_LETTER.sub("_", name).split("_"))

@@ -13,6 +13,7 @@ from pilothouse.domain.budgets import Budget
 from pilothouse.domain.contexts import Change
 from pilothouse.domain.errors import ModelRefused
 from pilothouse.domain.messages import Message, SystemControl, Usage
+from pilothouse.domain.value import ContextId
 from pilothouse.llm.base import ModelEvent, ModelRequest, Purpose
 from pilothouse.llm.script import Answer, Player, Script, ScriptedCall
 from pilothouse.llm.scripted import ScriptedAdapter
@@ -63,9 +64,9 @@ class Model(ScriptedAdapter):
             for event in Answer(usage=usage).events():
                 yield event
 
-    def answers_next(self, *turn: Answer) -> None:
+    def answers_next(self, *turn: Answer, summary: Sequence[Answer] = ()) -> None:
         """What it says from now on, before the usual."""
-        self._player = _Endless(Script(turn=turn))
+        self._player = _Endless(Script(turn=turn, summary=tuple(summary)))
 
     def asked_for(self, purpose: Purpose) -> list[ModelRequest]:
         return [request for request in self.requests if request.purpose == purpose]
@@ -91,8 +92,8 @@ class Small(World):
         super().__init__(workspace, adapter=made, budget=budget, **options)
         self.model = made
 
-    async def ids(self, context_id: str, branch: str = "main") -> list[str]:
-        return list(await self.parts.store.branch_ids(context_id, branch))
+    async def ids(self, context_id: ContextId, branch: str = "main") -> list[str]:
+        return list(await self.dependencies.store.branch_ids(context_id, branch))
 
     async def messages(self, context_id: str, branch: str | None = None) -> list[Message]:
         return await self.runtime.read_messages(context_id, branch=branch, limit=10**6)
@@ -107,14 +108,14 @@ class Small(World):
         while (meter := await self.runtime.meter(context_id)).tokens + 300 < meter.trigger:
             await self.turn(context_id, f"question {len(self.model.requests)} {WORDS}")
 
-    async def filled(self, mode: str = "agent") -> str:
+    async def filled(self, mode: str = "agent") -> ContextId:
         context_id = await self.start(mode)
         await self.fill(context_id)
         self.entered.clear()
         self.changes.clear()
         return context_id
 
-    async def compressed(self) -> str:
+    async def compressed(self) -> ContextId:
         """A context that was compressed by itself."""
         context_id = await self.filled()
         await self.turn(context_id, f"and then {MANY_WORDS}")
@@ -125,7 +126,7 @@ class Small(World):
 
     def set_budget(self, tokens: int) -> None:
         """What a person does who takes a larger model, or a smaller one."""
-        object.__setattr__(self.parts, "token_budget", tokens)
+        object.__setattr__(self.dependencies, "token_budget", tokens)
 
     def trace(self) -> list[str]:
         """The states, each stay in one of them once."""

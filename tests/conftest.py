@@ -4,9 +4,10 @@ import asyncio
 import faulthandler
 import inspect
 import os
+import resource
 import signal
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -43,6 +44,16 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
 # How busy the machine is decides no test.
 settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("calm")
+
+
+@pytest.fixture
+def many_descriptors() -> Iterator[None]:
+    """As many descriptors as the system allows: what `serve` asks for, and what a test needs that shares its process
+    with hundreds of clients. Sessions of ordinary users start with 1024, of which clients get half."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (before[1], before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def pytest_configure() -> None:

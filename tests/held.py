@@ -10,7 +10,7 @@ from pilothouse.domain.contexts import Change
 from pilothouse.domain.errors import StoreRefused
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.states import AwaitingToolApproval
-from pilothouse.domain.values import ContextId
+from pilothouse.domain.value import ContextId
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.world import World

@@ -17,13 +17,15 @@ from pilothouse.domain.messages import (
     ProjectStructure,
     SystemControl,
     Text,
+    TextEnd,
     ToolCall,
     ToolRequest,
     ToolResult,
     WorkflowExecution,
 )
 from pilothouse.domain.payloads import LineRange
-from pilothouse.domain.values import CallId, MessageId
+from pilothouse.domain.value import CallId, MessageId
+from pilothouse.runtime.authorization.results import EndStatus
 
 AT = "2026-01-01T00:00:00Z"
 REASON = Reason(Code.INTERRUPTED)
@@ -42,10 +44,14 @@ sizes = st.sampled_from([1, 2, 3, 5, 0])  # none: only an import may bring that
 odd_ids = st.sampled_from(["", " ", "i" * 65, "看", "c0"])  # what an import may bring
 
 metadata = st.sampled_from([Metadata()] * 8 + [Metadata(held="processing"), Metadata(held="refused")])
-ended = st.sampled_from(["complete", "complete", "cut", "interrupted", "cancelled"])
-statuses = st.sampled_from(["executed", "failed", "rejected", "denied", "cancelled", "interrupted"])
+ended: st.SearchStrategy[TextEnd] = st.sampled_from(["complete", "complete", "cut", "interrupted", "cancelled"])
+statuses: st.SearchStrategy[EndStatus] = st.sampled_from(
+    ["executed", "failed", "rejected", "denied", "cancelled", "interrupted"]
+)
 ranges = st.none() | st.builds(LineRange, start_line=st.none() | st.just(2), end_line=st.none() | st.just(3))
-controls = st.sampled_from(["injection", "summary", "mode_switch", "prompt_change", "branch_merge"])
+controls: st.SearchStrategy[Any] = st.sampled_from(
+    ["injection", "summary", "mode_switch", "prompt_change", "branch_merge"]
+)
 
 KINDS = (
     *("user", "assistant", "request", "request", "result", "result", "result", "error", "control", "file"),
@@ -119,15 +125,12 @@ class Maker:
         return ProjectStructure(**common, role="system", root="/", kind="tree", content=self._draw(contents))
 
     def _hidden(self, common: dict[str, Any]) -> Message:
-        return self._draw(
-            st.sampled_from(
-                [
-                    Processing(**common, role="system", stage="s", started_at=AT),
-                    Image(**common, role="user", data="x"),
-                    WorkflowExecution(**common, role="system", workflow="w", execution_id="1", status="failed"),
-                ]
-            )
-        )
+        hidden: list[Message] = [
+            Processing(**common, role="system", stage="s", started_at=AT),
+            Image(**common, role="user", data="x"),
+            WorkflowExecution(**common, role="system", workflow="w", execution_id="1", status="failed"),
+        ]
+        return self._draw(st.sampled_from(hidden))
 
 
 def _stretch(draw: st.DrawFn, maker: Maker, size: int) -> list[Message]:

@@ -9,10 +9,11 @@ from pilothouse.domain.budgets import Budget
 from pilothouse.domain.errors import Conflict
 from pilothouse.domain.messages import ErrorMessage, Text
 from pilothouse.domain.states import Failed, Idle, WaitingForRecovery, is_resting
-from pilothouse.domain.values import MessageId
-from pilothouse.runtime.live import Live
+from pilothouse.domain.value import ContextId, MessageId
+from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.testing import wire
+from tests.assertions import file_store
 
 BUDGET = Budget(tokens=4000, recent=2)
 PHASES = ("auto", "by hand", "undo", "undo again")
@@ -34,7 +35,7 @@ async def squeeze(runtime: Runtime, workspace: Path, name: str, act: Act, begins
             await say(_MESSAGE)
 
     async def write_out() -> None:
-        await runtime.parts.store.checkpoint(name)
+        await file_store(runtime.dependencies.store).checkpoint(ContextId(name))
 
     await act("created", lambda: runtime.create_context(workspace, context_id=name))
     await fill()
@@ -85,44 +86,44 @@ async def check(runtime: Runtime, name: str, said: list[str], steps: list[str]) 
         await runtime.cancel(name)
     while live.branches[MAIN].compressed is not None:
         await runtime.undo_compression(name)
-    ids = await runtime.parts.store.branch_ids(live.id, MAIN)
+    ids = await runtime.dependencies.store.branch_ids(live.id, MAIN)
     assert ids[: len(whole)] == whole
     assert list(live.branches) == [MAIN]
     wire.check((await runtime.read_window(name)).request)
 
 
-async def unfolded(runtime: Runtime, live: Live, branch: str) -> list[MessageId]:
+async def unfolded(runtime: Runtime, live: LiveContext, branch: str) -> list[MessageId]:
     """All that was ever on a branch, in its order: what one undo after the other would give."""
-    own = await runtime.parts.store.branch_ids(live.id, branch)
+    own = await runtime.dependencies.store.branch_ids(live.id, branch)
     done = live.branches[branch].compressed
-    return own if done is None else [*await unfolded(runtime, live, done.original), *own[done.kept :]]
+    return own if done is None else [*await unfolded(runtime, live, done.original), *own[done.replacement_length :]]
 
 
-async def _check_said(runtime: Runtime, live: Live, whole: list[MessageId], said: list[str]) -> None:
-    messages = await runtime.parts.store.messages(live.id, whole)
+async def _check_said(runtime: Runtime, live: LiveContext, whole: list[MessageId], said: list[str]) -> None:
+    messages = await runtime.dependencies.store.messages(live.id, whole)
     found = [message.id for message in messages if isinstance(message, Text) and message.role == "user"]
     assert found[: len(said)] == said, "what was acknowledged is there, in its order"
     assert len(found) <= len(said) + 1, "and at most the one that was being sent"
     assert not [m for m in messages if isinstance(m, ErrorMessage) and m.timestamp == ""], "and it can be read"
 
 
-async def _check_chain(runtime: Runtime, live: Live) -> None:
+async def _check_chain(runtime: Runtime, live: LiveContext) -> None:
     """Each original is one that a branch stands on, and holds all that it held."""
     originals = {name for name, branch in live.branches.items() if branch.original_of is not None}
     needed = {branch.compressed.original for branch in live.branches.values() if branch.compressed is not None}
     assert originals == needed == set(live.branches) - {MAIN}
     for branch in live.branches.values():
-        ids = await runtime.parts.store.branch_ids(live.id, branch.name)
+        ids = await runtime.dependencies.store.branch_ids(live.id, branch.name)
         assert len(ids) == branch.length == len(set(ids))
         if (done := branch.compressed) is None:
             continue
-        before = await runtime.parts.store.branch_ids(live.id, done.original)
+        before = await runtime.dependencies.store.branch_ids(live.id, done.original)
         assert len(before) == done.length
         assert ids[0] == done.summary_id
-        assert ids[1 : done.kept] == before[len(before) - done.kept + 1 :]
+        assert ids[1 : done.replacement_length] == before[len(before) - done.replacement_length + 1 :]
 
 
-def _check_steps(live: Live, steps: list[str]) -> None:
+def _check_steps(live: LiveContext, steps: list[str]) -> None:
     """How often it is compressed: as acknowledged, or one step further."""
     depth, branch = 0, live.branches[MAIN]
     while branch.compressed is not None:

@@ -124,7 +124,7 @@ def _may_be_under_way(step: str, done: list[str]) -> bool:
 
 
 async def _check_messages(runtime: Runtime, name: str, live: Any, done: list[str]) -> None:
-    store = runtime.parts.store
+    store = runtime.dependencies.store
     pool = await store.messages(live.id, await store.message_ids(live.id))
     queued = [message_id for item in live.core.queue for message_id in item.message_ids]
     for text in ("one", "two", "three"):
@@ -145,7 +145,7 @@ async def _check_messages(runtime: Runtime, name: str, live: Any, done: list[str
 
 
 async def _check_branches(runtime: Runtime, name: str, live: Any, done: list[str]) -> None:
-    store = runtime.parts.store
+    store = runtime.dependencies.store
     main = await store.branch_ids(live.id, "main")
     block = [block for block in live.branches["main"].merged if block.source == "idea"]
     messages = await store.messages(live.id, main)
@@ -163,15 +163,15 @@ async def _check_branches(runtime: Runtime, name: str, live: Any, done: list[str
 
 
 async def _check_copy(runtime: Runtime, name: str, done: list[str]) -> None:
-    copies = [each for each in await runtime.parts.store.contexts() if each.context_id == f"{name}-copy"]
+    copies = [each for each in await runtime.dependencies.store.contexts() if each.context_id == f"{name}-copy"]
     if "deleted" in done:
         assert not copies
     elif copies:
         copy = await runtime.context(f"{name}-copy")
         assert (await runtime.audit(f"{name}-copy")).chain.whole
-        pool = await runtime.parts.store.message_ids(copy.id)
-        assert not [m for m in await runtime.parts.store.messages(copy.id, pool) if m.timestamp == ""]
-    assert not [each for each in await runtime.parts.store.contexts() if each.damage is not None]
+        pool = await runtime.dependencies.store.message_ids(copy.id)
+        assert not [m for m in await runtime.dependencies.store.messages(copy.id, pool) if m.timestamp == ""]
+    assert not [each for each in await runtime.dependencies.store.contexts() if each.damage is not None]
 
 
 async def refuse_nothing(runtime: Runtime, name: str) -> None:

@@ -22,16 +22,16 @@ NOBODY = {"PILOTHOUSE_CONFIG": "/nonexistent/config.toml"}
         ([], "at least one payload"),
         ("x" * 1_000_001, "at most 1000000"),
         ("ü" * 600_000, "1200000 bytes"),
-        ("lone \ud800 surrogate", "not valid Unicode"),
+        ("lone \ud800 surrogate", "isn't valid Unicode"),
         ([{"type": "text"}], "missing required field `content`"),
         ([{"type": "tex", "content": "x"}], "text, file_reference, image, workflow, tool_result"),
         ([{"type": "text", "content": 5}], "Expected `str`"),
         ([{"type": "text", "content": "x", "contnet": "y"}], "unknown field"),
         ([{"content": "x"}], "missing required field `type`"),
         (["text"], "Expected `object`"),
-        ([{"type": "image", "url": "x"}], "no address of an image"),
-        ([{"type": "image", "path": "\ud800"}], "not valid Unicode"),
-        ([{"type": "workflow", "workflow": "x"}], "Supported: text, file_reference, image, tool_result"),
+        ([{"type": "image", "url": "x"}], "isn't an image address"),
+        ([{"type": "image", "path": "\ud800"}], "isn't valid Unicode"),
+        ([{"type": "workflow", "workflow": "x"}], "Use one of: text, file_reference, image, tool_result"),
         ([{"type": "tool_result", "tool_name": "x", "result": {"k": "x" * 1_000_001}}], "at most 1000000"),
     ],
 )
@@ -67,7 +67,7 @@ async def test_an_unknown_context_is_not_found_whatever_its_id(tmp_path: Path, c
 
 async def test_a_workspace_that_is_not_there_and_an_id_that_is_taken(tmp_path: Path) -> None:
     world = World(tmp_path)
-    with pytest.raises(InvalidInput, match="not a directory"):
+    with pytest.raises(InvalidInput, match="Can't open the project folder"):
         await world.runtime.create_context(tmp_path / "gone")
     await world.runtime.create_context(tmp_path, context_id="mine")
     with pytest.raises(Conflict, match="already"):
@@ -82,7 +82,7 @@ async def test_a_branch_name_that_cannot_be(tmp_path: Path, name: str) -> None:
     context_id = await world.start()
     with pytest.raises((InvalidInput, Conflict)):
         await world.runtime.create_branch(context_id, name)
-    with pytest.raises(NotFound, match="There are: main"):
+    with pytest.raises(NotFound, match="Choose one of: main"):
         await world.runtime.switch_branch(context_id, "nowhere")
 
 
@@ -104,7 +104,7 @@ async def test_nothing_to_answer_decide_cancel_or_retry(tmp_path: Path) -> None:
 def test_a_script_that_is_wrong_says_where() -> None:
     with pytest.raises(InvalidInput, match=r"turn\[0\]"):
         parse_script('{"turn": [{"txt": "x"}]}')
-    with pytest.raises(InvalidInput, match="not valid"):
+    with pytest.raises(InvalidInput, match="isn't valid"):
         parse_script("nonsense")
 
 
@@ -130,5 +130,5 @@ def test_without_a_key_it_is_the_demo_model() -> None:
 
 
 def test_an_address_of_a_provider_needs_its_scheme() -> None:
-    with pytest.raises(InvalidInput, match="does not begin with http"):
+    with pytest.raises(InvalidInput, match="doesn't start with http"):
         read_settings({**NOBODY, "OPENAI_BASE_URL": "127.0.0.1:11434/v1"}, model="openai:llama")

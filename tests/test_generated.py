@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from pilothouse.domain.codes import LANGUAGES
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -22,8 +24,8 @@ def test_every_place_in_the_words_for_the_page_is_a_plain_name(monkeypatch: pyte
     monkeypatch.syspath_prepend(str(ROOT / "docs"))
     import generate
 
-    for language in (0, 1):
-        for told in generate.words(language).values():
+    for language in LANGUAGES:
+        for told in generate.texts(language).values():
             assert [each for each in told.values() if re.sub(r"\{\w+\}", "", each).count("{")] == []
 
 

@@ -38,5 +38,5 @@ def test_what_is_built_to_be_installed_holds_the_built_page(tmp_path: Path, kind
         (built,) = tmp_path.glob("*.tar.gz")
         with tarfile.open(built) as archive:
             names = [name.partition("/src/")[2] for name in archive.getnames()]
-    for name in ("page/index.html", "page/assets/index-0a1b2c3d.js", "files/docs.css", "page.py"):
+    for name in ("page/index.html", "page/assets/index-0a1b2c3d.js", "files/docs.css", "web_client.py"):
         assert f"pilothouse/server/{name}" in names

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pilothouse.private_file import make_private_folders
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.storage.files.store import FileStore
+from pilothouse.system.private_file import make_private_folders
 from pilothouse.tools.undo.baseline import Baseline
 from pilothouse.tools.undo.limits import UndoLimits
 

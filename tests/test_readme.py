@@ -6,17 +6,18 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pilothouse.config.files import Configuration
+from pilothouse.config.configuration import Configuration
 from pilothouse.config.schema import PersonaFile, UserFile
 from pilothouse.domain.payloads import MAX_UPLOAD_BYTES
 from pilothouse.llm.script import Answer
-from pilothouse.server.app import ADDRESS_AT_MOST, BODY_AT_MOST
-from pilothouse.server.protocol import HEADERS_AT_MOST
-from pilothouse.server.routes import IMPORT_AT_MOST, MEGABYTE
-from pilothouse.server.signals import CONTEXTS_AT_MOST
+from pilothouse.server.app import MAX_BODY_BYTES, MAX_URL_BYTES
+from pilothouse.server.protocol import MAX_HEADER_BYTES
+from pilothouse.server.routes import MAX_IMPORT_BYTES, MEGABYTE
+from pilothouse.server.signals import MAX_STREAMED_CONTEXTS
 from pilothouse.terminal.tour import STEPS
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
@@ -27,7 +28,7 @@ README = ROOT / "README.md"
 
 
 def test_the_example_in_python_runs(tmp_path: Path) -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/library.md").read_text(), re.DOTALL)
     (tmp_path / "here.txt").touch()
     own = {"PILOTHOUSE_DATA_DIR": str(tmp_path / "data"), "PILOTHOUSE_CONFIG": str(tmp_path / "none.toml")}
     environment = {**os.environ, **own, "PILOTHOUSE_MODEL": "demo"}
@@ -65,12 +66,65 @@ def test_the_tour_has_as_many_steps_as_the_readme_says() -> None:
     assert int(told[1]) == len(STEPS)
 
 
+def test_the_terminal_session_of_the_readme_is_true(tmp_path: Path) -> None:
+    """What follows a prompt is typed; every other line, and each prompt, appears in this order."""
+    (shown,) = re.findall(r"```console\n\$ make chat\n(.*?)```", README.read_text(), re.DOTALL)
+    typed, expected = [], []
+    for line in shown.splitlines():
+        prompt = re.match(r"\S+ \w+ › |.* > (?=y$)", line)
+        expected.append(prompt[0] if prompt else line)
+        if prompt:
+            typed.append(line[prompt.end() :])
+    own = {"PILOTHOUSE_DATA_DIR": str(tmp_path / "data"), "PILOTHOUSE_CONFIG": str(tmp_path / "none.toml")}
+    (tmp_path / "none.toml").touch()
+    (tmp_path / "work").mkdir()
+    session = subprocess.run(
+        [sys.executable, "-m", "pilothouse", "--model", "demo"],
+        cwd=tmp_path / "work",
+        env={**os.environ, **own, "LC_ALL": "C.UTF-8"},
+        input="\n".join([*typed, "/quit", ""]),
+        capture_output=True,
+        text=True,
+        timeout=HANG_SECONDS,
+    )
+    assert session.returncode == 0, session.stderr
+    output = session.stdout
+    for line in expected:
+        assert line in output, f"{line!r} is missing, or comes too early"
+        output = output.split(line, 1)[1]
+
+
+def test_every_link_and_anchor_of_the_documentation_leads_somewhere() -> None:
+    documents = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "web/README.md"]
+    broken = []
+    for document in documents:
+        text = _without_code(document.read_text())
+        links = re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'(?:src|srcset)="([^"]+)"', text)
+        for link in links:
+            path, _, anchor = link.partition("#")
+            target = (document.parent / path) if path else document
+            if "://" not in link and (not target.exists() or (anchor and anchor not in _anchors(target))):
+                broken.append(f"{document.relative_to(ROOT)}: {link}")
+    assert broken == []
+
+
+def _without_code(text: str) -> str:
+    return re.sub(r"`[^`\n]*`", "", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+
+
+def _anchors(document: Path) -> set[str]:
+    """The anchors of a document's headings, as GitHub makes them."""
+    text = re.sub(r"```.*?```", "", document.read_text(), flags=re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
 async def test_the_example_of_the_client_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (ROOT / "docs/server.md").read_text()
     (example,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     world = World(tmp_path, Answer(text="Here they are."))
     async with world.runtime, Served(world.runtime, [tmp_path]) as served:
-        names = {"token": served.token, "context_id": await world.start()}
+        names: dict[str, Any] = {"token": served.token, "context_id": await world.start()}
         body = textwrap.indent(example.replace("http://127.0.0.1:8484", served.url), "    ")
         exec(f"async def main():\n{body}", names)
         await names["main"]()
@@ -80,11 +134,11 @@ async def test_the_example_of_the_client_runs(tmp_path: Path, capsys: pytest.Cap
 def test_the_bounds_that_the_documentation_names_are_those_of_the_server() -> None:
     told = (ROOT / "docs/server.md").read_text()
     bounds = {
-        f"{BODY_AT_MOST // MEGABYTE} MB for a request": True,
+        f"{MAX_BODY_BYTES // MEGABYTE} MB for a request": True,
         f"{MAX_UPLOAD_BYTES // MEGABYTE} MB for a file": True,
-        f"{IMPORT_AT_MOST // MEGABYTE} MB for an import": True,
-        f"{ADDRESS_AT_MOST // 1024} KB for an address": True,
-        f"{HEADERS_AT_MOST // 1024} KB of headers": True,
-        f"{CONTEXTS_AT_MOST} conversations on one stream": True,
+        f"{MAX_IMPORT_BYTES // MEGABYTE} MB for an import": True,
+        f"{MAX_URL_BYTES // 1024} KB for an address": True,
+        f"{MAX_HEADER_BYTES // 1024} KB of headers": True,
+        f"{MAX_STREAMED_CONTEXTS} conversations on one stream": True,
     }
     assert {text: text in " ".join(told.split()) for text in bounds} == bounds

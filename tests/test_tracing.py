@@ -12,12 +12,15 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from pilothouse.ambient import SystemAmbient
 from pilothouse.domain.messages import Usage
+from pilothouse.domain.states import State
+from pilothouse.domain.value import ContextId
 from pilothouse.llm.script import Answer, ScriptedCall
+from pilothouse.system.ambient import SystemAmbient
 from pilothouse.testing.ambient import TurnableAmbient
 from pilothouse.testing.world import World
 from pilothouse.tracing import Tracing, tracing_from
+from tests.assertions import present
 from tests.held import DONE, asks
 from tests.scale import HANG_SECONDS
 
@@ -30,13 +33,13 @@ def traced(workspace: Path, *answers: Answer) -> tuple[World, InMemorySpanExport
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     tracing = Tracing(provider.get_tracer("test"), TurnableAmbient(), lambda named: world.runtime.model_of(named))
     world = World(workspace, *answers, trace_change=tracing.committed, models=["other"])
-    before = world.parts.trace
+    before = present(world.dependencies.trace)
 
-    def trace(context_id: str, state: object) -> None:
+    def trace(context_id: ContextId, state: State) -> None:
         before(context_id, state)
         tracing.entered(context_id, state)
 
-    object.__setattr__(world.parts, "trace", trace)
+    object.__setattr__(world.dependencies, "trace", trace)
     return world, exporter
 
 
@@ -62,14 +65,17 @@ async def test_a_turn_has_spans_of_its_rounds_and_calls_with_the_conventions_att
         "execute_tool change": 1,
     }
     (turn,) = spans["invoke_agent pilothouse"]
-    assert turn.attributes["gen_ai.conversation.id"] == context_id
+    assert present(turn.attributes)["gen_ai.conversation.id"] == context_id
     for child in (*spans["chat test"], *spans["execute_tool change"]):
-        assert child.parent.span_id == turn.context.span_id
-    first = spans["chat test"][0].attributes
+        assert present(child.parent).span_id == turn.context.span_id
+    first = present(spans["chat test"][0].attributes)
     assert (first["gen_ai.operation.name"], first["gen_ai.request.model"]) == ("chat", "test")
     assert (first["gen_ai.usage.input_tokens"], first["gen_ai.usage.output_tokens"]) == (9, 4)
     (call,) = spans["execute_tool change"]
-    assert (call.attributes["gen_ai.tool.name"], call.attributes["pilothouse.status"]) == ("change", "executed")
+    assert (present(call.attributes)["gen_ai.tool.name"], present(call.attributes)["pilothouse.status"]) == (
+        "change",
+        "executed",
+    )
     assert all(SECRET not in span.to_json() for each in spans.values() for span in each)
 
 
@@ -79,11 +85,11 @@ async def test_a_turn_that_waits_has_a_span_before_and_one_after(tmp_path: Path)
         context_id = await world.start("supervised")
         await world.turn(context_id)
         (before,) = named(exporter)["invoke_agent pilothouse"]
-        assert before.attributes["pilothouse.state"] == "awaiting_tool_approval"
+        assert present(before.attributes)["pilothouse.state"] == "awaiting_tool_approval"
         await world.runtime.approve_all(context_id)
         await world.runtime.rested(context_id)
     after = named(exporter)["invoke_agent pilothouse"][1]
-    assert after.attributes["pilothouse.state"] == "idle"
+    assert present(after.attributes)["pilothouse.state"] == "idle"
 
 
 async def test_a_span_names_the_model_that_is_asked(tmp_path: Path) -> None:
@@ -92,7 +98,7 @@ async def test_a_span_names_the_model_that_is_asked(tmp_path: Path) -> None:
         context_id = await world.runtime.create_context(tmp_path, mode="agent", model="other")
         await world.turn(context_id)
     (span,) = named(exporter)["chat other"]
-    assert span.attributes["gen_ai.request.model"] == "other"
+    assert present(span.attributes)["gen_ai.request.model"] == "other"
 
 
 async def test_a_model_that_fails_is_an_error_on_its_span(tmp_path: Path) -> None:
@@ -124,7 +130,7 @@ async def test_spans_arrive_at_the_endpoint_that_the_environment_names(
     tracing = tracing_from({"OTEL_EXPORTER_OTLP_ENDPOINT": "x"}, SystemAmbient(), lambda _: "m")
     assert tracing is not None
     world = World(tmp_path, DONE, trace_change=tracing.committed)
-    object.__setattr__(world.parts, "trace", tracing.entered)
+    object.__setattr__(world.dependencies, "trace", tracing.entered)
     async with world.runtime, server:
         context_id = await world.start()
         await world.turn(context_id)
@@ -135,7 +141,7 @@ async def test_spans_arrive_at_the_endpoint_that_the_environment_names(
 
 DEAD = """
 import os
-from pilothouse.ambient import SystemAmbient
+from pilothouse.system.ambient import SystemAmbient
 from pilothouse.tracing import tracing_from
 
 tracing = tracing_from(os.environ, SystemAmbient(), lambda: "m")

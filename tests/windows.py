@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import msgspec
 
-from pilothouse.domain.offers import ToolOffer
+from pilothouse.domain.tool_offers import ToolDescription
 from pilothouse.llm.base import ModelRequest, UserText
-from pilothouse.llm.chat_form import encode_body, encode_message
+from pilothouse.llm.chat_completions import encode_body, encode_message
 from pilothouse.testing import wire
 
-OFFER = ToolOffer("t", "does nothing", {"type": "object", "properties": {}})
+OFFER = ToolDescription("t", "does nothing", {"type": "object", "properties": {}})
 
 
 def assert_valid_request(request: ModelRequest) -> None:

@@ -1,4 +1,4 @@
-"""Which provider and model are used: made from settings, and set up anew while the runtime runs."""
+"""The provider and the model in use: built from settings, tested, and replaced while the runtime runs."""
 
 import asyncio
 import re
@@ -10,22 +10,23 @@ from pathlib import Path
 from pilothouse.config.credentials import Credentials, StoredSetup
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import Conflict, InvalidInput, ModelError, ModelRefused, ModelUnavailable
-from pilothouse.domain.setup import Setup, SetupTrial, WantedSetup, check_address, key_hint
+from pilothouse.domain.provider_setup import Setup, SetupTrial, WantedSetup, check_address, key_hint
 from pilothouse.llm.base import Adapter, Connected, ModelRequest, UserText
-from pilothouse.runtime.parts import Provided, Titles
-from pilothouse.settings import CREDENTIALS, OPENAI_URL, ModelChoice, Settings, with_setup
+from pilothouse.runtime.dependencies import ProviderHandle, TitleModel
+from pilothouse.settings import CREDENTIALS_FILE, OPENAI_URL, ModelChoice, Settings, with_setup
 
-TRIAL_SECONDS = 20.0
-_TRIAL_PROMPT, _TRIAL_WORDS = "Answer with one word.", "Are you there?"
-_OPENAIS = re.compile(r"gpt-|o\d")
-_SECRETS_KEPT = 50
-_SHORTEST_SECRET = 6  # what is shorter is none, and would blot out half of a log
+TRIAL_TIMEOUT_SECONDS = 20.0
+_TRIAL_SYSTEM_PROMPT = "Answer with one word."
+_TRIAL_MESSAGE = "Are you there?"
+_OPENAI_MODELS = re.compile(r"gpt-|o\d")
+_MAX_REMEMBERED_SECRETS = 50
+_MIN_SECRET_CHARACTERS = 6  # redacting shorter texts would garble the log
 
-Build = Callable[[Settings, ModelChoice], Adapter]
+BuildAdapter = Callable[[Settings, ModelChoice], Adapter]
 
 
 def build_adapter(settings: Settings, choice: ModelChoice) -> Adapter:
-    """Adapters are imported when they are needed: a conversation with one does not load the others."""
+    """Build the adapter of a model. Only the adapter in use is imported."""
     if choice.provider == "openai":
         from pilothouse.llm.openai import OpenAIAdapter
 
@@ -40,39 +41,41 @@ def build_adapter(settings: Settings, choice: ModelChoice) -> Adapter:
     return DemoAdapter()
 
 
-class Provider:
-    """`build` makes an adapter. What is kept or forgotten here counts from the next start on too."""
+class ProviderSetup:
+    """The current provider settings. Changes are stored, so that they survive a restart."""
 
-    def __init__(self, settings: Settings, build: Build = build_adapter) -> None:
+    def __init__(self, settings: Settings, build: BuildAdapter = build_adapter) -> None:
         self._settings = settings
         self._build = build
-        self._credentials = Credentials(settings.data_dir / CREDENTIALS)
-        self._secrets = deque([settings.key] if settings.key else [], maxlen=_SECRETS_KEPT)
+        self._credentials = Credentials(settings.data_dir / CREDENTIALS_FILE)
+        self._secrets = deque([settings.key] if settings.key else [], maxlen=_MAX_REMEMBERED_SECRETS)
 
     @property
     def model(self) -> str:
         return self._settings.model.name
 
     def secrets(self) -> Sequence[str]:
-        """The keys that were given in this process: for whoever must hide them."""
-        return [secret for secret in self._secrets if len(secret) >= _SHORTEST_SECRET]
+        """Return the API keys that this process has received, for redaction in logs."""
+        return [secret for secret in self._secrets if len(secret) >= _MIN_SECRET_CHARACTERS]
 
-    def provided(self) -> Provided:
-        """As the settings say it now."""
-        return self._provided(self._settings)
+    def handle(self) -> ProviderHandle:
+        """Build the adapters of the current settings."""
+        return self._build_handle(self._settings)
 
-    def _provided(self, settings: Settings) -> Provided:
-        titles = settings.title_model
-        return Provided(
+    def _build_handle(self, settings: Settings) -> ProviderHandle:
+        title_model = settings.title_model
+        return ProviderHandle(
             adapter=self._build(settings, settings.model),
             model=settings.model.name,
             models=_models(settings),
-            titles=Titles(self._build(settings, titles), titles.name) if titles is not None else None,
+            titles=TitleModel(self._build(settings, title_model), title_model.name)
+            if title_model is not None
+            else None,
         )
 
-    def look(self) -> Setup:
+    def status(self) -> Setup:
         settings = self._settings
-        fixed = settings.named.by
+        fixed_by = settings.explicit.source
         return Setup(
             provider=settings.model.provider,
             model=settings.model.name,
@@ -80,60 +83,71 @@ class Provider:
             base_url=settings.base_url,
             key_hint=key_hint(settings.key),
             key_from=settings.key_from,
-            can_change=fixed is None,
-            reason=Reason(Code.SETUP_FIXED, {"by": fixed}) if fixed is not None else None,
+            can_change=fixed_by is None,
+            reason=Reason(Code.SETUP_FIXED, {"by": fixed_by}) if fixed_by is not None else None,
         )
 
     async def trial(self, wanted: WantedSetup) -> SetupTrial:
-        """Ask for the list of models, and, where one is named, that one for a word. Raises: InvalidInput."""
+        """Test a provider: request its list of models and, if a model is given, one word from it.
+
+        Raises: InvalidInput.
+        """
         from pilothouse.llm.openai import OpenAIAdapter
 
         base_url, key = self._address_and_key(wanted)
-        adapter = OpenAIAdapter(base_url, key, silence_seconds=TRIAL_SECONDS)
+        adapter = OpenAIAdapter(base_url, key, silence_seconds=TRIAL_TIMEOUT_SECONDS)
         models: list[str] = []
         try:
-            async with asyncio.timeout(TRIAL_SECONDS):
+            async with asyncio.timeout(TRIAL_TIMEOUT_SECONDS):
                 try:
                     models = await adapter.models()
                 except ModelRefused as error:
                     if wanted.model is None or error.reason.code is Code.MODEL_AUTH:
-                        raise  # else it lists none, which says nothing about the model
+                        raise  # a provider without a list of models can still work
                 if wanted.model is not None:
-                    await _say_a_word(adapter, wanted.model)
+                    await _request_a_word(adapter, wanted.model)
             return SetupTrial(ok=True, models=tuple(models))
         except TimeoutError:
-            reason = Reason(Code.MODEL_TIMEOUT, {"seconds": TRIAL_SECONDS})
+            reason = Reason(Code.MODEL_TIMEOUT, {"seconds": TRIAL_TIMEOUT_SECONDS})
         except ModelError as error:
             reason = error.reason
         finally:
             await adapter.close()
         return SetupTrial(ok=False, models=tuple(models), reason=reason)
 
-    def keep(self, wanted: WantedSetup) -> Provided | None:
-        """Raises: Conflict where something else names the model, InvalidInput, StoreRefused."""
-        if self._settings.named.by is not None:
-            raise Conflict(Code.SETUP_FIXED, by=self._settings.named.by)
+    def keep(self, wanted: WantedSetup) -> ProviderHandle | None:
+        """Store and use another setup; None if nothing changes.
+
+        Raises: Conflict if the command line, the environment or the file sets the model, InvalidInput, StoreRefused.
+        """
+        if self._settings.explicit.source is not None:
+            raise Conflict(Code.SETUP_FIXED, by=self._settings.explicit.source)
         if wanted.model is None:
             raise InvalidInput(Code.INVALID_REQUEST, detail="a model is needed")
         base_url, key = self._address_and_key(wanted)
         stored = StoredSetup(base_url=base_url, key=key, model=wanted.model)
-        return self._changed(stored, lambda: self._credentials.write(stored))
+        return self._change(stored, lambda: self._credentials.write(stored))
 
-    def forget(self) -> Provided | None:
-        """Raises: InvalidInput where what is left would not do, StoreRefused."""
-        return self._changed(None, self._credentials.remove)
+    def forget(self) -> ProviderHandle | None:
+        """Delete the stored setup; None if nothing changes.
 
-    def _changed(self, stored: StoredSetup | None, write: Callable[[], None]) -> Provided | None:
-        """None where it stays as it was."""
+        Raises: InvalidInput if no valid setup remains, StoreRefused.
+        """
+        return self._change(None, self._credentials.remove)
+
+    def _change(self, stored: StoredSetup | None, write: Callable[[], None]) -> ProviderHandle | None:
         changed = with_setup(self._settings, stored)
-        # What would not do is not written.
-        provided = self._provided(changed) if changed != self._settings else None
+        # The adapters are built first, so that an invalid setup is not written.
+        handle = self._build_handle(changed) if changed != self._settings else None
         write()
         self._settings = changed
-        return provided
+        return handle
 
     def _address_and_key(self, wanted: WantedSetup) -> tuple[str, str | None]:
-        """A key that was given for one address is sent to no other. Raises: InvalidInput."""
+        """Return the address and the key to use. The present key is sent only to the present address.
+
+        Raises: InvalidInput.
+        """
         base_url = check_address(wanted.base_url or self._settings.base_url)
         if wanted.key is not None:
             if wanted.key in self._secrets:
@@ -144,10 +158,10 @@ class Provider:
         return base_url, self._settings.key if is_same else None
 
 
-async def _say_a_word(adapter: Adapter, model: str) -> None:
-    """Until something comes. Raises: ModelError."""
-    said = UserText(content=_TRIAL_WORDS)
-    request = ModelRequest(model=model, system=_TRIAL_PROMPT, messages=[adapter.encode(said)])
+async def _request_a_word(adapter: Adapter, model: str) -> None:
+    """Request a short answer and stop at its first event. Raises: ModelError."""
+    message = UserText(content=_TRIAL_MESSAGE)
+    request = ModelRequest(model=model, system=_TRIAL_SYSTEM_PROMPT, messages=[adapter.encode(message)])
     async with aclosing(adapter.stream(request)) as events:
         async for event in events:
             if not isinstance(event, Connected):
@@ -156,11 +170,10 @@ async def _say_a_word(adapter: Adapter, model: str) -> None:
 
 
 def _models(settings: Settings) -> list[str]:
-    """Those that the person's file names, and at OpenAI's own address all of its that are known."""
+    """Return the models of the user's file and, at OpenAI's own address, all known OpenAI models."""
     if settings.model.provider != "openai":
         return []
-    at_openai = settings.base_url == OPENAI_URL
-    known = settings.configuration.catalogue.known()
-    return [
-        name for name in known if name in settings.configuration.file.models or (at_openai and _OPENAIS.match(name))
-    ]
+    is_openai = settings.base_url == OPENAI_URL
+    configured = settings.configuration.file.models
+    names = settings.configuration.model_catalog.all_facts()
+    return [name for name in names if name in configured or (is_openai and _OPENAI_MODELS.match(name))]

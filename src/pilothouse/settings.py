@@ -1,5 +1,5 @@
-"""Settings: what the command line, the environment, the person's file and the set-up of the page say, in this order,
-checked."""
+"""The checked settings, from the command line, the environment, the user's configuration file and the setup stored by
+the web client, in this order of precedence."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -8,55 +8,54 @@ from typing import Any
 
 import msgspec
 
-from pilothouse.ambient import SystemAmbient, timestamp
+from pilothouse.config.configuration import Configuration
 from pilothouse.config.credentials import Credentials, StoredSetup
-from pilothouse.config.files import Configuration
 from pilothouse.config.trust import Trust
-from pilothouse.domain.codes import Code, Language, Reason
+from pilothouse.domain.codes import LANGUAGES, Code, Language, Reason
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.domain.setup import KeyFrom
-from pilothouse.domain.values import Timestamp, Value
+from pilothouse.domain.provider_setup import KeyFrom
+from pilothouse.domain.value import Timestamp, Value
+from pilothouse.system.ambient import SystemAmbient, timestamp
 
 OPENAI_URL = "https://api.openai.com/v1"
-CREDENTIALS = "credentials.json"
+CREDENTIALS_FILE = "credentials.json"
 _DEFAULT_OPENAI_MODEL = "gpt-4.1-mini"
-_MODELS = "demo, openai:NAME, scripted:FILE"
+_MODEL_FORMATS = "demo, openai:NAME, scripted:FILE"
 
 
 class ModelChoice(Value):
-    """`provider` is one of openai, demo, scripted; `name` is its model's, or the script's path."""
-
     provider: str
+    """One of openai, demo and scripted."""
     name: str
+    """The name of the model, or the path of the script."""
 
 
-class Named(Value, kw_only=True):
-    """What the command line, the environment and the file say of the model. `by` is what of them names it or its key:
-    then no set-up of the page counts."""
+class ExplicitModel(Value, kw_only=True):
+    """The model as the command line, the environment and the configuration file set it."""
 
     model: str | None = None
     title_model: str | None = None
     base_url: str | None = None
     key: str | None = None
-    by: str | None = None
+    source: str | None = None
+    """The option, variable or file that sets the model or its key; the stored setup is then ignored."""
 
 
 class Settings(Value, kw_only=True):
-    """`mode` is what the command line or the environment says; without them, the files decide by folder. `access` is
-    the token of the server's local user, where the environment sets it."""
-
     model: ModelChoice
     title_model: ModelChoice | None = None
     mode: str | None = None
+    """The mode from the command line or the environment; without one, the configuration files decide per folder."""
     data_dir: Path
     state_dir: Path | None = None
-    """Where the ends of audit chains are noted, outside the data directory; None where there is no home folder."""
+    """The folder for the ends of audit chains, outside the data directory; None without a home folder."""
     language: Language = "en"
     base_url: str = OPENAI_URL
     key: str | None = None
     key_from: KeyFrom | None = None
-    named: Named = Named()
+    explicit: ExplicitModel = ExplicitModel()
     access: str | None = None
+    """The token of the server's local user, if the environment sets it."""
     configuration: Configuration
 
 
@@ -69,22 +68,23 @@ def read_settings(
     config: str | None = None,
     now: Callable[[], Timestamp] = lambda: timestamp(SystemAmbient().now()),
 ) -> Settings:
-    """The command line first, then the environment, then the file, then the set-up of the page, then defaults.
+    """Read the settings. The command line overrides the environment, then come the configuration file, the setup stored
+    by the web client, and defaults.
 
-    Raises: InvalidInput, naming what is wrong and what is allowed.
+    Raises: InvalidInput, with the invalid value and what is allowed.
     """
     configuration = Configuration(_user_file(environment, config))
     file = configuration.file
-    kept = _data_dir(environment, data_dir or environment.get("PILOTHOUSE_DATA_DIR") or file.data_dir)
-    configuration.trusted = Trust(kept / "trust.json", now)
-    named = _named(environment, model, configuration)
-    wanted = mode or environment.get("PILOTHOUSE_MODE")
-    stored = Credentials(kept / CREDENTIALS).read() if named.by is None else None
+    data_path = _data_dir(environment, data_dir or environment.get("PILOTHOUSE_DATA_DIR") or file.data_dir)
+    configuration.trust_store = Trust(data_path / "trust.json", now)
+    explicit = _explicit_model(environment, model, configuration)
+    mode_name = mode or environment.get("PILOTHOUSE_MODE")
+    stored = Credentials(data_path / CREDENTIALS_FILE).read() if explicit.source is None else None
     return Settings(
-        **_chosen(named, stored),
-        named=named,
-        mode=configuration.modes.named(wanted).name if wanted else None,
-        data_dir=kept,
+        **_resolve_models(explicit, stored),
+        explicit=explicit,
+        mode=configuration.modes.named(mode_name).name if mode_name else None,
+        data_dir=data_path,
         state_dir=_state_dir(environment),
         language=file.language or language_of(environment),
         access=environment.get("PILOTHOUSE_TOKEN") or None,
@@ -93,83 +93,85 @@ def read_settings(
 
 
 def with_setup(settings: Settings, stored: StoredSetup | None) -> Settings:
-    """The same with another set-up of the page, or with none. Raises: InvalidInput where that would not do."""
-    changed: Settings = msgspec.structs.replace(settings, **_chosen(settings.named, stored))
+    """Return the settings with another stored setup, or with none. Raises: InvalidInput if the result is not usable."""
+    changed: Settings = msgspec.structs.replace(settings, **_resolve_models(settings.explicit, stored))
     return changed
 
 
-def _named(environment: Mapping[str, str], model: str | None, configuration: Configuration) -> Named:
+def _explicit_model(environment: Mapping[str, str], model: str | None, configuration: Configuration) -> ExplicitModel:
     file, key = configuration.file, environment.get("OPENAI_API_KEY") or None
-    said = {
+    sources = {
         "--model": model,
         "PILOTHOUSE_MODEL": environment.get("PILOTHOUSE_MODEL"),
-        str(configuration.own_files[0]): file.model,
+        str(configuration.user_file): file.model,
         "OPENAI_API_KEY": key,
     }
-    return Named(
+    return ExplicitModel(
         model=model or environment.get("PILOTHOUSE_MODEL") or file.model,
         title_model=file.title_model,
         base_url=_base_url(environment),
         key=key,
-        by=next((name for name, value in said.items() if value), None),
+        source=next((name for name, value in sources.items() if value), None),
     )
 
 
 def _base_url(environment: Mapping[str, str]) -> str | None:
-    """Raises: InvalidInput for what is no address of a web server."""
+    """Raises: InvalidInput for an address that is not http or https."""
     base_url = environment.get("OPENAI_BASE_URL") or None
     if base_url is not None and not base_url.startswith(("http://", "https://")):
         raise InvalidInput(Code.INVALID_BASE_URL, address=base_url)
     return base_url
 
 
-def _chosen(named: Named, stored: StoredSetup | None) -> dict[str, Any]:
-    key, base_url, key_from = named.key, named.base_url, "environment" if named.key else None
-    model = named.model or (f"openai:{_DEFAULT_OPENAI_MODEL}" if key else "demo")
-    if stored is not None and named.by is None:
+def _resolve_models(explicit: ExplicitModel, stored: StoredSetup | None) -> dict[str, Any]:
+    key, base_url, key_from = explicit.key, explicit.base_url, "environment" if explicit.key else None
+    model = explicit.model or (f"openai:{_DEFAULT_OPENAI_MODEL}" if key else "demo")
+    if stored is not None and explicit.source is None:
         key, base_url, key_from = stored.key, stored.base_url, "stored" if stored.key else None
         model = f"{stored.provider}:{stored.model}"
     return {
         "model": _model(model, key, base_url),
-        "title_model": _model(named.title_model, key, base_url) if named.title_model is not None else None,
+        "title_model": _model(explicit.title_model, key, base_url) if explicit.title_model is not None else None,
         "base_url": base_url or OPENAI_URL,
         "key": key,
         "key_from": key_from,
     }
 
 
-def _model(named: str, key: str | None, base_url: str | None) -> ModelChoice:
-    provider, _, name = named.partition(":")
+def _model(text: str, key: str | None, base_url: str | None) -> ModelChoice:
+    """Parse `PROVIDER:NAME`. Raises: InvalidInput."""
+    provider, _, name = text.partition(":")
     if provider not in ("demo", "openai", "scripted") or (provider != "demo" and not name):
-        raise InvalidInput(Code.UNKNOWN_MODEL, model=named, allowed=_MODELS)
+        raise InvalidInput(Code.UNKNOWN_MODEL, model=text, allowed=_MODEL_FORMATS)
     if provider == "openai" and key is None and base_url is None:
-        raise InvalidInput(Code.MISSING_KEY, model=named, variable="OPENAI_API_KEY")
+        raise InvalidInput(Code.MISSING_KEY, model=text, variable="OPENAI_API_KEY")
     return ModelChoice(provider, name or provider)
 
 
-def _user_file(environment: Mapping[str, str], given: str | None) -> Path:
-    named = given or environment.get("PILOTHOUSE_CONFIG")
-    if named:
-        return _path(named)
-    shared = environment.get("XDG_CONFIG_HOME")
-    return (Path(shared) if shared else Path.home() / ".config") / "pilothouse" / "config.toml"
+def _user_file(environment: Mapping[str, str], option: str | None) -> Path:
+    text = option or environment.get("PILOTHOUSE_CONFIG")
+    if text:
+        return _path(text)
+    xdg_folder = environment.get("XDG_CONFIG_HOME")
+    return (Path(xdg_folder) if xdg_folder else Path.home() / ".config") / "pilothouse" / "config.toml"
 
 
-def _data_dir(environment: Mapping[str, str], named: str | None) -> Path:
-    if named:
-        return _path(named)
-    shared = environment.get("XDG_DATA_HOME")
-    return (Path(shared) if shared else Path.home() / ".local" / "share") / "pilothouse"
+def _data_dir(environment: Mapping[str, str], text: str | None) -> Path:
+    if text:
+        return _path(text)
+    xdg_folder = environment.get("XDG_DATA_HOME")
+    return (Path(xdg_folder) if xdg_folder else Path.home() / ".local" / "share") / "pilothouse"
 
 
 def _state_dir(environment: Mapping[str, str]) -> Path | None:
-    shared, home = environment.get("XDG_STATE_HOME"), environment.get("HOME")
-    if shared:
-        return Path(shared) / "pilothouse"
+    xdg_folder, home = environment.get("XDG_STATE_HOME"), environment.get("HOME")
+    if xdg_folder:
+        return Path(xdg_folder) / "pilothouse"
     return Path(home) / ".local" / "state" / "pilothouse" if home else None
 
 
 def _path(text: str) -> Path:
+    """Raises: InvalidInput."""
     try:
         if "\0" in text:
             raise ValueError(text)
@@ -179,14 +181,15 @@ def _path(text: str) -> Path:
 
 
 def language_of(environment: Mapping[str, str]) -> Language:
+    """Return the language of the locale; English if it is not supported."""
     for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
         if environment.get(name):
-            return "zh" if environment[name].lower().startswith("zh") else "en"
+            return next((each for each in LANGUAGES if environment[name].lower().startswith(each)), "en")
     return "en"
 
 
 def placement_warnings(data: Path, roots: Iterable[Path]) -> list[Reason]:
-    """Warns of a data directory inside a workspace that belongs to a git work tree."""
+    """Warn about a data directory inside a workspace that belongs to a git work tree."""
     real = Path(os.path.realpath(data))
     if not any(Path(os.path.realpath(root)) in real.parents for root in roots):
         return []

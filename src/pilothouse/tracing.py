@@ -1,6 +1,6 @@
-"""OpenTelemetry traces of turns, rounds and tool calls, after the GenAI conventions. Never what was said.
+"""OpenTelemetry traces of turns, rounds and tool calls, following the GenAI conventions, without any content.
 
-An extra: `pip install pilothouse[otel]`, switched on by OpenTelemetry's own variables.
+Needs the extra `pilothouse[otel]`; OpenTelemetry's own environment variables enable it.
 """
 
 import atexit
@@ -9,7 +9,6 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pilothouse.ambient import Ambient
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.contexts import Change
 from pilothouse.domain.messages import Message, Text, ToolRequest
@@ -22,7 +21,8 @@ from pilothouse.domain.states import (
     is_resting,
     name_of,
 )
-from pilothouse.domain.values import CallId, ContextId
+from pilothouse.domain.value import CallId, ContextId
+from pilothouse.system.ambient import Ambient
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
@@ -34,7 +34,7 @@ _LOG = logging.getLogger("pilothouse")
 
 
 class _OpenTurn:
-    """The spans of a turn that are still open."""
+    """The open spans of a turn."""
 
     def __init__(self, span: "Span", context: Any) -> None:
         self.span = span
@@ -45,8 +45,8 @@ class _OpenTurn:
 
 
 class Tracing:
-    """Sees every state that is entered and every commit. A turn that waits for a person ends its span and begins
-    another one when it goes on: no span lasts longer than the work it is about."""
+    """Receives every entered state and every commit. A turn that waits for a person ends its span and starts another
+    one when it continues, so that no span includes waiting times."""
 
     def __init__(self, tracer: "Tracer", ambient: Ambient, model_of: Callable[[ContextId], str]) -> None:
         self._tracer = tracer
@@ -79,9 +79,9 @@ class Tracing:
         if turn is None:
             return
         for message in change.messages:
-            self._end_answer(turn, message)
+            self._record_answer(turn, message)
         for call in change.calls:
-            self._follow_call(turn, call)
+            self._record_call(turn, call)
 
     def _begin(self, context_id: ContextId) -> _OpenTurn:
         from opentelemetry.trace import set_span_in_context
@@ -97,7 +97,7 @@ class Tracing:
     def _start(self, name: str, turn: _OpenTurn, attributes: dict[str, str]) -> "Span":
         return self._tracer.start_span(name, context=turn.context, attributes=dict(attributes), start_time=self._now())
 
-    def _end_answer(self, turn: _OpenTurn, message: Message) -> None:
+    def _record_answer(self, turn: _OpenTurn, message: Message) -> None:
         if turn.round is None or not isinstance(message, Text | ToolRequest) or message.role != "assistant":
             return
         if message.usage is not None:
@@ -107,7 +107,7 @@ class Tracing:
             turn.round.set_attribute("gen_ai.response.finish_reasons", [message.finish_reason])
         self._end_round(turn)
 
-    def _follow_call(self, turn: _OpenTurn, call: CallRecord) -> None:
+    def _record_call(self, turn: _OpenTurn, call: CallRecord) -> None:
         if call.status == "executing" and call.id not in turn.calls:
             attributes = {
                 "gen_ai.operation.name": "execute_tool",
@@ -146,7 +146,7 @@ class Tracing:
 def tracing_from(
     environment: Mapping[str, str], ambient: Ambient, model_of: Callable[[ContextId], str]
 ) -> Tracing | None:
-    """Where OpenTelemetry's variables name an endpoint, and the extra is installed."""
+    """Set up tracing if the environment names an endpoint and the extra is installed; else return None."""
     if not any(environment.get(name) for name in _ENDPOINTS):
         return None
     try:
@@ -159,7 +159,7 @@ def tracing_from(
         return None
 
     class Exporter(SpanExporter):
-        """Tells once of a collector that takes nothing, instead of with every batch and every attempt."""
+        """Warns once about an unreachable collector, not at every batch and every attempt."""
 
         def __init__(self) -> None:
             self._exporter = OTLPSpanExporter()
@@ -184,21 +184,21 @@ def tracing_from(
 
 
 def _flush_at_exit(flush: Callable[[], object]) -> None:
-    """Hand over what is left when the program ends, for a second at most: the collector may be gone.
+    """Export the remaining spans at exit, within MAX_FLUSH_SECONDS: the collector may be unreachable.
 
-    The thread waits from the start, since none can be started while the interpreter ends.
+    The thread is started now, because no thread can be started while the interpreter shuts down.
     """
-    ends, is_flushed = threading.Event(), threading.Event()
+    exiting, is_flushed = threading.Event(), threading.Event()
 
     def wait_and_flush() -> None:
-        ends.wait()
+        exiting.wait()
         flush()
         is_flushed.set()
 
-    def end() -> None:
-        ends.set()
+    def flush_with_timeout() -> None:
+        exiting.set()
         if not is_flushed.wait(MAX_FLUSH_SECONDS):
             _LOG.warning("the OpenTelemetry collector did not answer: the last traces are lost")
 
     threading.Thread(target=wait_and_flush, name="flush traces", daemon=True).start()
-    atexit.register(end)
+    atexit.register(flush_with_timeout)

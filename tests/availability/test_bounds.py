@@ -10,17 +10,17 @@ import pytest
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.llm.script import Answer
-from pilothouse.runtime.looking import MAX_ARGUMENTS_CHARACTERS
-from pilothouse.sandbox import walking
+from pilothouse.runtime.authorization.call_inspection import MAX_ARGUMENTS_CHARACTERS
+from pilothouse.sandbox import gitignore
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
-from pilothouse.tools.base import Prepared
+from pilothouse.tools.base import CallPreview
 from pilothouse.tools.builtin import byte_edits, patterns
-from pilothouse.tools.builtin.byte_edits import Replacement, replaced
-from pilothouse.tools.builtin.edit import EditFile, WriteFile
+from pilothouse.tools.builtin.byte_edits import Replacement, apply_edits
+from pilothouse.tools.builtin.edit_file import EditFile, WriteFile
 from pilothouse.tools.builtin.execute import MAX_COMMAND_CHARACTERS, Execute
-from pilothouse.tools.builtin.search import Grep, find_ripgrep
+from pilothouse.tools.builtin.grep import Grep, find_ripgrep
 from pilothouse.tools.text_encoding import UTF_8
 from tests.server.lending import says
 
@@ -34,7 +34,7 @@ class CostlyTool(NoteTool):
         super().__init__(name, "mutating")
         self.prepared = 0
 
-    async def prepare(self, arguments: Any, workspace: Workspace) -> Prepared:
+    async def prepare(self, arguments: Any, workspace: Workspace) -> CallPreview:
         self.prepared += 1
         return await super().prepare(arguments, workspace)
 
@@ -80,7 +80,7 @@ class SlowDenied(NoteTool):
         super().__init__("slow", "read_only")
         self.is_preparing, self.may_go_on = asyncio.Event(), asyncio.Event()
 
-    async def prepare(self, arguments: Any, workspace: Workspace) -> Prepared:
+    async def prepare(self, arguments: Any, workspace: Workspace) -> CallPreview:
         self.is_preparing.set()
         await self.may_go_on.wait()
         return await super().prepare(arguments, workspace)
@@ -140,15 +140,15 @@ def test_edits_of_a_large_file_are_bounded_by_what_they_look_through(monkeypatch
     monkeypatch.setattr(byte_edits, "MAX_SEARCHED_BYTES", 250)
     body = "".join(f"line {number}\n" for number in range(10)).encode()
     edits = [Replacement(f"line {number}\n", f"LINE {number}\n", False) for number in range(10)]
-    assert replaced(body, UTF_8, edits[:3], "a").startswith(b"LINE 0\nLINE 1\nLINE 2\nline 3")
+    assert apply_edits(body, UTF_8, edits[:3], "a").startswith(b"LINE 0\nLINE 1\nLINE 2\nline 3")
     with pytest.raises(ToolError) as refused:
-        replaced(body, UTF_8, edits, "a")
+        apply_edits(body, UTF_8, edits, "a")
     assert refused.value.reason.code is Code.TOO_MANY_EDITS
     assert refused.value.reason.params["limit"] == 3
 
 
 def test_braces_that_stand_for_too_much_are_refused() -> None:
-    with pytest.raises(walking.BadPattern, match="characters"):
+    with pytest.raises(gitignore.BadPattern, match="characters"):
         patterns.expand_braces("{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}" + "*a" * 400)
 
 
@@ -167,13 +167,13 @@ def test_the_case_flag_does_not_make_checking_a_pattern_costly(monkeypatch: pyte
 
 def test_the_same_ignore_file_is_compiled_once() -> None:
     text = "".join(f"*.{number}\n" for number in range(50))
-    before = walking._compiled.cache_info().misses
-    ignores = [walking.Ignores("", ".gitignore", text) for _ in range(20)]
-    assert walking._compiled.cache_info().misses == before + 1
-    assert ignores[-1].says("a/b.7", False) is True
+    before = gitignore._compiled.cache_info().misses
+    ignores = [gitignore.IgnoreFile("", ".gitignore", text) for _ in range(20)]
+    assert gitignore._compiled.cache_info().misses == before + 1
+    assert ignores[-1].is_ignored("a/b.7", False) is True
 
 
 def test_a_rule_of_an_ignore_file_that_is_longer_than_any_name_says_nothing() -> None:
-    ignores = walking.Ignores("", ".gitignore", f"{'?' * 5_000}\nkept\n[z-\n")
-    assert ignores.says("kept", False) is True
+    ignores = gitignore.IgnoreFile("", ".gitignore", f"{'?' * 5_000}\nkept\n[z-\n")
+    assert ignores.is_ignored("kept", False) is True
     assert ignores.size < 20

@@ -1,14 +1,14 @@
-"""Long command lines are judged in a time that grows with their length, whatever they repeat."""
+"""Long command lines are classified in a time that grows with their length, whatever they repeat."""
 
 import time
 from pathlib import Path
 
 import pytest
 
+from pilothouse.sandbox.shell.classify import classify_uncached
 from pilothouse.sandbox.shell.grammar import MAX_LINE_CHARACTERS, MAX_UNTRIED_CHARACTERS, parse
-from pilothouse.sandbox.shell.judging import judge_anew
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.builtin.command_limits import CommandLimits
+from pilothouse.tools.command.command_limits import CommandLimits
 from tests.scale import LONG
 
 MAX_CPU_SECONDS = 1.5
@@ -66,7 +66,7 @@ MORE_UNITS = (
 def test_a_line_of_repetitions_is_judged_in_a_bounded_time(tmp_path: Path, unit: str, size: int) -> None:
     line = (unit * size)[:size]
     before = time.thread_time()
-    limits = CommandLimits(line, judge_anew(line)[0], ".", Workspace(tmp_path))
+    limits = CommandLimits(line, classify_uncached(line)[0], ".", Workspace(tmp_path))
     limits.broken()
     limits.asking()
     assert time.thread_time() - before < MAX_CPU_SECONDS

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from pilothouse.sandbox.shell import knowledge, written_words
+from pilothouse.sandbox.shell import command_table, written_words
+from pilothouse.sandbox.shell.classify import _CACHE
+from pilothouse.sandbox.shell.effects import CommandEffect, SimpleCommand
 from pilothouse.sandbox.shell.grammar import MAX_LINE_CHARACTERS
-from pilothouse.sandbox.shell.judging import _JUDGEMENTS
-from pilothouse.sandbox.shell.levels import Finding, Simple
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
 from tests.scale import LONG
@@ -185,9 +185,9 @@ class CallCounter:
 
 
 def check(folder: Path, line: str) -> None:
-    _JUDGEMENTS.clear()
+    _CACHE.clear()
     execute = Execute({"PATH": os.environ["PATH"], "HOME": str(folder)})
-    execute._prepared(ExecuteArguments(command=line), Workspace(folder))
+    execute._prepare(ExecuteArguments(command=line), Workspace(folder))
 
 
 @pytest.mark.parametrize("line", PAIRS.values(), ids=PAIRS)
@@ -242,12 +242,12 @@ def test_a_line_that_repeats_two_things_takes_and_keeps_bounded_memory(tmp_path:
 def test_every_command_is_classified_a_few_times_however_often_it_is_redirected(
     monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
-    classified: list[Simple] = []
+    classified: list[SimpleCommand] = []
 
-    def counted(command: Simple) -> Finding:
+    def counted(command: SimpleCommand) -> CommandEffect:
         classified.append(command)
-        return knowledge.known(command)
+        return command_table.command_effect(command)
 
-    monkeypatch.setattr(written_words, "known", counted)
-    written_words.written_words(line, is_plain=True)
+    monkeypatch.setattr(written_words, "command_effect", counted)
+    written_words.written_words(line, is_plain=True, keeps_written=False)
     assert 0 < len(classified) <= 3 * line.count("ls")

@@ -12,15 +12,15 @@ import msgspec
 import pytest
 
 from pilothouse.llm.script import Answer, ScriptedCall
-from pilothouse.runtime.parts import Limits
-from pilothouse.server.app import ADDRESS_AT_MOST, BODY_AT_MOST
+from pilothouse.runtime.limits import Limits
+from pilothouse.server.app import MAX_BODY_BYTES, MAX_URL_BYTES
 from pilothouse.server.routes import ROUTES
 from pilothouse.server.routing import Route
 from pilothouse.testing.world import World
 from pilothouse.tools.base import Tool, schema_of
 from pilothouse.tools.builtin import builtin_tools
-from pilothouse.tools.builtin.edit import MAX_EDITS
-from pilothouse.tools.builtin.search import Grep
+from pilothouse.tools.builtin.edit_file import MAX_EDITS
+from pilothouse.tools.builtin.grep import Grep
 from tests.availability.large_inputs import SIZE, large_arguments, large_bodies, nested
 from tests.availability.loop_lag import LoopWatch, max_gap_seconds
 from tests.scale import LONG, Record
@@ -153,7 +153,7 @@ def paths_of(here: House, route: Route) -> Iterator[str]:
     yield path
     if route.signature.query is not None:
         for field in msgspec.structs.fields(route.signature.query):
-            yield f"{path.partition('?')[0]}?{field.name}={'a' * (ADDRESS_AT_MOST - 500)}"
+            yield f"{path.partition('?')[0]}?{field.name}={'a' * (MAX_URL_BYTES - 500)}"
             yield f"{path.partition('?')[0]}?{field.name}={'%2Aa' * 50}"
     if "{" in route.path.removeprefix("/api/contexts/{context_id}"):
         yield route.path.format_map({**here.ids, **dict.fromkeys(path_parameters(route), "x%2F" * 240)})
@@ -172,7 +172,7 @@ def bodies_of(here: House, route: Route) -> Iterator[bytes | None]:
     elif route.signature.body is not None:
         yield b"[" * SIZE
         yield b'{"x":' * 20_000
-        yield b'{"x":[' + b"[]," * ((route.limit or BODY_AT_MOST) // 3 - 100) + b"1]}"
+        yield b'{"x":[' + b"[]," * ((route.limit or MAX_BODY_BYTES) // 3 - 100) + b"1]}"
         yield from (msgspec.json.encode(body) for _, body in large_bodies(route.body_example))
 
 

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from pilothouse.domain.budgets import OverviewSettings
-from pilothouse.fair_threads import MAX_THREADS_PER_USER, FairThreads, acting_user
-from pilothouse.runtime import overviews
-from pilothouse.sandbox import walking
+from pilothouse.runtime.request import overview as overview_module
+from pilothouse.sandbox import gitignore
 from pilothouse.sandbox.workspace import Workspace
+from pilothouse.system.fair_threads import MAX_THREADS_PER_USER, FairThreads, acting_user
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
 from pilothouse.tools import overview
-from pilothouse.tools.builtin.listing import _found, _listing
+from pilothouse.tools.builtin.list_directory import _list_folder, _match_glob
 from pilothouse.tools.undo import tree
 
 
@@ -72,7 +72,7 @@ async def test_scans_of_one_user_do_not_stop_another_user(tmp_path: Path, monkey
             gate.wait()
         return describe(workspace, *rest)
 
-    monkeypatch.setattr(overviews, "describe_workspace", held)
+    monkeypatch.setattr(overview_module, "describe_workspace", held)
     with contextlib.ExitStack() as end:
         end.callback(gate.set)
         await scan_beside_bob(tmp_path, begun, gate)
@@ -108,7 +108,7 @@ COSTLY_RULES = "\n".join(f"*{'a*' * 30}{number}" for number in range(1000))
 
 @pytest.mark.parametrize(
     "text",
-    [COSTLY_RULES, "x\n" * (walking.MAX_RULES + 1), "x" * (walking.MAX_IGNORE_BYTES + 1)],
+    [COSTLY_RULES, "x\n" * (gitignore.MAX_RULES + 1), "x" * (gitignore.MAX_IGNORE_BYTES + 1)],
     ids=["wildcards", "rules", "bytes"],
 )
 def test_an_ignore_file_over_the_limit_is_not_applied_and_is_named(tmp_path: Path, text: str) -> None:
@@ -119,23 +119,23 @@ def test_an_ignore_file_over_the_limit_is_not_applied_and_is_named(tmp_path: Pat
     (tmp_path / "b.tmp").touch()
     told = "[ignore files not applied, over the limit of 2000 rules, 4000 wildcards, 128 kB: sub/.gitignore]"
     workspace = Workspace(tmp_path)
-    listed = _listing(workspace, ".", 3, lambda: False)
+    listed = _list_folder(workspace, ".", 3, lambda: False)
     assert "sub/a.log" in listed
     assert "b.tmp" not in listed
     assert told in listed
-    assert told in _listing(workspace, "sub", 2, lambda: False)
-    assert told in _found(workspace, ".", lambda path: path.endswith(".log"), lambda: False)
+    assert told in _list_folder(workspace, "sub", 2, lambda: False)
+    assert told in _match_glob(workspace, ".", lambda path: path.endswith(".log"), lambda: False)
     assert told in overview.describe_workspace(workspace, OverviewSettings(), len)
 
 
 def test_ignore_files_that_hold_in_one_folder_share_the_limit(tmp_path: Path) -> None:
     """Many nested files, each below the limit, cost as much as one above it."""
-    folder, rules = tmp_path, "".join(f"*a{number}*\n" for number in range(walking.MAX_WILDCARDS // 5))
+    folder, rules = tmp_path, "".join(f"*a{number}*\n" for number in range(gitignore.MAX_WILDCARDS // 5))
     for _ in range(5):
         (folder / ".gitignore").write_text(rules)
         folder = folder / "sub"
         folder.mkdir()
-    listed = _listing(Workspace(tmp_path), ".", 5, lambda: False)
+    listed = _list_folder(Workspace(tmp_path), ".", 5, lambda: False)
     named = [line for line in listed.splitlines() if "not applied" in line]
     assert "sub/sub/.gitignore, sub/sub/sub/.gitignore, sub/sub/sub/sub/.gitignore" in named[0]
 
@@ -147,11 +147,11 @@ def test_a_walk_ends_when_ignore_rules_have_taken_all_that_they_may(
     for number in range(200):
         (tmp_path / f"{'x' * 100}{number}").touch()
     workspace = Workspace(tmp_path)
-    whole = _found(workspace, ".", lambda _: True, lambda: False)
+    whole = _match_glob(workspace, ".", lambda _: True, lambda: False)
     assert len(whole.splitlines()) == 201
-    compiled = walking.Ignores("", ".gitignore", "*a*b*c\n" * 20).work_to_compile()
-    monkeypatch.setattr(walking, "MAX_RULE_WORK", compiled + 50 * 100 * 60)
-    cut = _found(workspace, ".", lambda _: True, lambda: False)
+    compiled = gitignore.IgnoreFile("", ".gitignore", "*a*b*c\n" * 20).work_to_compile()
+    monkeypatch.setattr(gitignore, "MAX_RULE_WORK", compiled + 50 * 100 * 60)
+    cut = _match_glob(workspace, ".", lambda _: True, lambda: False)
     assert 10 < len(cut.splitlines()) < 100
     assert "ignore files that take too long to apply" in cut
     assert "of the first" in overview.describe_workspace(workspace, OverviewSettings(), lambda _: 0)
@@ -160,7 +160,7 @@ def test_a_walk_ends_when_ignore_rules_have_taken_all_that_they_may(
 def test_undo_covers_everything_once_ignore_rules_have_taken_all_that_they_may(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(walking, "MAX_RULE_WORK", 1)
+    monkeypatch.setattr(gitignore, "MAX_RULE_WORK", 1)
     (tmp_path / ".gitignore").write_text("sub\n")
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a").touch()

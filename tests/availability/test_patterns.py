@@ -10,8 +10,8 @@ import time
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from re import _constants as signs  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
+from re import _constants as signs
+from re import _parser as parser
 from types import ModuleType
 from typing import Any
 
@@ -19,9 +19,9 @@ import pytest
 
 import pilothouse
 from pilothouse.domain.runner_files import plain_name
+from pilothouse.sandbox.shell.classify import classify_uncached
 from pilothouse.sandbox.shell.grammar import MAX_LINE_CHARACTERS
-from pilothouse.sandbox.shell.judging import judge_anew
-from pilothouse.tools.builtin import grep_answer
+from pilothouse.tools.builtin import grep_output
 from tests.scale import LONG
 
 RUN_CHARACTERS = (1_000, 20_000)
@@ -35,7 +35,10 @@ MANY = 50
 BOUNDED: Mapping[str, str] = {
     "pilothouse.tools.text_encoding._DECLARATIONS": "the first 1,024 bytes of a file",
     **dict.fromkeys(
-        [f"pilothouse.domain.command_text._END_OF_{each}" for each in ("SINGLE", "ESCAPED", "DOUBLE", "LINE")],
+        [
+            f"pilothouse.domain.deception.command_text._END_OF_{each}"
+            for each in ("SINGLE", "ESCAPED", "DOUBLE", "LINE")
+        ],
         "matched at one place only",
     ),
 }
@@ -226,7 +229,7 @@ def test_the_runs_find_patterns_that_are_slow(slow: str) -> None:
 @pytest.mark.parametrize("unit", [" ", "0", "{ ", "0.", "c", "%0"])
 def test_a_long_word_is_judged_in_linear_time(line: str, unit: str) -> None:
     text = line.replace("\x00", unit * (MAX_LINE_CHARACTERS // len(unit) - 20))
-    assert _cpu_seconds(judge_anew, text) < MAX_JUDGE_CPU_SECONDS
+    assert _cpu_seconds(classify_uncached, text) < MAX_JUDGE_CPU_SECONDS
 
 
 def test_the_version_of_a_program_is_cut_off_in_linear_time() -> None:
@@ -237,7 +240,7 @@ def test_the_version_of_a_program_is_cut_off_in_linear_time() -> None:
 def test_names_of_files_in_an_answer_of_grep_are_read_in_one_way() -> None:
     name = b"x" + b": binary file matches" * 10
     answer = (b"./" + name + b': binary file matches (found "\\0" byte around offset 3)\n') * 30
-    assert _cpu_seconds(grep_answer._RECORD.match, answer) < MAX_CPU_SECONDS
-    record = grep_answer._RECORD.match(answer + b"./" + name + b"\x007\x001\x00text\n")
+    assert _cpu_seconds(grep_output._RECORD.match, answer) < MAX_CPU_SECONDS
+    record = grep_output._RECORD.match(answer + b"./" + name + b"\x007\x001\x00text\n")
     assert record is not None
     assert record.groups() == (name, b"7", b"1", b"text")

@@ -7,10 +7,10 @@ import msgspec
 import pytest
 
 from pilothouse.domain.messages import ToolCall, ToolRequest, ToolResult
-from pilothouse.domain.values import CallId, MessageId, Timestamp
-from pilothouse.llm import sse
+from pilothouse.domain.value import CallId, MessageId, Timestamp
 from pilothouse.llm.base import CallDelta
-from pilothouse.runtime.answer import Answer
+from pilothouse.runtime.turn.answer import StreamedAnswer
+from pilothouse.sse import sse_events
 from pilothouse.window.tokens import Estimate
 from pilothouse.window.truncation import shorten_round, shorten_text
 
@@ -89,9 +89,9 @@ def test_arguments_that_arrive_in_pieces_are_parsed_a_few_times(first: str, monk
         return decode(*args, **options)
 
     monkeypatch.setattr(msgspec.json, "decode", counting_decode)
-    answer = Answer(MessageId("message"))
+    answer = StreamedAnswer(MessageId("message"))
     for piece in (first, *["{}"] * 5000):
-        answer.take(CallDelta(index=0, id="", tool="tool", arguments=piece))
+        answer.apply(CallDelta(index=0, id="", tool="tool", arguments=piece))
     assert parses <= MAX_PARSES
     (call,) = answer.calls
     assert "".join(call.arguments) == first + "{}" * 5000
@@ -100,10 +100,10 @@ def test_arguments_that_arrive_in_pieces_are_parsed_a_few_times(first: str, monk
 @pytest.mark.parametrize("size", [1, 2, 3, 100])
 @pytest.mark.parametrize("text", ['{"a":"}{\\"}"}', '{"a":{"b":["\\\\"]}}', "{}", '{"a":"{}\\\\"}'])
 def test_a_call_behind_a_whole_one_is_another_call(text: str, size: int) -> None:
-    answer = Answer(MessageId("message"))
+    answer = StreamedAnswer(MessageId("message"))
     for _ in range(3):
         for start in range(0, len(text), size):
-            answer.take(CallDelta(index=0, id="", tool="tool", arguments=text[start : start + size]))
+            answer.apply(CallDelta(index=0, id="", tool="tool", arguments=text[start : start + size]))
     assert ["".join(call.arguments) for call in answer.calls] == [text] * 3
 
 
@@ -128,5 +128,5 @@ async def test_a_long_line_of_a_stream_is_not_copied_for_each_part(monkeypatch: 
     monkeypatch.setattr(Part, "copied", 0)
     payload = b"x" * 200_000
     data = b"\xef\xbb\xbf: comment\ndata: " + payload + b"\n\ndata: [DONE]"
-    assert [line async for line in sse.data_lines(arriving(data, 32))] == [payload, b"[DONE]"]
+    assert [line async for _, line in sse_events(arriving(data, 32), accept_cut_line=True)] == [payload, b"[DONE]"]
     assert Part.copied <= 2 * len(data)

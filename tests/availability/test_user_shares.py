@@ -10,21 +10,22 @@ from typing import Any
 import msgspec
 import pytest
 
+from pilothouse.api.views import AuditedPage, Page
 from pilothouse.client import Client, ServerError
 from pilothouse.domain.audit import AuditChain
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.json_size import has_more_values
-from pilothouse.domain.shapes import AuditedPage, Page
-from pilothouse.runtime import importing
+from pilothouse.runtime.commands import context_import
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.server import app, connections
-from pilothouse.server.app import MAX_JSON_VALUES, encoded
+from pilothouse.server.app import MAX_JSON_VALUES, encode_result
 from pilothouse.server.connections import MAX_IMPORTS_PER_USER, ConnectionPool
-from pilothouse.server.problems import Refused
+from pilothouse.server.problems import HTTPProblem
 from pilothouse.server.routes import MAX_MESSAGE_BODY_BYTES
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin.notebook import NotebookEdit, NotebookEditArguments
+from tests.assertions import ended
 from tests.availability.loop_lag import LoopWatch
 from tests.availability.test_event_loop import Figures
 from tests.scale import Record
@@ -84,12 +85,12 @@ async def test_one_user_cannot_take_all_streams(tmp_path: Path) -> None:
             third = anna.events("GET", "/api/stream")
             assert await refused(anext(third)) == (429, "too_many_streams_of_user")
             await anext(others := bob.events("GET", "/api/stream"))
-            await streams[0].aclose()
-            while here.serving.counts.streams_of("anna") > 1:
+            await ended(streams[0])
+            while here.serving.metrics.streams_of("anna") > 1:
                 await asyncio.sleep(0)
             await anext(again := anna.events("GET", "/api/stream"))
             for stream in (streams[1], others, again):
-                await stream.aclose()
+                await ended(stream)
 
 
 def test_one_user_cannot_take_all_connections() -> None:
@@ -97,7 +98,7 @@ def test_one_user_cannot_take_all_connections() -> None:
     busy = [Peer(is_idle=False) for _ in range(pool.max_per_user)]
     for peer in busy:
         pool.authenticate(peer, "anna")
-    with pytest.raises(Refused) as too_many:
+    with pytest.raises(HTTPProblem) as too_many:
         pool.authenticate(Peer(), "anna")
     assert (too_many.value.status, too_many.value.reason.code) == (429, "too_many_connections_of_user")
     assert too_many.value.headers["retry-after"] == "10"
@@ -113,14 +114,14 @@ def test_one_user_cannot_take_all_connections() -> None:
 
 async def test_one_user_has_two_imports_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, gate = asyncio.Semaphore(0), asyncio.Event()
-    original = importing.import_context
+    original = context_import.import_context
 
     async def held(*args: Any, **options: Any) -> object:
         begun.release()
         await gate.wait()
         return await original(*args, **options)
 
-    monkeypatch.setattr(importing, "import_context", held)
+    monkeypatch.setattr(context_import, "import_context", held)
     async with served(tmp_path) as here:
         monkeypatch.setattr(type(here.serving.runtime), "import_context", held)
         anna, bob = here.tokens.add("anna"), here.tokens.add("bob")
@@ -169,7 +170,7 @@ async def test_bodies_of_one_user_are_bounded_together(tmp_path: Path, monkeypat
 
 
 async def test_a_body_that_does_not_come_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "BODY_IDLE_SECONDS", 0)
+    monkeypatch.setattr(app, "MAX_BODY_IDLE_SECONDS", 0)
     async with served(tmp_path) as here:
         answer = await post(here, here.token, "/api/contexts", b"{", kind="application/json", length=100)
     assert answer[0].startswith(b"http/1.1 408")
@@ -249,13 +250,13 @@ async def test_a_page_of_long_messages_leaves_turns_to_others() -> None:
             await asyncio.sleep(0)
 
     counting = asyncio.ensure_future(count())
-    data = await encoded(page)
+    data = await encode_result(page)
     counting.cancel()
     assert turns >= 20
     assert data == msgspec.json.encode(page)
     audited = AuditedPage(items=(1, 2), chain=AuditChain(whole=True, confirmed=False))
     for result in (audited, Page(()), [], [1, "a"], {"items": 3}, None, Page((Page((1,)),))):
-        assert await encoded(result) == msgspec.json.encode(result)
+        assert await encode_result(result) == msgspec.json.encode(result)
 
 
 # tokens
@@ -273,5 +274,5 @@ async def test_a_stream_ends_as_soon_as_its_token_is_revoked(tmp_path: Path, rev
             await anext(stays)
             await asyncio.to_thread(getattr(here.tokens, revoke), "anna")
             assert [event async for event in ends] == []
-            assert here.serving.counts.streams_of("bob") == 1
-            await stays.aclose()
+            assert here.serving.metrics.streams_of("bob") == 1
+            await ended(stays)

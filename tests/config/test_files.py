@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from pilothouse.config.files import Configuration
-from pilothouse.config.reading import SIZE_AT_MOST
+from pilothouse.config.configuration import Configuration
+from pilothouse.config.toml_document import MAX_FILE_BYTES
 from pilothouse.config.trust import Trust
 from pilothouse.domain.codes import Code
-from pilothouse.domain.decisions import CallFacts, Standing, decide
+from pilothouse.domain.decisions import CallFacts, PolicySnapshot, decide
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.domain.models import ModelFacts
 from pilothouse.domain.modes import Modes, Verdict, is_looser
 from pilothouse.domain.policies import Policy
-from pilothouse.domain.prices import Price
 from pilothouse.domain.rules import Origin, Rule, RuleId, Scope
+from pilothouse.llm.catalog import ModelFacts
+from pilothouse.llm.prices import Price
 from pilothouse.settings import read_settings
 
 EVERYTHING = """
@@ -71,12 +71,12 @@ def configured(tmp_path: Path, text: str) -> Configuration:
     path.write_text(text)
     (tmp_path / "tools.toml").write_text("[tools.edit_file]\nenabled = false\n")
     found = Configuration(path)
-    found.trusted = Trust(tmp_path / "data/trust.json", lambda: "2026-01-01T00:00:00Z")
+    found.trust_store = Trust(tmp_path / "data/trust.json", lambda: "2026-01-01T00:00:00Z")
     return found
 
 
 def trust(found: Configuration, workspace: str) -> None:
-    found.trust(workspace, found.look(workspace).digest)
+    found.trust(workspace, found.status(workspace).digest)
 
 
 def project(tmp_path: Path, text: str, tools: str = "") -> str:
@@ -89,9 +89,9 @@ def project(tmp_path: Path, text: str, tools: str = "") -> str:
 
 def test_everything_that_a_file_can_say_comes_to_something(tmp_path: Path) -> None:
     found = configured(tmp_path, EVERYTHING)
-    steering = found.steering("/etc/thing")
+    steering = found.workspace_policy("/etc/thing")
     mode = found.modes.named("d")
-    assert (mode.name, mode.only_beneath, mode.mutating) == ("docs", ("docs",), Verdict.RUN)
+    assert (mode.name, mode.only_beneath, mode.mutating) == ("docs", ("docs",), Verdict.ALLOW)
     assert mode.withholds == frozenset({"execute"})
     assert steering.mode == "docs"
     assert steering.preference == Policy(kind="limited_auto", depth=3, always_ask=frozenset({"delete"}))
@@ -99,9 +99,9 @@ def test_everything_that_a_file_can_say_comes_to_something(tmp_path: Path) -> No
     assert [(rule.effect, rule.scope.tool) for rule in steering.rules] == [("deny", "execute"), ("allow", "read_file")]
     assert steering.rules[0].origin.file == f"{tmp_path / 'config.toml'}, line 21"
     assert steering.disabled == frozenset({"edit_file"})
-    own = found.catalogue.facts("gpt-4.1")
+    own = found.model_catalog.facts("gpt-4.1")
     assert own == ModelFacts(window=200_000, vision=True, tokenizer="o200k", price=Price(input=3, output=9))
-    own = found.catalogue.facts("house/llama-3.1-8b")
+    own = found.model_catalog.facts("house/llama-3.1-8b")
     assert own == ModelFacts(window=128_000, vision=True, tokenizer="cl100k"), "what is left out is what is known"
     assert found.file.limits.rounds == 7
 
@@ -109,7 +109,7 @@ def test_everything_that_a_file_can_say_comes_to_something(tmp_path: Path) -> No
 def test_without_a_file_there_are_defaults(tmp_path: Path) -> None:
     found = Configuration(tmp_path / "nothing.toml")
     assert list(found.modes.all) == ["agent", "supervised", "review", "plan", "ask"]
-    assert found.steering(str(tmp_path)).rules == ()
+    assert found.workspace_policy(str(tmp_path)).rules == ()
 
 
 WRONG = [
@@ -133,7 +133,7 @@ WRONG = [
     ('[modes.agent]\nicon = "x"', 1, "modes.agent", "a new name"),
     ('[modes.mine]\naliases = ["build"]', 1, "modes.mine", "a new name"),
     ('[modes.mine]\nbase = "x"', 2, "modes.mine.base", "agent, supervised"),
-    ('[modes.mine]\nmutating = "maybe"', 2, "modes.mine.mutating", "run, wait, deny"),
+    ('[modes.mine]\nmutating = "maybe"', 2, "modes.mine.mutating", "allow, ask, deny"),
     ('[modes.mine]\ndenial_hint = "x"', 2, "modes.mine.denial_hint", "agent"),
     ('[modes."a b"]\nicon = "x"', 1, "modes.a b", "letters"),
     ("[modes]\nmine = 3", 2, "modes.mine", "a table"),
@@ -183,7 +183,7 @@ def test_a_file_that_is_no_text_or_no_file_or_endless_is_told(tmp_path: Path) ->
     path.write_bytes(b"mode = '\xff'")
     with pytest.raises(InvalidInput, match="not UTF-8"):
         Configuration(path)
-    path.write_bytes(b"#" * (SIZE_AT_MOST + 1))
+    path.write_bytes(b"#" * (MAX_FILE_BYTES + 1))
     with pytest.raises(InvalidInput, match="larger than"):
         Configuration(path)
     path.unlink()
@@ -207,7 +207,7 @@ def test_a_file_with_very_many_rules_is_refused_and_not_worked_through(tmp_path:
 
 def test_a_file_may_begin_with_a_mark_of_its_byte_order(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_bytes(b"\xef\xbb\xbfmode = 'ask'")
-    assert Configuration(tmp_path / "config.toml").steering(None).mode == "ask"
+    assert Configuration(tmp_path / "config.toml").workspace_policy(None).mode == "ask"
 
 
 def test_folders_hold_wherever_links_lead(tmp_path: Path) -> None:
@@ -220,11 +220,28 @@ def test_folders_hold_wherever_links_lead(tmp_path: Path) -> None:
         f'[directories]\n"deploy" = "plan"\n"{tmp_path}/link" = "ask"\n'
         f'[[rules]]\neffect = "deny"\nfolder = "deploy"\nworkspace = "{workspace}/"\n',
     )
-    steering = found.steering(str(workspace))
+    steering = found.workspace_policy(str(workspace))
     assert {(each.folder, each.mode.name) for each in steering.directories} == {
         *(("deploy", "plan"), ("real", "plan"), (".", "ask")),
     }
     assert (steering.rules[0].scope.folder, steering.rules[0].scope.workspace) == ("real", str(workspace))
+
+
+@pytest.mark.parametrize(
+    ("word", "verdict"),
+    [
+        ("allow", Verdict.ALLOW),
+        ("ask", Verdict.ASK),
+        ("deny", Verdict.DENY),
+        ("run", Verdict.ALLOW),
+        ("wait", Verdict.ASK),
+    ],
+)
+def test_the_verdicts_of_a_mode_are_allow_ask_and_deny_or_the_words_of_earlier_versions(
+    tmp_path: Path, word: str, verdict: Verdict
+) -> None:
+    mode = configured(tmp_path, f'[modes.mine]\nread_only = "{word}"\nmutating = "{word}"').modes.named("mine")
+    assert (mode.read_only, mode.mutating) == (verdict, verdict)
 
 
 def test_a_mode_that_is_not_looser_lets_nothing_more_through_whatever_rules_there_are() -> None:
@@ -237,8 +254,8 @@ def test_a_mode_that_is_not_looser_lets_nothing_more_through_whatever_rules_ther
             for effect in ("read_only", "mutating"):
                 for tool in ("execute", "write_file"):
                     facts = CallFacts(tool=tool, effect=effect, digest="d", touches=("a",))
-                    stricter = decide(facts, Standing(mode=mode, rules=(allow,))).verdict
-                    assert stricter >= decide(facts, Standing(mode=other, rules=(allow,))).verdict, (
+                    stricter = decide(facts, PolicySnapshot(mode=mode, rules=(allow,))).verdict
+                    assert stricter >= decide(facts, PolicySnapshot(mode=other, rules=(allow,))).verdict, (
                         mode.name,
                         other.name,
                     )
@@ -252,9 +269,9 @@ def test_a_project_adds_strictness(tmp_path: Path) -> None:
         '[[rules]]\neffect = "ask"\ntool = "execute"',
         "[tools.delegate]\nenabled = false",
     )
-    assert found.steering(workspace).mode == "supervised", "nothing of it counts before it is trusted"
+    assert found.workspace_policy(workspace).mode == "supervised", "nothing of it counts before it is trusted"
     trust(found, workspace)
-    steering = found.steering(workspace)
+    steering = found.workspace_policy(workspace)
     assert steering.mode == "ask"
     assert steering.preference.kind == "white_list", "the person's own stays"
     assert [policy.kind for policy in steering.policies] == ["manual"], "and the project's holds beside it"
@@ -286,21 +303,21 @@ def test_a_project_may_never_make_things_looser_or_speak_for_the_person(tmp_path
         trust(found, workspace)
     assert caught.value.reason.params["key"] == key
     assert workspace in caught.value.reason.params["file"]
-    assert found.look(workspace).status == "new"
+    assert found.status(workspace).status == "new"
 
 
 def test_what_was_trusted_holds_until_the_person_says_otherwise(tmp_path: Path) -> None:
     found = configured(tmp_path, "")
     workspace = project(tmp_path, '[directories]\ndeploy = "plan"')
     trust(found, workspace)
-    before = found.steering(workspace)
+    before = found.workspace_policy(workspace)
     project(tmp_path, "")
-    assert found.look(workspace).status == "changed"
-    assert found.steering(workspace) == before, "who can write it must not be able to take it away meanwhile"
+    assert found.status(workspace).status == "changed"
+    assert found.workspace_policy(workspace) == before, "who can write it must not be able to take it away meanwhile"
     again = configured(tmp_path, "")
-    assert again.steering(workspace) == before, "nor by a restart"
+    assert again.workspace_policy(workspace) == before, "nor by a restart"
     trust(again, workspace)
-    assert again.steering(workspace).directories == ()
+    assert again.workspace_policy(workspace).directories == ()
 
 
 def test_the_command_line_goes_before_the_environment_and_that_before_the_file(tmp_path: Path) -> None:

@@ -8,9 +8,15 @@ from pathlib import Path
 import pytest
 
 from pilothouse.config.trust import Trust
-from pilothouse.domain.codes import say
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.file_inspection import MAX_FOLDERS, MAX_HASHED_BYTES, MAX_LOOKUPS, MAX_PACKAGE_BYTES, FileInspection
+from pilothouse.i18n import translate
+from pilothouse.system.file_inspection import (
+    MAX_FOLDERS,
+    MAX_HASHED_BYTES,
+    MAX_LOOKUPS,
+    MAX_PACKAGE_BYTES,
+    FileInspection,
+)
 
 SERVERS = {
     ("node", "."): "index.js",
@@ -48,7 +54,7 @@ def put(path: Path, text: str) -> None:
 
 def trusted(tmp_path: Path, folder: Path) -> Trust:
     trust = Trust(tmp_path / "trust.json", lambda: "2026-01-01T00:00:00Z")
-    trust.trust(str(folder), trust.look(str(folder)).digest)
+    trust.trust(str(folder), trust.status(str(folder)).digest)
     assert trust.are_programs_as_trusted(str(folder))
     return trust
 
@@ -61,7 +67,7 @@ def test_a_server_does_not_start_when_what_it_runs_has_changed(tmp_path: Path, c
     trust = trusted(tmp_path, folder)
     put(folder / SERVERS[command], "two")
     assert not trust.are_programs_as_trusted(str(folder))
-    assert trust.look(str(folder)).status == "changed"
+    assert trust.status(str(folder)).status == "changed"
 
 
 @pytest.mark.parametrize("command", SERVERS, ids=" ".join)
@@ -155,9 +161,9 @@ def test_a_folder_that_names_more_than_can_be_checked_is_not_trusted(
     hostile(folder)
     trust = Trust(tmp_path / "trust.json", lambda: "2026-01-01T00:00:00Z")
     with pytest.raises(InvalidInput) as refused:
-        trust.look(str(folder))
-    assert "more files than can be checked" in say(refused.value.reason)
-    assert str(folder / ".pilothouse/mcp_servers.json") in say(refused.value.reason)
+        trust.status(str(folder))
+    assert "more files than can be checked" in translate(refused.value.reason)
+    assert str(folder / ".pilothouse/mcp_servers.json") in translate(refused.value.reason)
     assert not trust.are_programs_as_trusted(str(folder))
 
 

@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pilothouse.app import build_runtime
-from pilothouse.config.files import Configuration
+from pilothouse.config.configuration import Configuration
 from pilothouse.config.schema import ToolsFile, UserFile
 from pilothouse.config.trust import Trust
-from pilothouse.domain.codes import Code, say
+from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.domain.spelling import misspelt
+from pilothouse.domain.spelling import suggest_key
+from pilothouse.i18n import translate
 from pilothouse.settings import read_settings
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.tools.mcp.definitions import server_warnings
@@ -42,7 +43,7 @@ def ignored(configuration: Configuration, workspace: str | None = None) -> list[
 
 def test_the_example_of_the_source_documents_works_as_it_stands(tmp_path: Path) -> None:
     found = configured(tmp_path, config="", tools=(DATA / "tools.toml").read_text())
-    steering = found.steering(None)
+    steering = found.workspace_policy(None)
     assert steering.disabled == frozenset({"system_control"})
     assert steering.waiting == frozenset({"file_system"})
     assert steering.command_lists == ((("ls",), ("pwd",)),)
@@ -76,10 +77,10 @@ def test_keys_of_a_later_version_or_another_program_are_told_with_file_and_line_
         ("tools.toml", 1, "version"),
         ("tools.toml", 4, "tools.mcp.lazy"),
     ]
-    assert (found.steering(None).mode, found.file.limits.rounds) == ("ask", 7)
-    assert found.steering(None).disabled == frozenset({"mcp"})
+    assert (found.workspace_policy(None).mode, found.file.limits.rounds) == ("ask", 7)
+    assert found.workspace_policy(None).disabled == frozenset({"mcp"})
     for language in ("en", "zh"):
-        assert f"{tmp_path / 'config.toml'}" in say(found.warnings()[0], language)
+        assert f"{tmp_path / 'config.toml'}" in translate(found.warnings()[0], language)
 
 
 @pytest.mark.parametrize(
@@ -158,12 +159,12 @@ def test_a_trusted_folder_whose_rule_misspells_a_tool_is_refused_also_later(tmp_
     rule = '[[rules]]\neffect = "deny"\ntool = "{}"\n'
     configured(folder / ".pilothouse", config=rule.format("excute"))
     found = configured(tmp_path / "own", config="")
-    found.trust(str(folder), found.look(str(folder)).digest)
+    found.trust(str(folder), found.status(str(folder)).digest)
     found.check_tools(["execute"], ["mcp"])
     with pytest.raises(InvalidInput, match="excute"):
-        found.steering(str(folder))
+        found.workspace_policy(str(folder))
     configured(folder / ".pilothouse", config=rule.format("deploy"))
-    found.trust(str(folder), found.look(str(folder)).digest)
+    found.trust(str(folder), found.status(str(folder)).digest)
     assert ignored(found, str(folder)) == [("config.toml", 3, "rules.0.tool")], "others may have such a tool"
 
 
@@ -177,8 +178,8 @@ def test_a_folders_files_are_read_by_the_same_rule(tmp_path: Path) -> None:
         tools="[tools.browser]\nenabled = false\n",
         mcp_servers='{"servers": {"a": {"command": "${input:x}"}}, "inputs": []}',
     )
-    found.trust(str(folder), found.look(str(folder)).digest)
-    assert found.steering(str(folder)).mode == "ask"
+    found.trust(str(folder), found.status(str(folder)).digest)
+    assert found.workspace_policy(str(folder)).mode == "ask"
     assert ignored(found, str(folder)) == [
         ("config.toml", 2, "openai_api_key"),
         ("tools.toml", 1, "tools.browser"),
@@ -188,18 +189,18 @@ def test_a_folders_files_are_read_by_the_same_rule(tmp_path: Path) -> None:
     assert ignored(found) == [], "those of a folder are told in that folder"
     (folder / ".pilothouse/tools.toml").write_text("[tools.exceute]\nenabled = false\n")
     with pytest.raises(InvalidInput, match="exceute"):
-        found.trust(str(folder), found.look(str(folder)).digest)
+        found.trust(str(folder), found.status(str(folder)).digest)
 
 
 def test_comments_do_not_hide_the_programs_that_a_folders_servers_are_started_with(tmp_path: Path) -> None:
     configuration = Configuration(tmp_path / "own/config.toml")
-    configuration.trusted = Trust(tmp_path / "trust.json", lambda: "2026-01-01T00:00:00Z")
+    configuration.trust_store = Trust(tmp_path / "trust.json", lambda: "2026-01-01T00:00:00Z")
     (tmp_path / "project/.pilothouse").mkdir(parents=True)
     (tmp_path / "project/server.py").write_text("one")
     servers = '{"mcpServers": {"a": {"command": "python", "args": ["server.py"],},},} // ours'
     (tmp_path / "project/.pilothouse/mcp_servers.json").write_text(servers)
     folder = str(tmp_path / "project")
-    configuration.trust(folder, configuration.look(folder).digest)
+    configuration.trust(folder, configuration.status(folder).digest)
     assert configuration.are_programs_as_trusted(folder)
     (tmp_path / "project/server.py").write_text("two")
     assert not configuration.are_programs_as_trusted(folder)
@@ -208,7 +209,7 @@ def test_comments_do_not_hide_the_programs_that_a_folders_servers_are_started_wi
 def test_a_mark_of_the_byte_order_and_line_ends_of_windows_are_fine(tmp_path: Path) -> None:
     texts = {"config": 'mode = "ask"\ncolour = 1\n', "tools": "[tools.mcp]\nenabled = false\n"}
     found = configured(tmp_path, **{name: "\ufeff" + text.replace("\n", "\r\n") for name, text in texts.items()})
-    assert (found.steering(None).mode, found.steering(None).disabled) == ("ask", frozenset({"mcp"}))
+    assert (found.workspace_policy(None).mode, found.workspace_policy(None).disabled) == ("ask", frozenset({"mcp"}))
     assert ignored(found) == [("config.toml", 2, "colour")]
 
 
@@ -241,9 +242,9 @@ def test_up_to_two_typing_errors_in_a_long_key_are_seen(key: str, data: st.DataO
                 ]
             )
         )
-    assert misspelt(wrong, [key]) == key
+    assert suggest_key(wrong, [key]) == key
 
 
 @pytest.mark.parametrize("key", ["hooks", "tls", "theme", "profiles", "sandbox", "x" * 10_000, ""])
 def test_words_of_their_own_are_no_typing_errors(key: str) -> None:
-    assert misspelt(key, KNOWN, UserFile.restrictions) is None
+    assert suggest_key(key, KNOWN, UserFile.restrictions) is None

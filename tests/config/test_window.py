@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from pilothouse.app import build_runtime
-from pilothouse.domain.budgets import Budget, OverviewSettings
-from pilothouse.domain.codes import Code, say
+from pilothouse.domain.budgets import Budget, OverviewPart, OverviewSettings
+from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput
+from pilothouse.i18n import translate
 from pilothouse.settings import read_settings
 from pilothouse.storage.memory import MemoryStore
 from tests.config.test_files import configured, project, trust
@@ -47,7 +48,7 @@ def test_what_is_not_said_is_as_usual(tmp_path: Path, text: str) -> None:
     usual = Budget(tokens=128_000, trigger=0.8, target=0.5, recent=10, strategy="intelligent", auto_compress=True)
     assert found.budget == usual
     assert found.file.window.token_budget is None
-    parts = frozenset({"tree", "languages", "entry_points", "recent"})
+    parts: frozenset[OverviewPart] = frozenset({"tree", "languages", "entry_points", "recent"})
     assert found.overview == OverviewSettings(enabled=True, depth=3, tokens=1500, recent=5, parts=parts, every=None)
 
 
@@ -65,7 +66,7 @@ async def test_a_runtime_has_what_the_file_says(tmp_path: Path, given: str) -> N
     )
     async with build_runtime(settings, {}, store=MemoryStore()) as runtime:
         meter = await runtime.meter(await runtime.create_context(tmp_path))
-        assert runtime.parts.overview == settings.configuration.overview
+        assert runtime.dependencies.overview == settings.configuration.overview
     if given == WINDOW:
         assert (meter.budget, meter.trigger, meter.target, meter.auto_compress) == (20_000, 14_000, 5_000, False)
     else:
@@ -130,7 +131,7 @@ def test_what_is_wrong_is_refused_with_file_line_key_and_what_is_allowed(tmp_pat
     assert (reason.params["file"], reason.params["line"], reason.params["key"]) == where
     assert reason.params["allowed"].startswith(allowed)
     for language in ("en", "zh"):
-        told = say(reason, language)
+        told = translate(reason, language)
         assert all(str(part) in told for part in (*where, allowed))
 
 

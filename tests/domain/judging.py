@@ -4,7 +4,7 @@ verdict = the strictest of: hard limits, mode, directory modes, the user's deny 
 wait can be opened: by a person's approval, by an allow rule (not in review), or by an elevation (only in review).
 """
 
-from pilothouse.domain.decisions import CallFacts, DirectoryMode, Standing
+from pilothouse.domain.decisions import CallFacts, DirectoryMode, PolicySnapshot
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Rule, is_narrower
 
@@ -51,12 +51,12 @@ def policy_waits(policy: Policy, call: CallFacts, depth: int) -> bool:
     )
 
 
-def oracle(call: CallFacts, standing: Standing, approved: bool) -> int:
+def oracle(call: CallFacts, standing: PolicySnapshot, approved: bool) -> int:
     """0 run, 1 wait, 2 deny; written from the sentence, with lists of votes by who cast them."""
-    family = (standing, *standing.above)
+    family = (standing, *standing.ancestors)
     own = mode_says(standing.mode.name, call)
     folders = [directory.mode for each in family for directory in each.directories if hits(directory, call)]
-    modes = [*(each.mode for each in standing.above), *folders]
+    modes = [*(each.mode for each in standing.ancestors), *folders]
     rules = [rule for each in family for rule in each.rules if rule_fits(rule, call)]
     others = [mode_says(mode.name, call) for mode in modes]
     others += [{"allow": 0, "ask": 1, "deny": 2}[rule.effect] for rule in rules]

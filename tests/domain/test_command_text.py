@@ -2,7 +2,7 @@
 
 import pytest
 
-from pilothouse.domain.command_text import MAX_PARTS, Form, parts_of
+from pilothouse.domain.deception.command_text import MAX_PARTS, Form, parts_of
 
 
 def softened(command: str) -> list[str]:

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from pilothouse.domain import deceptive_text, word_scan
-from pilothouse.domain.appearances import say_dangers
-from pilothouse.domain.deceptive_text import deceptions, is_quick, lookalike_characters
-from pilothouse.domain.padding import without_padding
-from pilothouse.domain.word_scan import MAX_CHUNK_CHARACTERS, words_of
+from pilothouse.domain.deception import deceptive_text, word_scan
+from pilothouse.domain.deception.deceptive_text import deception_marks, is_quick, lookalike_characters
+from pilothouse.domain.deception.word_scan import MAX_CHUNK_CHARACTERS, words_of
+from pilothouse.i18n import translate_dangers, without_padding
 from pilothouse.sandbox.known_names import is_program_or_path
 
 CASES = Path(__file__).parent.parent / "data/deceptive_texts.jsonl"
@@ -29,7 +28,7 @@ CONTENTS = frozenset({"content", "new_text"})
 
 
 def marks_of(arguments: object) -> tuple[str, ...]:
-    return deceptions(arguments, NAMES.__contains__, CONTENTS)
+    return deception_marks(arguments, NAMES.__contains__, CONTENTS)
 
 
 def marks(command: str) -> tuple[str, ...]:
@@ -70,10 +69,10 @@ def test_each_kind_of_deception_has_its_mark() -> None:
     assert marks("echo ok" + "\u2003" * 2_100 + "; rm -rf x") == ("padding", "unusual blanks")
     assert marks("rm\u00a0-rf x") == ("unusual blanks",)
     assert marks("echo a\u202eb") == ("invisible characters",)
-    assert deceptions({"questions": [{"question": "cat /home/u\u0455er"}]}) == ("look-alike letters",)
-    assert deceptions({"pa\u200bth": "x"}) == ("invisible characters",), "names of arguments are shown as well"
-    assert deceptions({"ids": [1, {"id": 2**53}]}) == ("long numbers",), "a browser shows other digits"
-    assert deceptions({"ids": [2**53 - 1, True, 1e300]}) == ()
+    assert deception_marks({"questions": [{"question": "cat /home/u\u0455er"}]}) == ("look-alike letters",)
+    assert deception_marks({"pa\u200bth": "x"}) == ("invisible characters",), "names of arguments are shown as well"
+    assert deception_marks({"ids": [1, {"id": 2**53}]}) == ("long numbers",), "a browser shows other digits"
+    assert deception_marks({"ids": [2**53 - 1, True, 1e300]}) == ()
 
 
 def test_the_content_of_a_file_is_marked_only_for_what_a_diff_cannot_show() -> None:
@@ -85,8 +84,8 @@ def test_the_content_of_a_file_is_marked_only_for_what_a_diff_cannot_show() -> N
 
 def test_an_argument_is_content_only_where_the_tool_shows_it_as_a_diff() -> None:
     hidden_end = "echo ok" + " " * 300 + "; rm \uff0drf\u2003x"
-    assert deceptions({"content": hidden_end}) == ("padding", "unusual blanks", "look-alike letters")
-    assert deceptions({"content": hidden_end}, contents=frozenset({"content"})) == ()
+    assert deception_marks({"content": hidden_end}) == ("padding", "unusual blanks", "look-alike letters")
+    assert deception_marks({"content": hidden_end}, contents=frozenset({"content"})) == ()
 
 
 @pytest.mark.parametrize(
@@ -122,7 +121,7 @@ def test_a_word_that_looks_like_a_program_or_an_existing_path_is_marked(tmp_path
     (tmp_path / "Il0").touch()
 
     def found(command: str) -> tuple[str, ...]:
-        return deceptions({"command": command}, lambda name: is_program_or_path(name, folder=str(tmp_path)))
+        return deception_marks({"command": command}, lambda name: is_program_or_path(name, folder=str(tmp_path)))
 
     prose = "\u043f\u0440\u0438\u0432\u0435\u0442 \u0440\u0430\u0441\u0430"  # a Russian sentence with such a word
     assert found(f"echo {prose}") == ("look-alike letters",)
@@ -157,12 +156,12 @@ def test_megabytes_are_marked_in_bounded_time() -> None:
         return False
 
     text = " ".join(f"k\u0131l{chr(97 + n % 26)}{chr(97 + n // 26 % 26)}" for n in range(20_000))
-    deceptions({"command": text}, is_known)
+    deception_marks({"command": text}, is_known)
     assert len(asked) < 10_000
     assert not is_quick({"command": "x" * 100_000})
     assert not is_quick({"command": "Æ"}), "the file system is asked for words that look like others"
     assert is_quick({"command": "ls -la"})
-    assert deceptions({"command": "\u0131 " * 100_000}) == ("look-alike letters",)
+    assert deception_marks({"command": "\u0131 " * 100_000}) == ("look-alike letters",)
 
 
 @pytest.mark.parametrize("before", [1, 49, 50, 51, 60, 200, 399])
@@ -192,9 +191,9 @@ def test_a_change_of_script_in_a_very_long_word_is_seen() -> None:
 
 def test_very_long_words_are_not_kept_in_a_cache() -> None:
     cached = deceptive_text._cached_qualities.cache_info
-    deceptions({"text": "\u0441\u0436" * 100})
+    deception_marks({"text": "\u0441\u0436" * 100})
     before = cached().currsize
-    deceptions({"text": " ".join("\u0441\u0436" * (100 + number) for number in range(10))})
+    deception_marks({"text": " ".join("\u0441\u0436" * (100 + number) for number in range(10))})
     assert cached().currsize == before
 
 
@@ -208,5 +207,8 @@ def test_tabs_count_as_columns_and_empty_lines_as_padding() -> None:
 
 
 def test_marks_are_said_in_both_languages() -> None:
-    assert say_dangers(("network", "padding", "unusual blanks", "its own"), "zh") == "网络, 大量空白, 特殊空白, its own"
+    assert (
+        translate_dangers(("network", "padding", "unusual blanks", "its own"), "zh")
+        == "会访问网络, 含有大段空白, 含有特殊空白字符, its own"
+    )
     assert len(without_padding("a" + "\u2003" * 5000 + "b", "en")) < 40

@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 
 from pilothouse.domain.calls import Approval
 from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.command_line import UNKNOWN_WORD
 from pilothouse.domain.decisions import (
     CallFacts,
     Decision,
     DirectoryMode,
-    Standing,
+    PolicySnapshot,
     decide,
     is_denied_by_mode,
     is_offered,
     must_be_confined,
 )
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.domain.lines import UNKNOWN_WORD
 from pilothouse.domain.modes import Modes, Verdict, is_looser
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import (
@@ -29,17 +29,17 @@ from pilothouse.domain.rules import (
     Rule,
     RuleId,
     Scope,
+    applicable_rules,
     check_scope,
-    in_force,
-    is_stand_in,
-    ladder,
-    stand_in,
+    is_substitute,
+    rule_options,
+    substitute_rule,
 )
-from pilothouse.domain.values import ContextId
+from pilothouse.domain.value import ContextId
 from tests.domain.judging import oracle
 
 MODES = Modes()
-RUN, WAIT, DENY = Verdict.RUN, Verdict.WAIT, Verdict.DENY
+RUN, WAIT, DENY = Verdict.ALLOW, Verdict.ASK, Verdict.DENY
 
 mode_names = st.sampled_from(list(MODES.all))
 paths = st.sampled_from(["docs/a.md", "docs/deep/b.md", "deploy/run.sh", "x.txt", "deploy", "."])
@@ -85,7 +85,7 @@ policies = st.lists(
 
 def standings(above: Any) -> Any:
     return st.builds(
-        Standing,
+        PolicySnapshot,
         mode=mode_names.map(MODES.named),
         directories=st.lists(
             st.builds(DirectoryMode, folder=st.sampled_from(["deploy", "docs", "."]), mode=mode_names.map(MODES.named)),
@@ -96,7 +96,7 @@ def standings(above: Any) -> Any:
         depth=st.integers(0, 5),
         elevated=st.booleans(),
         denied=st.sampled_from([{}, {}, {"execute": Reason(Code.TOOL_DISABLED, {"tool": "execute"})}]),
-        above=above,
+        ancestors=above,
     )
 
 
@@ -105,7 +105,7 @@ families = standings(st.lists(standings(st.just(())), max_size=2).map(tuple))
 
 @given(call=facts, standing=families, approved=st.booleans())
 @settings(max_examples=1500, deadline=None)
-def test_the_decision_is_what_the_sentence_says(call: CallFacts, standing: Standing, approved: bool) -> None:
+def test_the_decision_is_what_the_sentence_says(call: CallFacts, standing: PolicySnapshot, approved: bool) -> None:
     approval = Approval(by="me", at="now", digest="d", mode=standing.modes) if approved else None
     assert decide(call, standing, approval).verdict == oracle(call, standing, approved)
 
@@ -113,7 +113,7 @@ def test_the_decision_is_what_the_sentence_says(call: CallFacts, standing: Stand
 @given(call=facts, standing=families, other=families)
 @settings(max_examples=300, deadline=None)
 def test_an_approval_counts_only_for_its_digest_and_under_its_modes(
-    call: CallFacts, standing: Standing, other: Standing
+    call: CallFacts, standing: PolicySnapshot, other: PolicySnapshot
 ) -> None:
     plain = decide(call, standing).verdict
     foreign = Approval(by="me", at="now", digest="another", mode=standing.modes)
@@ -125,11 +125,11 @@ def test_an_approval_counts_only_for_its_digest_and_under_its_modes(
 
 @given(call=facts, standing=families)
 @settings(max_examples=300, deadline=None)
-def test_whatever_the_rules_a_wall_holds(call: CallFacts, standing: Standing) -> None:
+def test_whatever_the_rules_a_wall_holds(call: CallFacts, standing: PolicySnapshot) -> None:
     """Property 5, for all rules, policies, elevations and sub-agents there can be."""
     approval = Approval(by="me", at="now", digest="d", mode=standing.modes)
     verdict = decide(call, standing, approval).verdict
-    names = {each.mode.name for each in (standing, *standing.above)}
+    names = {each.mode.name for each in (standing, *standing.ancestors)}
     if "ask" in names or ("plan" in names and (call.effect == "mutating" or call.tool == "execute")):
         assert verdict is DENY
     if "review" in names and call.effect == "mutating" and not standing.elevated:
@@ -144,8 +144,8 @@ def rule(effect: Any, **scope: Any) -> Rule:
     return Rule(id=RuleId(f"{effect}-rule"), effect=effect, scope=Scope(**scope), origin=Origin(by="me", at="then"))
 
 
-def standing(mode: str = "agent", **fields: Any) -> Standing:
-    return Standing(mode=MODES.named(mode), **fields)
+def standing(mode: str = "agent", **fields: Any) -> PolicySnapshot:
+    return PolicySnapshot(mode=MODES.named(mode), **fields)
 
 
 def test_a_denial_names_the_rule_that_decided() -> None:
@@ -204,7 +204,7 @@ def test_a_folders_mode_denies_without_ending_the_turn() -> None:
 
 def test_a_mode_of_ones_own_may_change_only_beneath_its_folders() -> None:
     docs = msgspec.structs.replace(MODES.named("agent"), name="docs", only_beneath=("docs",))
-    own = Standing(mode=docs)
+    own = PolicySnapshot(mode=docs)
     assert decide(call(touches=("docs/a.md",)), own).verdict is RUN
     assert decide(call(touches=("docs/../x",)), own).verdict is DENY
     assert decide(call("execute"), own).verdict is DENY
@@ -238,46 +238,49 @@ def test_a_changing_tool_that_review_lets_run_counts_as_a_call_of_an_elevation()
 def test_the_elevation_of_an_ancestor_frees_no_undo_of_a_sub_agent() -> None:
     undo = call("undo", touches=None)
     above = standing("review", elevated=True)
-    assert not decide(undo, standing("agent", above=(above,))).elevated
-    assert must_be_confined(undo, standing("agent", above=(above,)), None)
+    assert not decide(undo, standing("agent", ancestors=(above,))).elevated
+    assert must_be_confined(undo, standing("agent", ancestors=(above,)), None)
     assert must_be_confined(undo, standing("review"), None)
     assert not must_be_confined(undo, standing("review", elevated=True), None)
 
 
 def test_a_sub_agent_is_never_freer_than_who_sent_it() -> None:
     for above, verdict in (("agent", RUN), ("supervised", WAIT), ("review", WAIT), ("plan", DENY), ("ask", DENY)):
-        found = decide(call(), standing("agent", above=(standing(above),)))
+        found = decide(call(), standing("agent", ancestors=(standing(above),)))
         assert found.verdict is verdict
-    assert not is_offered("write_file", "mutating", standing("agent", above=(standing("plan"),)))
-    bound = standing("agent", above=(standing("agent", rules=(rule("deny", tool="write_file"),)),))
+    assert not is_offered("write_file", "mutating", standing("agent", ancestors=(standing("plan"),)))
+    bound = standing("agent", ancestors=(standing("agent", rules=(rule("deny", tool="write_file"),)),))
     assert decide(call(), bound).verdict is DENY
 
 
 def test_only_the_wall_of_a_senders_mode_ends_the_sub_agents_turn() -> None:
     lenient = msgspec.structs.replace(MODES.named("plan"), name="lenient", denial_ends_turn=False)
     wall = msgspec.structs.replace(MODES.named("supervised"), name="wall", denial_ends_turn=True)
-    ends = {mode.name: decide(call(), standing("agent", above=(Standing(mode=mode),))).wall for mode in (lenient, wall)}
+    ends = {
+        mode.name: decide(call(), standing("agent", ancestors=(PolicySnapshot(mode=mode),))).wall
+        for mode in (lenient, wall)
+    }
     assert ends == {"lenient": False, "wall": False}
-    assert decide(call(), standing("agent", above=(standing("plan"),))).wall
+    assert decide(call(), standing("agent", ancestors=(standing("plan"),))).wall
 
 
 def test_folders_matter_as_soon_as_a_mode_a_directory_or_a_rule_names_one() -> None:
     docs = msgspec.structs.replace(MODES.named("agent"), name="docs", only_beneath=("docs",))
     naming = (
-        Standing(mode=docs),
+        PolicySnapshot(mode=docs),
         standing(directories=(DirectoryMode(folder="deploy", mode=MODES.named("plan")),)),
         standing(rules=(rule("deny", folder="deploy"),)),
     )
     for each in naming:
         assert each.depends_on_folders
-        assert standing("agent", above=(each,)).depends_on_folders
+        assert standing("agent", ancestors=(each,)).depends_on_folders
     assert not standing(rules=(rule("deny", tool="execute"),)).depends_on_folders
 
 
 def test_a_mode_that_denies_reading_denies_it_before_anything_is_prepared_whatever_its_folders() -> None:
     docs = msgspec.structs.replace(MODES.named("ask"), name="docs", only_beneath=("docs",))
-    assert is_denied_by_mode("read_file", "read_only", Standing(mode=docs))
-    assert not is_denied_by_mode("write_file", "mutating", Standing(mode=docs)), "where it writes decides"
+    assert is_denied_by_mode("read_file", "read_only", PolicySnapshot(mode=docs))
+    assert not is_denied_by_mode("write_file", "mutating", PolicySnapshot(mode=docs)), "where it writes decides"
     assert is_denied_by_mode("write_file", "mutating", standing("ask"))
 
 
@@ -322,11 +325,11 @@ def test_rules_count_in_their_conversation_their_workspace_and_their_time_only()
         lifetime=Lifetime(context=ContextId("c"), until="2026-01-02T00:00:00.000Z"),
         origin=Origin(by="me"),
     )
-    fits = {"contexts": [ContextId("c")], "workspace": "/w", "now": "2026-01-01T23:59:59.999Z"}
-    assert in_force([here], **fits) == [here]
-    assert in_force([here], **{**fits, "contexts": [ContextId("d")]}) == []
-    assert in_force([here], **{**fits, "workspace": "/v"}) == []
-    assert in_force([here], **{**fits, "now": "2026-01-02T00:00:00.000Z"}) == []
+    fits: dict[str, Any] = {"contexts": [ContextId("c")], "workspace": "/w", "now": "2026-01-01T23:59:59.999Z"}
+    assert applicable_rules([here], **fits) == [here]
+    assert applicable_rules([here], **{**fits, "contexts": [ContextId("d")]}) == []
+    assert applicable_rules([here], **{**fits, "workspace": "/v"}) == []
+    assert applicable_rules([here], **{**fits, "now": "2026-01-02T00:00:00.000Z"}) == []
 
 
 def test_a_policy_that_asks_about_a_danger_asks_about_changes_that_nobody_can_foresee() -> None:
@@ -351,7 +354,7 @@ def test_a_rule_for_words_names_each_of_them(words: tuple[str, ...]) -> None:
 
 def test_a_call_in_several_folders_is_offered_the_folder_that_holds_them_all_but_never_the_workspace() -> None:
     def folders(*touches: str) -> set[str | None]:
-        rungs = ladder("write_file", "f", "{}", touches, workspace="/w", origin=Origin(by="me"))
+        rungs = rule_options("write_file", "f", "{}", touches, workspace="/w", origin=Origin(by="me"))
         return {offer.rule.scope.folder for offer in rungs} - {None}
 
     assert folders("docs/a/x", "docs/b/y") == {"docs"}
@@ -360,16 +363,16 @@ def test_a_call_in_several_folders_is_offered_the_folder_that_holds_them_all_but
 
 
 def test_no_rule_of_a_person_stands_for_a_damaged_log() -> None:
-    stands = stand_in(Reason(Code.RULES_DAMAGED))
-    assert is_stand_in(stands)
-    assert not is_stand_in(msgspec.structs.replace(stands, origin=Origin(by="me")))
-    assert not is_stand_in(msgspec.structs.replace(stands, id=RuleId("another")))
+    stands = substitute_rule(Reason(Code.RULES_DAMAGED))
+    assert is_substitute(stands)
+    assert not is_substitute(msgspec.structs.replace(stands, origin=Origin(by="me")))
+    assert not is_substitute(msgspec.structs.replace(stands, id=RuleId("another")))
 
 
 @given(call=facts)
 def test_the_ladder_goes_from_narrow_to_wide_and_each_rung_opens_the_call_it_was_made_for(call: CallFacts) -> None:
     origin = Origin(by="me", at="now", context=ContextId("c"))
-    rungs = ladder(call.tool, call.fingerprint, "{}", call.touches, workspace="/w", origin=origin)
+    rungs = rule_options(call.tool, call.fingerprint, "{}", call.touches, workspace="/w", origin=origin)
     here = [offer for offer in rungs if offer.rule.lifetime.context == "c"]
     for_good = [offer for offer in rungs if offer.rule.lifetime.context is None]
     assert rungs == here + for_good
@@ -380,3 +383,7 @@ def test_the_ladder_goes_from_narrow_to_wide_and_each_rung_opens_the_call_it_was
     for offer in rungs:
         opened: Decision = decide(call, standing("supervised", rules=(offer.rule,)))
         assert opened.verdict is (RUN if call.limit is None else DENY)
+
+
+def test_audit_entries_keep_the_words_that_earlier_versions_wrote() -> None:
+    assert [verdict.audit_word for verdict in Verdict] == ["run", "wait", "deny"]

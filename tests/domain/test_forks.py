@@ -3,7 +3,7 @@
 import pytest
 
 from pilothouse.domain.forks import BranchFork, fork_between
-from pilothouse.domain.values import MessageId
+from pilothouse.domain.value import MessageId
 
 
 def ids(names: str) -> list[MessageId]:

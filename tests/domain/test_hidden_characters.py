@@ -2,7 +2,7 @@
 
 import pytest
 
-from pilothouse.domain.hidden_characters import exact, visible, without_hidden
+from pilothouse.domain.deception.hidden_characters import exact, visible, without_hidden
 
 
 @pytest.mark.parametrize("text", ["plain\ttext\n", "ümläut 你好", "⚡ 🛡️ 👩‍💻 ✓", "a…b – c"])

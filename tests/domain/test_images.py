@@ -7,7 +7,7 @@ import pytest
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.domain.images import IMAGE_LIMIT, is_address, media_type, text_of
+from pilothouse.domain.images import MAX_IMAGE_BYTES, detect_media_type, inline_base64, is_address
 from pilothouse.domain.payloads import check_payloads, parse_payload
 from tests.pictures import SIGNATURE, picture
 
@@ -31,7 +31,7 @@ def refused(**fields: Any) -> InvalidInput:
     ],
 )
 def test_an_image_is_known_by_how_it_begins(beginning: bytes, kind: str) -> None:
-    assert media_type(beginning + b"rest") == kind
+    assert detect_media_type(beginning + b"rest") == kind
 
 
 @pytest.mark.parametrize(
@@ -84,11 +84,11 @@ def test_base64_that_is_broken_is_refused(fields: dict[str, str]) -> None:
 
 
 def test_an_image_may_have_five_megabytes_and_no_byte_more() -> None:
-    largest = SIGNATURE + bytes(IMAGE_LIMIT - len(SIGNATURE))
+    largest = SIGNATURE + bytes(MAX_IMAGE_BYTES - len(SIGNATURE))
     check_payloads([parse_payload({"type": "image", "base64": b64encode(largest).decode()})])
     for more in (1, 2, 3):
         error = refused(base64=b64encode(largest + bytes(more)).decode())
-        assert error.reason.params == {"size": IMAGE_LIMIT + more, "limit": IMAGE_LIMIT}
+        assert error.reason.params == {"size": MAX_IMAGE_BYTES + more, "limit": MAX_IMAGE_BYTES}
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,9 @@ def test_an_image_may_have_five_megabytes_and_no_byte_more() -> None:
     ],
 )
 def test_base64_comes_plain_in_lines_or_as_a_data_url(url: str | None, base64: str | None) -> None:
-    assert text_of(url, base64) == PICTURE
+    assert inline_base64(url, base64) == PICTURE
 
 
 def test_what_lies_elsewhere_is_not_here() -> None:
-    assert text_of("https://a/b.png", None) is None
-    assert text_of(None, None) is None
+    assert inline_base64("https://a/b.png", None) is None
+    assert inline_base64(None, None) is None

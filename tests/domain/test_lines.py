@@ -1,28 +1,30 @@
 """Rules about commands: to allow, the only command of a line; to ask or deny, any that it may start."""
 
+from typing import Any
+
 import pytest
 
-from pilothouse.domain.calls import Approval
+from pilothouse.domain.calls import Approval, Effect
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.decisions import CallFacts, Standing, decide, must_be_confined
-from pilothouse.domain.lines import CommandLine
+from pilothouse.domain.command_line import CommandLine
+from pilothouse.domain.decisions import CallFacts, PolicySnapshot, decide, must_be_confined
 from pilothouse.domain.modes import Modes, Verdict, is_looser, with_plan_commands
 from pilothouse.domain.rules import Origin, Rule, RuleEffect, RuleId, Scope, is_narrower
-from pilothouse.sandbox.shell import judge
+from pilothouse.sandbox.shell import classify
 
 MODES = Modes()
 
 
-def call(command: str, *, effect: str = "mutating", ask: Reason | None = None) -> CallFacts:
-    return CallFacts(tool="execute", effect=effect, digest="d", line=judge(command).line, ask=ask)
+def call(command: str, *, effect: Effect = "mutating", ask: Reason | None = None) -> CallFacts:
+    return CallFacts(tool="execute", effect=effect, digest="d", line=classify(command).line, ask=ask)
 
 
 def rule(effect: RuleEffect, *words: str, number: str = "1") -> Rule:
     return Rule(id=RuleId(number), effect=effect, scope=Scope(tool="execute", words=words), origin=Origin(by="me"))
 
 
-def verdict(command: str, *rules: Rule, mode: str = "supervised", **more: object) -> Verdict:
-    return decide(call(command), Standing(mode=MODES.all[mode], rules=rules, **more)).verdict
+def verdict(command: str, *rules: Rule, mode: str = "supervised", **more: Any) -> Verdict:
+    return decide(call(command), PolicySnapshot(mode=MODES.all[mode], rules=rules, **more)).verdict
 
 
 @pytest.mark.parametrize(
@@ -48,7 +50,7 @@ def verdict(command: str, *rules: Rule, mode: str = "supervised", **more: object
 def test_an_allow_rule_covers_one_simple_command_and_nothing_else(
     command: str, words: tuple[str, ...], runs: bool
 ) -> None:
-    assert (verdict(command, rule("allow", *words)) is Verdict.RUN) is runs
+    assert (verdict(command, rule("allow", *words)) is Verdict.ALLOW) is runs
 
 
 @pytest.mark.parametrize(
@@ -63,10 +65,10 @@ def test_an_allow_rule_covers_one_simple_command_and_nothing_else(
         ("$x push", Verdict.DENY),
         ("git $x", Verdict.DENY),
         ('eval "$x"', Verdict.DENY),
-        ("make deploy", Verdict.WAIT),
+        ("make deploy", Verdict.ASK),
         ("git -C sub push", Verdict.DENY),
-        ("ls -la", Verdict.RUN),
-        ("touch x", Verdict.RUN),
+        ("ls -la", Verdict.ALLOW),
+        ("touch x", Verdict.ALLOW),
     ],
 )
 def test_a_deny_rule_finds_its_command_wherever_it_hides(command: str, expected: Verdict) -> None:
@@ -75,8 +77,8 @@ def test_a_deny_rule_finds_its_command_wherever_it_hides(command: str, expected:
 
 def test_what_may_be_started_by_a_program_is_left_to_the_person_and_an_allow_rule_for_it_opens_it() -> None:
     denied, allowed = rule("deny", "git", "push"), rule("allow", "make", "test", number="2")
-    assert verdict("make test", denied, mode="agent") is Verdict.WAIT
-    assert verdict("make test", denied, allowed, mode="agent") is Verdict.RUN
+    assert verdict("make test", denied, mode="agent") is Verdict.ASK
+    assert verdict("make test", denied, allowed, mode="agent") is Verdict.ALLOW
     assert verdict("git push", denied, rule("allow", "git", number="2"), mode="agent") is Verdict.DENY
 
 
@@ -88,12 +90,12 @@ def test_more_words_say_something_more_particular() -> None:
 
 def test_a_listed_command_needs_no_leave_and_every_other_does() -> None:
     lists = ((("git", "status"), ("ls",)),)
-    assert verdict("ls -la", mode="agent", command_lists=lists) is Verdict.RUN
+    assert verdict("ls -la", mode="agent", command_lists=lists) is Verdict.ALLOW
     for other in ("lsof -i", "ls; rm x", "git log", "python x.py"):
-        assert verdict(other, mode="agent", command_lists=lists) is Verdict.WAIT
+        assert verdict(other, mode="agent", command_lists=lists) is Verdict.ASK
     both = (*lists, (("git",),))
-    assert verdict("git status", mode="agent", command_lists=both) is Verdict.RUN
-    assert verdict("ls", mode="agent", command_lists=both) is Verdict.WAIT, "each list must hold it"
+    assert verdict("git status", mode="agent", command_lists=both) is Verdict.ALLOW
+    assert verdict("ls", mode="agent", command_lists=both) is Verdict.ASK, "each list must hold it"
 
 
 def test_what_only_a_person_can_allow_no_rule_and_no_elevation_opens() -> None:
@@ -101,12 +103,12 @@ def test_what_only_a_person_can_allow_no_rule_and_no_elevation_opens() -> None:
     facts = CallFacts(tool="write_file", effect="mutating", digest="d", ask=ask, touches=("x",))
     everything = Rule(id=RuleId("1"), effect="allow", scope=Scope(), origin=Origin(by="me"))
     for mode in ("agent", "supervised"):
-        assert decide(facts, Standing(mode=MODES.all[mode], rules=(everything,))).verdict is Verdict.WAIT
-    review = Standing(mode=MODES.all["review"], elevated=True)
-    assert decide(facts, review).verdict is Verdict.WAIT
+        assert decide(facts, PolicySnapshot(mode=MODES.all[mode], rules=(everything,))).verdict is Verdict.ASK
+    review = PolicySnapshot(mode=MODES.all["review"], elevated=True)
+    assert decide(facts, review).verdict is Verdict.ASK
     approval = Approval(by="me", at="", digest="d", mode="agent")
-    assert decide(facts, Standing(mode=MODES.all["agent"]), approval).verdict is Verdict.RUN
-    assert decide(facts, Standing(mode=MODES.all["plan"])).verdict is Verdict.DENY
+    assert decide(facts, PolicySnapshot(mode=MODES.all["agent"]), approval).verdict is Verdict.ALLOW
+    assert decide(facts, PolicySnapshot(mode=MODES.all["plan"])).verdict is Verdict.DENY
 
 
 @pytest.mark.parametrize(
@@ -122,30 +124,30 @@ def test_what_only_a_person_can_allow_no_rule_and_no_elevation_opens() -> None:
 def test_what_runs_only_because_it_reads_is_confined(mode: str, approved: bool, elevated: bool, confined: bool) -> None:
     facts = call("ls", effect="read_only")
     approval = Approval(by="me", at="", digest="d", mode=mode) if approved else None
-    standing = Standing(mode=MODES.all[mode], elevated=elevated)
-    assert decide(facts, standing, approval).verdict is Verdict.RUN
+    standing = PolicySnapshot(mode=MODES.all[mode], elevated=elevated)
+    assert decide(facts, standing, approval).verdict is Verdict.ALLOW
     assert must_be_confined(facts, standing, approval) is confined
     assert not must_be_confined(call("rm x"), standing, approval)
 
 
 def test_a_plan_runs_commands_that_read_only_where_the_person_has_said_so() -> None:
     reading, writing = call("ls", effect="read_only"), call("rm x")
-    assert decide(reading, Standing(mode=MODES.all["plan"])).verdict is Verdict.DENY
+    assert decide(reading, PolicySnapshot(mode=MODES.all["plan"])).verdict is Verdict.DENY
     plan = with_plan_commands(MODES).all["plan"]
-    assert decide(reading, Standing(mode=plan)).verdict is Verdict.RUN
-    assert must_be_confined(reading, Standing(mode=plan), None)
-    assert decide(writing, Standing(mode=plan)).verdict is Verdict.DENY
+    assert decide(reading, PolicySnapshot(mode=plan)).verdict is Verdict.ALLOW
+    assert must_be_confined(reading, PolicySnapshot(mode=plan), None)
+    assert decide(writing, PolicySnapshot(mode=plan)).verdict is Verdict.DENY
     assert is_looser(plan, MODES.all["plan"])
     assert not is_looser(MODES.all["plan"], plan)
 
 
 def test_undo_runs_by_itself_in_review_and_waits_or_is_denied_elsewhere() -> None:
     facts = CallFacts(tool="undo", effect="mutating", digest="d")
-    found = {name: decide(facts, Standing(mode=mode)).verdict for name, mode in MODES.all.items()}
+    found = {name: decide(facts, PolicySnapshot(mode=mode)).verdict for name, mode in MODES.all.items()}
     assert found == {
-        "agent": Verdict.RUN,
-        "supervised": Verdict.WAIT,
-        "review": Verdict.RUN,
+        "agent": Verdict.ALLOW,
+        "supervised": Verdict.ASK,
+        "review": Verdict.ALLOW,
         "plan": Verdict.DENY,
         "ask": Verdict.DENY,
     }

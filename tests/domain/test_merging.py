@@ -6,15 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pilothouse.domain.branches import Branch, MergedBlock, merged_within, next_name
+from pilothouse.domain.branches import Branch, MergedBlock, merged_blocks_within, next_name
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.domain.merging import candidates, origin_of, ranges_of
+from pilothouse.domain.merges import Strategy, merge_candidates, origin_of, ranges_of
+from pilothouse.domain.value import MessageId
 
 ids = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8)
 strategies = st.sampled_from(["append", "rebase"])
 
 
-def model(source: list[str], target: list[str], strategy: str, chosen: list[str]) -> tuple[list[str], list[str]]:
+def model(
+    source: list[MessageId], target: list[MessageId], strategy: str, chosen: list[MessageId]
+) -> tuple[list[MessageId], list[MessageId]]:
     """What goes over, and what was asked for but is there already: as plainly as it can be said."""
     if strategy == "append":
         return [each for each in source if each not in target], []
@@ -25,8 +28,8 @@ def model(source: list[str], target: list[str], strategy: str, chosen: list[str]
         asked = source[common:]
     else:
         asked = chosen
-    merged: list[str] = []
-    doubled: list[str] = []
+    merged: list[MessageId] = []
+    doubled: list[MessageId] = []
     for each in asked:
         (doubled if each in target or each in merged else merged).append(each)
     return merged, doubled
@@ -34,14 +37,14 @@ def model(source: list[str], target: list[str], strategy: str, chosen: list[str]
 
 @given(common=ids, one=ids, other=ids, strategy=st.sampled_from(["append", "rebase", "cherry_pick"]), data=st.data())
 def test_what_goes_over_is_what_the_model_says(
-    common: list[str], one: list[str], other: list[str], strategy: Any, data: st.DataObject
+    common: list[MessageId], one: list[MessageId], other: list[MessageId], strategy: Any, data: st.DataObject
 ) -> None:
     source = common + [each for each in one if each not in common]
     target = common + [each for each in other if each not in common]
     chosen = data.draw(st.lists(st.sampled_from(source), min_size=1)) if strategy == "cherry_pick" and source else []
     if strategy == "cherry_pick" and not chosen:
         return
-    found = candidates(source, target, strategy, chosen)
+    found = merge_candidates(source, target, strategy, chosen)
     merged, doubled = model(source, target, strategy, chosen)
     assert [source[position] for position in found.positions] == merged
     assert [source[position] for position in found.already_there] == doubled
@@ -49,11 +52,16 @@ def test_what_goes_over_is_what_the_model_says(
 
 
 def test_what_is_not_on_the_source_cannot_be_picked() -> None:
-    with pytest.raises(InvalidInput, match="not on the source: z"):
-        candidates(["a"], [], "cherry_pick", ["z"])
-    for strategy, chosen in (("cherry_pick", []), ("append", ["a"]), ("rebase", ["a"])):
-        with pytest.raises(InvalidInput, match="belong to cherry_pick"):
-            candidates(["a"], [], strategy, chosen)
+    with pytest.raises(InvalidInput, match="aren't on the source branch: z"):
+        merge_candidates([MessageId("a")], [], "cherry_pick", [MessageId("z")])
+    misfits: list[tuple[Strategy, list[MessageId]]] = [
+        ("cherry_pick", []),
+        ("append", [MessageId("a")]),
+        ("rebase", [MessageId("a")]),
+    ]
+    for strategy, chosen in misfits:
+        with pytest.raises(InvalidInput, match="allowed only there"):
+            merge_candidates([MessageId("a")], [], strategy, chosen)
 
 
 @given(before=st.integers(0, 5), positions=st.lists(st.integers(0, 20), unique=True, min_size=1))
@@ -72,9 +80,9 @@ def test_every_merged_message_knows_where_it_came_from(before: int, positions: l
     assert [origin.position for origin in found if origin is not None] == positions
     assert found[:before] == [None] * before
     assert found[-2:] == [None, None]
-    cut = merged_within(branch, before + 1)
+    cut = merged_blocks_within(branch, before + 1)
     assert [each.count for each in cut] == [1]
-    assert merged_within(branch, before) == ()
+    assert merged_blocks_within(branch, before) == ()
 
 
 def test_a_new_branch_gets_the_next_free_name() -> None:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from pilothouse.domain.models import Catalogue, ModelFacts
-from pilothouse.domain.prices import Price
+from pilothouse.llm.catalog import ModelCatalog, ModelFacts
+from pilothouse.llm.prices import Price
 
-KNOWN = Catalogue()
+KNOWN = ModelCatalog()
 
 
 @pytest.mark.parametrize(
@@ -52,15 +52,15 @@ def test_of_an_unknown_model_nothing_is_known(name: str) -> None:
 
 def test_what_a_person_says_stands_first_and_for_that_name_alone() -> None:
     own = ModelFacts(window=1, price=Price(input=1, output=2))
-    catalogue = Catalogue({"gpt-4o": own, "mine": own})
+    catalogue = ModelCatalog({"gpt-4o": own, "mine": own})
     assert catalogue.facts("gpt-4o") == catalogue.facts("mine") == own
     assert catalogue.facts("gpt-4o-mini") == KNOWN.facts("gpt-4o-mini")
-    assert catalogue.known()["mine"] == catalogue.known()["gpt-4o"] == own
-    assert set(KNOWN.known()) == set(catalogue.known()) - {"mine"}
+    assert catalogue.all_facts()["mine"] == catalogue.all_facts()["gpt-4o"] == own
+    assert set(KNOWN.all_facts()) == set(catalogue.all_facts()) - {"mine"}
 
 
 def test_every_built_in_fact_is_found_by_its_own_name_and_makes_sense() -> None:
-    for name, facts in KNOWN.known().items():
+    for name, facts in KNOWN.all_facts().items():
         assert KNOWN.facts(name) == facts
         assert facts.window is not None, name
         assert 4_000 <= facts.window <= 3_000_000, name

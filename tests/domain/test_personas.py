@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pilothouse.domain.codes import Code
-from pilothouse.domain.decisions import CallFacts, Standing, decide, is_offered
+from pilothouse.domain.decisions import CallFacts, PolicySnapshot, decide, is_offered
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.modes import Modes, Verdict, is_looser
-from pilothouse.domain.personas import Persona, Personas, ToolPolicy, first_mode, refusal
+from pilothouse.domain.personas import Persona, Personas, ToolPolicy, initial_mode, tool_refusal
 
 TOOLS = {"look": "file_system", "change": "file_system", "run": "system_control", "fetch": "external"}
 OWN = msgspec.structs.replace(
@@ -25,7 +25,7 @@ switched_off = st.frozensets(st.sampled_from([*TOOLS, *TOOLS.values()]))
 def off(disabled: frozenset[str], policy: ToolPolicy | None) -> set[str]:
     chosen = None if policy is None else "x"
     known = Personas([] if policy is None else [Persona("x", tools=policy)])
-    return {tool for tool, kind in TOOLS.items() if refusal(disabled, chosen, known, tool=tool, category=kind)}
+    return {tool for tool, kind in TOOLS.items() if tool_refusal(disabled, chosen, known, tool=tool, category=kind)}
 
 
 @given(disabled=switched_off, policy=policies)
@@ -58,13 +58,13 @@ def test_where_anything_is_allowed_the_rest_is_not(policy: ToolPolicy) -> None:
 def test_what_is_allowed_here_and_above_is_what_both_allow(
     policy: ToolPolicy, above: ToolPolicy, disabled: frozenset[str]
 ) -> None:
-    def standing(each: ToolPolicy, over: tuple[Standing, ...] = ()) -> Standing:
+    def standing(each: ToolPolicy, over: tuple[PolicySnapshot, ...] = ()) -> PolicySnapshot:
         known = Personas([Persona("x", tools=each)])
-        found = {tool: refusal(disabled, "x", known, tool=tool, category=kind) for tool, kind in TOOLS.items()}
-        return Standing(
+        found = {tool: tool_refusal(disabled, "x", known, tool=tool, category=kind) for tool, kind in TOOLS.items()}
+        return PolicySnapshot(
             mode=MODES.named("agent"),
             denied={tool: reason for tool, reason in found.items() if reason is not None},
-            above=over,
+            ancestors=over,
         )
 
     both = standing(policy, (standing(above),))
@@ -72,15 +72,15 @@ def test_what_is_allowed_here_and_above_is_what_both_allow(
         is_allowed = policy.permits(tool, kind) and above.permits(tool, kind) and not {tool, kind} & disabled
         assert is_offered(tool, "mutating", both) == is_allowed
         verdict = decide(CallFacts(tool=tool, effect="mutating", digest="d"), both).verdict
-        assert verdict is (Verdict.RUN if is_allowed else Verdict.DENY)
+        assert verdict is (Verdict.ALLOW if is_allowed else Verdict.DENY)
 
 
 def test_a_persona_that_is_gone_permits_nothing_and_having_none_permits_all() -> None:
     for tool, kind in TOOLS.items():
-        gone = refusal((), "gone", Personas(), tool=tool, category=kind)
+        gone = tool_refusal((), "gone", Personas(), tool=tool, category=kind)
         assert gone is not None
         assert gone.code is Code.PERSONA_DENIED
-        assert refusal((), None, Personas(), tool=tool, category=kind) is None
+        assert tool_refusal((), None, Personas(), tool=tool, category=kind) is None
 
 
 def test_a_persons_own_stands_and_the_projects_of_the_same_id_is_hidden() -> None:
@@ -96,15 +96,15 @@ def test_a_persons_own_stands_and_the_projects_of_the_same_id_is_hidden() -> Non
 @pytest.mark.parametrize("proposed", [*MODES.all])
 def test_a_projects_persona_never_makes_a_conversation_begin_looser(usual: str, proposed: str) -> None:
     own = MODES.named(usual)
-    begun = first_mode(Persona("x", default_mode=proposed, origin="project"), own, MODES)
+    begun = initial_mode(Persona("x", default_mode=proposed, origin="project"), own, MODES)
     assert not is_looser(begun, own)
     assert begun.name in (usual, proposed)
     if not is_looser(MODES.named(proposed), own):
         assert begun.name == proposed, "what makes it stricter counts"
-    assert first_mode(Persona("x", default_mode=proposed), own, MODES).name == proposed, "one's own is one's choice"
-    assert first_mode(None, own, MODES) is first_mode(Persona("x"), own, MODES) is own
+    assert initial_mode(Persona("x", default_mode=proposed), own, MODES).name == proposed, "one's own is one's choice"
+    assert initial_mode(None, own, MODES) is initial_mode(Persona("x"), own, MODES) is own
 
 
 def test_a_mode_that_there_is_not_is_told() -> None:
     with pytest.raises(InvalidInput, match="agent, supervised"):
-        first_mode(Persona("x", default_mode="nope"), MODES.named("agent"), MODES)
+        initial_mode(Persona("x", default_mode="nope"), MODES.named("agent"), MODES)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pilothouse.domain.places import below_workspace, clean_folder, is_beneath, reaches, stays_within
+from pilothouse.domain.touched_paths import clean_folder, is_beneath, may_touch, relative_to_workspace, stays_within
 
 
 @pytest.mark.parametrize(
@@ -25,27 +25,27 @@ def test_beneath(path: str, folder: str, found: bool) -> None:
 
 
 def test_a_path_that_climbs_reaches_everything_and_stays_nowhere() -> None:
-    assert reaches(("docs/../x",), "deploy")
+    assert may_touch(("docs/../x",), "deploy")
     assert not stays_within(("docs/../docs/x",), ["docs"])
 
 
 def test_unknown_reach_reaches_everything_and_no_reach_nothing() -> None:
-    assert reaches(None, "deploy")
-    assert not reaches((), "deploy")
+    assert may_touch(None, "deploy")
+    assert not may_touch((), "deploy")
     assert not stays_within(None, ["."])
     assert not stays_within((), ["."])
 
 
 def test_a_folder_that_holds_another_reaches_it() -> None:
-    assert reaches((".",), "deploy")
-    assert reaches(("a",), "a/b/c")
-    assert not reaches(("a/b",), "a/c")
+    assert may_touch((".",), "deploy")
+    assert may_touch(("a",), "a/b/c")
+    assert not may_touch(("a/b",), "a/c")
 
 
 def test_configured_folders_as_seen_from_a_workspace() -> None:
-    assert below_workspace("deploy/", "/work") == "deploy"
-    assert below_workspace("/work/deploy", "/work") == "deploy"
-    assert below_workspace("/", "/work") == "."
-    assert below_workspace("/work", "/work/project") == "."
-    assert below_workspace("/other", "/work") is None
+    assert relative_to_workspace("deploy/", "/work") == "deploy"
+    assert relative_to_workspace("/work/deploy", "/work") == "deploy"
+    assert relative_to_workspace("/", "/work") == "."
+    assert relative_to_workspace("/work", "/work/project") == "."
+    assert relative_to_workspace("/other", "/work") is None
     assert clean_folder("") == "."

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pilothouse.domain.calls import Approval, digest_of, display_name, fingerprint_of
-from pilothouse.domain.codes import Code, Reason, say
-from pilothouse.domain.decisions import CallFacts, Standing, decide, is_offered
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.decisions import CallFacts, PolicySnapshot, decide, is_offered
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.modes import Modes, Verdict
-from pilothouse.domain.values import CallId, ContextId
-from pilothouse.domain.words import WORDS
+from pilothouse.domain.value import CallId, ContextId
+from pilothouse.i18n import catalog_of, translate
 from pilothouse.llm.script import Answer, ScriptedCall
-from pilothouse.runtime.calls import PersonsDecision
+from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
 
@@ -114,28 +114,28 @@ def test_5_nothing_opens_a_deny_and_only_a_person_opens_a_wait(
     limit = Reason(Code.PROTECTED_PATH, {"path": "x"}) if limited else None
     facts = CallFacts(tool="t", effect=effect, digest="d", limit=limit)
     approval = Approval(by="me", at="", digest="d" if same else "other", mode=given_in) if given_in else None
-    alone = decide(facts, Standing(mode=MODES.named(mode)))
-    decided = decide(facts, Standing(mode=MODES.named(mode)), approval)
-    if alone.verdict is not Verdict.WAIT:
+    alone = decide(facts, PolicySnapshot(mode=MODES.named(mode)))
+    decided = decide(facts, PolicySnapshot(mode=MODES.named(mode)), approval)
+    if alone.verdict is not Verdict.ASK:
         assert decided == alone
-    elif decided.verdict is Verdict.RUN:
+    elif decided.verdict is Verdict.ALLOW:
         assert (given_in, same) == (mode, True)
         assert effect != "question"
     if limited or mode == "ask" or (mode == "plan" and effect == "mutating"):
         assert decided.verdict is Verdict.DENY
     if mode == "review" and effect == "mutating":
-        assert alone.verdict in (Verdict.WAIT, Verdict.DENY)
+        assert alone.verdict in (Verdict.ASK, Verdict.DENY)
 
 
 def test_5_plan_denies_a_command_also_when_it_says_of_itself_that_it_only_reads() -> None:
     facts = CallFacts(tool="execute", effect="read_only", digest="d")
-    assert decide(facts, Standing(mode=MODES.named("plan"))).wall
-    assert decide(facts, Standing(mode=MODES.named("review"))).verdict is Verdict.RUN
+    assert decide(facts, PolicySnapshot(mode=MODES.named("plan"))).wall
+    assert decide(facts, PolicySnapshot(mode=MODES.named("review"))).verdict is Verdict.ALLOW
 
 
 @given(mode=names, tool=st.sampled_from(["execute", "other"]), effect=effects)
 def test_5_what_plan_and_ask_offer(mode: str, tool: str, effect: Any) -> None:
-    offered = is_offered(tool, effect, Standing(mode=MODES.named(mode)))
+    offered = is_offered(tool, effect, PolicySnapshot(mode=MODES.named(mode)))
     if mode == "ask":
         assert not offered
     if mode == "plan":
@@ -147,7 +147,7 @@ def test_5_what_plan_and_ask_offer(mode: str, tool: str, effect: Any) -> None:
 def test_6_approval_runs_once_and_removes_rejection_never_runs_and_removes(
     kinds: list[str], verdicts: st.DataObject
 ) -> None:
-    chosen = [verdicts.draw(st.sampled_from(["approve", "reject"])) for _ in kinds]
+    chosen: list[Any] = [verdicts.draw(st.sampled_from(["approve", "reject"])) for _ in kinds]
 
     async def story(world: World) -> None:
         context_id = await world.start("supervised")
@@ -230,8 +230,8 @@ def test_an_unknown_mode_is_refused_with_what_is_allowed() -> None:
 
 @pytest.mark.parametrize("code", list(Code))
 def test_every_code_has_words_in_both_languages_with_the_same_parameters(code: Code) -> None:
-    english, chinese = WORDS[code]
+    english, chinese = (catalog_of(language).codes[code] for language in ("en", "zh"))
     fields = [set(re.findall(r"\{(\w+)", text)) for text in (english, chinese)]
     assert fields[0] == fields[1]
-    assert say(Reason(code))
-    assert re.search(r"[\u4e00-\u9fff]", say(Reason(code), "zh"))
+    assert translate(Reason(code))
+    assert re.search(r"[\u4e00-\u9fff]", translate(Reason(code), "zh"))

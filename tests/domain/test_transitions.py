@@ -5,10 +5,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from pilothouse.domain.state_words import STATE_WORDS, say_state
+from pilothouse.domain.codes import LANGUAGES
 from pilothouse.domain.states import (
     RESTING,
     WORKING,
+    BaseState,
     Cancelling,
     ConnectingToLLM,
     ExecutingTool,
@@ -22,7 +23,8 @@ from pilothouse.domain.states import (
     name_of,
 )
 from pilothouse.domain.transitions import STEP_OF, TRANSITIONS, IllegalTransition, check, diagram
-from pilothouse.runtime.steps import STEPS
+from pilothouse.i18n import catalog_of, translate_state
+from pilothouse.runtime.turn.steps import STEPS
 
 ALL = (*RESTING, *WORKING)
 DIAGRAM = Path(__file__).parents[2] / "docs" / "states.md"
@@ -33,7 +35,8 @@ def test_every_state_has_a_row_and_only_states_have_one() -> None:
 
 
 def test_every_state_can_be_reached() -> None:
-    reached, todo = set(), {Initializing}
+    reached = set[type[BaseState]]()
+    todo: set[type[BaseState]] = {Initializing}
     while todo:
         state = todo.pop()
         reached.add(state)
@@ -84,8 +87,10 @@ def test_the_diagram_in_the_docs_is_the_table() -> None:
     assert diagram() in DIAGRAM.read_text(), "run: make docs"
 
 
-def test_every_state_has_its_words_in_both_languages_and_idle_says_nothing() -> None:
-    assert set(STATE_WORDS) == {name_of(state) for state in ALL}
-    for name, (english, chinese) in STATE_WORDS.items():
-        assert bool(english) == bool(chinese) == (name != "idle")
-    assert say_state(ExecutingTool(tool_name="x", running=1, done=0, total=1), "zh") == "正在运行 x"
+def test_every_state_has_a_text_in_every_language_and_idle_has_none() -> None:
+    for language in LANGUAGES:
+        texts = catalog_of(language).states
+        assert set(texts) == {name_of(state) for state in ALL}
+        for name, text in texts.items():
+            assert bool(text) == (name != "idle")
+    assert translate_state(ExecutingTool(tool_name="x", running=1, done=0, total=1), "zh") == "正在运行 x…"

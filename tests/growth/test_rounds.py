@@ -15,12 +15,12 @@ from pilothouse.domain.branches import MAIN, Branch
 from pilothouse.domain.budgets import Budget
 from pilothouse.domain.contexts import Change, ContextCore
 from pilothouse.domain.messages import Message, Metadata, Text
-from pilothouse.domain.values import ContextId, MessageId
+from pilothouse.domain.value import ContextId, MessageId
 from pilothouse.llm.base import ModelMessage
 from pilothouse.llm.script import Answer, Script
 from pilothouse.llm.scripted import ScriptedAdapter
-from pilothouse.runtime.compressing import due_plan
-from pilothouse.runtime.rounds import count, load, outline
+from pilothouse.runtime.compression.branch import due_plan
+from pilothouse.runtime.request.builder import count, load, outline
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.world import World
 from pilothouse.window.tokens import Estimate
@@ -71,7 +71,7 @@ class Store(MemoryStore):
 
 class Model(ScriptedAdapter):
     def __init__(self, work: Work, *answers: Answer) -> None:
-        super().__init__(Script(turn=answers, summary=[Answer(text="In short.")] * 5))
+        super().__init__(Script(turn=answers, summary=(Answer(text="In short."),) * 5))
         self._work = work
 
     def encode(self, message: ModelMessage) -> bytes:
@@ -206,7 +206,7 @@ async def test_a_context_that_was_compressed_opens_without_reading_what_was(tmp_
     world = await long_world(work, tmp_path, 5_000, DONE, DONE)
     await world.turn(LONG)
     await world.runtime.compress(LONG)
-    again = World(tmp_path, DONE, store=world.parts.store, budget=Budget(tokens=10**9), ids_from=10**6)
+    again = World(tmp_path, DONE, store=world.dependencies.store, budget=Budget(tokens=10**9), ids_from=10**6)
     with work.counting():
         await again.turn(LONG)
     assert work["messages read: size"] < 40

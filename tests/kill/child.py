@@ -12,18 +12,20 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
-from pilothouse.ambient import SystemAmbient, timestamp
 from pilothouse.domain.errors import NotFound, PilothouseError
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Idle
 from pilothouse.llm.base import Adapter
 from pilothouse.llm.script import Answer, Script, ScriptedCall
 from pilothouse.llm.scripted import ScriptedAdapter
-from pilothouse.runtime.parts import Limits, Parts
+from pilothouse.runtime.dependencies import RuntimeDependencies
+from pilothouse.runtime.limits import Limits
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.store import FileStore
+from pilothouse.system.ambient import SystemAmbient, timestamp
 from pilothouse.testing.disk import FaultyDisk
 from pilothouse.testing.tools import NoteTool
+from pilothouse.tools.base import Tool
 from pilothouse.tools.builtin.ask_user import AskUser
 from pilothouse.tools.builtin.execute import Execute
 from pilothouse.tools.registry import Registry
@@ -58,14 +60,14 @@ def script_of(epoch: str, turns: int) -> Script:
 def runtime_of(data: Path, workspace: Path, adapter: Adapter, disk: Disk | None = None, **parts: Any) -> Runtime:
     ambient = SystemAmbient()
     effects = workspace / "effects"
-    tools = [
+    tools: list[Tool[Any]] = [
         NoteTool("change", "mutating", on_run=lambda text: note(effects, text)),
         NoteTool("look", "read_only"),
         Execute(os.environ),
         AskUser(),
     ]
     return Runtime(
-        Parts(
+        RuntimeDependencies(
             store=FileStore(data, now=lambda: timestamp(ambient.now()), disk=disk),
             adapter=adapter,
             model="scripted",

@@ -21,7 +21,7 @@ from pilothouse.domain.states import is_resting
 from pilothouse.llm.script import Script
 from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.sandbox.keeper import MAX_ENDING_SECONDS
+from pilothouse.sandbox.supervisor import MAX_ENDING_SECONDS
 from pilothouse.testing import wire
 from tests.kill.child import CONTEXT, MODES, runtime_of
 from tests.scale import HANG_SECONDS, LONG, Record
@@ -120,7 +120,7 @@ class Victim:
         assert not [name for name, count in ran.items() if count > 1]
 
     def _nothing_is_left_running(self) -> None:
-        """A keeper that was started in the instant of the kill may be there still: it sees that the runtime is gone,
+        """A supervisor that was started in the instant of the kill may still run: it sees that the runtime is gone,
         starts nothing, and ends."""
         mark = b"PILOTHOUSE_CALL="
         for entry in Path("/proc").glob("[0-9]*"):

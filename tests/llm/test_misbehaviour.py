@@ -17,7 +17,7 @@ from pilothouse.domain.messages import ErrorMessage, Text, ToolResult
 from pilothouse.domain.states import Idle, TransientError
 from pilothouse.llm.openai import OpenAIAdapter
 from pilothouse.llm.script import Answer, Script, ScriptedCall, ScriptedError
-from pilothouse.runtime.parts import Limits
+from pilothouse.runtime.limits import Limits
 from pilothouse.testing.provider import FakeProvider
 from pilothouse.testing.world import World
 from tests.scale import HANG_SECONDS
@@ -236,14 +236,14 @@ async def test_garbage_is_a_transient_error(tmp_path: Path, raw: tuple[str, ...]
         assert world.states.count("transient_error") == 1
 
 
-async def test_retry_now_does_not_wait(tmp_path: Path) -> None:
+async def test_retry_now_does_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with provided(tmp_path, failing(503), FINE) as (world, _):
         forever = asyncio.Event()
 
         async def sleep(_: float) -> None:
             await forever.wait()
 
-        world.ambient.sleep = sleep
+        monkeypatch.setattr(world.ambient, "sleep", sleep)
         context_id = await world.start()
         await world.runtime.send(context_id, "hi")
         while not isinstance((await world.runtime.context(context_id)).state, TransientError):
@@ -259,8 +259,8 @@ async def test_retry_now_does_not_wait(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (ScriptedCall(tool="nonsense", arguments={}), "no tool 'nonsense'"),
-        (ScriptedCall(tool="", arguments={}), "no tool ''"),
+        (ScriptedCall(tool="nonsense", arguments={}), "Unknown tool 'nonsense'"),
+        (ScriptedCall(tool="", arguments={}), "Unknown tool ''"),
         (ScriptedCall(tool="change", arguments='{"text": "a'), "not valid JSON"),
         (ScriptedCall(tool="change", arguments='{"text": "a"} trailing'), "not valid JSON"),
         (ScriptedCall(tool="change", arguments="[1, 2]"), "an object was expected"),

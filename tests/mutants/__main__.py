@@ -33,7 +33,13 @@ class Area(NamedTuple):
 
 AREAS = {
     "gate": Area(
-        ("domain/decisions.py", "domain/modes.py", "runtime/deciding.py", "runtime/steps/gate.py", "domain/rules.py"),
+        (
+            "domain/decisions.py",
+            "domain/modes.py",
+            "runtime/authorization/authorization.py",
+            "runtime/turn/steps/gate.py",
+            "domain/rules.py",
+        ),
         (
             "tests/domain",
             "tests/stories/test_rules.py",
@@ -55,7 +61,7 @@ AREAS = {
             "server/tokens.py",
             "server/sign_in.py",
             "server/connections.py",
-            "runtime/context_names.py",
+            "runtime/context/context_ids.py",
         ),
         ("tests/server/test_sign_in.py", "tests/server/test_owners.py", "tests/server/test_access.py", "tests/server"),
     ),

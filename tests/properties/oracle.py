@@ -6,17 +6,20 @@ sentence of the specification as `tests.domain.judging` spells it out. It knows 
 
 import copy
 from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
 
 from pilothouse.domain.audit import AuditEntry
+from pilothouse.domain.calls import Effect
 from pilothouse.domain.contexts import Change
-from pilothouse.domain.decisions import CallFacts, DirectoryMode, Standing
+from pilothouse.domain.decisions import CallFacts, DirectoryMode, PolicySnapshot
 from pilothouse.domain.modes import Modes
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Rule
+from pilothouse.domain.value import ContextId
 from pilothouse.storage.memory import MemoryStore
 from tests.domain.judging import oracle
 
@@ -25,7 +28,12 @@ DIRECTORIES = (
     DirectoryMode(folder="deploy", mode=MODES.named("plan")),
     DirectoryMode(folder="careful", mode=MODES.named("supervised")),
 )
-EFFECTS = {"look": "read_only", "change": "mutating", "held_look": "read_only", "held_change": "mutating"}
+EFFECTS: Mapping[str, Effect] = {
+    "look": "read_only",
+    "change": "mutating",
+    "held_look": "read_only",
+    "held_change": "mutating",
+}
 
 
 class OrderedStore(MemoryStore):
@@ -97,7 +105,7 @@ class Oracle:
                 for account in self.accounts.values():
                     account.elevated = False
             else:
-                self._take(context_id, entry)
+                self._take(ContextId(context_id), entry)
         self._read = len(self.store.order)
         assert all(count == 1 for count in self.started.values()), "a call started twice"
 
@@ -109,7 +117,7 @@ class Oracle:
         else:
             del rules[rule.id]
 
-    def _take(self, context_id: str, entry: AuditEntry) -> None:
+    def _take(self, context_id: ContextId, entry: AuditEntry) -> None:
         detail = entry.detail
         if entry.kind == "context_created":
             self.accounts[context_id] = _Account(detail["mode"])
@@ -135,10 +143,10 @@ class Oracle:
             case "call_started":
                 self._judge_start(context_id, entry)
 
-    def _judge_start(self, context_id: str, entry: AuditEntry) -> None:
+    def _judge_start(self, context_id: ContextId, entry: AuditEntry) -> None:
         call_id = entry.detail["call"]
         self.started[call_id] += 1
-        call = self.store._kept[context_id].calls[call_id]
+        call = self.store._contexts[context_id].calls[call_id]
         if call.tool == "delegate":
             assert self.accounts[context_id].mode != "ask"
             return
@@ -164,25 +172,25 @@ class Oracle:
         if entry.detail["reason"]["code"] == "elevation_runs" and account.calls_left is not None:
             account.calls_left -= 1
 
-    def _line(self, context_id: str) -> list[str]:
+    def _line(self, context_id: ContextId) -> list[ContextId]:
         line = [context_id]
-        while (parent := self.store._kept[line[-1]].core.parent) is not None:
+        while (parent := self.store._contexts[line[-1]].core.parent) is not None:
             line.append(parent)
         return line
 
-    def _modes(self, context_id: str) -> tuple[str, ...]:
+    def _modes(self, context_id: ContextId) -> tuple[str, ...]:
         return tuple(self.accounts[each].mode for each in self._line(context_id))
 
-    def _standing(self, context_id: str, at: str, before: dict[str, "_Account"] | None = None) -> Standing:
+    def _standing(self, context_id: ContextId, at: str, before: dict[str, "_Account"] | None = None) -> PolicySnapshot:
         """With what stood above it `before`, where that is asked for."""
         accounts = {**self.accounts, **(before or {}), context_id: self.accounts[context_id]}
         own, *above = [self._one(accounts[each], at) for each in self._line(context_id)]
-        return msgspec.structs.replace(own, above=tuple(above))
+        return msgspec.structs.replace(own, ancestors=tuple(above))
 
-    def _one(self, account: "_Account", at: str) -> Standing:
+    def _one(self, account: "_Account", at: str) -> PolicySnapshot:
         rules = [*self.user_rules.values(), *account.rules.values()]
         in_force = [rule for rule in rules if rule.lifetime.until is None or at < rule.lifetime.until]
-        return Standing(
+        return PolicySnapshot(
             mode=MODES.named(account.mode),
             directories=DIRECTORIES,
             rules=tuple(in_force),

@@ -7,11 +7,11 @@ said is lost, and every request is valid.
 import asyncio
 import tempfile
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, Awaitable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -31,12 +31,14 @@ from pilothouse.domain.states import (
     Idle,
     is_resting,
 )
-from pilothouse.domain.steering import Steering
+from pilothouse.domain.value import ContextId
+from pilothouse.domain.workspace_policy import WorkspacePolicy
 from pilothouse.llm.base import Finished, ModelEvent, ModelRequest
 from pilothouse.llm.script import Answer, Script, ScriptedCall, ScriptedError
 from pilothouse.llm.scripted import ScriptedAdapter
-from pilothouse.runtime.calls import PersonsDecision
-from pilothouse.runtime.parts import Limits
+from pilothouse.runtime.commands.calls import PersonsDecision
+from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.limits import Limits
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
@@ -44,6 +46,8 @@ from pilothouse.tools.builtin.delegate import Delegate
 from tests.properties.oracle import DIRECTORIES, EFFECTS, Oracle, OrderedStore
 from tests.scale import LONG
 from tests.windows import assert_valid_request
+
+Outcome = TypeVar("Outcome")
 
 MODES = ["agent", "supervised", "review", "plan", "ask"]
 LONG_TEXT = "word " * 100
@@ -126,7 +130,7 @@ class HeldModel(ScriptedAdapter):
         self.release = asyncio.Event()
         self.checked = 0  # so many of its requests
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         async for event in super().stream(request):
             if isinstance(event, Finished) and event.reason == "held":
                 await self.release.wait()
@@ -153,11 +157,11 @@ class Machine(RuleBasedStateMachine):
         self.store = OrderedStore()
         self.oracle = Oracle(self.store)
         self.ran: Counter[str] = Counter()
-        self.context_id = ""
+        self.context_id = ContextId("")
         self.worlds: list[World] = []
         self.models: list[HeldModel] = []
         self.asked: list[asyncio.Task[Any]] = []
-        self.pinned: set[tuple[str, str, str]] = set()
+        self.pinned: set[tuple[ContextId, str, str]] = set()
 
     @initialize(plans=answer_plans, mode=mode_names, budget=budgets, fates=summary_plans)
     def begin(self, plans: list[Any], mode: str, budget: Budget, fates: list[str]) -> None:
@@ -183,7 +187,7 @@ class Machine(RuleBasedStateMachine):
             tools=[*self.held.values(), Delegate()],
             limits=Limits(rounds=4, retries=1),
             ids_from=1_000_000 * len(self.worlds),
-            steering=lambda _: Steering(directories=DIRECTORIES),
+            workspace_policy=lambda _: WorkspacePolicy(directories=DIRECTORIES),
             budget=self.budget,
         )
         if clock is not None:
@@ -196,10 +200,10 @@ class Machine(RuleBasedStateMachine):
     def runtime(self) -> Runtime:
         return self.world.runtime
 
-    def do(self, command: Any) -> Any:
+    def do(self, command: Awaitable[Outcome]) -> Outcome:
         """Run a command, then let everything go on until it waits for something."""
 
-        async def and_settle() -> Any:
+        async def and_settle() -> Outcome:
             try:
                 return await command
             finally:
@@ -218,7 +222,7 @@ class Machine(RuleBasedStateMachine):
                 return
             await asyncio.wait(opening)
 
-    def try_(self, command: Any) -> bool:
+    def try_(self, command: Awaitable[object]) -> bool:
         """What may be refused, with a reason that the caller must act on."""
         try:
             self.do(command)
@@ -226,7 +230,7 @@ class Machine(RuleBasedStateMachine):
             return False
         return True
 
-    def ask(self, command: Any) -> None:
+    def ask(self, command: Awaitable[object]) -> None:
         """What takes until a model has answered: nobody waits for it here."""
 
         async def asked() -> None:
@@ -238,12 +242,12 @@ class Machine(RuleBasedStateMachine):
 
         self.do(begin())
 
-    def live(self, context_id: str | None = None) -> Any:
+    def live(self, context_id: ContextId | None = None) -> LiveContext:
         return self.do(self.runtime.context(context_id or self.context_id))
 
-    def any_context(self, data: st.DataObject) -> str:
+    def any_context(self, data: st.DataObject) -> ContextId:
         """Mostly the first; also its sub-agents."""
-        return data.draw(st.sampled_from([self.context_id, *sorted(self.store._kept)]))
+        return data.draw(st.sampled_from([self.context_id, *sorted(self.store._contexts)]))
 
     # what a person can do: the usual, and one thing out of everything else
 
@@ -268,7 +272,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(data=st.data(), always=st.sampled_from(RUNGS))
     def decide_some(self, data: st.DataObject, always: Any) -> None:
-        waiting = [each for each in self.store._kept if self.live(each).is_waiting()]
+        waiting = [each for each in self.store._contexts if self.live(each).is_waiting()]
         context_id = data.draw(st.sampled_from(waiting or [self.context_id]))
         self.try_(self.runtime.answer(context_id, ["yes"]))
         pending = self.do(self.runtime.pending_calls(context_id))
@@ -352,7 +356,7 @@ class Machine(RuleBasedStateMachine):
         message_id, wanted = data.draw(st.sampled_from(ids)), data.draw(st.sampled_from([True, True, False]))
         if self.try_(self.runtime.pin(context_id, message_id, pinned=wanted)):
             self.pinned = {each for each in self.pinned if each[2] != message_id}
-            if wanted and getattr(self.store._kept[context_id].pool[message_id], "kind", "") != "summary":
+            if wanted and getattr(self.store._contexts[context_id].pool[message_id], "kind", "") != "summary":
                 self.pinned.add((context_id, branch, message_id))
 
     def many_things_at_once(self, data: st.DataObject) -> None:
@@ -374,7 +378,7 @@ class Machine(RuleBasedStateMachine):
         self.do(together())
 
     def give_rule(self, data: st.DataObject) -> None:
-        effect = data.draw(st.sampled_from(["allow", "allow", "ask", "deny"]))
+        effect: Any = data.draw(st.sampled_from(["allow", "allow", "ask", "deny"]))
         context_id = self.any_context(data) if data.draw(st.booleans()) else None
         minutes = data.draw(st.sampled_from([None, 5.0]))
         self.try_(self.runtime.give_rule(effect, data.draw(scopes), context_id=context_id, minutes=minutes))
@@ -396,7 +400,7 @@ class Machine(RuleBasedStateMachine):
     def cancel(self, data: st.DataObject) -> None:
         context_id = self.any_context(data)
         if self.try_(self.runtime.cancel(context_id)):
-            for child in self.live(context_id).children:
+            for child in self.live(context_id).subagents:
                 assert child.core.turn is None, "cancel reaches the sub-agents"
 
     def fork(self, data: st.DataObject) -> None:
@@ -429,7 +433,7 @@ class Machine(RuleBasedStateMachine):
         self.stop_tasks(self.world)
         self.store.note_restart()
         self.open_world()
-        for context_id in list(self.store._kept):
+        for context_id in list(self.store._contexts):
             assert is_resting(self.live(context_id).state)
 
     # what must hold
@@ -444,7 +448,7 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: self.context_id)
     @invariant()
     def every_call_has_at_most_one_result_and_only_open_ones_have_none(self) -> None:
-        for context_id, kept in self.store._kept.items():
+        for context_id, kept in self.store._contexts.items():
             live = self.runtime._live.get(context_id)
             if live is None:
                 continue
@@ -466,7 +470,7 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: self.context_id)
     @invariant()
     def no_branch_names_a_message_that_there_is_not_or_names_one_twice(self) -> None:
-        for kept in self.store._kept.values():
+        for kept in self.store._contexts.values():
             for ids in kept.ids.values():
                 assert len(set(ids)) == len(ids)
                 assert kept.pool.keys() >= set(ids)
@@ -474,23 +478,23 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: self.context_id)
     @invariant()
     def what_was_said_is_on_a_branch_or_waits_and_what_is_pinned_stays(self) -> None:
-        for kept in self.store._kept.values():
+        for kept in self.store._contexts.values():
             listed = {message_id for ids in kept.ids.values() for message_id in ids}
             queued = {message_id for item in kept.core.queue for message_id in item.message_ids}
             assert {each.id for each in kept.pool.values() if isinstance(each, Text)} <= listed | queued
         for context_id, branch, message_id in self.pinned:
-            assert message_id in self.store._kept[context_id].ids[branch]
+            assert message_id in self.store._contexts[context_id].ids[branch]
 
     @precondition(lambda self: self.context_id)
     @invariant()
     def what_was_compressed_lies_whole_on_another_branch(self) -> None:
-        for kept in self.store._kept.values():
+        for kept in self.store._contexts.values():
             for name, branch in kept.branches.items():
                 if (done := branch.compressed) is None:
                     continue
-                original, ids = kept.ids[done.original][: done.length], kept.ids[name][: done.kept]
+                original, ids = kept.ids[done.original][: done.length], kept.ids[name][: done.replacement_length]
                 assert len(original) == done.length
-                assert (len(ids), ids[0]) == (done.kept, done.summary_id)
+                assert (len(ids), ids[0]) == (done.replacement_length, done.summary_id)
                 assert set(ids[1:]) <= set(original)
 
     @invariant()
@@ -506,7 +510,7 @@ class Machine(RuleBasedStateMachine):
 
     def stop_tasks(self, world: World) -> None:
         lives = list(world.runtime._live.values())
-        tasks = [live.task for live in lives if live.task is not None] + list(world.runtime._beside)
+        tasks = [live.task for live in lives if live.task is not None] + list(world.runtime._background_tasks)
         for task in tasks:
             task.cancel()
         if tasks:

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from pilothouse.domain.budgets import Budget
 from pilothouse.domain.errors import Conflict
-from pilothouse.domain.messages import Processing, Text, is_told
-from pilothouse.domain.payloads import Attached
+from pilothouse.domain.messages import Processing, Text, is_sent_to_model
+from pilothouse.domain.payloads import MessageAttachments
 from pilothouse.llm.base import ModelRequest
 from pilothouse.llm.script import Answer, ScriptedCall, ScriptedError
 from pilothouse.testing import wire
 from pilothouse.testing.tools import NoteArguments, NoteTool
-from pilothouse.tools.base import Job
+from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.window.tokens import Estimate
 from tests.compressing import Model, Small
@@ -84,7 +84,7 @@ class Verbose(NoteTool):
     def __init__(self) -> None:
         super().__init__("look", "read_only")
 
-    async def run(self, arguments: NoteArguments, job: Job) -> str:
+    async def run(self, arguments: NoteArguments, job: ToolContext) -> str:
         length, _, alphabet, _ = arguments.text.split("|", 3)
         return _text(int(length), _ALPHABETS[int(alphabet)])
 
@@ -142,14 +142,14 @@ class Sea(Small):
         self.model.answers_next(*(_answers(said) if live.core.mode == "agent" else _answers(said)[-1:]))
         extra = ("More. " + _text(said.attached, said.alphabet),) if said.attached else ()
         text = "Please look. " + _text(said.length, said.alphabet)
-        await self.turn(context_id, text, attached=Attached(extra_user_messages=extra))
+        await self.turn(context_id, text, attached=MessageAttachments(extra_user_messages=extra))
         assert live.core.last_turn == "complete", (await self.messages(context_id))[-1]
         last = (await self.messages(context_id))[-1]
         assert isinstance(last, Text)
         assert last.role == "assistant"
 
     async def _pin(self, context_id: str, act: Any) -> None:
-        told = [message.id for message in await self.messages(context_id) if is_told(message)]
+        told = [message.id for message in await self.messages(context_id) if is_sent_to_model(message)]
         chosen = told[:50] if act == "pin all" else told[act[1] % len(told) :][:1] if told else []
         for message_id in chosen:
             with suppress(Conflict):

@@ -6,12 +6,13 @@ from pathlib import Path
 
 from pilothouse.domain.signals import ContentDelta, ContextChanged, MessageCreated, StateChanged
 from pilothouse.domain.states import ConnectingToLLM, Idle
-from pilothouse.domain.values import ContextId, MessageId
+from pilothouse.domain.value import ContextId, MessageId
 from pilothouse.llm.script import Answer, ScriptedCall
-from pilothouse.runtime.following import Piece, Seen, follow
-from pilothouse.runtime.hub import UNSENT_AT_MOST, Hub
-from pilothouse.runtime.parts import Limits
+from pilothouse.runtime.events.hub import MAX_UNSENT_SIGNALS, Hub
+from pilothouse.runtime.events.turn_events import MessageAdded, TextAdded, stream_events
+from pilothouse.runtime.limits import Limits
 from pilothouse.testing.world import World
+from tests.assertions import instance_of
 from tests.scale import HANG_SECONDS
 
 ID = ContextId("c")
@@ -25,8 +26,8 @@ async def test_a_newer_signal_replaces_an_unsent_older_one() -> None:
             hub.publish(StateChanged(context_id=ID, version=1, state=ConnectingToLLM()))
         hub.publish(StateChanged(context_id=ID, version=2, state=Idle()))
         assert signals.unsent == 2
-        assert (await anext(signals)).sequence == 999
-        assert (await anext(signals)).state == Idle()
+        assert instance_of(ContentDelta, await anext(signals)).sequence == 999
+        assert instance_of(StateChanged, await anext(signals)).state == Idle()
 
 
 async def test_a_reader_that_never_reads_holds_a_bounded_number() -> None:
@@ -35,11 +36,11 @@ async def test_a_reader_that_never_reads_holds_a_bounded_number() -> None:
         for number in range(10_000):
             message_id = MessageId(str(number))
             hub.publish(MessageCreated(context_id=ID, version=number, message_id=message_id, role="user", type="text"))
-            assert signals.unsent <= UNSENT_AT_MOST
+            assert signals.unsent <= MAX_UNSENT_SIGNALS
         hub.publish(StateChanged(context_id=ContextId("d"), version=1, state=Idle()))
         found = [await anext(signals) for _ in range(signals.unsent)]
         assert any(isinstance(signal, ContextChanged) and signal.fields == ("*",) for signal in found)
-        assert found[-1].context_id == "d"
+        assert instance_of(StateChanged, found[-1]).context_id == "d"
 
 
 async def test_fields_of_context_changes_are_joined() -> None:
@@ -47,7 +48,7 @@ async def test_fields_of_context_changes_are_joined() -> None:
     with hub.subscribe([ID]) as signals:
         hub.publish(ContextChanged(context_id=ID, version=1, fields=("mode",)))
         hub.publish(ContextChanged(context_id=ID, version=2, fields=("title", "mode")))
-        assert (await anext(signals)).fields == ("mode", "title")
+        assert instance_of(ContextChanged, await anext(signals)).fields == ("mode", "title")
 
 
 async def test_a_closed_subscription_ends_and_is_forgotten() -> None:
@@ -64,7 +65,8 @@ async def test_pieces_are_signalled_spaced_and_written_before(tmp_path: Path) ->
     context_id = await world.start()
     with world.runtime.signals([context_id]) as signals:
         await world.turn(context_id)
-        sequences = [signal.sequence for signal in list(signals._unsent.values()) if isinstance(signal, ContentDelta)]
+        unsent = [await anext(signals) for _ in range(signals.unsent)]
+        sequences = [signal.sequence for signal in unsent if isinstance(signal, ContentDelta)]
     assert sequences == [300]
 
 
@@ -79,13 +81,13 @@ async def test_a_follower_sees_all_text_once_in_order_as_it_comes(tmp_path: Path
     )
     context_id = await world.start()
     await world.runtime.send(context_id, "go")
-    events = [event async for event in follow(world.runtime, context_id)]
-    text = "".join(event.text for event in events if isinstance(event, Piece))
+    events = [event async for event in stream_events(world.runtime, context_id)]
+    text = "".join(event.text for event in events if isinstance(event, TextAdded))
     assert text == "".join(first + second)
-    counts = Counter(event.message_id for event in events if isinstance(event, Piece))
+    counts = Counter(event.message_id for event in events if isinstance(event, TextAdded))
     assert len(counts) == 2
     assert min(counts.values()) > 1
-    seen = [type(event.message).__name__ for event in events if isinstance(event, Seen)]
+    seen = [type(event.message).__name__ for event in events if isinstance(event, MessageAdded)]
     assert seen == ["Text", "ToolRequest", "ToolResult", "Text"]
 
 
@@ -96,4 +98,4 @@ async def test_a_slow_reader_never_holds_up_the_turn(tmp_path: Path) -> None:
         for _ in range(5):
             async with asyncio.timeout(HANG_SECONDS):
                 await world.turn(context_id)
-        assert signals.unsent <= UNSENT_AT_MOST
+        assert signals.unsent <= MAX_UNSENT_SIGNALS

@@ -1,4 +1,4 @@
-"""Which tests hold each case of tests/data/security_cases.jsonl that is not about the judge of shell commands.
+"""Which tests hold each case of tests/data/security_cases.jsonl that is not about the classifier of shell commands.
 
 A case may be held by several: each holds a part of it. Cases about things that there are not (a tool that fetches
 addresses, a sign-up, an archive) are bound to the tests that show that there is no such thing, and to what comes next

@@ -1,4 +1,4 @@
-"""The cases of tests/data/security_cases.jsonl, as far as the judge of shell commands answers for them."""
+"""The cases of tests/data/security_cases.jsonl, as far as the classifier of shell commands answers for them."""
 
 import json
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""All lines that the judge of shell commands is held to, by what they are: dangerous, held by a sandbox, harmless."""
+"""All lines of the tests of the shell classifier, by kind: dangerous, held by a sandbox, harmless."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -335,13 +335,14 @@ def links(root: Path, markers: Path) -> None:
     outside = markers.parent / "outside"
     outside.mkdir()
     (outside / "secret").write_text("needle of the outside\n")
-    for name, target in {
+    targets: dict[str, str | Path] = {
         "out": outside,
         "file": outside / "secret",
         "etc": "/etc",
         "self": "self",
         "loop": ".",
-    }.items():
+    }
+    for name, target in targets.items():
         (root / name).symlink_to(target)
     os.mkfifo(root / "pipe")
 

@@ -11,6 +11,8 @@ import mmap
 import os
 import struct
 import sys
+from collections.abc import Callable
+from functools import partial
 
 HERE = json.loads(sys.argv[1])
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -20,51 +22,49 @@ LIBC_MMAP.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_i
 NUMBERS = HERE["numbers"]
 OUT, PID = HERE["file"], HERE["pid"]
 BUFFER = ctypes.create_string_buffer(4096)
-FOUND = {}
+FOUND: dict[str, int] = {}
 
 
-def call(name, *arguments):
+def call(name: str | int, *arguments: object) -> int:
     number = NUMBERS[name] if isinstance(name, str) else name
     given = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
     ctypes.set_errno(0)
-    result = LIBC.syscall(ctypes.c_long(number), *given)
+    result: int = LIBC.syscall(ctypes.c_long(number), *given)
     return result if result >= 0 else -ctypes.get_errno()
 
 
-def path(text):
+def path(text: str) -> ctypes.c_char_p:
     return ctypes.c_char_p(os.fsencode(text))
 
 
-def attempt(name, action):
+def attempt(name: str, action: Callable[[], int | None]) -> None:
     try:
         FOUND[name] = int(action() or 0)
     except OSError as error:
         FOUND[name] = -(error.errno or 1)
 
 
-def truncations():
+def truncations() -> None:
     how = (ctypes.c_uint64 * 3)(os.O_RDONLY | os.O_TRUNC, 0, 0)
     for name, file in (("inside", "f.txt"), ("outside", OUT)):
-        attempt(f"open {name} with O_TRUNC", lambda file=file: call("open", path(file), os.O_TRUNC))
-        attempt(f"openat {name} with O_TRUNC", lambda file=file: call("openat", -100, path(file), os.O_TRUNC))
-        attempt(f"access mode 3 {name} with O_TRUNC", lambda file=file: call("open", path(file), os.O_TRUNC | 3))
-        attempt(
-            f"openat2 {name} with O_TRUNC", lambda file=file: call("openat2", -100, path(file), ctypes.byref(how), 24)
-        )
-        attempt(f"truncate {name}", lambda file=file: call("truncate", path(file), 0))
-        attempt(f"write mode {name} with O_TRUNC", lambda file=file: call("open", path(file), os.O_TRUNC | os.O_WRONLY))
-        attempt(f"creat {name}", lambda file=file: call("creat", path(file), 0o600))
+        attempt(f"open {name} with O_TRUNC", partial(call, "open", path(file), os.O_TRUNC))
+        attempt(f"openat {name} with O_TRUNC", partial(call, "openat", -100, path(file), os.O_TRUNC))
+        attempt(f"access mode 3 {name} with O_TRUNC", partial(call, "open", path(file), os.O_TRUNC | 3))
+        attempt(f"openat2 {name} with O_TRUNC", partial(call, "openat2", -100, path(file), ctypes.byref(how), 24))
+        attempt(f"truncate {name}", partial(call, "truncate", path(file), 0))
+        attempt(f"write mode {name} with O_TRUNC", partial(call, "open", path(file), os.O_TRUNC | os.O_WRONLY))
+        attempt(f"creat {name}", partial(call, "creat", path(file), 0o600))
 
 
-def reads():
+def reads() -> None:
     for name in (OUT, HERE["folder"], os.path.join(HERE["folder"], ".ssh/id_rsa"), "/tmp", "/root", "/home", "/run"):
-        attempt(f"read {name}", lambda name=name: os.open(name, os.O_RDONLY))
+        attempt(f"read {name}", partial(os.open, name, os.O_RDONLY))
     for name in ("/proc/1/root", "/proc/self/root/tmp", f"/proc/{PID}/cwd", f"/proc/{PID}/root"):
-        attempt(f"read {name}", lambda name=name: os.open(name, os.O_RDONLY))
+        attempt(f"read {name}", partial(os.open, name, os.O_RDONLY))
     attempt("exec outside", lambda: call("execveat", os.open(OUT, os.O_PATH), path(""), 0, 0, 0x1000))
 
 
-def marks():
+def marks() -> None:
     fd = os.open("f.txt", os.O_RDONLY)
     attempt("chmod", lambda: call("chmod", path("f.txt"), 0o777))
     attempt("fchmod", lambda: call("fchmod", fd, 0o777))
@@ -85,7 +85,7 @@ def marks():
     attempt("fanotify", lambda: call("fanotify_init", 0x200, 0))
 
 
-def signals():
+def signals() -> None:
     attempt("kill", lambda: call("kill", PID, 9))
     attempt("kill with high bits", lambda: call("kill", PID | 1 << 32, 9))
     attempt("kill the group", lambda: call("kill", -PID, 9))
@@ -100,7 +100,9 @@ def signals():
     call("fcntl", reading, 10, 9)  # F_SETSIG: SIGKILL
     call("fcntl", reading, 4, 0o20000)  # F_SETFL: O_ASYNC
     os.write(writing, b"x")
-    attempt("signal the keeper", lambda: call("kill", os.getppid(), 18))  # SIGCONT: without a sandbox it must live on
+    attempt(
+        "signal the supervisor", lambda: call("kill", os.getppid(), 18)
+    )  # SIGCONT: without a sandbox it must live on
     attempt("prlimit64", lambda: call("prlimit64", PID, 7, struct.pack("QQ", 3, 3), 0))
     none = ctypes.c_char_p(bytes(16))
     attempt("a core limit that starts the crash handler", lambda: call("setrlimit", 4, none))
@@ -109,19 +111,19 @@ def signals():
     attempt("setpriority", lambda: call("setpriority", 0, PID, 19))
 
 
-def memory():
+def memory() -> None:
     vector = struct.pack("QQ", ctypes.addressof(BUFFER), 8)
     attempt(
         "process_vm_readv", lambda: call("process_vm_readv", PID, vector, 1, struct.pack("QQ", HERE["at"], 8), 1, 0)
     )
     attempt("ptrace", lambda: call("ptrace", 16, PID, 0, 0))
     for name in ("mem", "environ", "maps", "fd/0", "auxv"):
-        attempt(f"/proc/PID/{name}", lambda name=name: os.open(f"/proc/{PID}/{name}", os.O_RDONLY))
+        attempt(f"/proc/PID/{name}", partial(os.open, f"/proc/{PID}/{name}", os.O_RDONLY))
     attempt("pidfd_getfd", lambda: call("pidfd_getfd", call("pidfd_open", PID, 0), 0, 0))
     attempt("kcmp", lambda: call("kcmp", os.getpid(), PID, 0, 0, 0))
 
 
-def ipc():
+def ipc() -> None:
     attempt("shmat", lambda: call("shmat", HERE["shm"], 0, 0o10000))
     attempt("shmctl remove", lambda: call("shmctl", HERE["shm"], 0, 0))
     attempt("msgsnd", lambda: call("msgsnd", HERE["msg"], struct.pack("q8s", 1, b"planted!"), 8, 0o4000))
@@ -134,10 +136,10 @@ def ipc():
     address = struct.pack("H", 1) + b"\0" + HERE["abstract"].encode()
     attempt("sendto", lambda: call("sendto", pair[0], b"planted", 7, 0, ctypes.c_char_p(address), len(address)))
     for family in (1, 2, 10, 16, 17, 38, 40):
-        attempt(f"socket {family}", lambda family=family: call("socket", family, 3 if family == 16 else 1, 0))
+        attempt(f"socket {family}", partial(call, "socket", family, 3 if family == 16 else 1, 0))
 
 
-def futexes():
+def futexes() -> None:
     """Moves whoever waits in a file that can be read to a place of our own."""
     own = mmap.mmap(-1, 4096)
     with open("f.txt", "rb") as file:
@@ -147,14 +149,14 @@ def futexes():
     attempt("futex_requeue", lambda: call("futex_requeue", BUFFER, 0, 0, 99))
 
 
-def devices():
+def devices() -> None:
     for name in (HERE["terminal"], "/dev/shm", HERE["shared"], "/dev/pts", "/dev/ptmx", "/dev/tty", "/dev/mem", "/dev"):
-        attempt(f"open {name}", lambda name=name: os.open(name, os.O_RDONLY | os.O_NOCTTY))
+        attempt(f"open {name}", partial(os.open, name, os.O_RDONLY | os.O_NOCTTY))
     attempt("TIOCSTI", lambda: call("ioctl", 0, 0x5412, path("x")))
     attempt("mknod", lambda: call("mknod", path("n"), 0o020666, 0x0105))
 
 
-def kernel():
+def kernel() -> None:
     attempt("io_uring_setup", lambda: call("io_uring_setup", 4, BUFFER))
     attempt("unshare", lambda: call("unshare", 0x10000000))
     attempt("clone3", lambda: call("clone3", 0, 0))
@@ -169,7 +171,7 @@ def kernel():
     attempt("a filter with a listener", second_listener)
 
 
-def second_listener():
+def second_listener() -> int:
     """A second listener could let calls go on that the first has to decide about."""
     steps = struct.pack("=HBBI", 0x06, 0, 0, 0x7FFF0000)
     kept = ctypes.create_string_buffer(steps, 8)

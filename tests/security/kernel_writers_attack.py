@@ -9,6 +9,7 @@ import json
 import os
 import resource
 import sys
+from collections.abc import Callable
 
 HERE = json.loads(sys.argv[1])
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -17,23 +18,23 @@ NEW_NAMESPACE, NEW_USER = 0x00020000, 0x10000000
 SIGCHLD = 17
 SET_STRING, CREATE = 1, 6
 CORE = resource.RLIMIT_CORE
-FOUND = {}
+FOUND: dict[str, int] = {}
 
 
-def call(name, *arguments):
-    converted = []
+def call(name: str, *arguments: object) -> int:
+    converted: list[object] = []
     for each in arguments:
         converted.append(ctypes.c_long(each) if isinstance(each, int) else each)
     ctypes.set_errno(0)
-    result = LIBC.syscall(ctypes.c_long(NUMBERS[name]), *converted)
+    result: int = LIBC.syscall(ctypes.c_long(NUMBERS[name]), *converted)
     return result if result >= 0 else -ctypes.get_errno()
 
 
-def path(text):
+def path(text: str) -> ctypes.c_char_p:
     return ctypes.c_char_p(os.fsencode(text))
 
 
-def in_child(action):
+def in_child(action: Callable[[], int]) -> int:
     """What an action gives in a process of its own, which may end in another namespace."""
     reader, writer = os.pipe()
     child = os.fork()
@@ -47,14 +48,14 @@ def in_child(action):
     return int(answer)
 
 
-def opened(name, flags):
+def opened(name: str, flags: int) -> int:
     try:
         return os.open(name, flags)
     except OSError as error:
-        return -error.errno
+        return -(error.errno or 1)
 
 
-def overlay():
+def overlay() -> int:
     """As soon as it is configured, overlayfs empties its work directory. Nothing needs to be mounted for that."""
     for name in ("lower", "upper"):
         os.makedirs(name, exist_ok=True)
@@ -67,7 +68,7 @@ def overlay():
     return call("fsconfig", context, CREATE, 0, 0, 0)
 
 
-def cloned(flags):
+def cloned(flags: int) -> int:
     child = call("clone", flags | SIGCHLD, 0, 0, 0, 0)
     if child == 0:
         os._exit(0)
@@ -76,7 +77,7 @@ def cloned(flags):
     return child
 
 
-def cloned_by_structure():
+def cloned_by_structure() -> int:
     how = (ctypes.c_uint64 * 11)(NEW_USER, 0, 0, 0, SIGCHLD)
     child = call("clone3", ctypes.byref(how), ctypes.sizeof(how))
     if child == 0:

@@ -1,4 +1,4 @@
-"""Dangerous lines found on a second look: at what the judge lets through, which options does it have to know?"""
+"""Dangerous lines found on a second look: at what the classifier lets through, which options does it have to know?"""
 
 LINES = {
     "git again": r"""

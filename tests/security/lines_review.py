@@ -1,4 +1,4 @@
-"""Dangerous lines found by reading the judge: each was called read-only, and was seen to do more."""
+"""Dangerous lines found by reading the classifier: each was called read-only, and was seen to do more."""
 
 LINES = {
     "variables that a command is started with": r"""

@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 SECONDS = 10
 # A process that the line left behind may still be at work when the shell has ended.
@@ -126,12 +127,19 @@ def _fresh_base() -> Iterator[Path]:
             os.chown(base / "tmp", NOBODY, NOBODY)
         yield base
     finally:
-        shutil.rmtree(base, ignore_errors=True)
+        _remove(base)
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():  # a line has closed a folder in it, which only root removes as it is
+        subprocess.run(["chmod", "-R", "u+rwx", str(folder)], check=False, stderr=subprocess.DEVNULL)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _bash(command: str, folder: Path) -> tuple[int | None, str, int]:
     """Run it; how it ended, what it complained of, and its process group, which may live on."""
-    as_nobody = {"user": NOBODY, "group": NOBODY, "extra_groups": ()} if os.geteuid() == 0 else {}
+    as_nobody: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": ()} if os.geteuid() == 0 else {}
     process = subprocess.Popen(
         [b"/bin/bash", b"-c", os.fsencode(command)],
         cwd=folder,
@@ -162,7 +170,7 @@ def _end(group: int) -> None:
 
 
 def _struck(changed: tuple[str, ...], folder: Path) -> bool:
-    return any(MARKER in Path(name).name for name in changed) or not (folder / "victim").exists()
+    return any(MARKER in Path(name).name for name in changed) or not os.path.exists(folder / "victim")
 
 
 def _environment(folder: Path) -> dict[str, str]:
@@ -254,6 +262,14 @@ def _snapshot(base: Path) -> dict[str, tuple[object, ...]]:
 
 
 def _state(path: Path) -> tuple[object, ...]:
+    """What a line has closed (`chmod 000`), only root still reads: before the line nothing is closed."""
+    try:
+        return _open_state(path)
+    except PermissionError:
+        return ("closed",)
+
+
+def _open_state(path: Path) -> tuple[object, ...]:
     about = path.lstat()
     if stat.S_ISLNK(about.st_mode):
         return ("link", os.readlink(path))

@@ -1,6 +1,7 @@
 """Command lines from a grammar of the shell: every construct at every place, most of them harmless, some not.
 
-What a line does is not known here. The judge decides which ones only read; running them shows whether that is true.
+The effect of a line is not known here. The classifier decides which lines only read; running them shows whether that
+is true.
 """
 
 import random
@@ -175,7 +176,9 @@ class Generator:
     def masked(self, depth: int) -> str:
         """A command with a substitution behind a sign that a grammar may take together with what follows."""
         dollar = self._chance.choice(("$ ", "$ ", "$  ", "$\t", *_LONE_DOLLARS))
-        form = self._chance.choice(("$({})", "$({})", "`{}`", "<({})", "${{x:-$({})}}", "$((1+2))", "$(echo $({}))"))
+        form: str = self._chance.choice(
+            ("$({})", "$({})", "`{}`", "<({})", "${{x:-$({})}}", "$((1+2))", "$(echo $({}))")
+        )
         inner = form.format(self.simple(MAX_DEPTH))
         before, after = (self._chance.choice(("", "", "a", "a ", "$x ", "'", "(", "b=")) for _ in range(2))
         text = f'"{before}{dollar}{inner}{after}"'
@@ -227,7 +230,7 @@ class Generator:
             kinds = (self.substitution, self.substitution, self.quoted, self.quoted, self.expansion, self.glued)
             return self._one(*kinds)(depth + 1)
         part = self._chance.choice(_ODD_PARTS if self._chance.random() < 0.1 else _PARTS)
-        form = self._chance.choice(
+        form: str = self._chance.choice(
             ("{}", "'{}'", "'{}'", '"{}"', '"{}"', "$'{}'", '$"{}"', "\\{}", "{}''", "~/{}", "${{x:-{}}}")
         )
         return form.format(part)
@@ -240,18 +243,20 @@ class Generator:
         if self._chance.random() < 0.4:
             dollar = self._chance.choice(_LONE_DOLLARS)
             inner = self._chance.choice((f"{dollar}{inner}", f"{inner}{dollar}", f"{dollar}{inner}{dollar}"))
-        form = self._chance.choice(('"{}"',) * 8 + ("'{}'", "{}", "\"a'{}'\"", '"$(echo "{}")"', "\"$(echo '{}')\""))
+        form: str = self._chance.choice(
+            ('"{}"',) * 8 + ("'{}'", "{}", "\"a'{}'\"", '"$(echo "{}")"', "\"$(echo '{}')\"")
+        )
         return form.format(inner)
 
     def glued(self, depth: int) -> str:
         """A word of which a substitution is a part, with what may stand before it."""
         before = self._chance.choice((*_LONE_DOLLARS, "a", "a=", "-n", "''", '"a"', "\\", "$x", "${x}", "1", "f.txt"))
-        form = self._chance.choice(("<({})", ">({})", "$({})", "`{}`", "$((1+2))", "${{x:-{}}}"))
+        form: str = self._chance.choice(("<({})", ">({})", "$({})", "`{}`", "$((1+2))", "${{x:-{}}}"))
         return before + form.format(self.list(depth)) + self._chance.choice(("", "", "a", "$", "''", "\\"))
 
     def substitution(self, depth: int) -> str:
         inner = self.list(depth)
-        form = self._chance.choice(
+        form: str = self._chance.choice(
             ("$({})", "$({})", "`{}`", "<({})", "$( {} )", "$(\n{}\n)", "${{ {};}}" if self._wild else "$({})")
         )
         return form.format(inner)
@@ -271,7 +276,7 @@ class Generator:
             "$((1+2))",
         )
         wild = ("${{x:={}}}", "${{x:{}}}", "${{!x}}", "${{x@P}}", "${{x[{}]}}", "$(({}))", "$[1]", "{{a,{}}}")
-        form = self._chance.choice(wild if self._wild else calm)
+        form: str = self._chance.choice(wild if self._wild else calm)
         return form.format(word)
 
     def test(self, depth: int) -> str:
@@ -299,7 +304,7 @@ class Generator:
                 *(f"{file_test} {left} {operator} {file_test} {right}", f"{left} {operator}\n{right}"),
             )
         )
-        form = self._chance.choice(
+        form: str = self._chance.choice(
             (
                 "[ {} ]",
                 "[ {} ]",

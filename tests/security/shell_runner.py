@@ -60,7 +60,7 @@ class ShellRunner:
         self._process = subprocess.Popen(
             [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
         )
-        self._ask([str(base), list(reading), list(others)])
+        self._exchange([str(base), list(reading), list(others)])
 
     def run(self, shell: str, line: str) -> Deed:
         return Deed(*self._ask([shell, line]))
@@ -69,13 +69,16 @@ class ShellRunner:
         """The line as bash prints it after parsing; empty where bash cannot parse it."""
         return Deed(*self._ask(["form", line])).trace
 
-    def _ask(self, request: object) -> list[object]:
+    def _ask(self, request: object) -> tuple[list[str], list[str], str]:
+        changed, started, trace = json.loads(self._exchange(request))
+        return changed, started, trace
+
+    def _exchange(self, request: object) -> str:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
-        answer: list[object] = json.loads(self._process.stdout.readline())
-        return answer
+        return self._process.stdout.readline()
 
     def __enter__(self) -> Self:
         return self

@@ -14,13 +14,15 @@ from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import NotFound, RequestError
 from pilothouse.domain.states import AwaitingToolApproval, is_resting
+from pilothouse.domain.value import ContextId
 from pilothouse.llm.script import Answer, ScriptedCall
-from pilothouse.runtime.calls import PersonsDecision
-from pilothouse.terminal.approval import shown
+from pilothouse.runtime.commands.calls import PersonsDecision
+from pilothouse.terminal.call_card import shown
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
-from pilothouse.tools.own import tool
+from pilothouse.tools.function_tools import tool
+from tests.assertions import present
 from tests.terminal.test_command import Command
 
 DONE = Answer(text="done")
@@ -38,16 +40,16 @@ def world(root: Path, *answers: Answer, environment: dict[str, str] | None = Non
     return World(root, *answers, tools=builtin_tools(environment or os.environ), **parts)
 
 
-async def waiting(here: World, mode: str = "supervised") -> tuple[str, list[CallRecord]]:
+async def waiting(here: World, mode: str = "supervised") -> tuple[ContextId, list[CallRecord]]:
     context_id = await here.start(mode)
     await here.turn(context_id)
     return context_id, list(await here.runtime.pending_calls(context_id))
 
 
-async def approve(here: World, context_id: str, call: CallRecord) -> CallRecord:
+async def approve(here: World, context_id: ContextId, call: CallRecord) -> CallRecord:
     await here.runtime.decide(context_id, [PersonsDecision(id=call.id, verdict="approve", digest=call.digest)])
     await here.runtime.rested(context_id)
-    return next(each for each in await here.parts.store.calls(context_id) if each.id == call.id)
+    return next(each for each in await here.dependencies.store.calls(context_id) if each.id == call.id)
 
 
 # only the person's own word
@@ -60,8 +62,8 @@ async def test_an_argument_that_calls_itself_approved_is_no_argument(tmp_path: P
         here = world(tmp_path, call, DONE)
         context_id = await here.start(mode)
         await here.turn(context_id)
-        (record,) = await here.parts.store.calls(context_id)
-        assert (record.status, record.reason.code) == ("failed", Code.INVALID_ARGUMENTS)
+        (record,) = await here.dependencies.store.calls(context_id)
+        assert (record.status, present(record.reason).code) == ("failed", Code.INVALID_ARGUMENTS)
     assert not (tmp_path / "ran").exists()
 
 
@@ -129,7 +131,7 @@ async def test_a_script_that_changed_since_it_was_shown_does_not_run(tmp_path: P
     script.write_text("#!/bin/sh\ntouch ran\n")
     record = await approve(here, context_id, call)
     assert not (tmp_path / "ran").exists()
-    assert (record.status, record.reason.code) == ("failed", Code.COMMAND_FILES_CHANGED)
+    assert (record.status, present(record.reason).code) == ("failed", Code.COMMAND_FILES_CHANGED)
 
 
 async def test_a_program_that_changed_since_it_was_shown_does_not_run(tmp_path: Path) -> None:
@@ -144,7 +146,7 @@ async def test_a_program_that_changed_since_it_was_shown_does_not_run(tmp_path: 
     os.replace(tmp_path / "mytool", programs / "mytool")
     record = await approve(here, context_id, call)
     assert not (root / "ran").exists()
-    assert (record.status, record.reason.code) == ("failed", Code.COMMAND_FILES_CHANGED)
+    assert (record.status, present(record.reason).code) == ("failed", Code.COMMAND_FILES_CHANGED)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +167,7 @@ async def test_a_person_is_told_when_what_a_command_runs_may_change(
     assert ("仍可能被更改" in shown(call, "zh")) is may_change
 
 
-CHANGED = {
+CHANGED: dict[str, dict[str, Any]] = {
     "write_file": {"path": "f", "content": "of the model\n"},
     "edit_file": {"path": "f", "edits": [{"old_text": "shown", "new_text": "of the model"}]},
 }
@@ -193,7 +195,7 @@ async def test_a_call_that_was_shown_in_one_mode_is_not_run_in_another(tmp_path:
     here = world(tmp_path, runs("touch ran"), DONE)
     context_id, (call,) = await waiting(here)
     await here.runtime.switch_mode(context_id, "plan")
-    record = next(iter(await here.parts.store.calls(context_id)))
+    record = next(iter(await here.dependencies.store.calls(context_id)))
     assert record.status in ("denied", "rejected")
     with pytest.raises(RequestError):
         await approve(here, context_id, call)
@@ -239,7 +241,7 @@ async def test_a_call_is_not_found_in_another_conversation(tmp_path: Path) -> No
         decisions = {"decisions": [{"id": call.id, "verdict": "approve", "digest": call.digest}]}
         assert await _status(client, f"/api/contexts/{second}/tool-calls/decide", decisions) == 404
         with pytest.raises(NotFound):
-            await approve(here, second, call)
+            await approve(here, ContextId(second), call)
         assert [each.id for each in await here.runtime.pending_calls(first)] == [call.id]
     assert list(tmp_path.iterdir()) == []
 

@@ -10,12 +10,13 @@ import pytest
 from pilothouse.domain.codes import Code
 from pilothouse.domain.messages import Processing, ToolResult
 from pilothouse.llm.script import Answer, ScriptedCall
-from pilothouse.runtime.calls import PersonsDecision
+from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.sandbox.code_files import programs
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.testing.world import World
 from pilothouse.tools.base import parse_arguments
 from pilothouse.tools.builtin import builtin_tools
+from tests.assertions import present
 from tests.server.lending import furnished
 
 TOOLS = {tool.name: tool for tool in builtin_tools(os.environ)}
@@ -36,7 +37,7 @@ def example(path: str) -> str:
 
 
 def asks(workspace: Workspace, path: str) -> bool:
-    reason = workspace.ask(path)
+    reason = workspace.approval_reason(path)
     return reason is not None and reason.code is Code.RUNS_CODE
 
 
@@ -64,7 +65,7 @@ def test_a_name_that_a_file_system_may_take_for_a_listed_one_is_asked_for(tmp_pa
 
 
 def test_a_name_that_a_file_system_may_take_for_git_is_refused(tmp_path: Path) -> None:
-    assert Workspace(tmp_path).limit(".g\u200cit/config", writing=True) is not None
+    assert Workspace(tmp_path).violation(".g\u200cit/config", writing=True) is not None
 
 
 @pytest.mark.parametrize("path", DAILY)
@@ -440,7 +441,7 @@ async def test_no_mode_and_no_rule_lets_a_command_write_one_by_itself(folder: Pa
     context_id = await world.start("agent")
     await world.turn(context_id)
     (pending,) = await world.runtime.pending_calls(context_id)
-    assert pending.reason.code is Code.RUNS_CODE
+    assert present(pending.reason).code is Code.RUNS_CODE
     assert await world.runtime.rule_offers(context_id, pending.id) == []
     assert not (folder / ".npmrc").exists()
 

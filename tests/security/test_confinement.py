@@ -1,5 +1,6 @@
 """What a confined command is left, and what it says when it ends: found by reading, and held here."""
 
+import ctypes
 import os
 import resource
 import subprocess
@@ -7,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from pilothouse.domain.codes import Code, Language, Reason, say
-from pilothouse.domain.decisions import CallFacts, Standing, must_be_confined
+from pilothouse.domain.codes import Code, Language, Reason
+from pilothouse.domain.decisions import CallFacts, PolicySnapshot, must_be_confined
 from pilothouse.domain.messages import ToolResult
 from pilothouse.domain.modes import Modes
-from pilothouse.domain.values import CallId
-from pilothouse.sandbox import confinement, processes
+from pilothouse.domain.value import CallId
+from pilothouse.i18n import mode_title, translate
+from pilothouse.sandbox import confinement, landlock, processes
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.base import Job
+from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
 from tests.kernel import needs_sandbox
 from tests.server.lending import DONE, furnished, runs
@@ -24,7 +26,7 @@ LANGUAGES: tuple[Language, ...] = ("en", "zh")
 
 
 async def use(workspace: Workspace, command: str, *, confined: bool = True) -> str:
-    job = Job(CallId(f"call-{os.urandom(6).hex()}"), workspace, confined=confined)
+    job = ToolContext(CallId(f"call-{os.urandom(6).hex()}"), workspace, confined=confined)
     return (await Execute(os.environ).run(ExecuteArguments(command), job)).content
 
 
@@ -33,7 +35,7 @@ async def use(workspace: Workspace, command: str, *, confined: bool = True) -> s
 async def test_a_command_keeps_its_exit_status(tmp_path: Path, status: int, confined: bool) -> None:
     said = await use(Workspace(tmp_path), f"echo said; exit {status}", confined=confined)
     names = {130: " (SIGINT)", 143: " (SIGTERM)"}
-    assert said == ("said\n" if status == 0 else f"said\n\n[exit status {status}{names.get(status, '')}]")
+    assert said == ("said\n" if status == 0 else f"said\n\n[exit code {status}{names.get(status, '')}]")
 
 
 def test_a_command_starts_where_the_hard_limit_on_core_files_is_zero() -> None:
@@ -42,7 +44,7 @@ def test_a_command_starts_where_the_hard_limit_on_core_files_is_zero() -> None:
     with (
         processes.memory_file(b"") as grants,
         subprocess.Popen(
-            [*drop, *processes._keeper(confinement.FREE, 8, grants), "/bin/echo", "said"],
+            [*drop, *processes._supervisor_argv(confinement.UNCONFINED, 8, grants), "/bin/echo", "said"],
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -52,6 +54,24 @@ def test_a_command_starts_where_the_hard_limit_on_core_files_is_zero() -> None:
         assert process.stdout is not None
         assert process.stdout.read() == b"said\n"
     assert process.returncode == 0
+
+
+@pytest.mark.parametrize(("version", "size"), [(1, 8), (3, 8), (4, 16), (5, 16), (6, 24), (9, 24)])
+def test_landlock_is_told_of_the_attributes_that_its_version_has(
+    monkeypatch: pytest.MonkeyPatch, version: int, size: int
+) -> None:
+    """The kernel reads as many bytes as it is told, also beyond the attributes."""
+    sizes: list[int] = []
+
+    class System:
+        def syscall(self, _number: ctypes.c_long, _attributes: object, size: ctypes.c_size_t, _flags: object) -> int:
+            sizes.append(size.value)
+            return 3
+
+    monkeypatch.setattr(landlock, "load_libc", System)
+    assert landlock._create(1, 0, 0, version) == 3
+    assert sizes == [size]
+    assert size <= ctypes.sizeof(landlock._Attributes)
 
 
 async def test_a_link_in_the_workspace_opens_nothing_that_it_leads_to(tmp_path: Path) -> None:
@@ -92,8 +112,8 @@ def test_undo_does_no_more_than_it_must_under_whoever_only_lets_it(
     mode: str, above: str | None, elevated: bool, confined: bool
 ) -> None:
     facts = CallFacts(tool="undo", effect="mutating", digest="d")
-    those_above = (Standing(mode=MODES.all[above]),) if above is not None else ()
-    standing = Standing(mode=MODES.all[mode], elevated=elevated, above=those_above)
+    those_above = (PolicySnapshot(mode=MODES.all[above]),) if above is not None else ()
+    standing = PolicySnapshot(mode=MODES.all[mode], elevated=elevated, ancestors=those_above)
     assert must_be_confined(facts, standing, None) is confined
 
 
@@ -116,5 +136,8 @@ async def test_who_has_git_settings_is_told_once_that_review_does_not_read_them(
 
 def test_a_refused_path_outside_says_that_no_approval_helps_and_what_does() -> None:
     for language in LANGUAGES:
-        text = say(Reason(Code.OUTSIDE_WORKSPACE, {"path": "/etc/hosts"}), language)
-        assert all(word in text for word in ("[[roots]]", "supervised", "agent"))
+        text = translate(Reason(Code.OUTSIDE_WORKSPACE, {"path": "/etc/hosts"}), language)
+        assert all(
+            word in text
+            for word in ("[[roots]]", *(mode_title(Modes().named(mode), language) for mode in ("supervised", "agent")))
+        )

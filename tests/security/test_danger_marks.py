@@ -2,7 +2,7 @@
 
 import pytest
 
-from pilothouse.sandbox.shell import judge
+from pilothouse.sandbox.shell import classify
 
 MARKED = {
     "network": (
@@ -87,14 +87,14 @@ UNMARKED = {
 
 @pytest.mark.parametrize("mark", MARKED)
 def test_what_a_command_does_is_marked(mark: str) -> None:
-    assert [command for command in MARKED[mark] if mark not in judge(command).dangers] == []
+    assert [command for command in MARKED[mark] if mark not in classify(command).dangers] == []
 
 
 @pytest.mark.parametrize("mark", UNMARKED)
 def test_what_a_command_does_not_do_is_not_marked(mark: str) -> None:
-    assert [command for command in UNMARKED[mark] if mark in judge(command).dangers] == []
+    assert [command for command in UNMARKED[mark] if mark in classify(command).dangers] == []
 
 
 @pytest.mark.parametrize("program", ["python3", "python3.11", "pypy3.10", "ruby3.2", "/usr/bin/python3"])
 def test_no_rule_is_offered_for_an_interpreter_of_any_version(program: str) -> None:
-    assert judge(f"{program} build.py").leading == ()
+    assert classify(f"{program} build.py").leading == ()

@@ -20,13 +20,16 @@ import pytest
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.messages import ToolResult
 from pilothouse.domain.states import ExecutingTool, Idle
+from pilothouse.domain.value import ContextId
 from pilothouse.llm.script import Answer, ScriptedCall
-from pilothouse.runtime.parts import Limits
+from pilothouse.runtime.limits import Limits
 from pilothouse.sandbox import process_tree, processes
+from pilothouse.sandbox.confinement import UNCONFINED
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
-from pilothouse.tools.builtin.search import Grep, find_ripgrep
+from pilothouse.tools.builtin.grep import Grep, find_ripgrep
+from tests.assertions import content_of
 from tests.scale import HANG_SECONDS
 from tests.security.hostile import processes_in
 
@@ -58,7 +61,7 @@ STUBBORN = {
     "holding its output open": "exec 5>&1; setsid W & exec >/dev/null; wait",
 }
 # These turn against the process that keeps them.
-AGAINST_THE_KEEPER = {
+AGAINST_THE_SUPERVISOR = {
     "which is ended": "setsid W & S; touch armed; kill -9 $PPID; sleep 600",
     "which is ended, by one without an environment": "setsid env -i W & S; touch armed; kill -9 $PPID; sleep 600",
     "which is stopped": "setsid W & S; kill -STOP $PPID; touch armed; sleep 600",
@@ -88,7 +91,7 @@ def execute(command: str, **more: Any) -> Answer:
 
 
 @asynccontextmanager
-async def at_work(tmp_path: Path, *answers: Answer, **limits: Any) -> AsyncIterator[tuple[World, str]]:
+async def at_work(tmp_path: Path, *answers: Answer, **limits: Any) -> AsyncIterator[tuple[World, ContextId]]:
     root = tmp_path / "work"
     world = World(
         root, *answers, tools=builtin_tools(os.environ), store=MemoryStore(tmp_path / "kept"), limits=Limits(**limits)
@@ -129,31 +132,33 @@ def own_size() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
-async def outcome(world: World, context_id: str) -> tuple[CallRecord, str]:
-    (record,) = await world.parts.store.calls(context_id)
+async def outcome(world: World, context_id: ContextId) -> tuple[CallRecord, str]:
+    (record,) = await world.dependencies.store.calls(context_id)
     results = [each for each in await world.runtime.read_messages(context_id) if isinstance(each, ToolResult)]
     return record, results[-1].content
 
 
-@pytest.mark.parametrize("name", [*STUBBORN, *AGAINST_THE_KEEPER])
+@pytest.mark.parametrize("name", [*STUBBORN, *AGAINST_THE_SUPERVISOR])
 async def test_after_a_stop_nothing_of_a_command_is_left(tmp_path: Path, name: str) -> None:
     root = prepared(tmp_path / "work")
-    command = {**STUBBORN, **AGAINST_THE_KEEPER}[name]
+    command = {**STUBBORN, **AGAINST_THE_SUPERVISOR}[name]
     async with at_work(tmp_path, execute(line(root, command))) as (world, context_id):
         await world.runtime.send(context_id, "go")
-        await grown(root, "armed" if name in AGAINST_THE_KEEPER else "grows")
+        await grown(root, "armed" if name in AGAINST_THE_SUPERVISOR else "grows")
         async with asyncio.timeout(HANG_SECONDS):
             await world.runtime.cancel(context_id)
         assert await is_quiet(root)
         assert isinstance((await world.runtime.context(context_id)).state, Idle)
-        (record,) = await world.parts.store.calls(context_id)
+        (record,) = await world.dependencies.store.calls(context_id)
         assert not record.is_open
 
 
 @pytest.mark.parametrize("name", ["which is ended", "which is ended, by one without an environment"])
-async def test_a_command_that_has_ended_its_keeper_leaves_nothing_when_it_is_over(tmp_path: Path, name: str) -> None:
+async def test_a_command_that_has_ended_its_supervisor_leaves_nothing_when_it_is_over(
+    tmp_path: Path, name: str
+) -> None:
     root = prepared(tmp_path / "work")
-    command = AGAINST_THE_KEEPER[name].removesuffix("; sleep 600")
+    command = AGAINST_THE_SUPERVISOR[name].removesuffix("; sleep 600")
     async with at_work(tmp_path, execute(line(root, command)), DONE) as (world, context_id):
         await world.turn(context_id)
         assert await is_quiet(root)
@@ -185,11 +190,11 @@ async def test_when_a_command_is_over_nothing_of_it_is_left(tmp_path: Path, name
 
 RUNTIME = """import asyncio, os, sys
 from pathlib import Path
-from pilothouse.domain.values import CallId
+from pilothouse.domain.value import CallId
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.base import Job
+from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
-job = Job(call_id=CallId("call"), workspace=Workspace(Path(sys.argv[1])))
+job = ToolContext(call_id=CallId("call"), workspace=Workspace(Path(sys.argv[1])))
 asyncio.run(Execute(os.environ).run(ExecuteArguments(sys.argv[2]), job))
 """
 
@@ -228,7 +233,7 @@ async def test_however_much_is_printed_memory_stays_flat_and_others_are_answered
             await asyncio.sleep(0)
         async with asyncio.timeout(HANG_SECONDS):
             await world.turn(other, "and you?")
-        assert [message.content for message in await world.runtime.read_messages(other)][-1] == "well"
+        assert [content_of(message) for message in await world.runtime.read_messages(other)][-1] == "well"
         resting = asyncio.ensure_future(world.runtime.rested(context_id))
         while not resting.done():
             most = max(most, own_size())
@@ -320,7 +325,7 @@ def test_a_process_whose_name_looks_like_that_of_one_that_has_ended_is_ended_too
         try:
             assert shell.stdout is not None
             assert shell.stdout.readline() == b"started\n"
-            processes.end_below(shell.pid)
+            processes.kill_descendants(shell.pid)
             assert shell.wait(timeout=HANG_SECONDS) == 0
         finally:
             shell.kill()
@@ -334,14 +339,14 @@ def test_no_more_processes_are_looked_at_than_are_asked_for() -> None:
             assert len(process_tree.descendants(shell.pid, 2)) == 2
             assert len(process_tree.descendants(shell.pid)) == 3
         finally:
-            processes.end_below(shell.pid)
+            processes.kill_descendants(shell.pid)
             shell.kill()
 
 
-async def test_a_keeper_that_comes_to_run_after_its_runtime_has_died_starts_nothing(tmp_path: Path) -> None:
+async def test_a_supervisor_that_comes_to_run_after_its_runtime_has_died_starts_nothing(tmp_path: Path) -> None:
     argv = ["/bin/sh", "-c", "echo ran > effect"]
     with processes.memory_file(b"") as grants:
-        keeper = processes._keeper(processes.FREE, 16, grants)
-        done = subprocess.run([*keeper, *argv], cwd=tmp_path, pass_fds=(grants,), stdin=subprocess.DEVNULL)
+        supervisor = processes._supervisor_argv(UNCONFINED, 16, grants)
+        done = subprocess.run([*supervisor, *argv], cwd=tmp_path, pass_fds=(grants,), stdin=subprocess.DEVNULL)
     assert done.returncode == 128 + signal.SIGKILL
     assert not (tmp_path / "effect").exists()

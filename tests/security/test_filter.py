@@ -47,7 +47,7 @@ def verdict(program: bytes, architecture: int, number: int, arguments: tuple[int
 @MACHINES
 @pytest.mark.parametrize("asks", [True, False])
 def test_every_number_is_answered_as_the_table_says(machine: str, asks: bool) -> None:
-    program = seccomp.reading_program(machine, asks_about_signals=asks)
+    program = seccomp.read_only_filter(machine, asks_about_signals=asks)
     wanted = {
         **dict.fromkeys(system_calls.numbers(machine, system_calls.ALLOWED).values(), ALLOW),
         **dict.fromkeys(system_calls.numbers(machine, system_calls.REFUSED).values(), EPERM),
@@ -61,9 +61,9 @@ def test_every_number_is_answered_as_the_table_says(machine: str, asks: bool) ->
 @MACHINES
 def test_programs_of_32_bits_can_call_nothing(machine: str) -> None:
     for program in (
-        seccomp.reading_program(machine, asks_about_signals=True),
-        seccomp.workspace_program(machine, allows_truncation=True),
-        seccomp.workspace_program(machine, allows_truncation=False),
+        seccomp.read_only_filter(machine, asks_about_signals=True),
+        seccomp.workspace_filter(machine, allows_truncation=True),
+        seccomp.workspace_filter(machine, allows_truncation=False),
     ):
         for number in range(0, 480, 7):
             assert verdict(program, I386, number) == verdict(program, ARM, number) == EPERM
@@ -114,9 +114,29 @@ CONDITIONS = [
 @MACHINES
 @pytest.mark.parametrize(("name", "arguments", "wanted"), CONDITIONS)
 def test_the_arguments_of_a_call_decide(machine: str, name: str, arguments: tuple[int, ...], wanted: int) -> None:
-    program = seccomp.reading_program(machine, asks_about_signals=False)
+    program = seccomp.read_only_filter(machine, asks_about_signals=False)
     number = system_calls.numbers(machine, system_calls.CONDITIONAL)[name]
     assert verdict(program, ARCHITECTURES[machine], number, arguments) == wanted
+
+
+@MACHINES
+def test_a_command_that_reads_asks_a_terminal_only_what_changes_nothing(machine: str) -> None:
+    reads = {
+        *(0x5401, 0x5405, 0x540F, 0x5411, 0x5413, 0x541B),  # settings (two forms), group, output left, size, input left
+        *(
+            0x5421,
+            0x5424,
+            0x5429,
+            0x5450,
+            0x5451,
+            0x5460,
+        ),  # waiting, discipline, session, closing (two), size of a file
+    }
+    program = seccomp.read_only_filter(machine, asks_about_signals=False)
+    number = numbers(machine)["ioctl"]
+    requests = range(0x5400, 0x5500)
+    assert {each for each in requests if verdict(program, ARCHITECTURES[machine], number, (0, each)) == ALLOW} == reads
+    assert all(verdict(program, ARCHITECTURES[machine], number, (0, each)) == ENOTTY for each in {*requests} - reads)
 
 
 def refusals(program: bytes, machine: str) -> dict[str, int]:
@@ -168,14 +188,14 @@ WORKSPACE_CONDITIONS = [
 def test_the_arguments_of_a_call_decide_for_a_command_that_may_write(
     machine: str, name: str, arguments: tuple[int, ...], wanted: int
 ) -> None:
-    program = seccomp.workspace_program(machine, allows_truncation=True)
+    program = seccomp.workspace_filter(machine, allows_truncation=True)
     assert verdict(program, ARCHITECTURES[machine], numbers(machine)[name], arguments) == wanted
 
 
 @MACHINES
 @pytest.mark.parametrize("allows_truncation", [True, False])
 def test_a_command_that_may_write_is_refused_only_what_passes_landlock(machine: str, allows_truncation: bool) -> None:
-    program = seccomp.workspace_program(machine, allows_truncation=allows_truncation)
+    program = seccomp.workspace_filter(machine, allows_truncation=allows_truncation)
     truncation = {} if allows_truncation else {"truncate": EPERM, "openat2": ENOSYS}
     attributes = {name: EOPNOTSUPP for name in numbers(machine) if re.search("(set|remove)(xattr|xattrat)$", name)}
     assert refusals(program, machine) == {
@@ -199,14 +219,14 @@ REQUESTS = [
 def test_a_command_that_may_write_asks_a_file_system_for_no_change(
     machine: str, request_number: int, wanted: int
 ) -> None:
-    program = seccomp.workspace_program(machine, allows_truncation=True)
+    program = seccomp.workspace_filter(machine, allows_truncation=True)
     for arguments in ((3, request_number), (3, HIGH | request_number)):
         assert verdict(program, ARCHITECTURES[machine], numbers(machine)["ioctl"], arguments) == wanted
 
 
 @MACHINES
 def test_a_command_that_may_write_opens_no_file_for_reading_to_empty_it(machine: str) -> None:
-    program, number = seccomp.workspace_program(machine, allows_truncation=False), numbers(machine)["openat"]
+    program, number = seccomp.workspace_filter(machine, allows_truncation=False), numbers(machine)["openat"]
     assert verdict(program, ARCHITECTURES[machine], number, (0, 0, os.O_TRUNC)) == EPERM
     assert verdict(program, ARCHITECTURES[machine], number, (0, 0, os.O_TRUNC | os.O_WRONLY)) == ALLOW
 
@@ -214,7 +234,7 @@ def test_a_command_that_may_write_opens_no_file_for_reading_to_empty_it(machine:
 @MACHINES
 @pytest.mark.parametrize("kind", [stat.S_IFREG, stat.S_IFIFO, stat.S_IFSOCK, stat.S_IFCHR, stat.S_IFBLK, 0])
 def test_a_command_that_may_write_makes_no_device(machine: str, kind: int) -> None:
-    program = seccomp.workspace_program(machine, allows_truncation=True)
+    program = seccomp.workspace_filter(machine, allows_truncation=True)
     wanted = EPERM if kind in (stat.S_IFCHR, stat.S_IFBLK) else ALLOW
     for name, arguments in (("mknod", (0, kind | 0o600)), ("mknodat", (0, 0, HIGH | kind | 0o600))):
         if name in numbers(machine):

@@ -12,6 +12,7 @@ import pytest
 
 from pilothouse.app import build_runtime
 from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.value import ContextId
 from pilothouse.llm.script import Answer, Script, ScriptedCall
 from pilothouse.llm.scripted import ScriptedAdapter
 from pilothouse.runtime.runtime import Runtime
@@ -41,7 +42,7 @@ def environment(hostile: Hostile) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def opened(hostile: Hostile, *answers: Answer) -> AsyncIterator[tuple[Runtime, str]]:
+async def opened(hostile: Hostile, *answers: Answer) -> AsyncIterator[tuple[Runtime, ContextId]]:
     """The real runtime with a conversation in the folder, made while it stands there, as a person would."""
     base = hostile.markers.parent
     settings = read_settings({}, model="demo", data_dir=str(base / "data"), config=str(base / "conf/config.toml"))
@@ -75,10 +76,10 @@ LOOKING = calls(
 )
 
 
-async def said(runtime: Runtime, context_id: str) -> list[CallRecord]:
+async def said(runtime: Runtime, context_id: ContextId) -> list[CallRecord]:
     await runtime.send(context_id, "Look around.")
     await runtime.rested(context_id)
-    return list(await runtime.parts.store.calls(context_id))
+    return list(await runtime.dependencies.store.calls(context_id))
 
 
 async def policy(runtime: Runtime, context_id: str, root: Path) -> object:
@@ -89,8 +90,8 @@ async def policy(runtime: Runtime, context_id: str, root: Path) -> object:
         await runtime.rules(context_id),
         await runtime.tools_off(),
         await runtime.tool_servers(),
-        runtime.parts.steering(str(root)),
-        sorted(runtime.parts.registry.within(str(root))),
+        runtime.dependencies.workspace_policy(str(root)),
+        sorted(runtime.dependencies.registry.tools_in(str(root))),
     )
 
 
@@ -243,7 +244,7 @@ async def test_variables_that_make_programs_run_something_are_not_passed_on(
         world = World(made.root, asked, DONE, tools=tools, store=MemoryStore(tmp_path / "kept"))
         context_id = await world.start(mode)
         await world.turn(context_id)
-        assert {record.status for record in await world.parts.store.calls(context_id)} >= {"executed"}
+        assert {record.status for record in await world.dependencies.store.calls(context_id)} >= {"executed"}
     assert made.struck() == []
     bad = {name: planted[name] for name in ("RIPGREP_CONFIG_PATH", "GIT_EXTERNAL_DIFF")}
     path = {"PATH": f"{os.environ['PATH']}:{TOOLS}"}

@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 
 from pilothouse.domain.errors import ToolError
-from pilothouse.domain.values import CallId
+from pilothouse.domain.value import CallId
 from pilothouse.sandbox import confinement
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.base import Job
+from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
-from pilothouse.tools.builtin.search import Grep, GrepArguments, find_ripgrep
+from pilothouse.tools.builtin.grep import Grep, GrepArguments, find_ripgrep
 from tests.kernel import needs_sandbox
 
 pytestmark = needs_sandbox
 ARGUMENT_BYTES = 2 * 1024 * 1024  # what the kernel takes for the arguments of a program, where the stack is 8 MB
 
 
-def job(folder: Path, *, confined: bool = True) -> Job:
+def job(folder: Path, *, confined: bool = True) -> ToolContext:
     workspace = Workspace(folder, [folder / "data"])
-    return Job(call_id=CallId("call"), workspace=workspace, seconds=60, confined=confined)
+    return ToolContext(call_id=CallId("call"), workspace=workspace, seconds=60, confined=confined)
 
 
 @pytest.fixture

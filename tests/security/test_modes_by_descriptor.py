@@ -71,7 +71,7 @@ def test_a_link_in_the_place_of_what_was_just_looked_at_is_not_followed(
     else:
         spot.write_text("theirs")
     workspace = Entries(Workspace(scene.root))
-    expected = workspace.look("spot").content
+    expected = workspace.state("spot").content
     look = entries._state
 
     def look_and_swap(dir_fd: int, name: str) -> Any:
@@ -91,7 +91,7 @@ def test_another_name_of_a_file_outside_that_takes_the_place_keeps_its_mode(
     """A hard link is no link to `open`: what was opened must hold what is expected."""
     (scene.root / "spot").write_text("mine")
     workspace = Entries(Workspace(scene.root))
-    expected = workspace.look("spot").content
+    expected = workspace.state("spot").content
     look = entries._state
 
     def look_and_swap(dir_fd: int, name: str) -> Any:
@@ -111,8 +111,8 @@ def test_folders_and_files_get_their_modes_back(scene: Scene) -> None:
     assert workspace.make_folder("made/inner", BITS)
     assert not workspace.make_folder("made/inner", 0o700)
     (scene.root / "file").write_text("mine")
-    workspace.set_bits("file", BITS, expected=workspace.look("file").content)
-    workspace.set_bits("made", 0o750, expected=workspace.look("made").content)
+    workspace.set_bits("file", BITS, expected=workspace.state("file").content)
+    workspace.set_bits("made", 0o750, expected=workspace.state("made").content)
     modes = [stat.S_IMODE((scene.root / name).stat().st_mode) for name in ("made/inner", "file", "made")]
     assert modes == [BITS, BITS, 0o750]
 

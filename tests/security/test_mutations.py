@@ -1,11 +1,11 @@
-"""Dangerous lines written otherwise, by the thousand: the judge must not be led astray by how a line is written."""
+"""Dangerous lines written otherwise, by the thousand: the classifier must not be misled by the notation."""
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
 import pytest
 
-from pilothouse.sandbox.shell import judge
+from pilothouse.sandbox.shell import classify
 from tests.scale import LONG, Record
 from tests.security.havoc import havoc
 from tests.security.mutations import mutations
@@ -19,8 +19,8 @@ SEED = 20261115
 
 def test_a_dangerous_line_written_otherwise_is_not_read_only(record_property: Record) -> None:
     lines = list(islice(mutations(SEED), MUTATIONS))
-    wrong = [line for line in lines if (judgement := judge(line)).read_only or judgement.strict]
-    record_property("figure", f"shell judge: {len(wrong)} of {len(lines)} rewritten lines called read-only")
+    wrong = [line for line in lines if (classification := classify(line)).read_only or classification.strict]
+    record_property("figure", f"shell classifier: {len(wrong)} of {len(lines)} rewritten lines called read-only")
     assert wrong[:40] == []
 
 
@@ -36,8 +36,8 @@ def test_rewriting_keeps_what_a_line_does() -> None:
 
 @pytest.mark.seconds(600)
 def test_a_torn_line_that_is_called_read_only_changes_nothing(record_property: Record) -> None:
-    """Whatever comes of tearing lines apart: what the judge lets through is run, and must change nothing."""
-    lines = [line for line in islice(havoc(SEED), TORN) if judge(line).read_only]
+    """Whatever comes of tearing lines apart: what the classifier lets through is run, and must change nothing."""
+    lines = [line for line in islice(havoc(SEED), TORN) if classify(line).read_only]
     outcomes = list(zip(lines, run_in_turn(lines), strict=True))
-    record_property("figure", f"shell judge: {len(lines)} of {TORN} torn lines let through and run")
+    record_property("figure", f"shell classifier: {len(lines)} of {TORN} torn lines let through and run")
     assert [(line, outcome.changed) for line, outcome in outcomes if outcome.changed] == []

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from pilothouse.sandbox.name_patterns import MAX_NAME_CHARACTERS, name_matcher
-from pilothouse.sandbox.shell import judge
+from pilothouse.sandbox.shell import classify
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.builtin.command_limits import CommandLimits
+from pilothouse.tools.command.command_limits import CommandLimits
 
 _COMPILE: Any = vars(fnmatch)["_compile_pattern"]
 
@@ -35,6 +35,6 @@ def test_patterns_of_command_lines_are_not_kept(tmp_path: Path) -> None:
     kept = []
     for letter in "mn":  # the first line compiles the patterns of the list of code files
         line = "touch " + " ".join(f".{letter}{number}*/a*{number} {letter}*{number}" for number in range(50))
-        assert CommandLimits(line, judge(line), ".", Workspace(tmp_path)).asking() is None
+        assert CommandLimits(line, classify(line), ".", Workspace(tmp_path)).asking() is None
         kept.append(_COMPILE.cache_info().currsize)
     assert kept[0] == kept[1]

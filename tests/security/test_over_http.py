@@ -7,6 +7,7 @@ import os
 import re
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import msgspec
@@ -18,6 +19,7 @@ from pilothouse.server.routing import HTML
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
 from tests.scale import HANG_SECONDS
+from tests.server.descriptors import open_descriptors, reporting_program
 from tests.server.test_access import BEARER, house
 from tests.server.test_serve import ran, served
 
@@ -126,10 +128,11 @@ async def test_nothing_that_was_packed_is_unpacked(tmp_path: Path) -> None:
         assert own_size() - size < GROWTH_AT_MOST
 
 
+@pytest.mark.usefixtures("many_descriptors")
 async def test_who_opens_many_streams_and_never_reads_hinders_nobody(tmp_path: Path) -> None:
     world = World(tmp_path, *[Answer(text="word " * 2000)] * 5)
     async with world.runtime, Served(world.runtime, [tmp_path]) as here:
-        object.__setattr__(here.serving, "streams_at_most", 300)
+        object.__setattr__(here.serving, "max_streams", 300)
         context_id = await world.start()
         writers = []
         size = own_size()
@@ -139,13 +142,13 @@ async def test_who_opens_many_streams_and_never_reads_hinders_nobody(tmp_path: P
             writers.append(writer)
         try:
             async with asyncio.timeout(HANG_SECONDS), here.client() as client:
-                while here.serving.counts.streams_open < 300:
+                while here.serving.metrics.streams_open < 300:
                     await asyncio.sleep(0.01)
                 for number in range(5):
                     await world.turn(context_id, f"go {number}")
                 assert (await client.call("GET", "/api/health"))["status"]
                 assert len(await client.call("GET", "/api/contexts")) >= 1
-            assert here.serving.counts.streams_open == 300
+            assert here.serving.metrics.streams_open == 300
             assert own_size() - size < GROWTH_AT_MOST
         finally:
             for writer in writers:
@@ -160,7 +163,11 @@ async def test_a_cookie_of_an_old_token_opens_nothing(tmp_path: Path) -> None:
     tokens = tmp_path / "data/tokens.json"
     async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as http:
         async with served(tmp_path) as server:
-            form = {"data": {"token": server.token}, "headers": {"origin": server.url}, "allow_redirects": False}
+            form: dict[str, Any] = {
+                "data": {"token": server.token},
+                "headers": {"origin": server.url},
+                "allow_redirects": False,
+            }
             async with http.post(f"{server.url}/", **form) as opened:
                 cookie = {"cookie": opened.headers["set-cookie"].partition(";")[0]}
             name = cookie["cookie"].partition("=")[0]
@@ -191,7 +198,8 @@ async def test_signing_in_leads_to_the_web_client_and_nowhere_else(tmp_path: Pat
         assert asked.status == 200
         assert b"evil" not in asked.body
         assert re.findall(rb'action="([^"]*)"', asked.body) == [b"/"]
-        reply = await here.submit(token=TOKEN, **dict([query.split("=")]))
+        name, value = query.split("=")
+        reply = await here.submit(None, token=TOKEN, **{name: value})
         assert (reply.status, reply.headers["location"]) == (303, "/")
 
 
@@ -205,14 +213,14 @@ async def test_users_that_are_added_at_once_are_all_there(tmp_path: Path) -> Non
 
 
 async def test_by_itself_it_listens_on_this_machine_only(tmp_path: Path) -> None:
-    async with served(tmp_path) as server:
-        found = listening(server.process.pid)
+    async with served(tmp_path, program=reporting_program(tmp_path)) as server:
+        found = await listening(server.process.pid, tmp_path)
         assert found == {("127.0.0.1", server.port)}
 
 
-def listening(pid: int) -> set[tuple[str, int]]:
-    """Where a process can be called, from the kernel's own tables."""
-    held = {os.readlink(path) for path in Path(f"/proc/{pid}/fd").iterdir()}
+async def listening(pid: int, folder: Path) -> set[tuple[str, int]]:
+    """Where a server can be called, from the kernel's own tables."""
+    held = set(await open_descriptors(pid, folder))
     found = set()
     for table in ("tcp", "tcp6", "udp", "udp6"):
         for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
@@ -309,10 +317,12 @@ def test_the_answers_to_calls_stand_outside_of_what_was_said() -> None:
     assert using
     assert all(name.startswith("features/approvals/") for name in using)
     said = [text for name, text in sources.items() if name.startswith("features/chat/")]
-    assert {found for text in said for found in re.findall(r'from "[./]*approvals/(\w+)"', text)} <= {"Calls", "tools"}
-    assert not re.search("useDock|Actions|Card", sources["features/approvals/Calls.tsx"])
+    assert {found for text in said for found in re.findall(r'from "[./]*approvals/(\w+)"', text)} == set()
+    from_calls = {found for text in said for found in re.findall(r'from "[./]*tool-calls/(\w+)"', text)}
+    assert from_calls <= {"CallList", "callText"}
+    assert not re.search("useDock|Actions|Card", sources["features/tool-calls/CallList.tsx"])
     page = sources["app/App.tsx"]
-    assert page.index("<Transcript") < page.index('className="app-foot"') < page.index("<Dock")
+    assert page.index("<Transcript") < page.index('className="app-foot"') < page.index("<ApprovalDock")
 
 
 HEADERS = {"accept-language": f"{EVIL},zh", "user-agent": EVIL, "referer": f"http://{EVIL}", "x-forwarded-host": EVIL}

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from pilothouse.sandbox.shell import grammar, judge
+from pilothouse.sandbox.shell import classify, grammar
+from pilothouse.sandbox.shell.classify import _CACHE
 from pilothouse.sandbox.shell.grammar import MAX_LINE_CHARACTERS, MAX_UNTRIED_CHARACTERS, TrialFailed, parse
-from pilothouse.sandbox.shell.judging import _JUDGEMENTS
 from pilothouse.sandbox.shell.text_cache import TextCache
 from pilothouse.sandbox.shell.written_words import written_words
 
@@ -35,7 +35,7 @@ FAILURES = {
 @pytest.fixture(autouse=True)
 def empty_caches() -> None:
     grammar._TRIALS.clear()
-    _JUDGEMENTS.clear()
+    _CACHE.clear()
 
 
 @pytest.mark.parametrize("run", FAILURES.values(), ids=FAILURES)
@@ -43,21 +43,21 @@ def test_a_line_is_judged_anew_after_a_trial_that_failed(monkeypatch: pytest.Mon
     for line in (LONG_LINE, f"sh -c '{LONG_LINE}'"):
         with monkeypatch.context() as patched:
             patched.setattr(subprocess, "run", run)
-            assert not judge(line).is_complete
-            assert not written_words(line, is_plain=True).is_complete
+            assert not classify(line).is_complete
+            assert not written_words(line, is_plain=True, keeps_written=False).is_complete
             with pytest.raises(TrialFailed):
                 parse(line)
-        assert judge(line).is_complete
-        assert written_words(line, is_plain=True).is_complete
+        assert classify(line).is_complete
+        assert written_words(line, is_plain=True, keeps_written=False).is_complete
 
 
 def test_a_trial_that_took_too_long_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess, "run", ending_with(-signal.SIGVTALRM))
-    assert not judge(LONG_LINE).is_complete
+    assert not classify(LONG_LINE).is_complete
     monkeypatch.setattr(subprocess, "run", no_process)
     assert parse(LONG_LINE) is None
-    _JUDGEMENTS.clear()
-    assert not judge(LONG_LINE).is_complete
+    _CACHE.clear()
+    assert not classify(LONG_LINE).is_complete
 
 
 def test_the_timer_of_a_trial_ends_it_as_expected() -> None:

@@ -13,13 +13,13 @@ import pytest
 import pilothouse
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.promises import Kernel
-from pilothouse.domain.values import CallId
+from pilothouse.domain.value import CallId
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.sandbox.workspace import Mount, Root, Workspace
 from pilothouse.testing.world import World
-from pilothouse.tools.base import Job
+from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
-from pilothouse.tools.builtin.search import Grep, GrepArguments, find_ripgrep
+from pilothouse.tools.builtin.grep import Grep, GrepArguments, find_ripgrep
 from pilothouse.tools.ocr import read_text
 from tests.kernel import needs_sandbox
 from tests.pictures import picture
@@ -40,10 +40,11 @@ def data_in(folder: Path) -> Path:
     return data
 
 
-async def use(workspace: Workspace, command: str, *, path: str = PATH, **options: object) -> str:
-    kernel = options.pop("kernel", None)
-    tool = Execute({**os.environ, "PATH": path}, "off" if options.get("confined") else "workspace", kernel)
-    job = Job(CallId(f"call-{os.urandom(6).hex()}"), workspace, **options)
+async def use(
+    workspace: Workspace, command: str, *, path: str = PATH, kernel: Kernel | None = None, confined: bool = False
+) -> str:
+    tool = Execute({**os.environ, "PATH": path}, "off" if confined else "workspace", kernel)
+    job = ToolContext(CallId(f"call-{os.urandom(6).hex()}"), workspace, confined=confined)
     return (await tool.run(ExecuteArguments(command), job)).content
 
 
@@ -85,8 +86,8 @@ async def test_a_link_to_the_data_directory_closes_what_it_leads_to(tmp_path: Pa
     data = data_in(tmp_path / "work")
     (tmp_path / "data").symlink_to(data)
     workspace = Workspace(tmp_path / "work", private=[tmp_path / "data"])
-    for options in ({"confined": True}, {}):
-        assert "planted" not in await use(workspace, "cat app/data/tokens.json", **options)
+    for confined in (True, False):
+        assert "planted" not in await use(workspace, "cat app/data/tokens.json", confined=confined)
 
 
 async def test_a_command_that_is_kept_to_its_workspace_does_not_write_the_data_directory_in_it(tmp_path: Path) -> None:
@@ -135,7 +136,7 @@ async def test_grep_finds_nothing_in_the_data_directory(tmp_path: Path, engine: 
     data = data_in(tmp_path)
     (tmp_path / "latin").write_bytes("public caf\xe9\n".encode("latin-1"))
     tool = Grep(find_ripgrep() if engine == "ripgrep" else None)
-    job = Job(CallId("call"), Workspace(tmp_path, private=[data]))
+    job = ToolContext(CallId("call"), Workspace(tmp_path, private=[data]))
     said = await tool.run(GrepArguments("planted|public"), job)
     assert "planted" not in said
     assert "app/readme" in said
@@ -179,7 +180,7 @@ async def test_review_leaves_to_the_person_what_the_kernel_does_not_hold(
         context_id = await world.start("review")
         await world.runtime.send(context_id, "go")
         await world.runtime.rested(context_id)
-        (record,) = await world.parts.store.calls(context_id)
+        (record,) = await world.dependencies.store.calls(context_id)
         assert record.status == status
 
 
@@ -211,6 +212,6 @@ def test_nothing_runs_over_a_workspace_without_confinement() -> None:
         assert name in starting or not re.search(r"create_subprocess|subprocess_exec|\bPopen\b|\bsubprocess\.", text), (
             name
         )
-        assert name in free or not re.search(r"\bFREE\b", text), name
+        assert name in free or not re.search(r"\bUNCONFINED\b", text), name
         for call in re.findall(r"\bprocesses\.start\((?:[^()]|\([^()]*\))*\)", text):
             assert "confinement=" in call, name

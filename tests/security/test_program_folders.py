@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from pilothouse.domain.values import CallId
+from pilothouse.domain.value import CallId
 from pilothouse.sandbox import confinement, processes
 from pilothouse.sandbox.program_folders import program_paths
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.base import Job
+from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
 from tests.kernel import needs_sandbox
 
@@ -64,7 +64,7 @@ class Home:
 
     async def run(self, command: str, environment: Mapping[str, str], private: tuple[str, ...] = ()) -> tuple[int, str]:
         """A command as `review` runs it."""
-        confined = confinement.only_reading([str(self.workspace)], environment, private)
+        confined = confinement.read_only_confinement([str(self.workspace)], environment, private)
         running = await processes.start(
             ["/bin/sh", "-c", command],
             cwd=str(self.workspace),
@@ -214,7 +214,7 @@ def test_the_same_holds_for_a_plain_user(layout: Layout) -> None:
         for name in ("pilothouse/__init__.py", "pilothouse/sandbox/__init__.py", "pilothouse/sandbox/landlock.py"):
             shutil.copy(Path(processes._PACKAGES) / name, Path(folder) / "packages" / name)
         subprocess.run(["chown", "-R", str(NOBODY), folder], check=True)
-        confined = confinement.only_reading([str(own.workspace)], environment)
+        confined = confinement.read_only_confinement([str(own.workspace)], environment)
         granted = [word for grant in confined.grants() for word in grant]
 
         def ran(command: str) -> subprocess.CompletedProcess[str]:
@@ -317,7 +317,7 @@ async def test_a_script_header_does_not_open_the_data_of_the_runtime(tmp_path: P
     (data / "bin/x").chmod(0o755)
     home.file("bin/a", f"#!{data}/bin/x\n", 0o755)
     workspace = Workspace(home.workspace, [data])
-    job = Job(call_id=CallId("a-test"), workspace=workspace, confined=True)
+    job = ToolContext(call_id=CallId("a-test"), workspace=workspace, confined=True)
     tool = Execute(home.environment("bin"))
     answer = await tool.run(ExecuteArguments(command="cat ../data/lib/credentials.json"), job)
     assert "plum" not in answer.content
@@ -344,11 +344,11 @@ def test_a_confinement_reads_no_folder_and_no_file_again_once_it_is_known(
     for number in range(300):
         home.program(f"tools{number % 20}/bin/tool{number}")
     environment = home.environment(*(f"tools{number}/bin" for number in range(20)))
-    confinement.only_reading([str(home.workspace)], environment, [str(home.folder / "data")])
+    confinement.read_only_confinement([str(home.workspace)], environment, [str(home.folder / "data")])
     with monkeypatch.context() as patches:
         for module, name in ((os, "scandir"), (os, "listdir"), (os, "open"), (builtins, "open"), (os, "readlink")):
             patches.setattr(module, name, lambda *_, name=name, **__: pytest.fail(f"{name} was called"))
-        confinement.only_reading([str(home.workspace)], environment, [str(home.folder / "data")])
+        confinement.read_only_confinement([str(home.workspace)], environment, [str(home.folder / "data")])
 
 
 async def test_the_interpreter_that_runs_these_tests_runs(home: Home) -> None:

@@ -1,6 +1,6 @@
 """Every promise of the sandbox, on every version of the Landlock ABI, as root and as an ordinary user.
 
-Older kernels are emulated: the keeper is told in its arguments which version it may use at most. No setting and no
+Older kernels are emulated: the supervisor is told in its arguments which version it may use at most. No setting and no
 variable of the environment can do that to a running product.
 """
 
@@ -60,7 +60,7 @@ def numbers() -> dict[str, int]:
 
 
 def reading(folder: Path, abi: int) -> Confinement:
-    return confinement.only_reading([str(folder)], {"PATH": PATH}, with_kernel=Kernel(abi, filter=True))
+    return confinement.read_only_confinement([str(folder)], {"PATH": PATH}, with_kernel=Kernel(abi, filter=True))
 
 
 @contextlib.contextmanager
@@ -180,7 +180,7 @@ def test_most_ways_out_work_where_nothing_holds_them() -> None:
     """So that it means something that none did above."""
     user = NOBODY if IS_ROOT else None
     with victims(user) as (base, where, other, listener):
-        found = attack(base, where, confinement.FREE, user)
+        found = attack(base, where, confinement.UNCONFINED, user)
         worked = {name for name, result in found.items() if result >= 0}
         assert (base / "out.txt").read_text() == ""
         assert other.wait() == -9
@@ -217,7 +217,7 @@ def test_timeouts_job_control_and_redirections_work_as_ever(abi: int, user: int 
 
 
 def test_a_signal_goes_to_no_process_that_has_left_the_command(tmp_path: Path) -> None:
-    """The first process outside is the keeper itself, then the runtime, then whatever has their numbers."""
+    """The first process outside is the supervisor itself, then the runtime, then whatever has their numbers."""
     killing = "for pid in $PPID $(ps -o ppid= -p $PPID) 1 -1; do kill -9 -- $pid; done; echo left"
     for abi in ABIS:
         assert "left\n" in run(killing, tmp_path, reading(tmp_path, abi), None)
@@ -225,7 +225,7 @@ def test_a_signal_goes_to_no_process_that_has_left_the_command(tmp_path: Path) -
 
 @pytest.mark.parametrize("kernel", [Kernel(landlock=1000, filter=True), Kernel(landlock=1000)])
 def test_a_command_that_the_kernel_cannot_confine_as_it_must_is_not_started(tmp_path: Path, kernel: Kernel) -> None:
-    confined = confinement.only_reading([str(tmp_path)], {"PATH": PATH}, with_kernel=kernel)
+    confined = confinement.read_only_confinement([str(tmp_path)], {"PATH": PATH}, with_kernel=kernel)
     said = run("echo started", tmp_path, confined, None)
     assert said.startswith("[not started: the kernel has less of Landlock")
 
@@ -236,7 +236,7 @@ def test_a_command_that_the_kernel_cannot_confine_as_it_must_is_not_started(tmp_
 @pytest.mark.parametrize("abi", ABIS)
 def test_a_command_that_is_kept_to_its_workspace_empties_no_file_outside(abi: int) -> None:
     with place(None) as base:
-        confined = confinement.writing_beneath([str(base / "work")], with_kernel=Kernel(abi, filter=True))
+        confined = confinement.workspace_confinement([str(base / "work")], with_kernel=Kernel(abi, filter=True))
         emptying = "import os, sys\nfor flags in (os.O_TRUNC, os.O_TRUNC | 3):\n"
         emptying += "    try: os.open(sys.argv[1], flags)\n    except OSError: pass\n"
         emptying += "try: os.truncate(sys.argv[1], 0)\nexcept OSError: pass"
@@ -291,7 +291,7 @@ def test_no_system_call_is_decided_twice_and_the_filter_fits_into_the_kernel(mac
     ]
     assert len(all_numbers) == len(set(all_numbers))
     assert set(range(424, 471)) - set(all_numbers) == set()
-    assert len(seccomp.reading_program(machine, asks_about_signals=True)) // 8 <= 4096
+    assert len(seccomp.read_only_filter(machine, asks_about_signals=True)) // 8 <= 4096
 
 
 # which promise is kept where

@@ -1,8 +1,8 @@
-"""The judge believes no line in which a shell sees a substitution that the parse tree does not show."""
+"""The classifier believes no line in which a shell sees a substitution that the parse tree does not show."""
 
 import pytest
 
-from pilothouse.sandbox.shell import judge
+from pilothouse.sandbox.shell import classify
 from tests.security.shell_runner import ShellRunner
 from tests.security.test_shell_differential import runner  # noqa: F401
 
@@ -26,10 +26,10 @@ def test_a_substitution_that_the_grammar_does_not_show_makes_a_line_uncertain(
     runner: ShellRunner,  # noqa: F811
     line: str,
 ) -> None:
-    judgement = judge(line)
-    assert not judgement.read_only
-    assert judgement.hidden == "line"
-    assert not judgement.is_complete
+    classification = classify(line)
+    assert not classification.read_only
+    assert classification.hidden == "line"
+    assert not classification.is_complete
     assert "touch" in runner.run("bash", line).started, "bash does run the command"
 
 
@@ -57,9 +57,9 @@ def test_a_substitution_that_the_grammar_does_not_show_makes_a_line_uncertain(
     ],
 )
 def test_ordinary_lines_are_still_read_only(line: str) -> None:
-    judgement = judge(line)
-    assert judgement.read_only
-    assert judgement.is_complete
+    classification = classify(line)
+    assert classification.read_only
+    assert classification.is_complete
 
 
 @pytest.mark.parametrize(
@@ -68,13 +68,13 @@ def test_ordinary_lines_are_still_read_only(line: str) -> None:
 )
 def test_a_line_that_the_scan_cannot_follow_is_uncertain_and_nothing_of_it_is_left_out(line: str) -> None:
     """In `agent` such a line runs as before."""
-    judgement = judge(line)
-    assert not judgement.read_only
-    assert judgement.is_complete
+    classification = classify(line)
+    assert not classification.read_only
+    assert classification.is_complete
 
 
 @pytest.mark.parametrize("part", ["$ ", "'a' ", '"$(', "`", "${x", "(", "<(", "# ", "\\", '"$ $(a)" ', '"`', "$'"])
 def test_a_long_line_of_one_sign_is_judged(part: str) -> None:
     """However deep it seems to be, and where nothing ends what was begun."""
     line = "echo " + part * (1900 // len(part))
-    assert judge(line).lines == (line,)
+    assert classify(line).lines == (line,)

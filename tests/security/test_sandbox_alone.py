@@ -1,4 +1,4 @@
-"""The kernel's sandbox alone, without the judge: whatever a command that only reads tries, nothing comes of it.
+"""The kernel's sandbox alone, without the classifier: whatever a command that only reads tries, nothing comes of it.
 
 As the user who runs the tests, and as nobody where that is root: root passes many checks that hold for others, and
 some of what holds for others is not asked of root.
@@ -14,14 +14,15 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pilothouse.domain.values import CallId
+from pilothouse.domain.value import CallId
 from pilothouse.sandbox import confinement, processes
 from pilothouse.sandbox.confinement import Confinement
 from pilothouse.sandbox.workspace import Root, Workspace
-from pilothouse.tools.base import Job
+from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
 from tests.kernel import needs_sandbox
 from tests.scale import Record
@@ -36,11 +37,11 @@ IS_ROOT = os.geteuid() == 0
 USERS = [pytest.param(None, id="own"), *([pytest.param(NOBODY, id="nobody")] if IS_ROOT else [])]
 PATH = "/usr/local/bin:/usr/bin:/bin"
 SECONDS = 20
-# The keeper as the runtime starts it, but as another user: what it needs is loaded before the change.
+# The supervisor as the runtime starts it, but as another user: what it needs is loaded before the change.
 AS_USER = """import os, sys
 sys.path.append(sys.argv[1])
 import _socket, pilothouse.sandbox.signal_listener
-from pilothouse.sandbox.keeper import main
+from pilothouse.sandbox.supervisor import main
 if sys.argv[2] != "None":
     os.setgroups([])
     os.setgid(int(sys.argv[2]))
@@ -51,7 +52,7 @@ PACKAGES = str(Path(processes.__file__).parents[2])
 
 
 def run(command: str, folder: Path, confined: Confinement, user: int | None) -> str:
-    """Under a keeper, as a user. What it printed; nothing of it is left when this returns."""
+    """Under a supervisor, as a user. What it printed; nothing of it is left when this returns."""
     environment = processes.clean_environment({"PATH": PATH, "HOME": str(folder), "LANG": "C.UTF-8"})
     kernel = [str(confined.kernel.landlock), str(int(confined.kernel.filter))]
     python = [sys.executable, "-I", "-S", "-B", "-c", AS_USER, PACKAGES, str(user)]
@@ -70,21 +71,21 @@ def run(command: str, folder: Path, confined: Confinement, user: int | None) -> 
             stderr=subprocess.STDOUT,
             start_new_session=True,
             pass_fds=(grants,),
-        ) as keeper,
+        ) as supervisor,
     ):
-        assert keeper.stdin is not None
-        assert keeper.stdout is not None
-        late = threading.Timer(SECONDS, keeper.stdin.close)  # the keeper then ends everything
+        assert supervisor.stdin is not None
+        assert supervisor.stdout is not None
+        late = threading.Timer(SECONDS, supervisor.stdin.close)  # the supervisor then ends everything
         late.start()
         try:
-            return keeper.stdout.read().decode(errors="replace")
+            return supervisor.stdout.read().decode(errors="replace")
         finally:
             late.cancel()
-            keeper.wait()
+            supervisor.wait()
 
 
 def reading(folder: Path) -> Confinement:
-    return confinement.only_reading([str(folder)], {"PATH": PATH})
+    return confinement.read_only_confinement([str(folder)], {"PATH": PATH})
 
 
 def give(folder: Path, user: int | None) -> Path:
@@ -157,7 +158,7 @@ def test_most_of_these_lines_do_something_where_nothing_holds_them(bait: Path, r
         with place(user) as base:
             folder = copied(bait, base, user)
             before = tree(base)
-            run(case.command, folder, confinement.FREE, user)
+            run(case.command, folder, confinement.UNCONFINED, user)
             struck += tree(base) != before
     assert struck >= len(SHELL) * 3 // 4
     record_property("figure", f"sandbox alone: {struck} of {len(SHELL)} lines strike without it, 0 with it")
@@ -292,14 +293,14 @@ def test_nobody_can_be_called(user: int | None) -> None:
         command = f"/usr/bin/python3 call.py; {SPEAKS.format(**where)}"
         run(command, base / "work", reading(base / "work"), user)
         assert heard() == 0
-        run(command, base / "work", confinement.FREE, user)
+        run(command, base / "work", confinement.UNCONFINED, user)
         assert heard() == 4, "without the sandbox all of them were called"
 
 
 @contextlib.contextmanager
 def somebody(user: int | None) -> Iterator[subprocess.Popen[bytes]]:
     """A process of the same user's, outside, with a secret in its environment."""
-    as_user = {"user": user, "group": user, "extra_groups": ()} if user is not None else {}
+    as_user: dict[str, Any] = {"user": user, "group": user, "extra_groups": ()} if user is not None else {}
     environment = {"SECRET": "planted"}
     with subprocess.Popen(["/bin/sleep", "60"], env=environment, start_new_session=True, **as_user) as process:
         try:
@@ -407,10 +408,10 @@ def test_git_tells_what_there_is(user: int | None, bait: Path) -> None:
 # by the tool
 
 
-async def use(workspace: Workspace, command: str, *, confined: bool = False, **options: object) -> str:
+async def use(workspace: Workspace, command: str, *, confined: bool = False, **options: Any) -> str:
     environment = {**os.environ, "PATH": PATH, "HOME": "/nonexistent", **options.pop("environment", {})}
     tool = Execute(environment, **options)
-    job = Job(call_id=CallId(f"call-{os.getpid()}"), workspace=workspace, seconds=SECONDS, confined=confined)
+    job = ToolContext(call_id=CallId(f"call-{os.getpid()}"), workspace=workspace, seconds=SECONDS, confined=confined)
     return (await tool.run(ExecuteArguments(command), job)).content
 
 
@@ -517,7 +518,7 @@ def _home(path: Path) -> Iterator[None]:
 
 
 async def test_a_workspace_whose_name_holds_a_line_end_opens_no_other_folder() -> None:
-    """Paths are handed to the keeper line by line."""
+    """Paths are handed to the supervisor line by line."""
     with place(None) as base:
         root = Path(f"{base}/work/x\n{base}/home")
         root.mkdir(parents=True)

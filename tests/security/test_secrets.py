@@ -16,13 +16,14 @@ from pilothouse.domain.messages import ToolResult
 from pilothouse.domain.states import Idle
 from pilothouse.llm.script import Answer, Script, ScriptedCall
 from pilothouse.llm.scripted import ScriptedAdapter
-from pilothouse.sandbox.shell import judge
+from pilothouse.sandbox.shell import classify
 from pilothouse.sandbox.workspace import Root, Workspace
-from pilothouse.settings import CREDENTIALS, read_settings
+from pilothouse.settings import CREDENTIALS_FILE, read_settings
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
+from tests.assertions import content_of
 
 DONE = Answer(text="done")
 KEYS = (
@@ -59,7 +60,8 @@ async def test_what_looks_like_a_key_is_hidden_from_the_conversation(tmp_path: P
     world = World(tmp_path, runs(PRINTS), DONE, tools=builtin_tools(os.environ))
     context_id = await world.start("agent")
     await world.turn(context_id)
-    assert not any(key in await said(world, context_id) for key in KEYS)
+    text = await said(world, context_id)
+    assert not any(key in text for key in KEYS)
 
 
 # sending out
@@ -90,12 +92,12 @@ SENDS = (
 @pytest.mark.parametrize("command", SENDS)
 async def test_in_plan_and_review_nothing_is_sent_out(tmp_path: Path, command: str) -> None:
     """None of them is a line that only reads, so none runs by itself."""
-    assert not judge(command).read_only
+    assert not classify(command).read_only
     for mode, status in (("plan", "denied"), ("review", "pending"), ("ask", "denied")):
         world = World(tmp_path, runs(command), DONE, tools=builtin_tools(os.environ))
         context_id = await world.start(mode)
         await world.turn(context_id)
-        (record,) = await world.parts.store.calls(context_id)
+        (record,) = await world.dependencies.store.calls(context_id)
         assert record.status == status
 
 
@@ -144,7 +146,7 @@ async def test_all_that_is_kept_is_for_its_owner_whatever_the_umask(tmp_path: Pa
             await runtime.send(context_id, "go")
             await runtime.rested(context_id)
             settings.configuration.trust(
-                str(tmp_path / "proj"), settings.configuration.look(str(tmp_path / "proj")).digest
+                str(tmp_path / "proj"), settings.configuration.status(str(tmp_path / "proj")).digest
             )
     finally:
         os.umask(before)
@@ -215,7 +217,7 @@ async def test_a_stored_file_makes_nothing_by_name(tmp_path: Path, content: byte
     again = World(tmp_path / "proj", DONE, store=_store(tmp_path), ids_from=1000)
     async with again.runtime as runtime:
         known = {each.context_id: each for each in (await runtime.contexts()).items}
-        assert [message.content for message in await runtime.read_messages(other)][-1] == "done"
+        assert [content_of(message) for message in await runtime.read_messages(other)][-1] == "done"
         assert harmed not in known or known[harmed].damage is not None or not await runtime.read_messages(harmed)
     assert not {name for name in set(sys.modules) - loaded if name in ("pickle", "yaml", "msgpack", "shelve")}
     assert not list(tmp_path.rglob("PWNED"))
@@ -239,7 +241,7 @@ async def test_a_tool_that_names_itself_by_a_stored_call_is_not_made(tmp_path: P
     world = World(tmp_path, Answer(calls=(call,)), DONE, tools=builtin_tools(os.environ))
     context_id = await world.start("agent")
     await world.turn(context_id)
-    (record,) = await world.parts.store.calls(context_id)
+    (record,) = await world.dependencies.store.calls(context_id)
     assert record.status == "denied"
     assert list(tmp_path.iterdir()) == []
 
@@ -269,9 +271,9 @@ async def test_no_tool_and_no_command_that_names_it_reads_the_key(
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     settings = read_settings({}, data_dir=str(tmp_path / "data"), config=str(tmp_path / "conf/config.toml"))
-    Credentials(tmp_path / "data" / CREDENTIALS).write(StoredSetup(base_url="http://a", key=KEYS[2], model="m"))
-    (tmp_path / "link").symlink_to(tmp_path / "data" / CREDENTIALS)
-    named = ("data/credentials.json", "link", str(tmp_path / "data" / CREDENTIALS))
+    Credentials(tmp_path / "data" / CREDENTIALS_FILE).write(StoredSetup(base_url="http://a", key=KEYS[2], model="m"))
+    (tmp_path / "link").symlink_to(tmp_path / "data" / CREDENTIALS_FILE)
+    named = ("data/credentials.json", "link", str(tmp_path / "data" / CREDENTIALS_FILE))
     calls = [
         *(
             ScriptedCall(tool="execute", arguments={"command": each.replace("{data}", f"{tmp_path}/data")})

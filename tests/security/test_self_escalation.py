@@ -11,15 +11,17 @@ from pilothouse.app import build_runtime
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code
 from pilothouse.domain.rules import Scope
+from pilothouse.domain.value import ContextId
 from pilothouse.llm.script import Answer, Script, ScriptedCall
 from pilothouse.llm.scripted import ScriptedAdapter
-from pilothouse.runtime.calls import PersonsDecision
+from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.settings import read_settings
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
+from tests.assertions import present
 from tests.security.hostile import tree
 
 DONE = Answer(text="done")
@@ -47,15 +49,15 @@ def whole(base: Path, *answers: Answer) -> Runtime:
     return build_runtime(settings, os.environ, adapter=ScriptedAdapter(Script(turn=answers)))
 
 
-async def turned(runtime: Runtime, context_id: str) -> list[CallRecord]:
+async def turned(runtime: Runtime, context_id: ContextId) -> list[CallRecord]:
     await runtime.send(context_id, "go")
     await runtime.rested(context_id)
-    return list(await runtime.parts.store.calls(context_id))
+    return list(await runtime.dependencies.store.calls(context_id))
 
 
 async def decides(runtime: Runtime, context_id: str, root: Path) -> object:
     live = await runtime.context(context_id)
-    steering = runtime.parts.steering(str(root))
+    steering = runtime.dependencies.workspace_policy(str(root))
     return live.core.mode, live.core.rules, live.core.policy, steering, await runtime.rules(context_id)
 
 
@@ -77,7 +79,7 @@ async def test_what_decides_is_never_written_by_a_tool_whoever_approves(tmp_path
         before = await decides(runtime, context_id, tmp_path)
         records = await turned(runtime, context_id)
         assert {record.status for record in records} == {"denied"}
-        assert {record.reason.code for record in records} == {Code.PROTECTED_PATH}
+        assert {present(record.reason).code for record in records} == {Code.PROTECTED_PATH}
         assert await decides(runtime, context_id, tmp_path) == before
     assert not (tmp_path / ".pilothouse").exists()
     assert list((tmp_path / ".config/pilothouse").iterdir()) == []
@@ -90,7 +92,7 @@ async def test_what_counts_beside_a_file_of_any_name_is_never_written_either(tmp
     adapter = ScriptedAdapter(Script(turn=(asks(*map(writes, paths)), DONE)))
     async with build_runtime(settings, os.environ, adapter=adapter) as runtime:
         records = await turned(runtime, await runtime.create_context(tmp_path / "work", mode="agent"))
-        assert {record.reason.code for record in records} == {Code.PROTECTED_PATH}
+        assert {present(record.reason).code for record in records} == {Code.PROTECTED_PATH}
     assert list((tmp_path / "work").iterdir()) == []
 
 
@@ -128,7 +130,7 @@ async def test_what_other_programs_run_is_asked_for_even_in_agent_and_by_every_r
     await world.turn(context_id)
     pending = await world.runtime.pending_calls(context_id)
     assert {call.arguments["path"] for call in pending} == set(RUNS_CODE)
-    assert {call.reason.code for call in pending} == {Code.RUNS_CODE}
+    assert {present(call.reason).code for call in pending} == {Code.RUNS_CODE}
     assert list(tmp_path.iterdir()) == []
 
 
@@ -137,7 +139,7 @@ async def test_what_would_run_as_the_person_is_refused_in_every_mode(tmp_path: P
         world = World(tmp_path, asks(*map(writes, NEVER)), DONE, tools=builtin_tools(os.environ))
         context_id = await world.start(mode)
         await world.turn(context_id)
-        assert {record.status for record in await world.parts.store.calls(context_id)} == {"denied"}
+        assert {record.status for record in await world.dependencies.store.calls(context_id)} == {"denied"}
     assert list(tmp_path.iterdir()) == []
 
 
@@ -183,8 +185,8 @@ async def test_a_command_that_plainly_writes_such_a_file_is_refused_in_every_mod
         world = World(tmp_path, asks(runs(command)), DONE, tools=builtin_tools(os.environ))
         context_id = await world.start(mode)
         await world.turn(context_id)
-        (record,) = await world.parts.store.calls(context_id)
-        assert (record.status, record.reason.code) == ("denied", Code.PROTECTED_PATH)
+        (record,) = await world.dependencies.store.calls(context_id)
+        assert (record.status, present(record.reason).code) == ("denied", Code.PROTECTED_PATH)
     assert tree(tmp_path) == before
 
 
@@ -247,11 +249,12 @@ async def test_a_command_cannot_switch_its_own_mode_even_with_the_token(tmp_path
             f"cat < /dev/tcp/127.0.0.1/{served.port}",
             f"wget {url}",
         )
-        world.model.__init__(Script(turn=(asks(*map(runs, lines)), DONE)))  # where it listens is known only now
+        # Where it listens is known only now.
+        ScriptedAdapter.__init__(world.model, Script(turn=(asks(*map(runs, lines)), DONE)))
         await world.turn(context_id)
         live = await world.runtime.context(context_id)
         assert live.core.mode == mode
-        records = await world.parts.store.calls(context_id)
+        records = await world.dependencies.store.calls(context_id)
         assert not [record for record in records if record.status == "executed" and not record.confined]
 
 
@@ -291,7 +294,9 @@ async def test_a_mode_that_stands_in_a_stored_file_is_not_reached_by_any_tool(tm
         ("edit_file", {"path": f"{path}/metadata.json", "edits": [{"old_text": "plan", "new_text": "agent"}]}),
         ("read_file", {"path": "data/trust.json"}),
     )
-    world = World(tmp_path, calls, DONE, store=store, private=[tmp_path / "data"], tools=builtin_tools(os.environ))
+    world = World(
+        tmp_path, calls, DONE, store=store, private_folders=[tmp_path / "data"], tools=builtin_tools(os.environ)
+    )
     context_id = await world.start("agent")
     await world.turn(context_id)
     said = "".join(getattr(message, "content", "") for message in await world.runtime.read_messages(context_id))

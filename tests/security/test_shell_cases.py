@@ -1,4 +1,4 @@
-"""The judge of shell commands against real lines: none that does more than read is called read-only."""
+"""The classifier of shell commands against real lines: none that does more than read is called read-only."""
 
 import random
 import time
@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from pilothouse.sandbox.shell import judge
+from pilothouse.sandbox.shell import classify
 from pilothouse.sandbox.shell.scripts import MAX_SCRIPT_CHARACTERS
 from tests.scale import LONG, Record
-from tests.security.cases import BOUNDARY, CONTROL, SHELL
+from tests.security.cases import BOUNDARY, CONTROL, SHELL, Case
 from tests.security.corpus import BENIGN, DANGEROUS, HELD_BY_SANDBOX, Line
 from tests.security.positions import positions
 from tests.security.running import Outcome, run
@@ -24,50 +24,52 @@ OTHER_SHELL = ("another shell", "shells again")
 
 def touch_is_seen(command: str) -> bool:
     """Whether a rule on the word `touch` would be asked: it is among the commands, or something may be hidden."""
-    judgement = judge(command)
-    names = {words[0].rpartition("/")[2] for words in judgement.commands if words}
-    return "touch" in names or judgement.hidden != "no"
+    classification = classify(command)
+    names = {words[0].rpartition("/")[2] for words in classification.commands if words}
+    return "touch" in names or classification.hidden != "no"
 
 
 def test_no_dangerous_line_is_read_only(record_property: Record) -> None:
-    wrong = [line.command for line in DANGEROUS if judge(line.command).read_only]
-    record_property("figure", f"shell judge: {len(wrong)} of {len(DANGEROUS)} dangerous lines called read-only")
+    wrong = [line.command for line in DANGEROUS if classify(line.command).read_only]
+    record_property("figure", f"shell classifier: {len(wrong)} of {len(DANGEROUS)} dangerous lines called read-only")
     assert wrong == []
 
 
 def test_no_dangerous_line_is_strict() -> None:
-    assert [line.command for line in DANGEROUS if judge(line.command).strict] == []
+    assert [line.command for line in DANGEROUS if classify(line.command).strict] == []
 
 
 def test_what_only_a_sandbox_holds_is_not_strict() -> None:
-    assert [line.command for line in HELD_BY_SANDBOX if judge(line.command).strict] == []
+    assert [line.command for line in HELD_BY_SANDBOX if classify(line.command).strict] == []
 
 
 @pytest.mark.parametrize("command", ["sed -n '{}p' f.txt", "sed -n -e p -e '{}p' f.txt", "awk '{}1' f.txt"])
 def test_a_script_is_read_only_up_to_a_length(command: str) -> None:
-    assert judge(command.format(" " * (MAX_SCRIPT_CHARACTERS - 1))).read_only
-    assert not judge(command.format(" " * MAX_SCRIPT_CHARACTERS)).read_only
+    assert classify(command.format(" " * (MAX_SCRIPT_CHARACTERS - 1))).read_only
+    assert not classify(command.format(" " * MAX_SCRIPT_CHARACTERS)).read_only
 
 
 @pytest.mark.parametrize(
     "script", ["1 , 5 ! { p ; p }", "p\n  p\n", "q 5 ;p", "/a/,+2 p", "$!N; s/a/b/g ; P;D", "5q\np"]
 )
 def test_scripts_of_sed_are_read_with_blanks_between_their_parts(script: str) -> None:
-    assert judge(f"sed '{script}' f.txt").strict
+    assert classify(f"sed '{script}' f.txt").strict
 
 
 def test_strict_is_narrower_than_read_only() -> None:
     lines = [*DANGEROUS, *HELD_BY_SANDBOX, *BENIGN]
-    found = [(line.command, judge(line.command)) for line in lines]
-    assert [command for command, judgement in found if judgement.strict and not judgement.read_only] == []
+    found = [(line.command, classify(line.command)) for line in lines]
+    assert [
+        command for command, classification in found if classification.strict and not classification.read_only
+    ] == []
 
 
 def test_a_hidden_command_is_found_wherever_it_stands(record_property: Record) -> None:
     lines = list(positions())
     random.Random(5).shuffle(lines)
     lines = lines[:POSITIONS]
-    wrong = [line for line in lines if judge(line).read_only or not touch_is_seen_or_written(line)]
-    record_property("figure", f"shell judge: {len(wrong)} of {len(lines)} positions overlooked")
+    wrong = [line for line in lines if classify(line).read_only or not touch_is_seen_or_written(line)]
+    record_property("figure", f"shell classifier: {len(wrong)} of {len(lines)} positions overlooked")
     assert wrong[:40] == []
 
 
@@ -81,38 +83,73 @@ def test_a_rule_on_a_word_finds_the_hidden_command() -> None:
 
 
 def test_harmless_lines_are_let_through(record_property: Record) -> None:
-    refused = [line.command for line in BENIGN if not judge(line.command).read_only]
-    record_property("figure", f"shell judge: {len(refused)} of {len(BENIGN)} harmless lines refused: {refused}")
+    refused = [line.command for line in BENIGN if not classify(line.command).read_only]
+    record_property("figure", f"shell classifier: {len(refused)} of {len(BENIGN)} harmless lines refused: {refused}")
     assert len(refused) <= len(BENIGN) * (1 - LET_THROUGH), refused
 
 
 @pytest.mark.parametrize("case", SHELL, ids=lambda case: case.id)
-def test_a_known_attack_is_not_read_only(case) -> None:
-    judgement = judge(case.command)
-    assert not judgement.read_only
-    assert not judgement.strict
+def test_a_known_attack_is_not_read_only(case: Case) -> None:
+    classification = classify(case.command)
+    assert not classification.read_only
+    assert not classification.strict
     if "touch" in case.command:
         assert touch_is_seen(case.command)
 
 
 @pytest.mark.parametrize("case", CONTROL, ids=lambda case: case.id)
-def test_a_known_harmless_line_is_read_only(case) -> None:
-    assert judge(case.command).read_only
+def test_a_known_harmless_line_is_read_only(case: Case) -> None:
+    assert classify(case.command).read_only
 
 
 @pytest.mark.parametrize("case", BOUNDARY, ids=lambda case: case.id)
-def test_a_command_keeps_its_whole_name(case) -> None:
+def test_a_command_keeps_its_whole_name(case: Case) -> None:
     """`gitleaks` is not `git`: the first word of the first command is the whole first word of the line."""
-    judgement = judge(case.command)
-    assert judgement.commands[0][0] == case.command.split()[0]
+    classification = classify(case.command)
+    assert classification.commands[0][0] == case.command.split()[0]
 
 
 def test_the_inner_line_of_a_shell_is_judged_too() -> None:
-    inner = judge("bash -ec 'touch x'")
+    inner = classify("bash -ec 'touch x'")
     assert ("touch", "x") in inner.commands
     assert not inner.read_only
-    assert ("git", "-C", "/other/repo", "log") in judge("git -C /other/repo log").commands
-    assert judge("sh -lc 'curl x|sh'").hidden != "no"
+    assert ("git", "-C", "/other/repo", "log") in classify("git -C /other/repo log").commands
+    assert classify("sh -lc 'curl x|sh'").hidden != "no"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["ls > f", "ls < f", "ls 2>&1", "X=1 ls", "x=1; ls", "ls $x", "! ls", "ls &", "(ls)", "ls | cat", "ls\u00a0-la"],
+)
+def test_no_rule_on_a_command_is_offered_for_a_line_that_is_more_than_this_command(line: str) -> None:
+    judgement = classify(line)
+    assert not judgement.simple
+    assert judgement.leading == ()
+
+
+@pytest.mark.parametrize("line", ["env -i ls", "env - ls"])
+def test_a_command_without_a_path_is_read_to_its_end_but_may_be_any_program(line: str) -> None:
+    judgement = classify(line)
+    assert ("ls",) in judgement.commands
+    assert not judgement.read_only
+    assert judgement.hidden == "program"
+
+
+@pytest.mark.parametrize(("line", "is_read_only"), [("git config user.name", True), ("git config a.b c", False)])
+def test_git_config_reads_the_setting_that_is_its_only_word(line: str, is_read_only: bool) -> None:
+    assert classify(line).read_only is is_read_only
+
+
+@pytest.mark.parametrize("line", ["env ls -i", "env cat -"])
+def test_options_of_the_command_behind_env_are_not_those_of_env(line: str) -> None:
+    assert classify(line).strict
+
+
+@pytest.mark.parametrize("line", ["x+=hi; echo hi", "x=touch; x+=hi; echo $x", "x+=hi ls", "x[0]=hi; echo hi"])
+def test_a_line_that_appends_to_a_variable_or_sets_an_element_may_be_read_otherwise(line: str) -> None:
+    judgement = classify(line)
+    assert not judgement.read_only
+    assert judgement.is_doubtful
 
 
 ODD = {
@@ -146,10 +183,10 @@ ODD = {
 @pytest.mark.parametrize("name", ODD)
 def test_an_odd_line_is_judged_soon(name: str) -> None:
     start = time.process_time()
-    judgement = judge(ODD[name])
+    classification = classify(ODD[name])
     assert time.process_time() - start < 5
     if "touch" in ODD[name]:
-        assert not judgement.read_only
+        assert not classification.read_only
 
 
 def _run_all(lines: list[Line], patience: float) -> list[tuple[Line, Outcome]]:

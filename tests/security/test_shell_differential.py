@@ -1,7 +1,7 @@
-"""The judge compared with the shells themselves, on generated lines.
+"""The classifier compared with the shells themselves, on generated lines.
 
 A line that is called read-only is run for real in bash, dash and busybox. Nothing may change, and nothing may begin
-that the judge has not named. bash is what the product runs commands with; without it, every command asks a person.
+that the classifier has not named. bash is what the product runs commands with; without it, every command asks a person.
 """
 
 import shutil
@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from pilothouse.domain.hidden_characters import is_odd_blank
-from pilothouse.domain.lines import UNKNOWN_WORD
-from pilothouse.sandbox.shell import Judgement, judge
+from pilothouse.domain.command_line import UNKNOWN_WORD
+from pilothouse.domain.deception.hidden_characters import is_odd_blank
+from pilothouse.sandbox.shell import Classification, classify
 from tests.scale import LONG, Record
 from tests.security.shell_generator import MARKS, Generator
 from tests.security.shell_runner import SHELLS, ShellRunner
@@ -45,9 +45,9 @@ def installed() -> list[str]:
     return [name for name, command in SHELLS.items() if shutil.which(command[0])]
 
 
-def harmless(count: int) -> list[tuple[str, Judgement]]:
+def harmless(count: int) -> list[tuple[str, Classification]]:
     lines = islice(Generator(SEED).lines(), count)
-    return [(line, judgement) for line in lines if (judgement := judge(line)).read_only]
+    return [(line, classification) for line in lines if (classification := classify(line)).read_only]
 
 
 def is_for(shell: str, line: str) -> bool:
@@ -64,7 +64,7 @@ Commands = Sequence[tuple[str, ...]]
 
 
 def are_alike(some: Commands, others: Commands) -> bool:
-    """Whether each command has its like among the others; bash prints words that the judge does not know."""
+    """Whether each command has its like among the others; bash prints words that the classifier does not know."""
     return all(any(_is_like(one, other) for other in others) for one in some) and all(
         any(_is_like(one, other) for one in some) for other in others
     )
@@ -117,10 +117,10 @@ def test_generated_read_only_lines_quote_blanks_that_are_no_spaces() -> None:
 def test_a_quoted_blank_that_is_no_space_is_a_character_of_its_word(
     runner: ShellRunner, line: str, words: tuple[str, ...]
 ) -> None:
-    judgement = judge(line)
-    assert judgement.commands == (words,)
-    assert judgement.read_only
-    assert judgement.hidden == "no"
+    classification = classify(line)
+    assert classification.commands == (words,)
+    assert classification.read_only
+    assert classification.hidden == "no"
     assert runner.run("bash", line).changed == []
 
 
@@ -128,14 +128,14 @@ def test_a_quoted_blank_that_is_no_space_is_a_character_of_its_word(
     "line", ["ls\u00a0-la", 'echo "$(ls\u00a0)"', "echo 'a'\u3000b", 'echo "$x\u00a0"', "cat <<E\n\u00a0\nE"]
 )
 def test_a_blank_that_is_no_space_hides_what_runs_where_it_is_not_quoted(line: str) -> None:
-    assert judge(line).hidden == "line"
+    assert classify(line).hidden == "line"
 
 
 @pytest.mark.seconds(1500)
 def test_generated_lines_that_are_called_read_only_change_nothing(runner: ShellRunner, record_property: Record) -> None:
     lines, shells, wrong = harmless(LINES), installed(), []
-    for line, judgement in lines:
-        names = {words[0].rpartition("/")[2] for words in judgement.commands if words}
+    for line, classification in lines:
+        names = {words[0].rpartition("/")[2] for words in classification.commands if words}
         for shell in shells:
             if not is_for(shell, line):
                 continue
@@ -143,7 +143,7 @@ def test_generated_lines_that_are_called_read_only_change_nothing(runner: ShellR
             unseen = {name for name in (*deed.started, *deed.traced) if "=" not in name} - names - _KEYWORDS
             if deed.changed or unseen:
                 wrong.append((shell, line, deed.changed, unseen))
-    figure = f"shell judge: {len(lines)} of {LINES} generated lines read-only, run in {', '.join(shells)}: "
+    figure = f"shell classifier: {len(lines)} of {LINES} generated lines read-only, run in {', '.join(shells)}: "
     record_property("figure", f"{figure}{len(wrong)} did more")
     assert wrong[:20] == []
 
@@ -154,15 +154,15 @@ def test_bash_parses_generated_lines_into_the_commands_that_the_judge_names(
 ) -> None:
     """bash prints a function as it has parsed it: redirections where they belong, words and ends of lines in order."""
     lines, unread, wrong = harmless(LINES), 0, []
-    for line, judgement in lines:
+    for line, classification in lines:
         form = runner.form(line) if is_printed_faithfully(line) else ""
-        body = judge(form.partition("{")[2].rpartition("}")[0]) if form else judgement
+        body = classify(form.partition("{")[2].rpartition("}")[0]) if form else classification
         if body.hidden == "line":
             unread += 1  # the grammar cannot read what bash has printed: it says nothing of the line
-        elif not body.read_only or not are_alike(body.commands, judgement.commands):
-            wrong.append((line, form, set(body.commands) ^ set(judgement.commands)))
+        elif not body.read_only or not are_alike(body.commands, classification.commands):
+            wrong.append((line, form, set(body.commands) ^ set(classification.commands)))
     record_property(
-        "figure", f"shell judge: {len(lines)} lines as bash parses them, {unread} unread, {len(wrong)} else"
+        "figure", f"shell classifier: {len(lines)} lines as bash parses them, {unread} unread, {len(wrong)} else"
     )
     assert wrong[:20] == []
     assert unread <= len(lines) * 0.02

@@ -14,13 +14,13 @@ import pytest
 
 from pilothouse.domain.budgets import OverviewSettings
 from pilothouse.domain.errors import RequestError, StoreError, ToolError
-from pilothouse.domain.values import CallId
-from pilothouse.sandbox import beneath
+from pilothouse.domain.value import CallId
+from pilothouse.sandbox import openat
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.world import World
 from pilothouse.tools.artifacts import ArtifactStore
-from pilothouse.tools.base import Job, parse_arguments
+from pilothouse.tools.base import ToolContext, parse_arguments
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.tools.executor import execute
 from pilothouse.tools.overview import describe_workspace
@@ -105,7 +105,7 @@ class Scene:
 def scene(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scene:
     """On the kernel's own resolution, and on ours."""
     if request.param == "stepwise":
-        monkeypatch.setattr(beneath, "_has_openat2", lambda: False)
+        monkeypatch.setattr(openat, "_has_openat2", lambda: False)
     return Scene(tmp_path)
 
 
@@ -120,7 +120,9 @@ async def once(name: str, workspace: Workspace, artifacts: ArtifactStore | None 
     assert SECRET not in (prepared.preview or "")
     if prepared.limit is not None:
         return None
-    job = Job(call_id=CallId("call"), workspace=workspace, basis=prepared.basis, seconds=20, artifacts=artifacts)
+    job = ToolContext(
+        call_id=CallId("call"), workspace=workspace, basis=prepared.basis, seconds=20, artifacts=artifacts
+    )
     outcome = await execute(tool, parsed, job)
     assert SECRET not in outcome.content
     return outcome.content if outcome.error is None else None
@@ -189,7 +191,7 @@ def test_the_overview_is_never_led_out(scene: Scene, how: str) -> None:
 
 async def test_a_race_that_nobody_wins_is_one_that_both_can(scene: Scene) -> None:
     """So that it means something above: a careless reader in the same race does come out."""
-    seen = set()
+    seen: set[str] = set()
     with scene.racing("link"):
         async with asyncio.timeout(HANG_SECONDS):
             while len(seen) < 2:

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from pilothouse.domain.promises import Kernel
-from pilothouse.domain.values import CallId
+from pilothouse.domain.value import CallId
 from pilothouse.sandbox import confinement, landlock, system_calls
 from pilothouse.sandbox.confinement import Confinement
 from pilothouse.sandbox.workspace import Root, Workspace
-from pilothouse.tools.base import Job
+from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
-from pilothouse.tools.builtin.search import Grep, GrepArguments, find_ripgrep
+from pilothouse.tools.builtin.grep import Grep, GrepArguments, find_ripgrep
 from tests.kernel import needs_sandbox
 from tests.security.test_sandbox_alone import IS_ROOT, USERS, place, run
 
@@ -30,7 +30,7 @@ PYTHON = "/usr/bin/python3 -c"
 
 
 def writing(base: Path, abi: int) -> Confinement:
-    return confinement.writing_beneath([str(base / "work")], with_kernel=Kernel(abi, filter=True))
+    return confinement.workspace_confinement([str(base / "work")], with_kernel=Kernel(abi, filter=True))
 
 
 @pytest.mark.parametrize("user", USERS)
@@ -132,7 +132,7 @@ async def test_a_confined_command_reads_no_folder_of_another_user(tmp_path: Path
         (tmp_path / name).mkdir()
         (tmp_path / name / "plan.txt").write_text(f"plan: {name}\n")
     tool = Execute({"PATH": "/usr/bin:/bin", "HOME": "/"}, sandbox="workspace")
-    job = Job(
+    job = ToolContext(
         call_id=CallId("c1"),
         workspace=Workspace(tmp_path, others=[tmp_path / "theirs"]),
         confined=confined,
@@ -155,7 +155,7 @@ async def test_a_search_reads_no_folder_of_another_user(tmp_path: Path, engine: 
     else:
         workspace = Workspace(tmp_path / "root", others=others)
     arguments = GrepArguments(pattern="plan", path=str(tmp_path / "root"))
-    output = await Grep(engine).run(arguments, Job(call_id=CallId("c1"), workspace=workspace, seconds=20))
+    output = await Grep(engine).run(arguments, ToolContext(call_id=CallId("c1"), workspace=workspace, seconds=20))
     assert "plan: mine" in output
     assert "plan: elsewhere" in output
     assert "plan: theirs" not in output

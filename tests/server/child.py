@@ -16,10 +16,11 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-import pilothouse.domain.words
-import pilothouse.hosting
+import pilothouse.cli.serve
+import pilothouse.i18n.en
+import pilothouse.i18n.zh
 import pilothouse.llm.openai  # noqa: F401 (what a server would load later is loaded before the first fork)
-from pilothouse.commands import run_command_line
+from pilothouse.cli.main import run_command_line
 from tests.scale import HANG_SECONDS
 
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from pilothouse.config.files import Configuration
+from pilothouse.config.configuration import Configuration
 from pilothouse.config.trust import Trust
-from pilothouse.domain.values import Timestamp
+from pilothouse.domain.value import Timestamp
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.storage.files.store import FileStore
@@ -51,7 +51,7 @@ def configuration(folder: Path) -> Configuration:
     """The person's own files lie in `folder/own`; what they trust in `folder/data`."""
     (folder / "own").mkdir(exist_ok=True)
     made = Configuration(folder / "own" / "config.toml")
-    made.trusted = Trust(folder / "data" / "trust.json", lambda: NOW)
+    made.trust_store = Trust(folder / "data" / "trust.json", lambda: NOW)
     made.read_servers = server_warnings
     return made
 
@@ -81,19 +81,19 @@ def furnished(folder: Path, *answers: Answer, workspace: Path | None = None, **o
     own = configuration(folder)
     given: dict[str, Any] = {
         "tools": builtins(),
-        "baselines": folder / "data" / "cache" / "baselines",
+        "baseline_cache": folder / "data" / "cache" / "baselines",
         "trust": own,
-        "steering": own.steering,
+        "workspace_policy": own.workspace_policy,
         "personas": own.personas,
         "modes": own.modes,
-        "private": (folder / "data", folder / "own"),
+        "private_folders": (folder / "data", folder / "own"),
         **options,
     }
     return World(where, *answers, store=given.pop("store", None) or files_at(folder), **given)
 
 
 async def ready(runtime: Runtime, *names: str, folders: Sequence[str] = ()) -> None:
-    servers = runtime.parts.servers
+    servers = runtime.dependencies.mcp_servers
     assert servers is not None
     for name in names:
         connection = servers.find(name, set(folders))

@@ -19,21 +19,21 @@ import aiohttp
 import msgspec
 import pytest
 
-from pilothouse.ambient import SystemAmbient
+from pilothouse.api.views import Problem
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput, StoreDamaged
 from pilothouse.domain.rules import Scope
-from pilothouse.domain.shapes import Problem
 from pilothouse.llm.script import Answer
 from pilothouse.server import protocol
-from pilothouse.server.app import ADDRESS_AT_MOST, BODY_AT_MOST
+from pilothouse.server.app import MAX_BODY_BYTES, MAX_URL_BYTES
 from pilothouse.server.logs import JsonLines
 from pilothouse.server.routes import MEGABYTE, ROUTES
 from pilothouse.server.routing import EVENTS, HTML, JSON, Route
-from pilothouse.server.serve import HOST, PORT, listen, make_serving, start
+from pilothouse.server.serve import HOST, PORT, listen, make_server, make_server_state
 from pilothouse.server.sign_in import FORM_TYPE
 from pilothouse.server.tokens import MIN_TOKEN_LENGTH, Tokens
 from pilothouse.storage.memory import MemoryStore
+from pilothouse.system.ambient import SystemAmbient
 from pilothouse.testing.ambient import TurnableAmbient
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
@@ -211,7 +211,7 @@ async def house(folder: Path, **options: Any) -> AsyncIterator[House]:
         tools=[tool for tool in builtins() if tool.name == "execute"],
         store=options.pop("store", None) or MemoryStore(folder / "kept"),
         trust=own,
-        steering=own.steering,
+        workspace_policy=own.workspace_policy,
         mcp=[lender(folder / "docs")],
         **options,
     )
@@ -445,7 +445,7 @@ async def test_every_answer_carries_the_headers_that_keep_a_browser_safe(tmp_pat
                 await check(await here.ask(route, own, body=b'{"nothing": 1}'))
             await check(await here.ask(route, own))
         await check(await here.get("/nowhere"))
-        await check(await here.get("/api/modes?" + "x" * ADDRESS_AT_MOST))
+        await check(await here.get("/api/modes?" + "x" * MAX_URL_BYTES))
         for _ in range(12):
             await check(await here.get("/", {"authorization": "Bearer wrong"}))
         await check(await here.submit(token=TOKEN))
@@ -623,9 +623,9 @@ async def impatient(world: World, tokens: Tokens, heartbeat: float) -> AsyncIter
     """A server that looks after its streams more often than usual."""
     listening = listen(HOST, 0, tokens)
     port = listening.getsockname()[1]
-    usual = make_serving(world.runtime, tokens, host=HOST, port=port)
+    usual = make_server_state(world.runtime, tokens, host=HOST, port=port)
     serving = dataclasses.replace(usual, heartbeat=heartbeat)
-    server = start(serving, lambda: None)
+    server = make_server(serving, lambda: None)
     task = asyncio.create_task(server.serve(sockets=[listening]))
     try:
         yield f"http://{HOST}:{port}"
@@ -780,10 +780,10 @@ def logged(tokens: Tokens) -> Iterator[io.StringIO]:
 async def test_an_address_that_is_too_long_is_refused(tmp_path: Path) -> None:
     async with house(tmp_path) as here, refusing(here) as refusals:
         for path in ("/api/modes?x=", "/api/contexts/", "/"):
-            for length in (ADDRESS_AT_MOST + 2, 3 * ADDRESS_AT_MOST):
+            for length in (MAX_URL_BYTES + 2, 3 * MAX_URL_BYTES):
                 reply = await here.get(path.ljust(length, "x"))
                 refusals.check(reply, 414, Code.QUERY_TOO_LARGE, "GET", path, length)
-        assert (await here.get("/api/modes?x=".ljust(ADDRESS_AT_MOST, "x"))).status != 414
+        assert (await here.get("/api/modes?x=".ljust(MAX_URL_BYTES, "x"))).status != 414
 
 
 async def test_a_body_that_says_that_it_is_too_large_is_refused_on_every_route_before_it_is_sent(
@@ -791,7 +791,7 @@ async def test_a_body_that_says_that_it_is_too_large_is_refused_on_every_route_b
 ) -> None:
     async with house(tmp_path) as here, refusing(here) as refusals:
         for route in WITH_BODY:
-            limit = route.limit or BODY_AT_MOST
+            limit = route.limit or MAX_BODY_BYTES
             path = here.path(route)
             async with raw(here) as (reader, writer):
                 writer.write(head(route.method, path, **{"content-type": route.takes, "content-length": limit + 1}))
@@ -802,7 +802,7 @@ async def test_a_body_that_says_that_it_is_too_large_is_refused_on_every_route_b
 async def test_a_body_that_grows_too_large_is_refused(tmp_path: Path) -> None:
     async with house(tmp_path) as here, refusing(here) as refusals, raw(here) as (reader, writer):
         writer.write(head("POST", "/api/contexts", **{"content-type": JSON, "transfer-encoding": "chunked"}))
-        for _ in range(BODY_AT_MOST // MEGABYTE):
+        for _ in range(MAX_BODY_BYTES // MEGABYTE):
             writer.write(f"{MEGABYTE:x}\r\n".encode() + b" " * MEGABYTE + b"\r\n")
             await writer.drain()
         writer.write(b"1\r\n \r\n")  # no end follows: it is refused for what came so far
@@ -834,14 +834,14 @@ MORE = b"x-more: " + b"y" * 1000 + b"\r\n"
 async def test_headers_without_end_are_cut_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: bytes, is_first: bool
 ) -> None:
-    monkeypatch.setattr(protocol, "HEADER_SECONDS", 3600.0)  # it is not the time that ends it
+    monkeypatch.setattr(protocol, "MAX_HEADER_SECONDS", 3600.0)  # it is not the time that ends it
     async with house(tmp_path) as here:
         async with raw(here) as (reader, writer):
             if not is_first:
                 writer.write(head("GET", "/api/health"))
                 assert (await reply_of(reader)).status == 200
             writer.write(head("GET", "/api/health")[:-2] + b"x-first: ")
-            writer.write(piece * (2 * protocol.HEADERS_AT_MOST // len(piece)))
+            writer.write(piece * (2 * protocol.MAX_HEADER_BYTES // len(piece)))
             assert await rest_of(reader) == b""
         assert (await here.get("/api/health")).status == 200
 
@@ -892,7 +892,7 @@ async def test_peers_that_never_end_their_headers_hinder_nobody_else(tmp_path: P
 async def test_a_peer_that_does_not_end_its_headers_in_time_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start_of_it: bytes
 ) -> None:
-    monkeypatch.setattr(protocol, "HEADER_SECONDS", 0.2)
+    monkeypatch.setattr(protocol, "MAX_HEADER_SECONDS", 0.2)
     async with house(tmp_path) as here, raw(here) as (reader, writer):
         writer.write(start_of_it)
         assert await rest_of(reader) == b""

@@ -13,13 +13,14 @@ import pytest
 from pilothouse.client import Client, ServerError
 from pilothouse.domain.states import Idle, WaitingForRecovery
 from pilothouse.llm.script import Answer
-from pilothouse.runtime.kept_changes import RETRY_SECONDS
+from pilothouse.runtime.context.unsaved_changes import RETRY_INTERVAL_SECONDS
 from pilothouse.server.routes import ROUTES
 from pilothouse.server.routing import JSON, Route
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.disk import Fault, FaultyDisk
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
+from tests.assertions import content_of
 from tests.held import DONE, asks
 from tests.server.lending import builtins
 
@@ -153,19 +154,20 @@ async def test_a_full_disk_is_told_by_health_and_the_log_until_there_is_room_aga
         assert len([record for record in told if record.levelno == logging.ERROR]) == 1
         broken.disk.disarm()
         await retried(broken.world, context_id)
+        live = await broken.world.runtime.rested(context_id)
         assert (live.state, live.core.last_turn, broken.world.change.ran) == (Idle(), "interrupted", ["a"])
         assert (await client.call("GET", "/api/health"))["status"] == "ok"
         told = [record for record in caplog.records if record.name == "pilothouse.storage"]
         assert [record.levelno for record in told] == [logging.ERROR, logging.WARNING]
         await client.call("POST", f"/api/contexts/{context_id}/continue")
         await broken.world.runtime.rested(context_id)
-        assert (await broken.world.runtime.read_messages(context_id))[-1].content == "done"
+        assert content_of((await broken.world.runtime.read_messages(context_id))[-1]) == "done"
 
 
 async def retried(world: World, context_id: str) -> None:
     """The clock reaches the next attempt; wait for what comes of it."""
     with world.runtime.signals([context_id]) as signals:
-        world.ambient.advance(RETRY_SECONDS)
+        world.ambient.advance(RETRY_INTERVAL_SECONDS)
         live = await world.runtime.context(context_id)
         while isinstance(live.state, WaitingForRecovery):
             await signals.batch()

@@ -16,6 +16,7 @@ from pilothouse.testing.served import Served
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
+from tests.assertions import ended
 from tests.held import DONE, HeldStore, asks, nothing, settle
 
 CHINESE = "当前为思考模式，请切换到 build 模式执行操作"
@@ -92,7 +93,7 @@ async def test_in_plan_a_change_is_one_error_with_the_hint_then_done(tmp_path: P
     (error,) = data(events, "error")
     assert error["code"] == "mode_denied"
     if language == "en":
-        assert "plan mode" in error["message"]
+        assert "Plan mode" in error["message"]
         assert "build mode" in error["message"]
     else:
         assert error["message"] == CHINESE
@@ -216,11 +217,11 @@ async def test_when_the_client_goes_away_the_turn_goes_on(tmp_path: Path) -> Non
         async for name, _ in stream:
             if name == "tool_start":
                 break
-        await stream.aclose()
+        await ended(stream)
         pay.release.set()
         live = await world.runtime.rested("t")
         assert (live.state, pay.ran) == (Idle(), ["a"])
-        while served.serving.counts.chats_open:
+        while served.serving.metrics.chats_open:
             await asyncio.sleep(0)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from pilothouse.client import Client, ServerError
 from pilothouse.domain.messages import Usage
-from pilothouse.domain.steering import Steering
+from pilothouse.domain.workspace_policy import WorkspacePolicy
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.tools import NoteTool
@@ -150,8 +150,8 @@ async def test_a_context_in_a_stricter_mode_stays_in_it(tmp_path: Path) -> None:
 
 async def test_a_stricter_mode_of_the_folder_and_the_users_policy_hold_here_too(tmp_path: Path) -> None:
     answers = asks(("change", "a")), asks(("look", "b")), DONE
-    steering = Steering(mode="plan")
-    world = World(tmp_path, *answers, steering=lambda _: steering)
+    steering = WorkspacePolicy(mode="plan")
+    world = World(tmp_path, *answers, workspace_policy=lambda _: steering)
     async with (
         world.runtime,
         Served(world.runtime, [tmp_path], completions_mode="agent") as served,
@@ -176,7 +176,7 @@ async def test_what_waits_is_denied_also_when_the_client_has_left(tmp_path: Path
             while live.core.turn is not None:
                 await anext(signals)
         assert (live.core.last_turn, world.change.ran) == ("complete", [])
-        while served.serving.counts.chats_open:
+        while served.serving.metrics.chats_open:
             await asyncio.sleep(0)
 
 
@@ -227,7 +227,10 @@ async def test_a_store_that_refuses_the_denial_once_does_not_leave_the_call_wait
     def refuses(_: object, change: Any) -> bool:
         is_denial = any(call.status == "rejected" for call in change.calls)
         refused.extend([1] if is_denial and not refused else [])
-        return is_denial and len(refused) == 1 and refused.append(2) is None
+        if is_denial and len(refused) == 1:
+            refused.append(2)
+            return True
+        return False
 
     store.refuses = refuses
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:

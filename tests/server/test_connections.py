@@ -7,10 +7,8 @@ import json
 import logging
 import os
 import re
-import resource
 import socket
-import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from io import StringIO
 from pathlib import Path
@@ -25,10 +23,11 @@ from pilothouse.llm.script import Answer
 from pilothouse.server import connections, logs, protocol
 from pilothouse.server.connections import MAX_UNAUTHENTICATED, ConnectionPool, Listener
 from pilothouse.server.logs import JsonLines, RepeatLimitHandler
-from pilothouse.server.problems import Refused
+from pilothouse.server.problems import HTTPProblem
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
 from tests.scale import HANG_SECONDS
+from tests.server.descriptors import open_descriptors, reporting_program
 from tests.server.test_serve import Process, environment
 
 HALF_SENT = 1200
@@ -56,15 +55,6 @@ BEGINNINGS = (
 )
 
 
-@pytest.fixture
-def many_descriptors() -> Iterator[None]:
-    """The attacker shares this process."""
-    before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (before[1], before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_NOFILE, before)
-
-
 @asynccontextmanager
 async def served_with_few_descriptors(folder: Path, log: Path) -> AsyncIterator[Process]:
     (folder / "root").mkdir()
@@ -73,7 +63,7 @@ async def served_with_few_descriptors(folder: Path, log: Path) -> AsyncIterator[
     limited = ("sh", "-c", f'ulimit -Hn {MAX_DESCRIPTORS}; ulimit -Sn {MAX_DESCRIPTORS // 2}; exec "$@"', "sh")
     with log.open("wb") as written:
         process = await asyncio.create_subprocess_exec(
-            *(*limited, sys.executable, "-m", "pilothouse.cli", "serve", "--no-open", "--port", "0"),
+            *(*limited, *reporting_program(folder), "serve", "--no-open", "--port", "0"),
             cwd=folder / "root",
             env=environment(folder, PILOTHOUSE_MODEL=f"scripted:{script}"),
             stdout=asyncio.subprocess.PIPE,
@@ -112,8 +102,8 @@ async def test_1200_half_sent_requests_without_a_token_stop_nobody_who_has_one(t
                 attack.enter_context(await asyncio.to_thread(half_sent, server.port, number))
                 if number % 300 == 299:
                     await chat(server, f"thread-{number}")
-            open_descriptors = len(os.listdir(f"/proc/{server.process.pid}/fd"))
-            assert open_descriptors < MAX_DESCRIPTORS - 50, "the store and tools find descriptors"
+            descriptors = await open_descriptors(server.process.pid, tmp_path)
+            assert len(descriptors) < MAX_DESCRIPTORS - 50, "the store and tools find descriptors"
         await client.send(context_id, "go")
         async for name, data in signals:
             assert name != "Error", data
@@ -183,7 +173,7 @@ def test_clients_get_half_of_the_descriptors_and_an_idle_one_makes_room() -> Non
     pool.add(late)
     pool.authenticate(late, "anna")
     assert idle.is_dropped
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(HTTPProblem) as refused:
         pool.add(refused_peer := Peer())
         pool.authenticate(refused_peer, "anna")
     assert (refused.value.status, refused.value.reason.code) == (503, "too_many_connections")
@@ -238,7 +228,7 @@ async def test_streams_and_keep_alive_connections_of_people_survive_a_flood(tmp_
 async def test_the_body_of_a_refused_request_must_end_as_soon_as_headers_must(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(protocol, "HEADER_SECONDS", 0.2)
+    monkeypatch.setattr(protocol, "MAX_HEADER_SECONDS", 0.2)
     async with house(tmp_path) as here:
         reader, writer = await asyncio.open_connection(HOST, here.port)
         writer.write(BEGINNINGS[3])

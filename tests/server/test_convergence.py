@@ -8,29 +8,31 @@ import signal
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 import pytest
 
-from pilothouse.ambient import SystemAmbient
-from pilothouse.client import Client, Copy, ServerError
+from pilothouse.api.views import CallView, ContextView, Delta, Page, ToolRequestView
+from pilothouse.client import Client, ContextReplica, ServerError
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import StoreRefused
 from pilothouse.domain.messages import Text, ToolResult
-from pilothouse.domain.shapes import CallShape, ContextShape, Delta, Page, ToolRequestShape
 from pilothouse.domain.signals import ContextChanged
 from pilothouse.domain.states import Idle
 from pilothouse.llm.base import ModelEvent, ModelRequest
 from pilothouse.llm.script import Answer, Script, ScriptedCall
 from pilothouse.llm.scripted import ScriptedAdapter
-from pilothouse.runtime.live import Live
+from pilothouse.runtime.context.live_context import LiveContext
 from pilothouse.storage.memory import MemoryStore
+from pilothouse.system.ambient import SystemAmbient
 from pilothouse.testing.provider import FakeProvider
 from pilothouse.testing.proxy import Proxy
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
+from tests.assertions import content_of, present
 from tests.held import asks
 from tests.scale import LONG, Record
 from tests.server.child import Zygote, free_port
@@ -54,6 +56,10 @@ class Brisk(SystemAmbient):
         await super().sleep(seconds / 10)
 
 
+def _differs(version: int, copy: ContextReplica) -> bool:
+    return present(copy.context).version != version
+
+
 class Model(FakeProvider):
     """A model that works on each message for some rounds. No two of its answers, pieces or calls are the same; `said`
     are its texts by number."""
@@ -63,6 +69,10 @@ class Model(FakeProvider):
         self._chance = chance
         self._was_asked = asyncio.Event()
         self.said: dict[str, str] = {}
+
+    async def __aenter__(self) -> Self:
+        await super().__aenter__()
+        return self
 
     async def until_asked(self, times: int) -> None:
         while len(self.requests) < times:
@@ -151,7 +161,7 @@ class Watch:
     def __init__(self) -> None:
         self.seen: dict[str, list[str]] = {}
 
-    def look(self, copy: Copy) -> bool:
+    def look(self, copy: ContextReplica) -> bool:
         for message_id, pieces in copy.texts.items():
             before = self.seen.get(message_id, [])
             assert pieces[: len(before)] == before, "a sequence has begun anew"
@@ -163,7 +173,7 @@ class Watch:
 class Person:
     """Says things, decides calls, and says go on where a turn was interrupted: all through the bad network."""
 
-    def __init__(self, client: Client, copy: Copy, context_id: str) -> None:
+    def __init__(self, client: Client, copy: ContextReplica, context_id: str) -> None:
         self._client = client
         self._copy = copy
         self._context_id = context_id
@@ -181,11 +191,11 @@ class Person:
             known = self._copy.context
             for path, body in self._due(self._copy):
                 await self._insist(path, body)
-            await self._copy.until(lambda copy, known=known: copy.context.version != known.version)
+            await self._copy.until(partial(_differs, present(known).version))
 
-    def _due(self, copy: Copy) -> list[tuple[str, dict[str, Any]]]:
+    def _due(self, copy: ContextReplica) -> list[tuple[str, dict[str, Any]]]:
         """What is to be done now: pending calls are approved, one by one or together; a turn that broke off goes on."""
-        context = copy.context
+        context = present(copy.context)
         calls = [(call.id, {"digest": call.digest}) for call in context.pending_tool_calls]
         if calls and context.version % 2:
             return [("tool-calls/decide", {"decisions": [{"id": i, "verdict": "approve", **d} for i, d in calls]})]
@@ -198,7 +208,7 @@ class Person:
 
     async def _insist(self, path: str, body: dict[str, Any]) -> None:
         try:
-            await self._client.persist(
+            await self._client.retry(
                 lambda: self._client.call("POST", f"/api/contexts/{self._context_id}/{path}", body)
             )
         except ServerError as error:
@@ -206,9 +216,9 @@ class Person:
             if error.problem.status not in (404, 409):
                 raise
 
-    def is_done(self, copy: Copy) -> bool:
+    def is_done(self, copy: ContextReplica) -> bool:
         texts = [message for message in copy.messages.values() if isinstance(message, Text) and message.role == "user"]
-        is_idle = isinstance(copy.context.current_state, Idle) and copy.context.turn is None
+        is_idle = isinstance(present(copy.context).current_state, Idle) and present(copy.context).turn is None
         return copy.is_settled and is_idle and len(texts) >= len(self.said) and not self._due(copy)
 
 
@@ -243,16 +253,16 @@ async def test_a_copy_converges_whatever_is_cut_and_killed(
         Client(f"http://127.0.0.1:{proxy.port}", TOKEN, ambient=Brisk(fractions[2])) as client,
     ):
         mode = "supervised" if chance.random() < 0.4 else "agent"
-        made = await direct.persist(lambda: direct.call("POST", "/api/contexts", {"mode": mode}))
+        made = await direct.retry(lambda: direct.call("POST", "/api/contexts", {"mode": mode}))
         context_id = made["context_id"]
         watch = Watch()
-        async with Copy(client, context_id) as copy:
+        async with ContextReplica(client, context_id) as copy:
             person = Person(client, copy, context_id)
             async with beside(copy.until(watch.look), person.attend()):
                 await trouble(chance, model, host, person)
                 proxy.calm()
                 await copy.until(person.is_done)
-            async with Copy(direct, context_id) as fresh:
+            async with ContextReplica(direct, context_id) as fresh:
                 await fresh.until(person.is_done)
                 assert copy.context == fresh.context
                 assert copy.order == fresh.order
@@ -279,7 +289,7 @@ async def trouble(chance: random.Random, model: Model, host: Host, person: Perso
             await host.start()
 
 
-async def the_pieces_are_exact(direct: Client, context_id: str, fresh: Copy, watch: Watch) -> None:
+async def the_pieces_are_exact(direct: Client, context_id: str, fresh: ContextReplica, watch: Watch) -> None:
     """What was seen while it was written is what there is; and behind every sequence, exactly the rest."""
     assert set(watch.seen) <= set(fresh.order), "what was shown is never taken back"
     path = f"/api/contexts/{context_id}/messages"
@@ -287,7 +297,9 @@ async def the_pieces_are_exact(direct: Client, context_id: str, fresh: Copy, wat
 
     async def pieces_after(message_id: str, sequence: int) -> list[Delta]:
         async with at_once:
-            return await direct.call("GET", f"{path}/{message_id}/content?from_sequence={sequence}", kind=list[Delta])
+            address = f"{path}/{message_id}/content?from_sequence={sequence}"
+            deltas: list[Delta] = await direct.call("GET", address, kind=list[Delta])
+            return deltas
 
     for message_id in fresh.order:
         whole = await pieces_after(message_id, 0)
@@ -300,12 +312,14 @@ async def the_pieces_are_exact(direct: Client, context_id: str, fresh: Copy, wat
             assert rest == whole[number:]
 
 
-def nothing_said_is_lost_or_doubled(fresh: Copy, person: Person, model: Model) -> None:
+def nothing_said_is_lost_or_doubled(fresh: ContextReplica, person: Person, model: Model) -> None:
     messages = [fresh.messages[message_id] for message_id in fresh.order]
     texts = [message.content for message in messages if isinstance(message, Text) and message.role == "user"]
     assert Counter(texts) == Counter(person.said)
     answers = [
-        message.content for message in messages if message.role == "assistant" and getattr(message, "content", "")
+        content_of(message)
+        for message in messages
+        if message.role == "assistant" and bool(getattr(message, "content", None))
     ]
     names = [answer.partition(":")[0] for answer in answers]
     assert len(set(names)) == len(names)
@@ -313,14 +327,14 @@ def nothing_said_is_lost_or_doubled(fresh: Copy, person: Person, model: Model) -
         assert model.said[name].startswith(answer)
 
 
-async def no_call_ran_twice(direct: Client, context_id: str, fresh: Copy, host: Host) -> None:
+async def no_call_ran_twice(direct: Client, context_id: str, fresh: ContextReplica, host: Host) -> None:
     messages = [fresh.messages[message_id] for message_id in fresh.order]
-    asked = [call for message in messages if isinstance(message, ToolRequestShape) for call in message.calls]
+    asked = [call for message in messages if isinstance(message, ToolRequestView) for call in message.calls]
     results = {message.call_id: message for message in messages if isinstance(message, ToolResult)}
     assert len({call.id for call in asked}) == len(asked)
     assert Counter(call.id for call in asked) == Counter(m.call_id for m in messages if isinstance(m, ToolResult))
-    records: Page[CallShape] = await direct.call(
-        "GET", f"/api/contexts/{context_id}/tool-calls?limit=200", kind=Page[CallShape]
+    records: Page[CallView] = await direct.call(
+        "GET", f"/api/contexts/{context_id}/tool-calls?limit=200", kind=Page[CallView]
     )
     assert records.next is None
     assert [(call.id, call.status, call.result_id) for call in records.items] == [
@@ -343,15 +357,15 @@ async def test_what_was_shown_and_then_lost_with_the_power_does_not_stay_on_the_
         Host(zygote, tmp_path, model) as host,
         Client(host.url, TOKEN, ambient=Brisk(lambda: 0.5)) as client,
     ):
-        made = await client.persist(lambda: client.call("POST", "/api/contexts", {"mode": "agent"}))
-        async with Copy(client, made["context_id"]) as copy:
+        made = await client.retry(lambda: client.call("POST", "/api/contexts", {"mode": "agent"}))
+        async with ContextReplica(client, made["context_id"]) as copy:
             await client.send(made["context_id"], "hello")
             await copy.until(lambda copy: copy.is_settled and list(pieces) in copy.texts.values())
             await host.end(signal.SIGKILL)
             (written,) = (tmp_path / "data").rglob("streaming.log")
             written.unlink()
             await host.start()
-            await copy.until(lambda copy: copy.is_settled and copy.context.last_turn == "interrupted")
+            await copy.until(lambda copy: copy.is_settled and present(copy.context).last_turn == "interrupted")
             assert copy.texts == {}
 
 
@@ -366,9 +380,13 @@ class WatchedClient(Client):
         self._states: list[str] = []
         self._took = asyncio.Event()
 
+    async def __aenter__(self) -> Self:
+        await super().__aenter__()
+        return self
+
     async def call(self, method: str, path: str, *given: Any, **options: Any) -> Any:
         found = await super().call(method, path, *given, **options)
-        if options.get("kind") is ContextShape:
+        if options.get("kind") is ContextView:
             self.pulled.set()
             await self.let_go.wait()
         return found
@@ -389,7 +407,7 @@ class WatchedClient(Client):
         return self._states.count(state)
 
 
-def everything_changed(live: Live) -> ContextChanged:
+def everything_changed(live: LiveContext) -> ContextChanged:
     return ContextChanged(context_id=live.id, version=live.version, fields=("*",))
 
 
@@ -401,7 +419,7 @@ async def test_a_copy_is_not_settled_while_something_is_on_its_way(tmp_path: Pat
         WatchedClient(served.url, served.token) as client,
     ):
         context_id = await world.start()
-        async with Copy(client, context_id) as copy:
+        async with ContextReplica(client, context_id) as copy:
             await copy.until(lambda copy: copy.is_settled)
             client.pulled.clear()
             client.let_go.clear()
@@ -409,7 +427,7 @@ async def test_a_copy_is_not_settled_while_something_is_on_its_way(tmp_path: Pat
             await client.pulled.wait()
             assert not copy.is_settled
             client.let_go.set()
-            await copy.until(lambda copy: copy.is_settled and copy.context.title == "another")
+            await copy.until(lambda copy: copy.is_settled and present(copy.context).title == "another")
 
 
 class FullStore(MemoryStore):
@@ -434,13 +452,13 @@ async def test_a_state_that_is_told_while_a_copy_pulls_is_not_lost(tmp_path: Pat
         WatchedClient(served.url, served.token) as client,
     ):
         context_id = (await direct.call("POST", "/api/contexts", {"mode": "agent"}))["context_id"]
-        async with Copy(client, context_id) as copy:
+        async with ContextReplica(client, context_id) as copy:
             await direct.send(context_id, "go")
             await copy.until(lambda copy: copy.is_settled and any(copy.texts.values()))
             live = await world.runtime.context(context_id)
             client.pulled.clear()
             client.let_go.clear()
-            world.parts.hub.publish(everything_changed(live))  # as after each connect
+            world.dependencies.hub.publish(everything_changed(live))  # as after each connect
             await client.pulled.wait()
             store.is_full = True
             await client.until_told("waiting_for_recovery")
@@ -448,7 +466,7 @@ async def test_a_state_that_is_told_while_a_copy_pulls_is_not_lost(tmp_path: Pat
             looks = itertools.count()
             await copy.until(lambda copy: next(looks) > 0 and copy.is_settled)  # when it has pulled
             store.is_full = False
-            assert copy.context.current_state == live.state
+            assert present(copy.context).current_state == live.state
 
 
 @pytest.mark.parametrize("what", ["deleted", "compressed"])
@@ -464,7 +482,7 @@ async def test_a_branch_that_goes_between_two_pulls_of_a_copy_is_no_end(what: st
         await world.runtime.switch_branch(context_id, "idea")
         for _ in range(20):
             await world.turn(context_id, "some words " * 30)
-        async with Copy(client, context_id) as copy:
+        async with ContextReplica(client, context_id) as copy:
             await copy.until(lambda copy: copy.is_settled)
             client.pulled.clear()
             client.let_go.clear()
@@ -478,7 +496,7 @@ async def test_a_branch_that_goes_between_two_pulls_of_a_copy_is_no_end(what: st
                 await world.turn(context_id)
             client.let_go.set()
             live = await world.runtime.context(context_id)
-            await copy.until(lambda copy: copy.is_settled and copy.context.version == live.version)
+            await copy.until(lambda copy: copy.is_settled and present(copy.context).version == live.version)
             assert copy.order == await world.runtime.read_ids(context_id, live.core.active_branch, limit=100)
 
 
@@ -502,15 +520,15 @@ async def test_a_state_that_is_told_in_short_is_pulled_whole(state: str, tmp_pat
         WatchedClient(served.url, served.token) as client,
     ):
         context_id = await world.start("supervised")
-        async with Copy(client, context_id) as copy:
+        async with ContextReplica(client, context_id) as copy:
             await world.turn(context_id)
             live = await world.runtime.context(context_id)
-            await copy.until(lambda copy: copy.is_settled and copy.context.current_state == live.state)
+            await copy.until(lambda copy: copy.is_settled and present(copy.context).current_state == live.state)
             told = client.times_told(state)
             live.publish_state()  # the same once more, as when it comes late
             await client.until_told(state, told + 1)
             await copy.until(lambda copy: copy.is_settled)
-            assert copy.context.current_state == live.state
+            assert present(copy.context).current_state == live.state
 
 
 async def test_a_context_whose_turn_is_over_has_no_message_that_is_being_written(tmp_path: Path) -> None:
@@ -519,11 +537,11 @@ async def test_a_context_whose_turn_is_over_has_no_message_that_is_being_written
     world = World(tmp_path, *[Answer(text="a short answer")] * turns)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         context_id = await world.start()
-        pulled: list[ContextShape] = []
+        pulled: list[ContextView] = []
 
         async def pull() -> None:
             while True:
-                pulled.append(await client.call("GET", f"/api/contexts/{context_id}", kind=ContextShape))
+                pulled.append(await client.call("GET", f"/api/contexts/{context_id}", kind=ContextView))
 
         async with beside(pull(), pull(), pull()):
             for _ in range(turns):

@@ -17,7 +17,8 @@ from pilothouse.client.connection import ServerError
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
-from pilothouse.tools import finding
+from pilothouse.tools import file_index
+from pilothouse.tools.file_index import Listing, list_workspace
 
 LATER = 60.0
 
@@ -80,7 +81,7 @@ async def test_what_is_ignored_protected_or_nobodys_own_is_never_found(tmp_path:
     plant(tmp_path, "kept.txt", "secret/key.txt", "build/out.txt", "node_modules/m/kept.txt", ".git/kept.txt")
     (tmp_path / ".gitignore").write_text("build/\n*.log\n")
     plant(tmp_path, "kept.log")
-    async with placed(tmp_path, private=[tmp_path / "secret"]) as here:
+    async with placed(tmp_path, private_folders=[tmp_path / "secret"]) as here:
         assert sorted(await here.paths("e", limit=200)) == [".gitignore", "kept.txt"]
 
 
@@ -115,8 +116,13 @@ async def test_a_query_is_letters_and_nothing_else(tmp_path: Path, query: str) -
 async def test_a_new_file_is_found_soon_and_many_who_ask_at_once_look_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looked, look = [], finding.list_workspace
-    monkeypatch.setattr(finding, "list_workspace", lambda *given: looked.append(1) or look(*given))
+    looked, look = list[int](), list_workspace
+
+    def counted(workspace: Workspace, stopped: Callable[[], bool]) -> Listing:
+        looked.append(1)
+        return look(workspace, stopped)
+
+    monkeypatch.setattr(file_index, "list_workspace", counted)
     plant(tmp_path, "one.txt")
     async with placed(tmp_path) as here:
         assert await asyncio.gather(*[here.paths("one") for _ in range(10)]) == [["one.txt"]] * 10
@@ -127,14 +133,14 @@ async def test_a_new_file_is_found_soon_and_many_who_ask_at_once_look_once(
 
 
 async def test_others_are_answered_while_one_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun, gate, look = threading.Event(), threading.Event(), finding.list_workspace
+    begun, gate, look = threading.Event(), threading.Event(), file_index.list_workspace
 
     def held(*given: Any) -> Any:
         begun.set()
         gate.wait()
         return look(*given)
 
-    monkeypatch.setattr(finding, "list_workspace", held)
+    monkeypatch.setattr(file_index, "list_workspace", held)
     plant(tmp_path, "one.txt")
     async with placed(tmp_path) as here:
         asked = asyncio.create_task(here.paths("one"))
@@ -148,7 +154,7 @@ async def test_others_are_answered_while_one_looks(tmp_path: Path, monkeypatch: 
 async def test_nobody_waits_for_a_walk_through_another_workspace_or_sees_its_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun, gate, look = threading.Event(), threading.Event(), finding.list_workspace
+    begun, gate, look = threading.Event(), threading.Event(), file_index.list_workspace
 
     def held(workspace: Workspace, stopped: Any) -> Any:
         if workspace.root.name == "slow":
@@ -156,8 +162,8 @@ async def test_nobody_waits_for_a_walk_through_another_workspace_or_sees_its_fil
             gate.wait()
         return look(workspace, stopped)
 
-    monkeypatch.setattr(finding, "list_workspace", held)
-    names = [f"quick{number}" for number in range(finding.MAX_LISTINGS + 4)]
+    monkeypatch.setattr(file_index, "list_workspace", held)
+    names = [f"quick{number}" for number in range(file_index.MAX_LISTINGS + 4)]
     for name in ("slow", *names):
         plant(tmp_path, f"{name}/of-{name}.txt")
     async with placed(tmp_path) as here:
@@ -169,7 +175,7 @@ async def test_nobody_waits_for_a_walk_through_another_workspace_or_sees_its_fil
             for name in names:
                 assert [each.path for each in (await runtime.find_files(ids[name], "of")).items] == [f"of-{name}.txt"]
         assert not asked.done()
-        assert len(runtime.finder._listings) <= finding.MAX_LISTINGS + 1
+        assert len(runtime.file_index._listings) <= file_index.MAX_LISTINGS + 1
         gate.set()
         assert [each.path for each in (await asked).items] == ["of-slow.txt"]
 
@@ -177,7 +183,7 @@ async def test_nobody_waits_for_a_walk_through_another_workspace_or_sees_its_fil
 async def test_a_walk_ends_when_nobody_waits_for_it_and_not_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun, unwanted, look = threading.Event(), threading.Event(), finding.list_workspace
+    begun, unwanted, look = threading.Event(), threading.Event(), file_index.list_workspace
     walks = []
 
     def held(workspace: Workspace, stopped: Callable[[], bool]) -> Any:
@@ -189,7 +195,7 @@ async def test_a_walk_ends_when_nobody_waits_for_it_and_not_before(
             unwanted.set()
         return look(workspace, stopped)
 
-    monkeypatch.setattr(finding, "list_workspace", held)
+    monkeypatch.setattr(file_index, "list_workspace", held)
     plant(tmp_path, "one.txt")
     async with placed(tmp_path) as here:
         runtime = here.world.runtime
@@ -208,14 +214,14 @@ async def test_what_takes_too_long_is_cut_and_said_to_be(tmp_path: Path) -> None
     for number in range(50):
         plant(tmp_path, f"{number}/file.txt")
     async with placed(tmp_path) as here:
-        clock, here.world.runtime.finder._clock = iter(range(10_000)), lambda: float(next(clock))
+        clock, here.world.runtime.file_index._clock = iter(range(10_000)), lambda: float(next(clock))
         answer = await here.answer(limit=200)
         assert answer["is_cut"]
         assert len(answer["items"]) < 100
 
 
 async def test_long_paths_are_kept_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finding, "_LETTERS_AT_MOST", 2000)
+    monkeypatch.setattr(file_index, "_MAX_TOTAL_CHARACTERS", 2000)
     plant(tmp_path, "near.txt", *(f"{'d' * 200}/{'e' * 200}/{number}.txt" for number in range(50)))
     async with placed(tmp_path) as here:
         answer = await here.answer(limit=200)

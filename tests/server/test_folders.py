@@ -17,7 +17,7 @@ from pilothouse.domain.signals import MessageChanged
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
-from pilothouse.tools.results import HEAD, TAIL
+from pilothouse.tools.results import HEAD_CHARACTERS, TAIL_CHARACTERS
 from tests.scale import HANG_SECONDS
 from tests.server.lending import DONE, furnished, runs, says, writes
 
@@ -77,7 +77,7 @@ async def test_an_undo_that_meets_a_persons_edit_names_the_file_and_touches_noth
         assert "change_undone" not in kinds
 
 
-@pytest.mark.parametrize(("language", "words"), [("en", "left as they are now: b"), ("zh", "保持现状：b")])
+@pytest.mark.parametrize(("language", "words"), [("en", "left as they are: b"), ("zh", "保持现状：b")])
 async def test_an_undo_in_part_names_what_stays_in_the_persons_language(
     tmp_path: Path, language: str, words: str
 ) -> None:
@@ -126,7 +126,7 @@ async def test_the_whole_of_a_long_output_can_be_read_as_plain_text_only(tmp_pat
         await world.turn(context_id)
         long, short = (await client.call("GET", f"/api/contexts/{context_id}/tool-calls"))["items"]
         whole = "<script>alert(1)</script>\n" + "".join(f"{number}\n" for number in range(1, 30001))
-        assert len(long["result"]) < HEAD + TAIL + 1000
+        assert len(long["result"]) < HEAD_CHARACTERS + TAIL_CHARACTERS + 1000
         assert long["result"].startswith("<script>")
         assert long["result"].endswith("30000\n")
         assert "left out" in long["result"]
@@ -222,7 +222,7 @@ async def test_signals_of_what_is_printed_come_spaced_however_fast_it_prints(tmp
             with world.runtime.signals([context_id]) as signals:
                 async for signal in signals:
                     asked = {call.message_id for call in live.calls.values()}
-                    if isinstance(signal, MessageChanged) and signal.message_id in asked and live.printed:
+                    if isinstance(signal, MessageChanged) and signal.message_id in asked and live.live_outputs:
                         times.append(time.monotonic())
 
         listening = asyncio.create_task(listen())
@@ -243,7 +243,7 @@ async def test_only_the_end_of_what_is_printed_is_held_in_memory(tmp_path: Path)
         await world.runtime.send(context_id, "go")
         live = await world.runtime.context(context_id)
         async with asyncio.timeout(HANG_SECONDS):
-            while not any(printed.tail.endswith("200000\n") for printed in live.printed.values()):
+            while not any(printed.tail.endswith("200000\n") for printed in live.live_outputs.values()):
                 await asyncio.sleep(0.02)
         (call,) = (await client.call("GET", f"/api/contexts/{context_id}/tool-calls"))["items"]
         assert len(call["output"]) <= 4000
@@ -266,7 +266,7 @@ async def test_a_letter_that_is_cut_between_two_reads_is_shown_whole(tmp_path: P
         path = f"/api/contexts/{context_id}/tool-calls"
         seen: list[str] = []
         async with asyncio.timeout(HANG_SECONDS):
-            while not live.printed:
+            while not live.live_outputs:
                 await asyncio.sleep(0.01)
             while not seen or seen[-1] != "日":
                 seen.append((await client.call("GET", path))["items"][0].get("output") or "")
@@ -285,9 +285,9 @@ async def test_a_cancelled_command_stops_being_shown(tmp_path: Path) -> None:
         await world.runtime.send(context_id, "go")
         live = await world.runtime.context(context_id)
         async with asyncio.timeout(HANG_SECONDS):
-            while not any(printed.total for printed in live.printed.values()):
+            while not any(printed.total for printed in live.live_outputs.values()):
                 await asyncio.sleep(0.01)
         await world.runtime.cancel(context_id)
-        assert live.printed == {}
+        assert live.live_outputs == {}
         (call,) = (await client.call("GET", f"/api/contexts/{context_id}/tool-calls"))["items"]
         assert (call["status"], call.get("output")) == ("cancelled", None)

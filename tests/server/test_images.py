@@ -6,15 +6,15 @@ from typing import Any
 
 import msgspec
 
-from pilothouse.domain.images import IMAGE_LIMIT
-from pilothouse.domain.models import Catalogue, ModelFacts
+from pilothouse.domain.images import MAX_IMAGE_BYTES
+from pilothouse.llm.catalog import ModelCatalog, ModelFacts
 from pilothouse.llm.script import Answer
 from pilothouse.storage.memory import MemoryStore
 from tests.held import DONE
 from tests.pictures import SIGNATURE, picture
 from tests.server.test_requests import refusal, serving
 
-SEEING = Catalogue({"test": ModelFacts(vision=True)})
+SEEING = ModelCatalog({"test": ModelFacts(vision=True)})
 PICTURE = b64encode(picture()).decode()
 
 
@@ -23,8 +23,8 @@ def body(**image: Any) -> dict[str, Any]:
 
 
 async def test_the_largest_image_is_sent_shown_and_read_back(tmp_path: Path) -> None:
-    data = b64encode(SIGNATURE + bytes(IMAGE_LIMIT - len(SIGNATURE))).decode()
-    async with serving(tmp_path, DONE, catalogue=SEEING) as (world, client, _):
+    data = b64encode(SIGNATURE + bytes(MAX_IMAGE_BYTES - len(SIGNATURE))).decode()
+    async with serving(tmp_path, DONE, catalog=SEEING) as (world, client, _):
         context_id = await world.start()
         await client.call("POST", f"/api/contexts/{context_id}/messages", body(base64=data))
         await world.runtime.rested(context_id)
@@ -45,7 +45,7 @@ async def test_what_is_no_image_is_422_and_what_is_too_much_413(tmp_path: Path) 
             ({"base64": "AAAA"}, "image_kind"),
             ({"base64": "?"}, "image_base64"),
             ({"url": "file:///etc/passwd"}, "image_address"),
-            ({"base64": b64encode(SIGNATURE + bytes(IMAGE_LIMIT)).decode()}, "image_too_large"),
+            ({"base64": b64encode(SIGNATURE + bytes(MAX_IMAGE_BYTES)).decode()}, "image_too_large"),
             ({"path": "x.png", "recognition": "guess"}, "invalid_request"),
         ):
             assert await refusal(client, "POST", path, body(**image)) == (422, code)

@@ -12,8 +12,9 @@ from urllib.parse import unquote
 import aiohttp
 import pytest
 
+from pilothouse.i18n.markdown import MarkdownWriter
 from pilothouse.llm.script import Answer, ScriptedCall
-from pilothouse.runtime import transfer
+from pilothouse.runtime.commands import context_export
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.world import World
 
@@ -75,8 +76,8 @@ async def test_each_message_has_who_and_when_and_calls_have_what_became_of_them(
     assert headings(text)[0] == r"# A \*look\* at \`things\`"
     assert who(text) == [f"## {each}" for each in ("User", "Assistant", "Tool", "Assistant") * 2]
     assert re.search(r"^## User · \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$", text, re.MULTILINE)
-    assert "**Call: Look (`look`)** · done, by local" in text
-    assert "**Call: Change (`change`)** · rejected, by local" in text
+    assert "**Action: Look (`look`)** · done, by local" in text
+    assert "**Action: Change (`change`)** · rejected, by local" in text
     assert "**Result: Look (`look`)** · done" in text
     assert "Not now." in text
     places = [text.index(each) for each in ("Please look.", "I look.", "Seen.", "Please change.", "Well then.")]
@@ -145,14 +146,14 @@ async def test_what_ends_with_itself_stands_as_it_is(tmp_path: Path, text: str) 
 
 
 async def test_others_are_answered_while_a_long_one_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun, gate, tell = threading.Event(), threading.Event(), transfer.Teller.message
+    begun, gate, tell = threading.Event(), threading.Event(), MarkdownWriter.message
 
     def held(*given: Any) -> str:
         begun.set()
         gate.wait()
         return tell(*given)
 
-    monkeypatch.setattr(transfer.Teller, "message", held)
+    monkeypatch.setattr(MarkdownWriter, "message", held)
     world = World(tmp_path, Answer(text="Yes."))
     async with opened(world) as http:
         context_id = await world.start("agent")
@@ -172,7 +173,7 @@ async def test_it_is_told_in_the_readers_language(tmp_path: Path) -> None:
         await world.turn(context_id, "看一下")
         text = await exported(http, context_id, accept_language="zh-CN")
     assert who(text) == ["## 用户", "## 助手", "## 工具", "## 助手"]
-    assert "**调用: Look (`look`)** · 已完成" in text
+    assert "**操作: Look (`look`)** · 已完成" in text
 
 
 async def test_another_branch_can_be_asked_for_and_one_that_there_is_not_is_refused(tmp_path: Path) -> None:
@@ -214,7 +215,7 @@ async def test_notes_errors_files_and_images_are_told_too(tmp_path: Path) -> Non
         "```\nwhat stands there\n```",
         "**File:** `missing.txt`",
         "**Image:** `http://127.0.0.1/a.png`",
-        "**Told to the model**",
+        "**Context added**",
         "**Error:** ",
     ):
         assert told in text, told
@@ -248,7 +249,7 @@ async def test_the_file_has_the_name_of_the_conversation_made_safe(
 async def test_a_long_conversation_comes_in_pieces_that_make_the_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transfer, "_TOLD_AT_ONCE", 2)
+    monkeypatch.setattr(context_export, "_MARKDOWN_BATCH_SIZE", 2)
     world = World(tmp_path, *[Answer(text=f"Answer {number}.") for number in range(10)])
     async with world.runtime:
         context_id = await world.start("agent")

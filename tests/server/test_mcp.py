@@ -21,6 +21,7 @@ from pilothouse.domain.states import AwaitingToolApproval, Idle
 from pilothouse.llm.script import Answer
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
+from tests.assertions import present
 from tests.scale import HANG_SECONDS
 from tests.server.lending import DONE, PROGRAM, furnished, lender, lends, log_of, ready, says, until
 
@@ -307,14 +308,14 @@ async def test_a_list_that_changes_while_the_server_runs_is_followed(tmp_path: P
         lends(tmp_path / "docs", {"name": "change", "description": "It is another."}, {"name": "echo"})
         context_id = await world.start("agent")
         await world.turn(context_id, "go")
-        await until(lambda: world.parts.registry.find("docs__echo") is not None)
+        await until(lambda: world.dependencies.registry.find("docs__echo") is not None)
         (docs,) = (await client.call("GET", "/api/mcp/servers"))["items"]
         assert docs["tools"] == ["docs__change", "docs__echo"]
         assert docs["changed"] == ["docs__change", "docs__echo"], "what comes later waits for the person, too"
         await world.turn(context_id, "again")
         assert "docs__echo" in {tool.name for tool in world.model.requests[-1].tools}
         (waiting,) = await world.runtime.pending_calls(context_id)
-        assert (waiting.tool, waiting.reason.code) == ("docs__echo", Code.TOOL_CHANGED)
+        assert (waiting.tool, present(waiting.reason).code) == ("docs__echo", Code.TOOL_CHANGED)
 
 
 # a server that dies

@@ -15,7 +15,7 @@ import pytest
 from starlette.responses import Response
 
 from pilothouse.domain.signals import Signal
-from pilothouse.server.documents import document
+from pilothouse.server.api_docs import document
 from pilothouse.server.routes import ROUTES
 from pilothouse.server.routing import EVENTS, HTML, JSON, Route
 from pilothouse.testing.served import Served

@@ -108,7 +108,7 @@ async def test_nothing_else_is_given(tmp_path: Path, page: Path, name: str) -> N
 
 async def test_where_the_page_was_not_built_it_is_said_what_to_do_in_the_readers_language(tmp_path: Path) -> None:
     async with asking(tmp_path, tmp_path / "nowhere") as http:
-        for language, word in (("en", "was not built"), ("zh-CN", "尚未构建")):
+        for language, word in (("en", "hasn&#x27;t been built"), ("zh-CN", "尚未构建")):
             async with http.get("/", headers={"accept-language": language}) as answer:
                 assert (answer.status, answer.content_type) == (503, "text/html")
                 told = await answer.text()

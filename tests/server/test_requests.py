@@ -15,9 +15,9 @@ from pilothouse.client import Client, ServerError
 from pilothouse.domain.codes import Code, Language, Reason
 from pilothouse.domain.errors import Conflict
 from pilothouse.domain.messages import Usage
-from pilothouse.domain.models import Catalogue, ModelFacts
-from pilothouse.domain.prices import Price
 from pilothouse.domain.promises import SandboxPromise
+from pilothouse.llm.catalog import ModelCatalog, ModelFacts
+from pilothouse.llm.prices import Price
 from pilothouse.llm.script import Answer
 from pilothouse.server.problems import problem_response
 from pilothouse.testing.served import TOKEN, Served
@@ -295,11 +295,11 @@ async def test_errors_are_problems_in_the_readers_language(tmp_path: Path) -> No
     world = World(tmp_path)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served:
         async with served.client(language="zh-CN,zh;q=0.9,en;q=0.8") as client:
-            with pytest.raises(ServerError, match="没有对话"):
+            with pytest.raises(ServerError, match="不存在"):
                 await client.call("GET", "/api/contexts/nobody")
             assert (await client.call("GET", "/api/modes"))["items"][0]["title"] == "智能体"
         async with served.client(language="de, en;q=0.5") as client:
-            with pytest.raises(ServerError, match="There is no context"):
+            with pytest.raises(ServerError, match="doesn't exist"):
                 await client.call("GET", "/api/contexts/nobody")
             assert await refusal(client, "GET", "/api/nothing") == (404, "no_such_path")
             assert await refusal(client, "GET", "/api/contexts?limit=0") == (422, "invalid_request")
@@ -316,7 +316,7 @@ async def test_errors_are_problems_in_the_readers_language(tmp_path: Path) -> No
 
 async def test_what_is_known_of_the_model_can_be_asked_for(tmp_path: Path) -> None:
     facts = ModelFacts(window=32_000, vision=True, tokenizer="o200k", price=Price(input=0.5, output=2))
-    async with serving(tmp_path, DONE, catalogue=Catalogue({"test": facts})) as (_, client, _):
+    async with serving(tmp_path, DONE, catalog=ModelCatalog({"test": facts})) as (_, client, _):
         (model,) = (await client.call("GET", "/api/models"))["items"]
         assert (model["window"], model["vision"], model["tokenizer"]) == (32_000, True, "o200k")
         assert (model["input_price"], model["output_price"]) == (0.5, 2)
@@ -394,7 +394,7 @@ async def test_an_id_is_letters_and_no_line_end_stands_behind_it(tmp_path: Path,
             assert await refusal(client, "GET", f"/api/stream?contexts={quote(end)}") == refused
 
 
-@pytest.mark.parametrize(("language", "words"), [("en", "It is not known"), ("zh", "不知道文件之前的内容")])
+@pytest.mark.parametrize(("language", "words"), [("en", "isn't known"), ("zh", "不知道文件之前的内容")])
 def test_a_problem_gives_the_reasons_within_it_as_json_and_in_the_readers_language(
     language: Language, words: str
 ) -> None:

@@ -25,6 +25,7 @@ from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.core.failures import FailureGroup
 from schemathesis.core.parameters import ParameterLocation
+from schemathesis.core.result import Ok
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
     negative_data_rejection,
@@ -35,14 +36,14 @@ from schemathesis.specs.openapi.checks import (
 
 from pilothouse.domain.budgets import Budget
 from pilothouse.domain.policies import Policy
-from pilothouse.domain.rules import Lifetime, Rule, Scope
+from pilothouse.domain.rules import Lifetime, Rule, RuleEffect, Scope
 from pilothouse.domain.sessions import Preferences, UIState
 from pilothouse.llm.base import CallDelta, Connected, Finished, ModelEvent, ModelRequest, TextDelta
 from pilothouse.llm.script import Script
 from pilothouse.llm.scripted import ScriptedAdapter
-from pilothouse.provider import Provider
-from pilothouse.server.documents import document
-from pilothouse.server.protocol import HEADERS_AT_MOST
+from pilothouse.provider import ProviderSetup
+from pilothouse.server.api_docs import document
+from pilothouse.server.protocol import MAX_HEADER_BYTES
 from pilothouse.server.routes import ROUTES
 from pilothouse.server.routing import EVENTS, HTML, LINES
 from pilothouse.settings import read_settings
@@ -50,8 +51,9 @@ from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.tools import NoteArguments, NoteTool
 from pilothouse.testing.world import World
-from pilothouse.tools.base import Job
-from pilothouse.tools.builtin.edit import WriteFile
+from pilothouse.tools.base import ToolContext
+from pilothouse.tools.builtin.edit_file import WriteFile
+from tests.assertions import instance_of, present
 from tests.scale import HANG_SECONDS, LONG, Record
 from tests.server.lending import configuration, lender, ready
 
@@ -60,7 +62,7 @@ GOOD, BAD = (200, 100) if LONG else (8, 4)
 KINDS = ("resting", "waiting", "asking", "running", "paused")
 OFTEN = ("resting", "resting", "waiting", "waiting", *KINDS)
 CHANGE, ASK, HOLD, PRINT = "please change it", "please ask me", "please hold on", "please print it"
-CALLS = {
+CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     CHANGE: ("change", {"text": "a", "path": "docs/a"}),
     ASK: ("ask_user", {"questions": [{"question": "Which?", "options": ["a", "b"]}]}),
     HOLD: ("hold", {}),
@@ -96,9 +98,10 @@ def _lines(context: Any, value: Any) -> bytes:
 
 
 SCHEMA = schemathesis.openapi.from_dict(msgspec.json.decode(msgspec.json.encode(document())), config=CONFIG)
-OPERATIONS = {found.ok().label: found.ok() for found in SCHEMA.get_all_operations()}
+_OPERATIONS = [instance_of(Ok, found).ok() for found in SCHEMA.get_all_operations()]
+OPERATIONS = {operation.label: operation for operation in _OPERATIONS}
 TRIED = sorted(OPERATIONS.keys() - ENDLESS)
-GROUPS = sorted({OPERATIONS[label].tags[0] for label in TRIED})
+GROUPS = sorted({present(OPERATIONS[label].tags)[0] for label in TRIED})
 
 
 class Obliging(ScriptedAdapter):
@@ -133,7 +136,7 @@ class HoldTool(NoteTool):
         self.begun: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self.gates: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
 
-    async def run(self, arguments: NoteArguments, job: Job) -> str:
+    async def run(self, arguments: NoteArguments, job: ToolContext) -> str:
         self.begun[arguments.text].set()
         await self.gates[arguments.text].wait()
         return "held"
@@ -145,7 +148,7 @@ class PrintTool(NoteTool):
     def __init__(self) -> None:
         super().__init__("print", "read_only")
 
-    async def run(self, arguments: NoteArguments, job: Job) -> str:
+    async def run(self, arguments: NoteArguments, job: ToolContext) -> str:
         return "0123456789\n" * 5000
 
 
@@ -177,11 +180,11 @@ class Backdrop:
         self._world = World(
             workspace,
             adapter=model,
-            provider=Provider(unset, lambda *_: model),
+            provider=ProviderSetup(unset, lambda *_: model),
             tools=[self._hold, PrintTool(), WriteFile()],
             store=MemoryStore(folder / "kept"),
             trust=own,
-            steering=own.steering,
+            workspace_policy=own.workspace_policy,
             mcp=[lender(folder / "docs")],
             budget=Budget(recent=1),
         )
@@ -255,7 +258,7 @@ class Backdrop:
     async def _only_rule(self) -> Rule:
         """One that changes nothing. Whatever else the user was made to rule is gone."""
         runtime = self._world.runtime
-        wanted = ("ask", Scope(tool="another"))
+        wanted: tuple[RuleEffect, Scope] = ("ask", Scope(tool="another"))
         rules = await runtime.rules()
         fitting = [rule for rule in rules if (rule.effect, rule.scope, rule.lifetime) == (*wanted, Lifetime())]
         kept = fitting[0] if fitting else await runtime.give_rule(*wanted)
@@ -312,7 +315,7 @@ class Findings:
 
     def send(self, case: Any, kind: str, *, is_beyond: bool = False) -> None:
         """What is beyond a bound must be refused. Of what chance makes wrong, some is read with indulgence."""
-        if len(quote(str(case.query or {}))) > HEADERS_AT_MOST // 2:
+        if len(quote(str(case.query or {}))) > MAX_HEADER_BYTES // 2:
             return  # the server may hang up
         answer = case.call(base_url=self._backdrop.url, session=self._backdrop.http, timeout=HANG_SECONDS)
         self.statuses[answer.status_code] += 1

@@ -10,7 +10,7 @@ import signal
 import socket
 import stat
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -18,12 +18,12 @@ from urllib.parse import parse_qs, urlsplit
 import aiohttp
 import pytest
 
-from pilothouse.ambient import SystemAmbient
 from pilothouse.client import Client
 from pilothouse.server.address import FILE, address_of_server, published_address
 from pilothouse.server.serve import PORT
-from pilothouse.server.serving import PAGE
+from pilothouse.server.state import PAGE
 from pilothouse.server.tokens import Tokens
+from pilothouse.system.ambient import SystemAmbient
 
 SLOW = {"turn": [{"deltas": ["word "] * 2000, "delta_delay": 0.01}]}
 
@@ -34,7 +34,9 @@ class Process:
     def __init__(self, process: asyncio.subprocess.Process, lines: list[str], folder: Path, token: str | None) -> None:
         self.process = process
         self.lines = lines
-        parts = urlsplit(lines[-1].split(" ", 1)[1].strip())
+        link = re.search(r"http://\S+", lines[-1])
+        assert link is not None
+        parts = urlsplit(link[0])
         self.url = f"{parts.scheme}://{parts.netloc}"
         self.port = parts.port
         self.token = token or Tokens(folder / "data/tokens.json", SystemAmbient()).renew("local")
@@ -52,11 +54,16 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
     return {**kept, **own, **more}
 
 
-async def launch(folder: Path, *options: str, **more: str) -> asyncio.subprocess.Process:
+PILOTHOUSE = (sys.executable, "-m", "pilothouse.cli")
+
+
+async def launch(
+    folder: Path, *options: str, program: Sequence[str] = PILOTHOUSE, **more: str
+) -> asyncio.subprocess.Process:
     root = folder / "root"
     root.mkdir(exist_ok=True)
     return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "pilothouse.cli", *options),
+        *(*program, *options),
         cwd=root,
         env=environment(folder, **more),
         stdout=asyncio.subprocess.PIPE,
@@ -65,8 +72,11 @@ async def launch(folder: Path, *options: str, **more: str) -> asyncio.subprocess
 
 
 @asynccontextmanager
-async def served(folder: Path, *options: str, **more: str) -> AsyncIterator[Process]:
-    process = await launch(folder, "serve", "--no-open", *(options or ("--port", "0")), **more)
+async def served(
+    folder: Path, *options: str, program: Sequence[str] = PILOTHOUSE, **more: str
+) -> AsyncIterator[Process]:
+    command = ("serve", "--no-open", *(options or ("--port", "0")))
+    process = await launch(folder, *command, program=program, **more)
     assert process.stdout is not None
     try:
         lines: list[str] = []
@@ -295,8 +305,8 @@ async def test_ignored_keys_are_logged_and_told_to_the_user_of_the_machine(tmp_p
         async with Client(server.url, added[1].strip()) as client:
             assert (await client.call("GET", "/api/health"))["warnings"] == []
         log = (await server.end())[2]
-    assert f"{config}, line 1: the key telemetry" in first
-    assert "far was left out because servers.far.url holds ${input:key}" in second
+    assert f"{config}, line 1: unknown key telemetry" in first
+    assert "far was left out because servers.far.url contains ${input:key}" in second
     assert [json.loads(line)["message"] for line in log.splitlines() if "warning" in line] == [first, second]
 
 

@@ -56,7 +56,7 @@ async def test_tabs_open_in_order_close_to_the_neighbour_and_survive_a_restart(t
 async def test_two_pages_that_change_different_things_do_not_undo_each_other(tmp_path: Path) -> None:
     world = World(tmp_path)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
-        changes = [
+        changes: list[tuple[str, dict[str, Any]]] = [
             ("ui-state", {"sidebar_width": 300}),
             ("ui-state", {"sidebar_collapsed": True}),
             ("ui-state", {"context_expanded": {"x": True}}),
@@ -131,7 +131,7 @@ async def test_the_preferred_model_is_that_of_new_contexts_where_there_is_it_and
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
 
         async def model(**body: str) -> str:
-            return (await client.call("POST", "/api/contexts", body))["config"]["model"]
+            return str((await client.call("POST", "/api/contexts", body))["config"]["model"])
 
         assert await model() == "test"
         await client.call("PUT", "/api/session/preferences", {"default_model": "large"})

@@ -17,12 +17,14 @@ from pilothouse.app import build_runtime
 from pilothouse.client import Client
 from pilothouse.client.connection import ServerError
 from pilothouse.config.credentials import Credentials, StoredSetup
+from pilothouse.domain.messages import Text
 from pilothouse.domain.states import TransientError
 from pilothouse.llm.script import Answer, Script, ScriptedError
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.settings import OPENAI_URL, read_settings
 from pilothouse.testing.provider import FakeProvider
 from pilothouse.testing.served import Served
+from tests.assertions import content_of, instance_of
 from tests.server.test_serve import ran, served
 
 KEY = "sk-nobody-may-see-this-Zx9Q"
@@ -131,7 +133,7 @@ async def test_what_goes_wrong_in_a_trial_is_said_without_the_key(tmp_path: Path
 
 
 async def test_a_provider_that_never_answers_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pilothouse.provider.TRIAL_SECONDS", 0.2)
+    monkeypatch.setattr("pilothouse.provider.TRIAL_TIMEOUT_SECONDS", 0.2)
     silent = FakeProvider(Script(turn=(Answer(text="never", silence=0),)), models=("small",))
     async with silent as provider, placed(tmp_path) as here:
         found = await here.call("POST", "/test", wanted(provider, model="small"))
@@ -196,10 +198,10 @@ async def test_an_answer_that_is_being_streamed_comes_to_its_end(tmp_path: Path)
         await here.call("PUT", "", wanted(second, model="fast"))
         await here.runtime.rested(context_id)
         answer = (await here.runtime.read_messages(context_id))[-1]
-        assert (answer.content, answer.ended) == ("word " * 60, "complete")
+        assert (content_of(answer), instance_of(Text, answer).ended) == ("word " * 60, "complete")
         await here.runtime.send(context_id, "and now?")
         await here.runtime.rested(context_id)
-        assert (await here.runtime.read_messages(context_id))[-1].content == "From the second."
+        assert content_of((await here.runtime.read_messages(context_id))[-1]) == "From the second."
 
 
 async def test_a_retry_goes_to_what_was_set_up_meanwhile_with_a_model_that_it_has(tmp_path: Path) -> None:
@@ -216,7 +218,7 @@ async def test_a_retry_goes_to_what_was_set_up_meanwhile_with_a_model_that_it_ha
         await here.call("PUT", "", wanted(second, model="fast"))
         await here.runtime.retry_now(context_id)
         await here.runtime.rested(context_id)
-        assert (await here.runtime.read_messages(context_id))[-1].content == "From the second."
+        assert content_of((await here.runtime.read_messages(context_id))[-1]) == "From the second."
         assert [request["model"] for request in second.requests] == ["fast"]
 
 
@@ -412,7 +414,6 @@ async def test_a_kill_at_any_instant_leaves_what_was_before_or_what_is_now(tmp_p
     path = tmp_path / "credentials.json"
     program = (
         "import os, sys; from pathlib import Path; import pilothouse.config.credentials as it\n"
-        "import tempfile\n"
         "left = [int(sys.argv[3])]\n"
         "def dying(call):\n"
         "    def counted(*given, **named):\n"
@@ -420,8 +421,8 @@ async def test_a_kill_at_any_instant_leaves_what_was_before_or_what_is_now(tmp_p
         "        if left[0] < 0: os.kill(os.getpid(), 9)\n"
         "        return call(*given, **named)\n"
         "    return counted\n"
-        "for name in ('fsync', 'replace', 'unlink'): setattr(os, name, dying(getattr(os, name)))\n"
-        "tempfile.mkstemp, it.msgspec.json.encode = dying(tempfile.mkstemp), dying(it.msgspec.json.encode)\n"
+        "for name in ('open', 'fsync', 'replace', 'unlink'): setattr(os, name, dying(getattr(os, name)))\n"
+        "it.msgspec.json.encode = dying(it.msgspec.json.encode)\n"
         "kept = it.Credentials(Path(sys.argv[1]))\n"
         "if sys.argv[2]: kept.write(it.StoredSetup(base_url='http://b', key='the-second-key', model='b'))\n"
         "else: kept.remove()\n"
@@ -460,9 +461,9 @@ async def test_what_cannot_be_made_is_not_kept(tmp_path: Path) -> None:
 async def test_what_one_provider_said_of_a_models_window_says_nothing_of_another(tmp_path: Path) -> None:
     async with fake() as provider, placed(tmp_path) as here:
         await here.call("PUT", "", wanted(provider, model="small"))
-        parts = here.runtime.parts
+        parts = here.runtime.dependencies
         usual = parts.budget_of("small").tokens
-        parts.catalogue.learn_window("small", 1000)
+        parts.catalog.learn_window("small", 1000)
         assert parts.budget_of("small").tokens == 1000
         await here.call("PUT", "", {"base_url": NOWHERE, "model": "small"})
         assert parts.budget_of("small").tokens == usual
@@ -493,4 +494,4 @@ async def test_many_at_once_leave_what_was_written_last(tmp_path: Path) -> None:
         bodies = [{"base_url": NOWHERE, "model": f"m{number}"} for number in range(10)]
         await asyncio.gather(*[here.call("PUT", "", body) for body in bodies])
         stored = json.loads((tmp_path / "data/credentials.json").read_text())
-        assert (await here.call("GET"))["model"] == stored["model"] == here.runtime.parts.model
+        assert (await here.call("GET"))["model"] == stored["model"] == here.runtime.dependencies.model

@@ -14,7 +14,13 @@ from pilothouse.domain.errors import Conflict, NotFound
 from pilothouse.server.routes import ROUTES
 from pilothouse.server.routing import HTML, JSON
 from pilothouse.server.sign_in import MAX_FORM_BYTES
-from pilothouse.server.tokens import CODE_SECONDS, MAX_CODES, MAX_SIGN_INS, SIGN_IN_SECONDS, Tokens
+from pilothouse.server.tokens import (
+    MAX_SIGN_IN_CODES,
+    MAX_SIGN_INS_PER_USER,
+    SIGN_IN_CODE_LIFETIME_SECONDS,
+    SIGN_IN_LIFETIME_SECONDS,
+    Tokens,
+)
 from pilothouse.testing.ambient import TurnableAmbient
 from pilothouse.testing.served import TOKEN
 from tests.scale import HANG_SECONDS
@@ -41,7 +47,7 @@ async def test_opening_a_link_signs_nobody_in_before_the_person_confirms(tmp_pat
         for headers in ({}, CROSS_SITE, {**CROSS_SITE, "sec-fetch-site": "none"}):
             asked = await here.get(f"/?code={code}", headers)
             assert signs_nobody_in(asked, 200)
-            assert b"the user of this machine" in asked.body
+            assert b"the user of this computer" in asked.body
             assert asked.headers["referrer-policy"] == "strict-origin"
             assert "form-action 'self'" in asked.headers["content-security-policy"]
         cookie = await here.sign_in(code=code)
@@ -62,7 +68,7 @@ async def test_a_link_works_once_and_for_a_minute(tmp_path: Path) -> None:
         assert signs_nobody_in(await here.get(f"/?code={used}", {}), 401)
         assert signs_nobody_in(await here.submit(code=used), 401)
         late = tokens.new_code()
-        ambient.advance(CODE_SECONDS)
+        ambient.advance(SIGN_IN_CODE_LIFETIME_SECONDS)
         assert signs_nobody_in(await here.get(f"/?code={late}", {}), 401)
         assert signs_nobody_in(await here.submit(code=late), 401)
         early = tokens.new_code()
@@ -209,7 +215,7 @@ async def test_a_sign_in_ends_with_its_time_its_token_and_its_user(tmp_path: Pat
         assert (await here.get("/api/health", second)).status == 401
         third = await here.sign_in(token=tokens.add("anna"))
         assert (await here.get("/api/health", second)).status == 401, "a user of the same name is another one"
-        here.world.ambient.advance(SIGN_IN_SECONDS - 1)
+        here.world.ambient.advance(SIGN_IN_LIFETIME_SECONDS - 1)
         assert await user_of(here, third) == "anna"
         here.world.ambient.advance(1)
         assert (await here.get("/api/health", third)).status == 401
@@ -285,12 +291,12 @@ def test_the_file_of_tokens_stays_small(tmp_path: Path) -> None:
     ambient = TurnableAmbient()
     tokens = Tokens(tmp_path / "tokens.json", ambient)
     token = tokens.renew("local")
-    cookies = [tokens.sign_in(token) or "" for _ in range(MAX_SIGN_INS)]
+    cookies = [tokens.sign_in(token) or "" for _ in range(MAX_SIGN_INS_PER_USER)]
     assert tokens.user_of_cookie(cookies[0]) == "local"
     tokens.sign_in(token)
     assert tokens.user_of_cookie(cookies[0]) is None, "the oldest browser is signed out"
     assert tokens.user_of_cookie(cookies[-1]) == "local"
-    codes = [tokens.new_code() for _ in range(MAX_CODES + 1)]
+    codes = [tokens.new_code() for _ in range(MAX_SIGN_IN_CODES + 1)]
     assert tokens.user_of_code(codes[0]) is None
     assert tokens.user_of_code(codes[1]) == "local"
     ambient.advance(A_MINUTE)

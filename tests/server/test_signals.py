@@ -21,12 +21,13 @@ from pilothouse.domain.signals import (
     StateChanged,
 )
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, ExecutingTool, Failed, MergingBranches
-from pilothouse.domain.values import CallId, ContextId, MessageId
+from pilothouse.domain.value import CallId, ContextId, MessageId
 from pilothouse.llm.script import Answer
-from pilothouse.server.signals import EVENT_AT_MOST, written
+from pilothouse.server.signals import MAX_EVENT_BYTES, encode_signal
 from pilothouse.testing.served import Served
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
+from tests.assertions import ended
 from tests.held import DONE, asks
 from tests.scale import HANG_SECONDS
 
@@ -63,13 +64,13 @@ async def test_a_message_that_is_being_written_is_told_with_its_sequence_and_nev
         await client.send(context_id, "go")
         live = await world.runtime.context(context_id)
         with world.runtime.signals([context_id]) as signals:
-            while live.outlet is None or not live.outlet.flushed:
+            while live.delta_writer is None or not live.delta_writer.flushed:
                 await anext(signals)
         raw = client.events("GET", f"/api/contexts/{context_id}/stream")
         created = await first(raw, "MessageCreated")
         delta = await anext(raw)
         assert delta[0] == "ContentDelta"
-        assert delta[1]["message_id"] == created["message_id"] == live.outlet.message_id
+        assert delta[1]["message_id"] == created["message_id"] == live.delta_writer.message_id
         path = f"/api/contexts/{context_id}/messages/{created['message_id']}/content"
         pieces = await client.call("GET", f"{path}?from_sequence=0")
         assert len(pieces) >= delta[1]["sequence"] >= 1
@@ -143,8 +144,8 @@ HOSTILE = [
 @pytest.mark.parametrize("signal", HOSTILE, ids=lambda signal: type(signal).__name__)
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_an_event_is_small_and_well_formed_whatever_it_is_about(signal: Any, language: Any) -> None:
-    data = written(signal, language)
-    assert len(data) <= EVENT_AT_MOST
+    data = encode_signal(signal, language)
+    assert len(data) <= MAX_EVENT_BYTES
     head, body = data.removesuffix(b"\n\n").split(b"\n", 1)
     assert head.startswith(b"event: ")
     assert b"\n" not in body
@@ -153,7 +154,7 @@ def test_an_event_is_small_and_well_formed_whatever_it_is_about(signal: Any, lan
 
 
 def test_a_long_list_in_a_state_is_cut_to_eight_with_its_total() -> None:
-    data = written(StateChanged(**ABOUT, state=AwaitingToolApproval(CALLS, ("look",) * 100)), "en")
+    data = encode_signal(StateChanged(**ABOUT, state=AwaitingToolApproval(CALLS, ("look",) * 100)), "en")
     state = msgspec.json.decode(data.split(b"data: ", 1)[1])["state"]
     assert (len(state["pending_requests"]), len(state["tool_names"]), state["total"]) == (8, 8, 100)
 
@@ -161,7 +162,7 @@ def test_a_long_list_in_a_state_is_cut_to_eight_with_its_total() -> None:
 async def test_streams_are_counted_bounded_and_told_when_the_server_stops(tmp_path: Path) -> None:
     world = World(tmp_path)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
-        object.__setattr__(served.serving, "streams_at_most", 2)
+        object.__setattr__(served.serving, "max_streams", 2)
         context_id = await world.start()
         path = f"/api/contexts/{context_id}/stream"
         streams = [client.events("GET", path), client.events("GET", "/api/stream")]
@@ -170,8 +171,8 @@ async def test_streams_are_counted_bounded_and_told_when_the_server_stops(tmp_pa
         with pytest.raises(ServerError) as refused:
             await anext(client.events("GET", path))
         assert (refused.value.problem.status, refused.value.problem.code) == (503, "too_many_streams")
-        await streams[0].aclose()
-        while served.serving.counts.streams_open > 1:
+        await ended(streams[0])
+        while served.serving.metrics.streams_open > 1:
             await asyncio.sleep(0)
         served.serving.stopping.set()
         name, data = await anext(streams[1])
@@ -183,7 +184,7 @@ async def test_streams_that_are_opened_together_do_not_pass_the_limit(tmp_path: 
     limit, asked = 5, 40
     world = World(tmp_path, *[Answer(text="never said", silence=0)] * asked)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served:
-        object.__setattr__(served.serving, "streams_at_most", limit)
+        object.__setattr__(served.serving, "max_streams", limit)
         context_id = await world.start()
 
         def request(number: int) -> tuple[str, str, Any]:
@@ -217,7 +218,7 @@ async def test_streams_that_are_opened_together_do_not_pass_the_limit(tmp_path: 
                 await answered.wait()
             assert statuses == {200: limit, 503: asked - limit}
             closing.set()
-        counts = served.serving.counts
+        counts = served.serving.metrics
         async with asyncio.timeout(HANG_SECONDS):
             while counts.streams_open + counts.chats_open:
                 await asyncio.sleep(0)
@@ -231,7 +232,7 @@ async def test_a_request_that_is_refused_for_another_reason_gives_its_stream_bac
                 await anext(client.events("POST", "/api/chat/thread", {"message": "hello", "mode": "no such mode"}))
             with pytest.raises(ServerError):
                 await client.call("POST", "/api/chat/thread/resume", {"answers": []})
-        assert served.serving.counts.chats_open == 0
+        assert served.serving.metrics.chats_open == 0
 
 
 async def test_heartbeats_keep_an_idle_stream_open_until_its_user_is_one_no_more(tmp_path: Path) -> None:

@@ -9,19 +9,21 @@ from typing import Any
 
 import msgspec
 
-from pilothouse.client import Client, Copy
+from pilothouse.api.views import ToolRequestView
+from pilothouse.client import Client, ContextReplica
 from pilothouse.domain.signals import Signal
 from pilothouse.llm.script import Answer, ScriptedCall
-from pilothouse.runtime.hub import UNSENT_AT_MOST, Hub, Subscription
-from pilothouse.runtime.parts import Limits
+from pilothouse.runtime.events.hub import MAX_UNSENT_SIGNALS, Hub, Subscription
+from pilothouse.runtime.limits import Limits
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
+from tests.assertions import instance_of, present
 
 DELTAS = 20_000
 CALLS = 100
 SMALL = 4096
 # Where the transport begins to hold up its writer, and what one batch of signals can add to it.
-BUFFERED_AT_MOST = 64 * 1024 + UNSENT_AT_MOST * 1024
+BUFFERED_AT_MOST = 64 * 1024 + MAX_UNSENT_SIGNALS * 1024
 
 
 class WatchedHub(Hub):
@@ -110,32 +112,33 @@ async def make_context(client: Client) -> str:
     return context_id
 
 
-def is_whole(copy: Copy) -> bool:
-    return copy.is_settled and copy.context.turn is None and len(copy.order) == CALLS + 3
+def is_whole(copy: ContextReplica) -> bool:
+    return copy.is_settled and present(copy.context).turn is None and len(copy.order) == CALLS + 3
 
 
 async def test_who_stops_reading_holds_up_neither_the_turn_nor_other_readers(tmp_path: Path) -> None:
     hub = WatchedHub()
     world, text = make_world(tmp_path, hub)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
-        counts = served.serving.counts
+        counts = served.serving.metrics
         context_id = await make_context(client)
-        async with Copy(client, context_id) as copy:
+        async with ContextReplica(client, context_id) as copy:
             signals = Sleeper(served, "GET", f"/api/contexts/{context_id}/stream")
             await until(lambda: counts.streams_open == 2)
             chat = Sleeper(served, "POST", f"/api/chat/{context_id}", {"message": "go"})
-            await until(lambda: counts.chats_open == 1 and world.entered)
+            await until(lambda: counts.chats_open == 1 and bool(world.entered))
             shrink(served)
 
             live = await world.runtime.rested(context_id)  # none of them has read anything
             assert live.core.last_turn == "complete"
             await copy.until(is_whole)
             assert copy.text(copy.order[1]) == text
-            assert [len(copy.messages[copy.order[1]].chunks), len(world.look.ran)] == [DELTAS, CALLS]
+            request = instance_of(ToolRequestView, copy.messages[copy.order[1]])
+            assert [len(request.chunks), len(world.look.ran)] == [DELTAS, CALLS]
 
             assert len(buffered(served)) == 2  # both were really held up
             assert max(buffered(served)) <= BUFFERED_AT_MOST
-            assert hub.most == UNSENT_AT_MOST
+            assert hub.most == MAX_UNSENT_SIGNALS
 
             signals.leave()
             chat.leave()
@@ -147,7 +150,7 @@ async def test_twenty_who_stop_reading_hold_up_neither_the_turn_nor_a_chat(tmp_p
     hub = WatchedHub()
     world, text = make_world(tmp_path, hub)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
-        counts = served.serving.counts
+        counts = served.serving.metrics
         context_id, other = await make_context(client), await make_context(client)
         paths = [f"/api/contexts/{context_id}/stream", f"/api/stream?contexts={other},{context_id}"]
         sleepers = [Sleeper(served, "GET", path) for path in paths * 10]
@@ -162,7 +165,7 @@ async def test_twenty_who_stop_reading_hold_up_neither_the_turn_nor_a_chat(tmp_p
         sizes = buffered(served)
         assert len(sizes) == len(sleepers)
         assert max(sizes) <= BUFFERED_AT_MOST
-        assert hub.most == UNSENT_AT_MOST
+        assert hub.most == MAX_UNSENT_SIGNALS
         for sleeper in sleepers:
             sleeper.leave()
         await until(lambda: counts.streams_open == 0)
@@ -172,12 +175,12 @@ async def test_who_begins_to_read_again_is_told_little_and_is_right(tmp_path: Pa
     hub = WatchedHub()
     world, text = make_world(tmp_path, hub)
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
-        counts = served.serving.counts
+        counts = served.serving.metrics
         context_id = await make_context(client)
         signals = Sleeper(served, "GET", f"/api/contexts/{context_id}/stream")
         await until(lambda: counts.streams_open == 1)
         chat = Sleeper(served, "POST", f"/api/chat/{context_id}", {"message": "go"})
-        await until(lambda: counts.chats_open == 1 and world.entered)
+        await until(lambda: counts.chats_open == 1 and bool(world.entered))
         shrink(served)
         live = await world.runtime.rested(context_id)
 

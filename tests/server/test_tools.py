@@ -26,7 +26,7 @@ from pilothouse.testing.served import Served
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin.execute import Execute
-from pilothouse.tools.own import tools_of_file, tools_of_packages
+from pilothouse.tools.function_tools import tools_of_file, tools_of_packages
 from pilothouse.tools.registry import Registry
 from tests.server.lending import DONE, furnished, runs, says
 
@@ -285,7 +285,7 @@ OWN = '''
 
     from msgspec import Meta
 
-    from pilothouse.tools.own import tool
+    from pilothouse.tools.function_tools import tool
 
 
     @tool(read_only=True)
@@ -389,25 +389,29 @@ async def called_again(tmp_path: Path) -> tuple[list[str], list[str]]:
 
 def test_the_schema_tells_the_model_types_defaults_and_bounds(tmp_path: Path) -> None:
     registry = Registry(tools_of_file(own_file(tmp_path)))
-    wind = registry.offer(registry.tools["wind"])
+    wind = registry.describe(registry.tools["wind"])
     assert wind.description == "How the wind blows."
     assert wind.parameters["required"] == ["place"]
     assert wind.parameters["properties"]["knots"] == {"type": "integer", "minimum": 0, "maximum": 200, "default": 10}
     assert registry.tools["sum_up"].category == "code_analysis"
-    assert "job" not in json.dumps(dict(registry.offer(registry.tools["where"]).parameters))
+    assert "job" not in json.dumps(dict(registry.describe(registry.tools["where"]).parameters))
 
 
 @pytest.mark.parametrize(
     ("text", "word"),
     [
-        ("from pilothouse.tools.own import tool\n@tool()\ndef x(a): 'Doc.'", "'a'"),
-        ("from pilothouse.tools.own import tool\n@tool()\ndef x(a: int): pass", "docstring"),
-        ("from pilothouse.tools.own import tool\n@tool()\ndef x(*a: int): 'Doc.'", "'a'"),
-        ("from pilothouse.tools.own import tool\n@tool()\ndef x(**a: int): 'Doc.'", "'a'"),
-        ("from pilothouse.tools.own import tool\n@tool(name='not a name')\ndef x(): 'Doc.'", "not a name"),
-        ("from pilothouse.tools.own import tool\n@tool()\ndef x(a: 'Nothing'): 'Doc.'", "Nothing"),
-        ("from pilothouse.tools.own import tool\n@tool()\ndef x(a: object()): 'Doc.'", "x"),
-        ("from pathlib import Path\nfrom pilothouse.tools.own import tool\n@tool()\ndef x(a: Path): 'Doc.'", "Path"),
+        ("from pilothouse.tools.function_tools import tool\n@tool()\ndef x(a): 'Doc.'", "'a'"),
+        ("from pilothouse.tools.function_tools import tool\n@tool()\ndef x(a: int): pass", "docstring"),
+        ("from pilothouse.tools.function_tools import tool\n@tool()\ndef x(*a: int): 'Doc.'", "'a'"),
+        ("from pilothouse.tools.function_tools import tool\n@tool()\ndef x(**a: int): 'Doc.'", "'a'"),
+        ("from pilothouse.tools.function_tools import tool\n@tool(name='not a name')\ndef x(): 'Doc.'", "not a name"),
+        ("from pilothouse.tools.function_tools import tool\n@tool()\ndef x(a: 'Nothing'): 'Doc.'", "Nothing"),
+        ("from pilothouse.tools.function_tools import tool\n@tool()\ndef x(a: object()): 'Doc.'", "x"),
+        (
+            "from pathlib import Path\nfrom pilothouse.tools.function_tools import tool\n"
+            "@tool()\ndef x(a: Path): 'Doc.'",
+            "Path",
+        ),
         ("raise RuntimeError('not today')", "not today"),
         ("this is no Python", "SyntaxError"),
         ("import nothing_of_that_name", "nothing_of_that_name"),
@@ -426,7 +430,7 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
 def test_a_parameter_that_is_no_keyword_of_a_struct_still_works(tmp_path: Path) -> None:
     """Names that a shape uses itself must not get in the way."""
     text = """
-    from pilothouse.tools.own import tool
+    from pilothouse.tools.function_tools import tool
 
     @tool(read_only=True)
     def odd(kw_only: int, self: str = "a", tag: str = "b") -> str:
@@ -434,7 +438,7 @@ def test_a_parameter_that_is_no_keyword_of_a_struct_still_works(tmp_path: Path) 
         return f"{kw_only}{self}{tag}"
     """
     (made,) = tools_of_file(own_file(tmp_path, text))
-    assert Registry([made]).offer(made).parameters["required"] == ["kw_only"]
+    assert Registry([made]).describe(made).parameters["required"] == ["kw_only"]
 
 
 def test_annotations_that_are_put_off_are_read(tmp_path: Path) -> None:
@@ -443,7 +447,7 @@ def test_annotations_that_are_put_off_are_read(tmp_path: Path) -> None:
 
     from dataclasses import dataclass
 
-    from pilothouse.tools.own import tool
+    from pilothouse.tools.function_tools import tool
 
     @dataclass
     class Boat:
@@ -455,14 +459,14 @@ def test_annotations_that_are_put_off_are_read(tmp_path: Path) -> None:
         return boat.name
     """
     (made,) = tools_of_file(own_file(tmp_path, text))
-    assert Registry([made]).offer(made).parameters["required"] == ["boat"]
+    assert Registry([made]).describe(made).parameters["required"] == ["boat"]
 
 
 async def test_a_slow_function_that_is_not_async_holds_up_nobody_and_ends_by_its_limit(tmp_path: Path) -> None:
     text = """
     import time
 
-    from pilothouse.tools.own import tool
+    from pilothouse.tools.function_tools import tool
 
     @tool(read_only=True)
     def sleeps() -> str:
@@ -526,14 +530,14 @@ def test_wrong_settings_are_told(tmp_path: Path, text: str) -> None:
 
 def test_a_tool_of_ones_own_cannot_take_the_name_of_another(tmp_path: Path) -> None:
     settled(tmp_path, 'files = ["mine.py"]\n')
-    text = "from pilothouse.tools.own import tool\n@tool()\ndef execute(): 'Mine.'"
+    text = "from pilothouse.tools.function_tools import tool\n@tool()\ndef execute(): 'Mine.'"
     own_file(tmp_path / "own", text)
     with pytest.raises(InvalidInput, match="execute"):
         runtime_of(tmp_path)
 
 
 PACKAGE = """
-    from pilothouse.tools.own import tool
+    from pilothouse.tools.function_tools import tool
 
     LIFE = []
 
@@ -607,7 +611,7 @@ def test_a_package_that_is_broken_is_told_by_name(tmp_path: Path, package: str) 
 
 
 def test_a_tool_that_needs_another_that_is_not_there_is_told(tmp_path: Path) -> None:
-    text = "from pilothouse.tools.own import tool\n@tool(needs=['tide', 'moon'])\ndef moor(): 'Moor.'"
+    text = "from pilothouse.tools.function_tools import tool\n@tool(needs=['tide', 'moon'])\ndef moor(): 'Moor.'"
     with pytest.raises(InvalidInput, match="tide, moon"):
         Registry(tools_of_file(own_file(tmp_path, text)))
 
@@ -640,7 +644,7 @@ async def test_one_that_cannot_begin_ends_those_that_have(tmp_path: Path) -> Non
     with pytest.raises(RuntimeError, match="two cannot"):
         await world.runtime.start()
     assert life == ["start one", "stop one"]
-    await world.parts.store.close()
+    await world.dependencies.store.close()
 
 
 class Stubborn(Living):

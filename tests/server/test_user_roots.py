@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from pilothouse.cli.serve import unused_tables
 from pilothouse.client import Client
-from pilothouse.config.files import Configuration
-from pilothouse.domain.codes import say
+from pilothouse.config.configuration import Configuration
 from pilothouse.domain.errors import InvalidInput, ToolError
-from pilothouse.hosting import unused_tables
+from pilothouse.i18n import translate
 from pilothouse.sandbox.workspace import Root
 from pilothouse.server.tokens import Tokens
 from pilothouse.settings import read_settings
@@ -38,7 +38,7 @@ class Shared:
         return await answer_of(self.served, token or self.token, method, path, body)
 
     def restrict(self) -> None:
-        object.__setattr__(self.world.parts, "user_roots", {"anna": [self.root / "anna"]})
+        object.__setattr__(self.world.dependencies, "user_roots", {"anna": [self.root / "anna"]})
 
 
 @asynccontextmanager
@@ -50,7 +50,15 @@ async def shared(folder: Path, *answers: Any, **parts: Any) -> AsyncIterator[Sha
     (root / "secret/.pilothouse/config.toml").write_text('mode = "plan"\n')
     (root / "anna/link").symlink_to(root / "secret")
     own = configuration(folder)
-    world = World(root, *answers, store=files_at(folder), tools=builtins(), trust=own, steering=own.steering, **parts)
+    world = World(
+        root,
+        *answers,
+        store=files_at(folder),
+        tools=builtins(),
+        trust=own,
+        workspace_policy=own.workspace_policy,
+        **parts,
+    )
     async with world.runtime, Served(world.runtime, [root], workspace=root / "secret") as served:
         made = Shared(root, world, served, served.tokens.add("anna"))
         made.restrict()
@@ -60,8 +68,12 @@ async def shared(folder: Path, *answers: Any, **parts: Any) -> AsyncIterator[Sha
 async def test_a_user_with_roots_works_beneath_them_and_nowhere_else(tmp_path: Path) -> None:
     async with shared(tmp_path, DONE, DONE) as here:
         async with Client(here.served.url, here.token) as anna:
-            for given, real in ((None, "anna"), ("inner", "anna/inner"), (str(here.root / "anna/inner"), "anna/inner")):
-                made = await anna.call("POST", "/api/contexts", {"workspace": given} if given else {})
+            for workspace, real in (
+                (None, "anna"),
+                ("inner", "anna/inner"),
+                (str(here.root / "anna/inner"), "anna/inner"),
+            ):
+                made = await anna.call("POST", "/api/contexts", {"workspace": workspace} if workspace else {})
                 assert made["workspace"] == str(here.root / real)
             assert [name async for name, _ in anna.chat("thread", "hello")][-1] == "done"
             assert (await anna.call("GET", "/api/contexts/thread"))["workspace"] == str(here.root / "anna")
@@ -69,7 +81,8 @@ async def test_a_user_with_roots_works_beneath_them_and_nowhere_else(tmp_path: P
             await anna.call("POST", "/v1/chat/completions", said)
             listed = (await anna.call("GET", "/api/contexts"))["items"]
             assert {each["workspace"] for each in listed} == {str(here.root / "anna"), str(here.root / "anna/inner")}
-        for given in (here.root, here.root / "secret", here.root / "absent", "/", "/absent", "../secret", "link"):
+        outside = (here.root, here.root / "secret", here.root / "absent", "/", "/absent", "../secret", "link")
+        for given in outside:
             status, text = await here.answer("POST", "/api/contexts", {"workspace": str(given)})
             assert (status, "outside_roots" in text) == (422, True), given
             assert f"({here.root / 'anna'})" in text
@@ -90,7 +103,7 @@ async def test_a_conversation_from_before_touches_nothing_outside_its_owners_roo
     looks = says(("read_file", {"path": "plan.txt"}), ("execute", {"command": "cat plan.txt"}))
     async with shared(tmp_path, writes("new.txt", "x"), DONE, looks, DONE) as here:
         runtime = here.world.runtime
-        object.__setattr__(here.world.parts, "user_roots", {})
+        object.__setattr__(here.world.dependencies, "user_roots", {})
         made = await runtime.create_context(here.root / "secret", mode="agent", by="anna")
         await here.world.turn(made, "write")
         assert (here.root / "secret/new.txt").exists()
@@ -126,10 +139,10 @@ async def test_a_conversation_from_before_touches_nothing_outside_its_owners_roo
 async def test_folders_beside_the_workspace_are_reached_only_within_a_users_roots(tmp_path: Path) -> None:
     beside = tmp_path / "root/secret"
     inside = tmp_path / "root/anna/inner"
-    async with shared(tmp_path, also=[Root(beside, writable=False), Root(inside, writable=True)]) as here:
+    async with shared(tmp_path, extra_roots=[Root(beside, writable=False), Root(inside, writable=True)]) as here:
         theirs = await here.world.runtime.context(await here.world.runtime.create_context(inside, by="anna"))
         ours = await here.world.runtime.context(await here.world.runtime.create_context(inside))
-        assert [root.path for root in theirs.parts.also_of("anna")] == [inside]
+        assert [root.path for root in theirs.dependencies.extra_roots_of("anna")] == [inside]
         with pytest.raises(ToolError):
             theirs.workspace().read(str(beside / "plan.txt"))
         assert ours.workspace().read(str(beside / "plan.txt")) == b"plum"
@@ -173,7 +186,7 @@ async def test_a_server_does_not_start_where_a_folder_of_a_user_is_missing_and_n
     assert (code, out) == (4, "")
     assert "[users.anna]" in err
     assert f"{str(tmp_path / 'absent')!r} of the user 'anna'" in err
-    assert "does not exist" in err
+    assert "doesn't exist" in err
 
 
 async def test_who_asks_how_the_server_is_sees_nothing_of_what_others_do(tmp_path: Path) -> None:
@@ -189,7 +202,7 @@ async def test_the_roots_of_other_users_are_closed_to_a_users_confined_commands(
     async with shared(tmp_path) as here:
         inside, beside = here.root / "anna/inner", here.root / "secret"
         roots = {"anna": [here.root / "anna"], "bob": [beside], "carl": [inside], "dora": [here.root]}
-        object.__setattr__(here.world.parts, "user_roots", roots)
+        object.__setattr__(here.world.dependencies, "user_roots", roots)
         made = await here.world.runtime.create_context(here.root / "anna", by="anna")
         assert (await here.world.runtime.context(made)).workspace().others == (beside,)
         made = await here.world.runtime.create_context(beside)
@@ -205,7 +218,7 @@ def test_a_table_for_a_user_who_does_not_exist_is_told(tmp_path: Path) -> None:
     tokens = Tokens(tmp_path / "data" / "server" / "tokens.json", TurnableAmbient())
     tokens.add("anna")
     (warning,) = unused_tables(settings, tokens)
-    assert "[users.ana]" in say(warning)
-    assert "anna, local" in say(warning)
+    assert "[users.ana]" in translate(warning)
+    assert "anna, local" in translate(warning)
     tokens.add("ana")
     assert unused_tables(settings, tokens) == []

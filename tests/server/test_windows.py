@@ -6,27 +6,29 @@ import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import aiohttp
 import msgspec
 import pytest
 
-from pilothouse.client import Client, Copy, ServerError
+from pilothouse.client import Client, ContextReplica, ServerError
 from pilothouse.domain.budgets import OverviewSettings
 from pilothouse.domain.messages import SystemControl, Text, ToolRequest, Usage
-from pilothouse.domain.models import Catalogue, ModelFacts
 from pilothouse.domain.personas import Persona, Personas
-from pilothouse.domain.prices import Price
 from pilothouse.domain.signals import ContentDelta, ContextChanged
 from pilothouse.domain.states import Idle
-from pilothouse.llm.chat_form import encode_body
+from pilothouse.domain.value import ContextId, MessageId
+from pilothouse.llm.catalog import ModelCatalog, ModelFacts
+from pilothouse.llm.chat_completions import encode_body
+from pilothouse.llm.prices import Price
 from pilothouse.llm.script import Answer
-from pilothouse.runtime.compressions import FOCUS_AT_MOST, PINS_AT_MOST
-from pilothouse.runtime.following import Piece, Seen, end_of, follow_turn
+from pilothouse.runtime.compression.commands import MAX_FOCUS_CHARACTERS, MAX_PINS
+from pilothouse.runtime.events.turn_events import MessageAdded, TextAdded, end_of, stream_turn_events
 from pilothouse.testing.proxy import Proxy
 from pilothouse.testing.served import TOKEN, Served
 from pilothouse.testing.tools import NoteTool
+from tests.assertions import content_of, present
 from tests.compressing import MANY_WORDS, SMALL, WORDS, Model, Small, looks
 from tests.held import asks
 from tests.scale import LONG
@@ -42,7 +44,7 @@ FACTS = {
 
 @asynccontextmanager
 async def serving(tmp_path: Path, **options: Any) -> AsyncIterator[tuple[Small, Client, Served]]:
-    world = Small(tmp_path, **{"models": ["other", "plain"], "catalogue": Catalogue(FACTS), **options})
+    world = Small(tmp_path, **{"models": ["other", "plain"], "catalog": ModelCatalog(FACTS), **options})
     async with world.runtime, Served(world.runtime, [tmp_path]) as served, served.client() as client:
         yield world, client, served
 
@@ -51,7 +53,7 @@ def at(context_id: str, *rest: str) -> str:
     return "/".join([f"/api/contexts/{context_id}", *rest])
 
 
-async def talked(world: Small, turns: int = 8) -> str:
+async def talked(world: Small, turns: int = 8) -> ContextId:
     """A conversation that can be compressed and need not be."""
     context_id = await world.start()
     for number in range(turns):
@@ -159,7 +161,8 @@ async def test_while_a_turn_is_open_only_a_preview_is_given(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "body", [{"focus": ""}, {"focus": "x" * (FOCUS_AT_MOST + 1)}, {"focus": 3}, {"preview": "yes"}, {"more": 1}, []]
+    "body",
+    [{"focus": ""}, {"focus": "x" * (MAX_FOCUS_CHARACTERS + 1)}, {"focus": 3}, {"preview": "yes"}, {"more": 1}, []],
 )
 async def test_what_makes_no_sense_is_422(tmp_path: Path, body: Any) -> None:
     async with serving(tmp_path) as (world, client, _):
@@ -189,22 +192,22 @@ async def test_pins_are_put_and_taken_away_and_kept_by_compressions(tmp_path: Pa
 
 
 async def test_the_fifty_first_pin_is_409(tmp_path: Path) -> None:
-    async with serving(tmp_path, budget=msgspec.structs.replace(SMALL, tokens=10**6), catalogue=Catalogue()) as (
+    async with serving(tmp_path, budget=msgspec.structs.replace(SMALL, tokens=10**6), catalog=ModelCatalog()) as (
         world,
         client,
         _,
     ):
         context_id = await world.start()
-        for _ in range(PINS_AT_MOST // 2 + 1):
+        for _ in range(MAX_PINS // 2 + 1):
             await world.turn(context_id, "x")
         ids = await world.ids(context_id)
-        for message_id in ids[:PINS_AT_MOST]:
+        for message_id in ids[:MAX_PINS]:
             await client.call("PUT", at(context_id, "messages", message_id, "pin"))
-        over = at(context_id, "messages", ids[PINS_AT_MOST], "pin")
+        over = at(context_id, "messages", ids[MAX_PINS], "pin")
         assert await refusal(client, "PUT", over) == (409, "too_many_pins")
         await client.call("PUT", at(context_id, "messages", ids[0], "pin"))
         await client.call("DELETE", at(context_id, "messages", ids[0], "pin"))
-        assert len((await client.call("PUT", over))["pins"]) == PINS_AT_MOST
+        assert len((await client.call("PUT", over))["pins"]) == MAX_PINS
 
 
 async def test_the_overview_is_put_now(tmp_path: Path) -> None:
@@ -270,7 +273,7 @@ async def test_what_comes_with_a_message_is_kept_and_bounded(tmp_path: Path) -> 
         context_id = await world.start()
         body: dict[str, Any] = {"payload": {"type": "text", "content": "hi"}}
         data = {"label": "a table", "path": "t.csv", "preview": "x,y"}
-        wrong = [
+        wrong: list[dict[str, Any]] = [
             {"extra_user_messages": ["x"] * 21},
             {"extra_user_messages": [""]},
             {"extra_user_messages": [" "]},
@@ -378,12 +381,12 @@ async def test_a_subscriber_learns_of_pins_and_of_the_overview(tmp_path: Path) -
         assert added in [data.get("message_id") for name, data in seen if name == "MessageCreated"]
 
 
-async def is_as_it_is(world: Small, client: Client, context_id: str, *copies: Copy) -> None:
+async def is_as_it_is(world: Small, client: Client, context_id: ContextId, *copies: ContextReplica) -> None:
     """Every copy is what a fresh one is."""
     version = (await world.runtime.context(context_id)).version
-    async with Copy(client, context_id) as fresh:
+    async with ContextReplica(client, context_id) as fresh:
         for copy in (fresh, *copies):
-            await copy.until(lambda copy: copy.is_settled and copy.context.version == version)
+            await copy.until(lambda copy: copy.is_settled and present(copy.context).version == version)
             assert copy.context == fresh.context
             assert copy.order == fresh.order == await world.ids(context_id)
             assert copy.messages == fresh.messages
@@ -411,7 +414,7 @@ async def test_copies_converge_through_compressions_and_undos_while_messages_str
         Client(f"http://127.0.0.1:{proxy.port}", TOKEN, ambient=Brisk(chance.random)) as unlucky,
     ):
         context_id = await world.start()
-        async with Copy(client, context_id) as near, Copy(unlucky, context_id) as far:
+        async with ContextReplica(client, context_id) as near, ContextReplica(unlucky, context_id) as far:
             for number in range(12):
                 await client.send(context_id, f"question {number} {WORDS}")
                 await world.runtime.rested(context_id)
@@ -424,7 +427,7 @@ async def test_copies_converge_through_compressions_and_undos_while_messages_str
         assert proxy.cuts + proxy.refusals > 0
 
 
-async def between_turns(chance: random.Random, world: Small, client: Client, context_id: str) -> None:
+async def between_turns(chance: random.Random, world: Small, client: Client, context_id: ContextId) -> None:
     choice = chance.random()
     if choice < 0.25:
         await tried(client, "POST", at(context_id, "compress"), {})
@@ -451,6 +454,10 @@ class Heard(Client):
         super().__init__(*given)
         self.took_delta = asyncio.Event()
 
+    async def __aenter__(self) -> Self:
+        await super().__aenter__()
+        return self
+
     async def events(self, method: str, path: str, body: Any = None) -> AsyncIterator[tuple[str, Any]]:
         async for name, data in super().events(method, path, body):
             yield name, data
@@ -463,12 +470,12 @@ async def test_a_late_signal_does_not_bring_back_the_text_of_a_compressed_messag
         context_id = await talked(world)
         live = await world.runtime.context(context_id)
         _, answer, *_ = await world.ids(context_id)
-        late = ContentDelta(context_id=live.id, version=live.version, message_id=answer, sequence=1)
+        late = ContentDelta(context_id=live.id, version=live.version, message_id=MessageId(answer), sequence=1)
         await client.call("POST", at(context_id, "compress"), {})
-        async with Copy(heard, context_id) as copy:
+        async with ContextReplica(heard, context_id) as copy:
             await copy.until(lambda copy: copy.is_settled)
             assert late.message_id not in copy.messages
-            world.parts.hub.publish(late)
+            world.dependencies.hub.publish(late)
             await heard.took_delta.wait()
             await is_as_it_is(world, client, context_id, copy)
 
@@ -477,6 +484,10 @@ class Deaf(Client):
     """Loses every signal about what is written and changed until it hears again."""
 
     hears = True
+
+    async def __aenter__(self) -> Self:
+        await super().__aenter__()
+        return self
 
     async def events(self, method: str, path: str, body: Any = None) -> AsyncIterator[tuple[str, Any]]:
         async for name, data in super().events(method, path, body):
@@ -487,7 +498,7 @@ class Deaf(Client):
 async def test_a_copy_that_lost_every_signal_of_a_compression_is_right_after_the_next_one(tmp_path: Path) -> None:
     async with serving(tmp_path) as (world, client, served), Deaf(served.url, TOKEN) as deaf:
         context_id = await talked(world)
-        async with Copy(deaf, context_id) as copy:
+        async with ContextReplica(deaf, context_id) as copy:
             await copy.until(lambda copy: copy.is_settled)
             for act in ("compress", "undo", "compress"):
                 deaf.hears = False
@@ -499,7 +510,7 @@ async def test_a_copy_that_lost_every_signal_of_a_compression_is_right_after_the
                 await world.turn(context_id, "and on")
                 assert copy.order == before
                 deaf.hears = True
-                world.parts.hub.publish(everything_changed(await world.runtime.context(context_id)))
+                world.dependencies.hub.publish(everything_changed(await world.runtime.context(context_id)))
                 await is_as_it_is(world, client, context_id, copy)
 
 
@@ -512,10 +523,10 @@ async def test_a_copy_that_pulls_while_the_branch_moves_is_right_in_the_end(tmp_
             live = await world.runtime.context(context_id)
             while True:
                 changed = ContextChanged(context_id=live.id, version=live.version, fields=("*",))
-                world.parts.hub.publish(changed)
+                world.dependencies.hub.publish(changed)
                 await asyncio.sleep(0)
 
-        async with Copy(client, context_id) as copy:
+        async with ContextReplica(client, context_id) as copy:
             async with beside(nudge()):
                 for _ in range(15):
                     await world.runtime.compress(context_id)
@@ -551,11 +562,11 @@ async def test_the_chat_stream_of_a_turn_that_compresses_gives_its_text_once(tmp
         text, events = await telling
         assert len(await world.summaries(context_id)) == 1
         last = (await world.messages(context_id))[-1]
-        assert text == last.content == await said_in_turn(world, context_id, last.metadata.turn)
+        assert text == content_of(last) == await said_in_turn(world, context_id, present(last.metadata.turn))
         assert {name for name, _ in events} == {"token", "done"}
 
 
-async def nearly_full(world: Small) -> str:
+async def nearly_full(world: Small) -> ContextId:
     """A conversation in which a large result is too much."""
     context_id = await world.start()
     while (meter := await world.runtime.meter(context_id)).tokens + 600 < meter.trigger:
@@ -563,7 +574,7 @@ async def nearly_full(world: Small) -> str:
     return context_id
 
 
-async def before_a_turn_that_compresses_in_the_middle(world: Small) -> str:
+async def before_a_turn_that_compresses_in_the_middle(world: Small) -> ContextId:
     """The next turn has two rounds of calls; the first of them has too large a result."""
     context_id = await nearly_full(world)
     first = Answer(text="First I look. ", calls=looks(MANY_WORDS).calls)
@@ -586,7 +597,7 @@ async def test_the_chat_stream_of_a_turn_that_compresses_in_the_middle_has_nothi
         assert started == ended
         assert len(set(started)) == 2
         last = (await world.messages(context_id))[-1]
-        assert await said_in_turn(world, context_id, last.metadata.turn) == WHOLE
+        assert await said_in_turn(world, context_id, present(last.metadata.turn)) == WHOLE
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -626,14 +637,14 @@ async def test_who_looks_only_when_all_is_over_is_told_the_whole_turn_and_nothin
             for number in range(12):
                 await world.turn(context_id, f"later {number}")
             await world.runtime.compress(context_id)
-        events = [event async for event in follow_turn(world.runtime, context_id, sent.turn_id, place=place)]
+        events = [event async for event in stream_turn_events(world.runtime, context_id, sent.turn_id, place=place)]
         if compressions == 1:
-            assert "".join(event.text for event in events if isinstance(event, Piece)) == WHOLE
-            seen = [event.message for event in events if isinstance(event, Seen)]
+            assert "".join(event.text for event in events if isinstance(event, TextAdded)) == WHOLE
+            seen = [event.message for event in events if isinstance(event, MessageAdded)]
             assert [type(each).__name__ for each in seen if each.role == "tool"] == ["ToolResult"] * 2
             assert len([each for each in seen if isinstance(each, SystemControl)]) == 1
         else:
-            assert not [event for event in events if isinstance(event, Piece) and event.turn != sent.turn_id]
+            assert not [event for event in events if isinstance(event, TextAdded) and event.turn != sent.turn_id]
 
 
 async def test_a_turn_that_waits_is_resumed_as_a_stream_that_has_only_the_rest(tmp_path: Path) -> None:

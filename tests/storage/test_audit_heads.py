@@ -4,6 +4,7 @@ import asyncio
 import errno
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -12,15 +13,17 @@ import pytest
 from pilothouse.domain.audit import AuditDraft, AuditHead, chain
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import StoreError, StoreRefused
-from pilothouse.domain.rules import Scope, stand_in
+from pilothouse.domain.rules import Scope, substitute_rule
 from pilothouse.domain.states import AwaitingToolApproval, Idle
+from pilothouse.domain.value import ContextId
 from pilothouse.llm.script import Answer, ScriptedCall
-from pilothouse.runtime import rulebook
+from pilothouse.runtime.authorization import user_rules
 from pilothouse.storage.files.disk import Disk
-from pilothouse.storage.files.journal import line_of, read_lines
+from pilothouse.storage.files.journal import encode_line, read_lines
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.disk import Fault, FaultyDisk
 from pilothouse.testing.world import World
+from tests.assertions import file_store, present
 from tests.scale import LONG, Record
 from tests.storage.test_contract import AT
 
@@ -36,7 +39,7 @@ def opened(path: Path, *answers: Answer, ids_from: int = 1000, disk: Disk | None
     return World(path, *answers, store=files(path, disk), ids_from=ids_from)
 
 
-async def conversation(path: Path, turns: int = 2) -> str:
+async def conversation(path: Path, turns: int = 2) -> ContextId:
     """The id of a conversation with some turns, closed in good order."""
     world = opened(path, *([CHANGE, DONE] * turns), ids_from=0)
     context_id = await world.start("agent")
@@ -92,46 +95,46 @@ def with_half_a_last_line(data: bytes) -> bytes:
 
 def with_another_last_line(data: bytes) -> bytes:
     """A whole chain with sums that fit, in which another rule was revoked."""
-    first, _ = [payload for _, _, payload in read_lines(data)]
+    first, _ = [present(payload) for _, _, payload in read_lines(data)]
     entry = msgspec.json.decode(first)["entries"][0]
     other = AuditDraft(kind="rule_revoked", at=AT, by="x", detail={"rule": {**entry["detail"]["rule"], "id": "other"}})
     _, entries = chain(AuditHead(1, entry["hash"]), [other])
-    return line_of(first) + line_of(msgspec.json.encode({"version": 2, "entries": entries}))
+    return encode_line(first) + encode_line(msgspec.json.encode({"version": 2, "entries": entries}))
 
 
 def with_an_acceptance_of_the_cut(data: bytes) -> bytes:
     """The revocation is replaced by the entry that a person's acceptance of its loss would leave."""
-    first, second = [msgspec.json.decode(payload) for _, _, payload in read_lines(data)]
+    first, second = [msgspec.json.decode(present(payload)) for _, _, payload in read_lines(data)]
     kept, lost = first["entries"][0], second["entries"][0]
-    return line_of(msgspec.json.encode(first)) + accepting_line(
+    return encode_line(msgspec.json.encode(first)) + accepting_line(
         AuditHead(1, kept["hash"]), Reason(Code.RULES_CUT, {"known": 2, "hash": lost["hash"]})
     )
 
 
 def with_an_acceptance_of_a_forged_entry(data: bytes) -> bytes:
     """The revocation names another rule under its old hash, and an entry behind it accepts that."""
-    first, second = [msgspec.json.decode(payload) for _, _, payload in read_lines(data)]
+    first, second = [msgspec.json.decode(present(payload)) for _, _, payload in read_lines(data)]
     second["entries"][0]["detail"]["rule"]["id"] = "other"
-    return b"".join(line_of(msgspec.json.encode(line)) for line in (first, second)) + accepting_line(
+    return b"".join(encode_line(msgspec.json.encode(line)) for line in (first, second)) + accepting_line(
         AuditHead(2, second["entries"][0]["hash"]), Reason(Code.AUDIT_BROKEN, {"sequence": 2})
     )
 
 
 def with_an_acceptance_of_garbage(data: bytes) -> bytes:
     """The revocation cannot be read, and an entry behind it accepts that."""
-    first, second = [payload for _, _, payload in read_lines(data)]
+    first, second = [present(payload) for _, _, payload in read_lines(data)]
     entry = msgspec.json.decode(second)["entries"][0]
     garbage = b"x" * 9 + b"\n"
-    start = len(line_of(first))
+    start = len(encode_line(first))
     detail = f"{len(garbage)} bytes, kept as aside/000000000001-000.log-{start}.0"
     reason = Reason(Code.RULES_DAMAGED, {"detail": detail})
-    return line_of(first) + garbage + accepting_line(AuditHead(2, entry["hash"]), reason)
+    return encode_line(first) + garbage + accepting_line(AuditHead(2, entry["hash"]), reason)
 
 
 def accepting_line(head: AuditHead, reason: Reason) -> bytes:
-    detail = msgspec.to_builtins({"rule": stand_in(reason)})
+    detail = msgspec.to_builtins({"rule": substitute_rule(reason)})
     _, entries = chain(head, [AuditDraft(kind="rule_revoked", at=AT, by="local", detail=detail)])
-    return line_of(msgspec.json.encode({"version": head.count + 1, "entries": entries}))
+    return encode_line(msgspec.json.encode({"version": head.count + 1, "entries": entries}))
 
 
 TAMPERING = (
@@ -146,13 +149,18 @@ TAMPERING = (
 
 
 @pytest.mark.parametrize("tampered", TAMPERING)
-async def test_a_rules_log_that_was_cut_or_rewritten_does_not_revive_a_revoked_rule(tmp_path: Path, tampered) -> None:
+async def test_a_rules_log_that_was_cut_or_rewritten_does_not_revive_a_revoked_rule(
+    tmp_path: Path, tampered: Callable[[bytes], bytes]
+) -> None:
     log = await given_and_revoked(tmp_path)
     log.write_bytes(tampered(log.read_bytes()))
     for attempt in range(2):  # opening it accepts nothing
         world = opened(tmp_path, CHANGE, DONE, ids_from=1000 * (attempt + 1))
         assert await waits(world)
-        assert {reason.code for reason in world.runtime.rulebook.damage("local")} & {Code.RULES_CUT, Code.AUDIT_BROKEN}
+        assert {reason.code for reason in world.runtime.user_rules.damage("local")} & {
+            Code.RULES_CUT,
+            Code.AUDIT_BROKEN,
+        }
         await world.runtime.close()
 
 
@@ -171,7 +179,7 @@ async def test_no_rule_opens_what_waits_because_the_rules_are_in_doubt(tmp_path:
     context_id = await world.start("agent")
     await world.turn(context_id)
     (call,) = await world.runtime.pending_calls(context_id)
-    assert call.reason.code is Code.RULES_IN_DOUBT
+    assert present(call.reason).code is Code.RULES_IN_DOUBT
     assert await world.runtime.rule_offers(context_id, call.id) == []
     await world.runtime.give_rule("allow", Scope(tool="change"), context_id=context_id)
     assert await world.runtime.pending_calls(context_id) == [call]
@@ -185,9 +193,9 @@ async def test_the_person_accepts_the_rules_by_revoking_the_rule_that_stands_for
     shown = await world.runtime.rules()
     assert [(rule.effect, rule.scope.tool) for rule in shown] == [("allow", "change"), ("ask", "*")]
     await world.runtime.revoke_rule(shown[0].id, by="me")
-    assert world.runtime.rulebook.damage("local") != ()
+    assert world.runtime.user_rules.damage("local") != ()
     await world.runtime.revoke_rule(shown[1].id, by="me")
-    assert world.runtime.rulebook.damage("local") == ()
+    assert world.runtime.user_rules.damage("local") == ()
     await world.runtime.close()
     again = opened(tmp_path, CHANGE, DONE, ids_from=2000)
     assert await again.runtime.rules() == []
@@ -203,15 +211,17 @@ async def test_asking_for_the_damage_of_a_rules_log_hashes_nothing(
     world = opened(tmp_path)
     await world.runtime.rules()
     hashed: list[object] = []
-    monkeypatch.setattr(rulebook, "_damage", hashed.append)
-    assert [reason.code for reason in world.runtime.rulebook.damage("local")] == [Code.RULES_CUT]
+    monkeypatch.setattr(user_rules, "_damage", hashed.append)
+    assert [reason.code for reason in world.runtime.user_rules.damage("local")] == [Code.RULES_CUT]
     assert hashed == []
     monkeypatch.undo()
     await world.runtime.close()
 
 
 @pytest.mark.parametrize("tampered", TAMPERING)
-async def test_what_a_person_accepted_stays_accepted_until_it_is_changed_again(tmp_path: Path, tampered) -> None:
+async def test_what_a_person_accepted_stays_accepted_until_it_is_changed_again(
+    tmp_path: Path, tampered: Callable[[bytes], bytes]
+) -> None:
     log = await given_and_revoked(tmp_path)
     log.write_bytes(tampered(log.read_bytes()))
     world = opened(tmp_path)
@@ -222,7 +232,7 @@ async def test_what_a_person_accepted_stays_accepted_until_it_is_changed_again(t
     for attempt in range(2):
         world = opened(tmp_path, CHANGE, DONE, ids_from=2000 + 1000 * attempt)
         assert await world.runtime.rules() == []
-        assert (await world.parts.store.user_log("local")).check().whole
+        assert (await world.dependencies.store.user_log("local")).check().whole
         rule = await world.runtime.give_rule("allow", Scope(tool="change"))
         await world.runtime.revoke_rule(rule.id)
         await world.runtime.close()
@@ -255,16 +265,16 @@ async def test_rules_of_an_earlier_version_count_and_are_noted_with_the_next_one
     await world.runtime.close()
     world = opened(tmp_path, CHANGE, DONE)
     assert not await waits(world)
-    assert (await world.parts.store.user_log("local")).noted is None
+    assert (await world.dependencies.store.user_log("local")).noted is None
     await world.runtime.give_rule("deny", Scope(tool="look"))
-    assert (await world.parts.store.user_log("local")).noted is not None
+    assert (await world.dependencies.store.user_log("local")).noted is not None
     await world.runtime.close()
 
 
 # the audit of a conversation
 
 
-async def chain_of(path: Path, context_id: str) -> tuple[bool, bool, int | None]:
+async def chain_of(path: Path, context_id: ContextId) -> tuple[bool, bool, int | None]:
     store = files(path)
     found = (await store.audit(context_id, limit=0)).chain
     await store.close()
@@ -331,7 +341,7 @@ async def test_a_cut_conversation_is_accepted_only_once_the_acceptance_is_commit
         raise asyncio.CancelledError
 
     with monkeypatch.context() as patched:
-        patched.setattr(world.parts.store, "commit", cancelled)
+        patched.setattr(world.dependencies.store, "commit", cancelled)
         with pytest.raises(asyncio.CancelledError):
             await world.runtime.revoke_rule(rule.id, context_id=context_id)
     assert during == [before]
@@ -411,7 +421,7 @@ def without_the_last_bytes(lines: list[bytes]) -> list[bytes]:
     return [*lines[:-1], lines[-1][:-7]]
 
 
-FORGING = (
+FORGING: tuple[Callable[[list[bytes]], list[bytes]], ...] = (
     forged,
     with_a_longer_entry,
     with_an_unreadable_entry,
@@ -422,7 +432,9 @@ FORGING = (
 
 
 @pytest.mark.parametrize("change", FORGING)
-async def test_calls_wait_where_an_entry_was_forged_until_the_person_accepts_it(tmp_path: Path, change) -> None:
+async def test_calls_wait_where_an_entry_was_forged_until_the_person_accepts_it(
+    tmp_path: Path, change: Callable[[list[bytes]], list[bytes]]
+) -> None:
     context_id = await conversation(tmp_path)
     file = audit_file(tmp_path, context_id)
     before = file.read_bytes()
@@ -504,10 +516,10 @@ async def test_a_data_directory_that_was_removed_is_told_and_goes_on_when_the_pe
     context_id = await conversation(tmp_path)
     shutil.rmtree(tmp_path / "data")
     world = opened(tmp_path, CHANGE, DONE, CHANGE, DONE, ids_from=0)
-    assert await world.parts.store.lost_contexts() == [context_id]
+    assert await file_store(world.dependencies.store).lost_contexts() == [context_id]
     (rule,) = await world.runtime.rules()
     await world.runtime.revoke_rule(rule.id)
-    await world.parts.store.accept_audit(context_id)
+    await world.dependencies.store.accept_audit(context_id)
     assert not await waits(world, "agent")
     assert (await world.runtime.audit(context_id)).chain.whole  # a new one, which got the same id
     await world.runtime.close()
@@ -547,7 +559,7 @@ async def test_a_deleted_conversation_begins_anew_by_its_name_and_nothing_is_tol
     for _ in range(2):
         context_id = await world.runtime.create_context(world.workspace, mode="agent", context_id="work")
         await world.turn(context_id)
-        await world.parts.store.checkpoint(context_id)
+        await file_store(world.dependencies.store).checkpoint(context_id)
         live = await world.runtime.context(context_id)
         assert (live.state, live.damage) == (Idle(), ())
         await world.runtime.delete_context(context_id)
@@ -580,7 +592,7 @@ async def scenario(path: Path, disk: FaultyDisk) -> None:
         context_id = await world.start("agent")
         rule = await world.runtime.give_rule("allow", Scope(tool="other"))
         await world.turn(context_id)
-        await world.parts.store.checkpoint(context_id)
+        await file_store(world.dependencies.store).checkpoint(context_id)
         await world.runtime.revoke_rule(rule.id)
         await world.turn(context_id)
     except StoreError:
@@ -655,7 +667,7 @@ async def test_no_kill_is_taken_for_tampering(tmp_path: Path, record_property: R
 
 async def test_a_head_that_is_noted_while_the_audit_is_read_is_not_taken_for_tampering(tmp_path: Path) -> None:
     world = opened(tmp_path, CHANGE, DONE, CHANGE, DONE, ids_from=0)
-    store = world.parts.store
+    store = world.dependencies.store
     assert isinstance(store, FileStore)
     context_id = await world.start("agent")
     await world.turn(context_id)
@@ -674,7 +686,7 @@ async def test_a_read_that_began_before_an_acceptance_does_not_undo_it(tmp_path:
     file = audit_file(tmp_path, context_id)
     file.write_bytes(b"".join(forged(file.read_bytes().splitlines(keepends=True))))
     world = opened(tmp_path, CHANGE, DONE)
-    store = world.parts.store
+    store = world.dependencies.store
     assert isinstance(store, FileStore)
     (rule,) = await world.runtime.rules(context_id)
     context = store._open[context_id]
@@ -695,7 +707,7 @@ async def test_a_read_that_began_before_a_checkpoint_does_not_keep_a_person_from
     context_id = await conversation(tmp_path)
     cut_audit(tmp_path, context_id, 2)
     world = opened(tmp_path, CHANGE, DONE)
-    store = world.parts.store
+    store = world.dependencies.store
     assert isinstance(store, FileStore)
     await world.runtime.context(context_id)
     context = store._open[context_id]

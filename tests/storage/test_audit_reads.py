@@ -12,14 +12,17 @@ from typing import Any
 
 import pytest
 
+from pilothouse.domain.audit import AuditEntry
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import Conflict
-from pilothouse.domain.rules import is_stand_in
+from pilothouse.domain.rules import is_substitute
+from pilothouse.domain.value import ContextId
 from pilothouse.storage.files import audit_chain
 from pilothouse.storage.files.store import FileStore
-from pilothouse.terminal import steering
+from pilothouse.terminal import turn_commands
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
+from tests.assertions import file_store
 from tests.scale import HANG_SECONDS
 from tests.storage.test_audit_heads import CHANGE, DONE, audit_file, conversation, cut_audit, files, opened
 
@@ -69,8 +72,8 @@ async def served_audit(world: World, context_id: str, _: Any) -> tuple[str, bool
     return await served(world, f"/api/contexts/{context_id}/audit")
 
 
-async def served_explanation(world: World, context_id: str, _: Any) -> tuple[str, bool]:
-    (call, *_) = await world.parts.store.calls(context_id)
+async def served_explanation(world: World, context_id: ContextId, _: Any) -> tuple[str, bool]:
+    (call, *_) = await world.dependencies.store.calls(context_id)
     return await served(world, f"/api/contexts/{context_id}/tool-calls/{call.id}/explain")
 
 
@@ -81,15 +84,15 @@ async def exported(world: World, context_id: str, _: Any) -> tuple[str, bool]:
 
 
 async def printed_audit(world: World, context_id: str, capsys: pytest.CaptureFixture[str]) -> tuple[str, bool]:
-    await steering.audit(world.runtime, context_id, "", "en")
+    await turn_commands.audit(world.runtime, context_id, "", "en")
     text = capsys.readouterr().out
-    return text, "cut or rewritten" in text
+    return text, "cut off or rewritten" in text
 
 
 async def printed_explanation(world: World, context_id: str, capsys: pytest.CaptureFixture[str]) -> tuple[str, bool]:
-    await steering.why(world.runtime, context_id, "", "en")
+    await turn_commands.why(world.runtime, context_id, "", "en")
     text = capsys.readouterr().out
-    return text, "cut or rewritten" in text
+    return text, "cut off or rewritten" in text
 
 
 @pytest.mark.parametrize("read", [served_audit, served_explanation, exported, printed_audit, printed_explanation])
@@ -146,7 +149,7 @@ async def test_every_page_holds_the_same_entries_whether_the_file_was_checked_be
     context_id = await conversation(tmp_path, turns=4)
     world = opened(tmp_path)
     await world.runtime.switch_mode(context_id, "review")  # the last entry is not in the file yet
-    store = world.parts.store
+    store = world.dependencies.store
     assert isinstance(store, FileStore)
     entries = (await store.audit(context_id)).entries
     assert [entry.sequence for entry in entries] == list(range(1, len(entries) + 1))
@@ -185,11 +188,16 @@ async def test_an_audit_that_grows_by_many_checkpoints_is_checked_once(
     monkeypatch.setattr(audit_chain, "MIN_BLOCK_BYTES", 4000)
     context_id = await conversation(tmp_path, turns=10)
     world = opened(tmp_path)
-    store = world.parts.store
+    store = world.dependencies.store
     assert isinstance(store, FileStore)
     await world.runtime.context(context_id)
     entry_or_none, decoded = audit_chain.entry_or_none, list[bytes]()
-    monkeypatch.setattr(audit_chain, "entry_or_none", lambda line: decoded.append(line) or entry_or_none(line))
+
+    def noted(line: bytes) -> AuditEntry | None:
+        decoded.append(line)
+        return entry_or_none(line)
+
+    monkeypatch.setattr(audit_chain, "entry_or_none", noted)
     for number in range(20):
         await world.runtime.switch_mode(context_id, "review" if number % 2 else "agent")
         await world.runtime.switch_mode(context_id, "plan")
@@ -241,8 +249,8 @@ async def test_a_person_accepts_the_entries_that_were_read_and_no_others(
     assert not (await world.runtime.audit(context_id)).chain.whole
     if is_written_since:
         await world.turn(context_id)
-        await world.parts.store.checkpoint(context_id)
-    (rule,) = [rule for rule in await world.runtime.rules(context_id) if is_stand_in(rule)]
+        await file_store(world.dependencies.store).checkpoint(context_id)
+    (rule,) = [rule for rule in await world.runtime.rules(context_id) if is_substitute(rule)]
     *lines, last = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join([*lines, last.replace(b'"at":"2', b'"at":"3')]))
     with pytest.raises(Conflict) as refused:
@@ -261,8 +269,8 @@ async def test_entries_that_were_written_since_the_person_looked_are_accepted_wi
     cut_audit(tmp_path, context_id, 1)
     world = opened(tmp_path, CHANGE, DONE)
     await world.turn(context_id)
-    await world.parts.store.checkpoint(context_id)
-    (rule,) = [rule for rule in await world.runtime.rules(context_id) if is_stand_in(rule)]
+    await file_store(world.dependencies.store).checkpoint(context_id)
+    (rule,) = [rule for rule in await world.runtime.rules(context_id) if is_substitute(rule)]
     await world.runtime.revoke_rule(rule.id, context_id=context_id)
     assert (await world.runtime.audit(context_id)).chain.whole
     await world.runtime.close()
@@ -306,10 +314,10 @@ async def test_a_forged_entry_is_printed_as_it_is_stored(tmp_path: Path, capsys:
     forged = {**json.loads(first), "detail": {"rule": {"x": 1}, "reason": {"code": "no such code"}}}
     path.write_bytes(json.dumps(forged).encode() + b"\n" + b"".join(others))
     world = opened(tmp_path)
-    await steering.audit(world.runtime, context_id, "", "en")
+    await turn_commands.audit(world.runtime, context_id, "", "en")
     text = capsys.readouterr().out
     assert '{"x":1}' in text
-    assert "cut or rewritten" in text
+    assert "cut off or rewritten" in text
     await world.runtime.close()
 
 
@@ -320,9 +328,9 @@ def test_entries_are_appended_behind_the_last_line_that_has_an_end(
     monkeypatch.setattr(audit_chain, "MAX_LINE_BYTES", 100)
     whole = b"first\n" + b"x" * 200_000 + b"\n" + b"last\n"
     (tmp_path / "audit.jsonl").write_bytes(whole + end)
-    assert audit_chain.whole_lines(tmp_path / "audit.jsonl", len(whole + end)) == len(whole)
+    assert audit_chain.whole_lines_size(tmp_path / "audit.jsonl", len(whole + end)) == len(whole)
     (tmp_path / "audit.jsonl").write_bytes(b"x" * 200_000)
-    assert audit_chain.whole_lines(tmp_path / "audit.jsonl", 200_000) == 0
+    assert audit_chain.whole_lines_size(tmp_path / "audit.jsonl", 200_000) == 0
 
 
 async def test_a_line_without_an_end_is_read_in_pieces_and_breaks_the_chain(
@@ -335,7 +343,12 @@ async def test_a_line_without_an_end_is_read_in_pieces_and_breaks_the_chain(
     path.write_bytes(first + b"x" * (sum(map(len, lines)) - 1) + b"\n")
     taken: list[bytes] = []
     entry_or_none = audit_chain.entry_or_none
-    monkeypatch.setattr(audit_chain, "entry_or_none", lambda line: taken.append(line) or entry_or_none(line))
+
+    def noted(line: bytes) -> AuditEntry | None:
+        taken.append(line)
+        return entry_or_none(line)
+
+    monkeypatch.setattr(audit_chain, "entry_or_none", noted)
     store = files(tmp_path)
     page = await store.audit(context_id)
     assert ([entry.sequence for entry in page.entries], page.chain.broken_at) == ([1], 2)

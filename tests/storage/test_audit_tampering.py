@@ -14,12 +14,14 @@ import pytest
 from pilothouse.domain.audit import AuditDraft, AuditHead, chain
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import PilothouseError, StoreDamaged, StoreError
-from pilothouse.domain.rules import is_stand_in
+from pilothouse.domain.rules import is_substitute
 from pilothouse.domain.states import AwaitingToolApproval
-from pilothouse.storage.files import users
+from pilothouse.domain.value import ContextId
+from pilothouse.storage.files import user_log
 from pilothouse.storage.files.disk import Disk
-from pilothouse.storage.files.journal import line_of
+from pilothouse.storage.files.journal import encode_line
 from pilothouse.testing.world import World
+from tests.assertions import file_store
 from tests.scale import HANG_SECONDS
 from tests.storage.test_audit_heads import (
     CHANGE,
@@ -73,10 +75,10 @@ async def accepted_and_recorded(path: Path, context_id: str | None) -> tuple[boo
     world = opened(path)
     try:
         if context_id is None:
-            stand_ins = [rule for rule in await world.runtime.rules() if is_stand_in(rule)]
-            entries = (await world.parts.store.user_log("local")).entries
+            stand_ins = [rule for rule in await world.runtime.rules() if is_substitute(rule)]
+            entries = (await world.dependencies.store.user_log("local")).entries
         else:
-            stand_ins = [rule for rule in await world.runtime.rules(context_id) if is_stand_in(rule)]
+            stand_ins = [rule for rule in await world.runtime.rules(context_id) if is_substitute(rule)]
             entries = (await world.runtime.audit(context_id)).entries
         is_recorded = any(entry.kind == "rule_revoked" and entry.by == "acceptor" for entry in entries)
         return not stand_ins, is_recorded
@@ -102,14 +104,14 @@ async def test_an_acceptance_and_its_record_are_one_commit_wherever_the_process_
         disk = DyingDisk()
         world = opened(tmp_path, disk=disk)
         await world.runtime.context(context_id)
-        stand_in = next(rule for rule in await world.runtime.rules(about) if is_stand_in(rule))
+        stand_in = next(rule for rule in await world.runtime.rules(about) if is_substitute(rule))
         disk.operations_left = operation
         with contextlib.suppress(Killed):
             await world.runtime.revoke_rule(stand_in.id, context_id=about, by="acceptor")
         is_over = disk.operations_left > 0
         disk.operations_left = 0  # a killed process does not tidy up
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(type(world.parts.store), "checkpoint", _nothing)
+            patched.setattr(type(world.dependencies.store), "checkpoint", _nothing)
             await world.runtime.close()
         accepted, recorded = await accepted_and_recorded(tmp_path, about)
         assert accepted == recorded, operation
@@ -144,7 +146,7 @@ async def test_a_chain_that_a_reader_finds_broken_makes_calls_wait_at_once(tmp_p
     world = opened(tmp_path, CHANGE, DONE, CHANGE, DONE, CHANGE, DONE, ids_from=0)
     context_id = await world.start("agent")
     await world.turn(context_id)
-    await world.parts.store.checkpoint(context_id)
+    await file_store(world.dependencies.store).checkpoint(context_id)
     path = audit_file(tmp_path, context_id)
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join([lines[0], b"x" * (len(lines[1]) - 1) + b"\n", *lines[2:]]))
@@ -153,7 +155,7 @@ async def test_a_chain_that_a_reader_finds_broken_makes_calls_wait_at_once(tmp_p
     assert [reason.code for reason in live.damage] == [Code.AUDIT_CUT]
     await world.turn(context_id)
     assert isinstance((await world.runtime.context(context_id)).state, AwaitingToolApproval)
-    (stand_in,) = [rule for rule in await world.runtime.rules(context_id) if is_stand_in(rule)]
+    (stand_in,) = [rule for rule in await world.runtime.rules(context_id) if is_substitute(rule)]
     await world.runtime.revoke_rule(stand_in.id, context_id=context_id)
     assert (await world.runtime.context(context_id)).damage == ()
     assert (await world.runtime.audit(context_id)).chain.whole
@@ -197,13 +199,13 @@ async def test_a_pipe_or_link_in_the_place_of_a_file_neither_waits_nor_leads_els
         assert elsewhere.read_bytes() == b"{}\n"
 
 
-async def _use(path: Path, context_id: str) -> None:
+async def _use(path: Path, context_id: ContextId) -> None:
     """Open a conversation, read its audit and go on, as far as the store lets."""
     world = opened(path, CHANGE, DONE)
     try:
         await world.runtime.audit(context_id)
         await world.turn(context_id)
-        await world.parts.store.checkpoint(context_id)
+        await file_store(world.dependencies.store).checkpoint(context_id)
     except StoreError:
         pass
     finally:
@@ -243,11 +245,11 @@ async def test_a_checkpoint_that_claims_too_much_costs_no_more_than_its_file(tmp
     try:
         live = await world.runtime.context(context_id)
         assert live.damage or "bytes" in claim
-        assert len(await world.parts.store.branch_ids(context_id, "main")) < 100_000
-        assert len(await world.parts.store.sent_keys(context_id)) < 100
+        assert len(await world.dependencies.store.branch_ids(context_id, "main")) < 100_000
+        assert len(await world.dependencies.store.sent_keys(context_id)) < 100
         await world.runtime.audit(context_id)
         await world.turn(context_id)
-        await world.parts.store.checkpoint(context_id)
+        await file_store(world.dependencies.store).checkpoint(context_id)
     except PilothouseError:
         pass
     await world.runtime.close()
@@ -257,7 +259,7 @@ async def test_a_checkpoint_that_claims_too_much_costs_no_more_than_its_file(tmp
 def log_of_rules(count: int) -> bytes:
     drafts = [AuditDraft(kind="rule_given", at=AT, by="x", detail={"rule": _rule(number)}) for number in range(count)]
     _, entries = chain(AuditHead(), drafts)
-    return line_of(msgspec.json.encode({"version": 1, "entries": entries}))
+    return encode_line(msgspec.json.encode({"version": 1, "entries": entries}))
 
 
 @pytest.mark.parametrize("limit", ["rules", "entries", "bytes"])
@@ -267,9 +269,9 @@ async def test_a_log_of_too_many_rules_is_a_clear_error(
     log = await given_and_revoked(tmp_path)
     log.write_bytes(log_of_rules(3000))
     if limit == "entries":
-        monkeypatch.setattr(users, "MAX_LOG_ENTRIES", 2000)
+        monkeypatch.setattr(user_log, "MAX_LOG_ENTRIES", 2000)
     elif limit == "bytes":
-        monkeypatch.setattr(users, "MAX_LOG_BYTES", 100_000)
+        monkeypatch.setattr(user_log, "MAX_LOG_BYTES", 100_000)
     world = opened(tmp_path, CHANGE, DONE)
     with pytest.raises(StoreDamaged) as refused:
         await waits(world)
@@ -296,7 +298,7 @@ async def test_an_entry_of_the_rules_log_that_holds_no_rule_is_a_clear_error(
 ) -> None:
     log = await given_and_revoked(tmp_path)
     _, entries = chain(AuditHead(), [AuditDraft(kind="rule_given", at=AT, by="x", detail=detail)])
-    log.write_bytes(line_of(msgspec.json.encode({"version": 1, "entries": entries})))
+    log.write_bytes(encode_line(msgspec.json.encode({"version": 1, "entries": entries})))
     world = opened(tmp_path, CHANGE, DONE)
     with pytest.raises(StoreDamaged):
         await waits(world)

@@ -68,7 +68,7 @@ class Trial:
         runtime = self.world.runtime
         live = await runtime.context("trial")
         for name, branch in live.branches.items():
-            assert len(await runtime.parts.store.branch_ids(live.id, name)) == branch.length
+            assert len(await runtime.dependencies.store.branch_ids(live.id, name)) == branch.length
         await runtime.close()
         again = Small(self.path, store=FileStore(self.path / "data", now=lambda: AT), budget=BUDGET, ids_from=10**6)
         await check(again.runtime, "trial", self.said, self.steps)

@@ -2,17 +2,18 @@
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pilothouse.domain.audit import AuditDraft, chain
+from pilothouse.domain.audit import AuditDraft, AuditEntry, chain
 from pilothouse.domain.branches import MAIN, Branch
-from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.calls import CallRecord, Status
 from pilothouse.domain.contexts import FORMAT, Change, ContextCore, OpenTurn
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StaleWrite
 from pilothouse.domain.messages import ErrorMessage, Text
 from pilothouse.domain.states import Idle, ProcessingUserMessage
-from pilothouse.domain.values import CallId, ContextId, MessageId, TurnId
+from pilothouse.domain.value import CallId, ContextId, MessageId, TurnId
 from pilothouse.storage.base import Store
 from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore
@@ -30,8 +31,8 @@ def text(number: int, content: str = "hello") -> Text:
     return Text(id=message_id(number), timestamp=AT, role="user", content=content)
 
 
-def core(**fields: object) -> ContextCore:
-    usual = {"context_id": ID, "format": FORMAT, "created_at": AT, "updated_at": AT, "mode": "agent"}
+def core(**fields: Any) -> ContextCore:
+    usual: dict[str, Any] = {"context_id": ID, "format": FORMAT, "created_at": AT, "updated_at": AT, "mode": "agent"}
     return ContextCore(**{**usual, **fields})
 
 
@@ -43,7 +44,7 @@ def append(*messages: Text, **fields: object) -> Change:
     return Change(core=core(**fields), messages=messages, appended={MAIN: tuple(m.id for m in messages)})
 
 
-def call(status: str = "pending") -> CallRecord:
+def call(status: Status = "pending") -> CallRecord:
     return CallRecord(
         id=CallId("01900000-0000-7000-8000-0000000000ff"),
         provider_id="p",
@@ -265,7 +266,7 @@ async def test_the_audit_is_kept_in_order(stores: tuple[Make, Reopen]) -> None:
     store = make()
     await store.create(first())
     head = core().audit
-    entries = []
+    entries: list[AuditEntry] = []
     for version in range(1, 4):
         drafts = [AuditDraft(kind="mode_switched", at=AT, by="me", detail={"n": version})]
         head, new = chain(head, drafts)

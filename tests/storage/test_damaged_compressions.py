@@ -6,7 +6,7 @@ import pytest
 
 from pilothouse.domain.branches import MAIN, Branch
 from pilothouse.domain.contexts import Change, StoredContext
-from pilothouse.domain.values import MessageId
+from pilothouse.domain.value import MessageId
 from pilothouse.storage.files.store import FileStore
 from tests.storage.test_contract import AT, ID, append, compressed, core, first, message_id, text, undone
 from tests.storage.test_files import abandon

@@ -12,7 +12,7 @@ from pilothouse.domain.branches import MAIN, Branch
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.contexts import Change, OpenTurn, SentKey
 from pilothouse.domain.messages import Text
-from pilothouse.domain.values import CallId, MessageId, TurnId
+from pilothouse.domain.value import CallId, MessageId, TurnId
 from pilothouse.storage.base import Store
 from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore

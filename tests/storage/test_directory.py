@@ -12,12 +12,14 @@ from pilothouse.domain.contexts import Change
 from pilothouse.domain.errors import Conflict, StoreError
 from pilothouse.domain.messages import Text
 from pilothouse.domain.states import Idle
-from pilothouse.domain.values import ContextId, MessageId
+from pilothouse.domain.value import ContextId, MessageId
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.storage.files import recovery
 from pilothouse.storage.files.disk import Disk
+from pilothouse.storage.files.journal import segments
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
+from tests.assertions import content_of
 from tests.storage.test_contract import AT, ID, append, core, first, text
 from tests.storage.test_files import abandon
 from tests.storage.test_users import ForgetfulDisk
@@ -77,7 +79,7 @@ async def test_a_context_whose_maker_left_meanwhile_is_made_once_and_whole(tmp_p
     await world.turn("x")
     await world.runtime.close()
     world = World(tmp_path, store=files(tmp_path), ids_from=1000)
-    assert (await world.runtime.read_messages("x"))[-1].content == "here"
+    assert content_of((await world.runtime.read_messages("x"))[-1]) == "here"
     await world.runtime.close()
 
 
@@ -93,7 +95,7 @@ async def test_a_context_that_is_written_out_while_the_list_is_read_is_not_liste
     store = files(tmp_path / "left")
     world = World(tmp_path, Answer(text="2"), store=store, ids_from=1000)
     reached, release, loop = asyncio.Event(), threading.Event(), asyncio.get_running_loop()
-    real, calls = recovery.segments, []
+    real, calls = segments, list[Path]()
 
     def held(folder: Path) -> list[Path]:
         found = real(folder)

@@ -1,7 +1,10 @@
 """The n-th operation on the disk fails, for every n: the caller is told, nothing is damaged, it goes on."""
 
 from collections import Counter
+from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -13,6 +16,7 @@ from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.disk import Fault, FaultyDisk
 from pilothouse.testing.world import World
+from tests.assertions import content_of
 from tests.scale import LONG, Record
 
 CALLS = (
@@ -32,6 +36,9 @@ ANSWERS = [
 ]
 
 
+T = TypeVar("T")
+
+
 class Trial:
     """One conversation on a disk that fails; every acknowledgement is noted."""
 
@@ -49,7 +56,7 @@ class Trial:
         runtime = self.world.runtime
         context_id = await self._insist(lambda: self.world.start())
         for mode in ("agent", "supervised"):
-            await self._insist(lambda mode=mode: runtime.switch_mode(context_id, mode))
+            await self._insist(partial(runtime.switch_mode, context_id, mode))
             self.modes.append(mode)
             sent = await self._insist(lambda: runtime.send(context_id, "go"))
             self.acknowledged.append(sent.message_id)
@@ -59,7 +66,7 @@ class Trial:
         await self.store.checkpoint(context_id)
         return context_id
 
-    async def _insist(self, command):
+    async def _insist(self, command: Callable[[], Awaitable[T]]) -> T:
         try:
             return await command()
         except StoreError:
@@ -103,7 +110,7 @@ class Trial:
         assert live.core.active_branch == "other"
         assert (await world.runtime.audit(context_id)).chain.whole
         await world.turn(context_id)
-        assert (await world.runtime.read_messages(context_id))[-1].content == "still here"
+        assert content_of((await world.runtime.read_messages(context_id))[-1]) == "still here"
         await world.runtime.close()
 
 

@@ -15,10 +15,11 @@ from pilothouse.domain.contexts import FORMAT, Change
 from pilothouse.domain.errors import Conflict, NotFound, PilothouseError, StoreDamaged, StoreError, StoreLocked
 from pilothouse.domain.messages import ErrorMessage
 from pilothouse.domain.states import Failed
-from pilothouse.domain.values import CallId, ContextId, MessageId
-from pilothouse.storage.files.journal import line_of
+from pilothouse.domain.value import CallId, ContextId, MessageId, TurnId
+from pilothouse.storage.files.journal import encode_line
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.disk import FaultyDisk
+from tests.assertions import content_of
 from tests.scale import LONG, Record
 from tests.storage.test_contract import AT, ID, append, core, first, message_id, text
 
@@ -62,7 +63,7 @@ async def test_everything_is_private_to_the_user(tmp_path: Path) -> None:
         data = tmp_path / "data"
         store = await filled(data, checkpoint=True)
         await store.commit(ID, append(text(4, "y" * 100_000)), expected=4)
-        store.append_deltas(ID, message_id(5), "t", ["x"])
+        store.append_deltas(ID, message_id(5), TurnId("t"), ["x"])
         modes = {stat.S_IMODE(path.stat().st_mode) for path in data.rglob("*") if path.is_file()}
         folders = {stat.S_IMODE(path.stat().st_mode) for path in [data, *data.rglob("*")] if path.is_dir()}
         await store.close()
@@ -213,7 +214,7 @@ async def _check_damaged(where: Path, good: Path, name: Path, damaged: bytes) ->
         abandon(store)
         return
     found = await store.messages(ID, await store.branch_ids(ID, MAIN))
-    readable = {message.content for message in found if not isinstance(message, ErrorMessage)}
+    readable = {content_of(message) for message in found if not isinstance(message, ErrorMessage)}
     # Every message whose own file is whole is still there; only the damaged file's content may be missing.
     lost = 4 if name.parts[0] == "journal" else 1 if name.parts[0] == "messages_pool" else 0
     total = 4 if (good / "metadata.json").exists() else 3
@@ -288,7 +289,7 @@ async def test_a_line_of_a_newer_program_is_left_alone(tmp_path: Path) -> None:
     abandon(store)
     (segment,) = (tmp_path / "contexts" / ID / "journal").iterdir()
     with segment.open("ab") as file:
-        file.write(line_of(b'{"version":2,"core":{"format":2,"something":"new"}}'))
+        file.write(encode_line(b'{"version":2,"core":{"format":2,"something":"new"}}'))
     before = segment.read_bytes()
     store = FileStore(tmp_path, now=lambda: AT)
     with pytest.raises(StoreDamaged, match="newer version"):

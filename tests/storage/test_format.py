@@ -4,8 +4,8 @@ import json
 import re
 from pathlib import Path
 
+from pilothouse.api.examples import EXPORT
 from pilothouse.domain.contexts import FORMAT
-from pilothouse.server.examples import EXPORT
 from tests.server.lending import DONE, furnished
 
 ROOT = Path(__file__).parents[2]

@@ -13,17 +13,18 @@ import pytest
 
 from pilothouse.config.credentials import Credentials, StoredSetup
 from pilothouse.config.trust import Trust
-from pilothouse.domain.contexts import CONTINUABLE
+from pilothouse.domain.contexts import CONTINUABLE_ENDS
 from pilothouse.domain.errors import StoreError, StoreRefused
 from pilothouse.domain.messages import Text, ToolRequest, ToolResult
 from pilothouse.domain.states import AwaitingToolApproval, Idle, WaitingForRecovery
 from pilothouse.llm.script import Answer, ScriptedCall
-from pilothouse.runtime.kept_changes import RETRY_SECONDS
+from pilothouse.runtime.context.unsaved_changes import RETRY_INTERVAL_SECONDS
 from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.disk import Fault, FaultyDisk
 from pilothouse.testing.world import World
 from pilothouse.tools.mcp.servers import AcceptedTools
+from tests.assertions import content_of
 from tests.scale import LONG, Record
 from tests.server.lending import DONE, builtins, runs, writes
 
@@ -47,7 +48,7 @@ async def leave_waiting(world: World, context_id: str) -> None:
     with world.runtime.signals([context_id]) as signals:
         live = await world.runtime.context(context_id)
         while isinstance(live.state, WaitingForRecovery):
-            world.ambient.advance(RETRY_SECONDS)
+            world.ambient.advance(RETRY_INTERVAL_SECONDS)
             await signals.batch()
 
 
@@ -120,7 +121,7 @@ class Trial:
                     assert (live.core.turn, len(self.world.model.requests)) == (None, requests), "it went on by itself"
                 case AwaitingToolApproval():
                     await self.insist(lambda: runtime.approve_all(self.context_id))
-                case Idle() if live.core.last_turn in CONTINUABLE:
+                case Idle() if live.core.last_turn in CONTINUABLE_ENDS:
                     await self.insist(lambda: runtime.continue_turn(self.context_id))
                 case Idle():
                     return
@@ -146,7 +147,7 @@ class Trial:
         assert max(Counter(self.world.change.ran).values(), default=1) == 1
         assert (await again.runtime.audit(self.context_id)).chain.whole
         await again.turn(self.context_id)
-        assert (await again.runtime.read_messages(self.context_id))[-1].content == "still here"
+        assert content_of((await again.runtime.read_messages(self.context_id))[-1]) == "still here"
         await again.runtime.close()
 
 
@@ -167,10 +168,11 @@ async def test_a_context_that_could_not_be_recovered_after_a_crash_is_when_there
     assert isinstance(live.state, WaitingForRecovery)
     disk.disarm()
     await leave_waiting(again, context_id)
+    live = await again.runtime.rested(context_id)
     assert (live.state, live.core.last_turn) == (Idle(), "interrupted")
     await again.runtime.continue_turn(context_id)
     await again.runtime.rested(context_id)
-    assert (await again.runtime.read_messages(context_id))[-1].content == "done"
+    assert content_of((await again.runtime.read_messages(context_id))[-1]) == "done"
     await again.runtime.close()
 
 
@@ -188,6 +190,7 @@ async def test_what_is_kept_is_stored_when_the_runtime_closes(tmp_path: Path) ->
     await world.runtime.close()
     again = World(tmp_path, store=FileStore(tmp_path / "data", now=lambda: NOW), ids_from=10**6)
     live = await again.runtime.context(context_id)
+    live = await again.runtime.rested(context_id)
     assert (live.state, live.core.last_turn) == (Idle(), "interrupted")
     results = [each for each in await again.runtime.read_messages(context_id) if isinstance(each, ToolResult)]
     assert {each.tool: each.status for each in results} == {"change": "executed", "look": "executed"}
@@ -248,11 +251,12 @@ async def test_a_turn_on_a_disk_that_really_is_full_comes_to_rest_and_goes_on(sm
             await command
     ballast.unlink()
     await leave_waiting(world, context_id)
+    live = await world.runtime.rested(context_id)
     assert (live.state, world.change.ran) == (Idle(), ["0change"])
     assert (await store.health()).refusal is None
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
-    assert (await world.runtime.read_messages(context_id))[-1].content == "done"
+    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "done"
     await world.runtime.close()
 
 
@@ -303,10 +307,14 @@ def test_small_files_of_the_runtime_stay_as_they_were_on_a_full_disk(small_disk:
     with pytest.raises(StoreRefused):
         tools.accept("docs", {"search": "two" * 10_000})
     with pytest.raises(StoreRefused):
-        trust.trust(str(tmp_path), trust.look(str(tmp_path)).digest)
-    assert tools.known("docs", "search") == AcceptedTools(accepted).known("docs", "search") == "one"
+        trust.trust(str(tmp_path), trust.status(str(tmp_path)).digest)
+    assert (
+        tools.accepted_definition("docs", "search")
+        == AcceptedTools(accepted).accepted_definition("docs", "search")
+        == "one"
+    )
     found = credentials.read()
     assert found is not None
     assert found.key == "first-key"
-    assert trust.look(str(tmp_path)).status == "new"
+    assert trust.status(str(tmp_path)).status == "new"
     assert set(small_disk.iterdir()) == before, "a draft was left behind"

@@ -1,10 +1,10 @@
-"""Data of an earlier version opens and goes on: `tests/fixtures/make_data_v3.py` says what the archive holds."""
+"""Data of an earlier version opens and goes on: `tests/fixtures/make_data.py` says what the archives hold."""
 
 from pathlib import Path
 
 import msgspec
+import pytest
 
-from pilothouse.ambient import SystemAmbient
 from pilothouse.app import build_runtime
 from pilothouse.config.credentials import Credentials
 from pilothouse.domain.messages import ErrorMessage, Text, ToolResult
@@ -15,10 +15,17 @@ from pilothouse.runtime.runtime import Runtime
 from pilothouse.server.tokens import Tokens
 from pilothouse.session.manager import Sessions
 from pilothouse.settings import read_settings
+from pilothouse.system.ambient import SystemAmbient
 from pilothouse.tools.mcp.servers import AcceptedTools
-from tests.fixtures.old_data import OldData, unpack_data_v3
+from tests.assertions import content_of
+from tests.fixtures.old_data import FORMATS, OldData, unpack_data
 
 CONTEXTS = {"history", "compressed", "approval", "question", "family", "interrupted"}
+
+
+@pytest.fixture(params=FORMATS, ids="format {}".format)
+def old(request: pytest.FixtureRequest, tmp_path: Path) -> OldData:
+    return unpack_data(tmp_path, request.param)
 
 
 def opened(old: OldData, *answers: Answer) -> Runtime:
@@ -28,8 +35,8 @@ def opened(old: OldData, *answers: Answer) -> Runtime:
     return build_runtime(settings, environment, adapter=ScriptedAdapter(Script(turn=answers)))
 
 
-async def test_every_conversation_of_format_3_is_listed_and_every_message_reads(tmp_path: Path) -> None:
-    async with opened(unpack_data_v3(tmp_path)) as runtime:
+async def test_every_conversation_of_earlier_formats_is_listed_and_every_message_reads(old: OldData) -> None:
+    async with opened(old) as runtime:
         listed = (await runtime.contexts()).items
         assert {item.context_id for item in listed} == CONTEXTS
         assert all(item.damage is None for item in listed)
@@ -49,12 +56,13 @@ async def test_every_conversation_of_format_3_is_listed_and_every_message_reads(
         assert len((await runtime.context("compressed")).branches) == 2  # the branch, and its original list
 
 
-async def test_a_call_that_was_pending_is_approved_and_runs_and_the_queue_goes_on(tmp_path: Path) -> None:
-    old = unpack_data_v3(tmp_path)
+async def test_a_call_that_was_pending_is_approved_and_runs_and_the_queue_goes_on(old: OldData) -> None:
     async with opened(old, Answer(text="Written."), Answer(text="And the queued one.")) as runtime:
         assert isinstance((await runtime.context("approval")).state, AwaitingToolApproval)
         (call,) = await runtime.pending_calls("approval")
-        assert [queued.messages[0].content for queued in await runtime.queued("approval")] == ["This one was queued"]
+        assert [content_of(queued.messages[0]) for queued in await runtime.queued("approval")] == [
+            "This one was queued"
+        ]
         await runtime.approve_all("approval")
         live = await runtime.rested("approval")
         assert isinstance(live.state, Idle)
@@ -66,16 +74,15 @@ async def test_a_call_that_was_pending_is_approved_and_runs_and_the_queue_goes_o
         assert not (old.workspace / "approved.txt").exists()
 
 
-async def test_an_open_question_of_format_3_is_answered(tmp_path: Path) -> None:
-    async with opened(unpack_data_v3(tmp_path), Answer(text="Blue it is.")) as runtime:
+async def test_an_open_question_of_earlier_formats_is_answered(old: OldData) -> None:
+    async with opened(old, Answer(text="Blue it is.")) as runtime:
         assert isinstance((await runtime.context("question")).state, AwaitingUserAnswer)
         await runtime.answer("question", ["blue"])
         await runtime.rested("question")
-        assert (await runtime.read_messages("question"))[-1].content == "Blue it is."
+        assert content_of((await runtime.read_messages("question"))[-1]) == "Blue it is."
 
 
-async def test_whole_outputs_and_undo_data_of_format_3_are_found(tmp_path: Path) -> None:
-    old = unpack_data_v3(tmp_path)
+async def test_whole_outputs_and_undo_data_of_earlier_formats_are_found(old: OldData) -> None:
     async with opened(old) as runtime:
         calls = (await runtime.read_calls("history")).items
         (command,) = [call for call in calls if call.tool == "execute"]
@@ -90,8 +97,8 @@ async def test_whole_outputs_and_undo_data_of_format_3_are_found(tmp_path: Path)
         assert (old.workspace / "notes.txt").read_text() == "the first note\n"
 
 
-async def test_a_turn_that_a_kill_cut_off_in_format_3_is_marked_as_interrupted(tmp_path: Path) -> None:
-    async with opened(unpack_data_v3(tmp_path)) as runtime:
+async def test_a_turn_that_a_kill_cut_off_in_an_earlier_format_is_marked_as_interrupted(old: OldData) -> None:
+    async with opened(old) as runtime:
         live = await runtime.context("interrupted")
         assert isinstance(live.state, Idle)
         assert live.core.last_turn == "interrupted"
@@ -99,8 +106,7 @@ async def test_a_turn_that_a_kill_cut_off_in_format_3_is_marked_as_interrupted(t
         assert (partial.content, partial.ended) == ("This answer was never ", "interrupted")
 
 
-async def test_documents_of_users_from_format_3_are_read(tmp_path: Path) -> None:
-    old = unpack_data_v3(tmp_path)
+async def test_documents_of_users_from_earlier_formats_are_read(old: OldData) -> None:
     async with opened(old) as runtime:
         (rule,) = await runtime.rules()
         assert (rule.effect, rule.scope.words) == ("deny", ("rm",))
@@ -111,6 +117,14 @@ async def test_documents_of_users_from_format_3_are_read(tmp_path: Path) -> None
         assert (session.active_context_id, session.preferences.theme) == ("history", "dark")
         results = [each for each in await runtime.read_messages("family") if isinstance(each, ToolResult)]
         assert results[0].content == "It holds a note."
+    assert AcceptedTools(old.data / "accepted_tools.json").accepted_definition("docs", "search") == "0" * 64
+    setup = Credentials(old.data / "credentials.json").read()
+    assert setup is not None
+    assert msgspec.structs.asdict(setup)["model"] == "some-model"
+
+
+def test_tokens_that_were_stored_in_clear_still_sign_in_and_are_stored_as_hashes(tmp_path: Path) -> None:
+    old = unpack_data(tmp_path, 3)
     clear = msgspec.json.decode((old.data / "tokens.json").read_bytes(), type=dict[str, str])
     assert set(clear) == {"local", "ada"}
     tokens = Tokens(old.data / "tokens.json", SystemAmbient())
@@ -119,7 +133,3 @@ async def test_documents_of_users_from_format_3_are_read(tmp_path: Path) -> None
     stored = (old.data / "tokens.json").read_text()
     assert not [token for token in clear.values() if token in stored], "a server leaves no token in clear"
     assert {user: tokens.user_of(token) for user, token in clear.items()} == {"local": "local", "ada": "ada"}
-    assert AcceptedTools(old.data / "accepted_tools.json").known("docs", "search") == "0" * 64
-    setup = Credentials(old.data / "credentials.json").read()
-    assert setup is not None
-    assert msgspec.structs.asdict(setup)["model"] == "some-model"

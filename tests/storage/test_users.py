@@ -13,7 +13,7 @@ from pilothouse.domain.errors import StaleWrite, StoreDamaged, StoreError
 from pilothouse.domain.rules import Scope
 from pilothouse.domain.states import AwaitingToolApproval
 from pilothouse.llm.script import Answer, ScriptedCall
-from pilothouse.runtime.calls import PersonsDecision
+from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pilothouse.domain.states import Idle
+from pilothouse.domain.value import MessageId
 from pilothouse.testing.world import World
 from tests.server.lending import DONE, furnished, runs, says, writes
 
@@ -21,7 +22,7 @@ async def turn(world: World, context_id: str) -> None:
 
 async def results(world: World, context_id: str) -> list[str]:
     calls = (await world.runtime.read_calls(context_id)).items
-    found = await world.runtime.read_messages(context_id, ids=[call.result_id or "" for call in calls])
+    found = await world.runtime.read_messages(context_id, ids=[call.result_id or MessageId("") for call in calls])
     return [getattr(message, "content", "") for message in found]
 
 
@@ -107,8 +108,8 @@ async def test_whole_outputs_cannot_be_written(tmp_path: Path) -> None:
         context_id = await world.start()
         await turn(world, context_id)
         name = output_name((await results(world, context_id))[-1])
-        workspace = world.runtime._live[context_id].workspace()
+        workspace = (await world.runtime.context(context_id)).workspace()
         for path in (name, str(world.workspace / name), str(workspace.readable()[-1]) + "/" + Path(name).name):
-            limit = workspace.limit(path, writing=True)
+            limit = workspace.violation(path, writing=True)
             assert limit is not None, path
-            assert workspace.limit(path) is None, path
+            assert workspace.violation(path) is None, path

@@ -8,9 +8,15 @@ import pytest
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput, NotFound
-from pilothouse.domain.payloads import EXTRA_AT_MOST, TEXT_LIMIT, Attached, ClientMetadata, DataContext
+from pilothouse.domain.payloads import (
+    MAX_EXTRA_USER_MESSAGES,
+    MAX_TEXT_BYTES,
+    ClientMetadata,
+    DataContext,
+    MessageAttachments,
+)
 from pilothouse.domain.states import AwaitingToolApproval, Idle
-from pilothouse.runtime.parts import Limits
+from pilothouse.runtime.limits import Limits
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
@@ -19,7 +25,7 @@ from tests.held import DONE, asks
 from tests.stories.test_rounds import NEVER, WITH_DATA, cut_off
 
 TOLD = ["[data that the person is looking at: a table, t.csv]\nx,y", "first extra", "second extra"]
-OTHER = Attached(None, ("something else",))
+OTHER = MessageAttachments(None, ("something else",))
 
 
 def endings(world: World) -> list[list[str]]:
@@ -185,32 +191,36 @@ async def test_the_same_request_with_something_else_attached_is_another_one(tmp_
 
 # what is refused
 
-TOO_LONG = "ä" * (TEXT_LIMIT // 2 + 1)
+TOO_LONG = "ä" * (MAX_TEXT_BYTES // 2 + 1)
 
 
 @pytest.mark.parametrize(
     ("attached", "code", "said"),
     [
-        (Attached(None, ("x",) * (EXTRA_AT_MOST + 1)), Code.INVALID_REQUEST, "21 extra_user_messages: at most 20"),
-        (Attached(None, ("x", "")), Code.EMPTY_MESSAGE, ""),
-        (Attached(None, (" \n\t",)), Code.EMPTY_MESSAGE, ""),
-        (Attached(None, (TOO_LONG,)), Code.TEXT_TOO_LARGE, str(TEXT_LIMIT)),
-        (Attached(None, ("x" * (TEXT_LIMIT // 10),) * 11), Code.TEXT_TOO_LARGE, str(TEXT_LIMIT)),
-        (Attached(DataContext("l", "p", TOO_LONG)), Code.TEXT_TOO_LARGE, str(TEXT_LIMIT)),
-        (Attached(DataContext(TOO_LONG, "p", "x")), Code.TEXT_TOO_LARGE, str(TEXT_LIMIT)),
-        (Attached(DataContext("l", "\ud800", "x")), Code.NOT_TEXT, "surrogates"),
-        (Attached(None, ("ok", "\udfff")), Code.NOT_TEXT, "surrogates"),
+        (
+            MessageAttachments(None, ("x",) * (MAX_EXTRA_USER_MESSAGES + 1)),
+            Code.INVALID_REQUEST,
+            "21 extra_user_messages: at most 20",
+        ),
+        (MessageAttachments(None, ("x", "")), Code.EMPTY_MESSAGE, ""),
+        (MessageAttachments(None, (" \n\t",)), Code.EMPTY_MESSAGE, ""),
+        (MessageAttachments(None, (TOO_LONG,)), Code.TEXT_TOO_LARGE, str(MAX_TEXT_BYTES)),
+        (MessageAttachments(None, ("x" * (MAX_TEXT_BYTES // 10),) * 11), Code.TEXT_TOO_LARGE, str(MAX_TEXT_BYTES)),
+        (MessageAttachments(DataContext("l", "p", TOO_LONG)), Code.TEXT_TOO_LARGE, str(MAX_TEXT_BYTES)),
+        (MessageAttachments(DataContext(TOO_LONG, "p", "x")), Code.TEXT_TOO_LARGE, str(MAX_TEXT_BYTES)),
+        (MessageAttachments(DataContext("l", "\ud800", "x")), Code.NOT_TEXT, "surrogates"),
+        (MessageAttachments(None, ("ok", "\udfff")), Code.NOT_TEXT, "surrogates"),
     ],
     ids=["21", "empty", "blank", "long", "long together", "long data", "long label", "no text", "no text either"],
 )
 async def test_what_may_not_come_with_a_message_is_refused_and_nothing_is_stored(
-    tmp_path: Path, attached: Attached, code: Code, said: str
+    tmp_path: Path, attached: MessageAttachments, code: Code, said: str
 ) -> None:
     world = World(tmp_path, DONE)
     context_id = await world.start()
     sent = await world.runtime.send(context_id, "hi")
     await world.runtime.rested(context_id)
-    before = await world.parts.store.message_ids(context_id)
+    before = await world.dependencies.store.message_ids(context_id)
     for attempt in (
         world.runtime.send(context_id, "x", attached=attached),
         world.runtime.send(context_id, "x", queue=True, attached=attached),
@@ -221,7 +231,7 @@ async def test_what_may_not_come_with_a_message_is_refused_and_nothing_is_stored
             await attempt
         assert caught.value.reason.code is code
         assert said in str(caught.value)
-    assert await world.parts.store.message_ids(context_id) == before
+    assert await world.dependencies.store.message_ids(context_id) == before
     assert isinstance((await world.runtime.context(context_id)).state, Idle)
     with pytest.raises(NotFound):
         await world.runtime.edit_queued(context_id, sent.message_id, "x", attached=WITH_DATA)
@@ -230,8 +240,13 @@ async def test_what_may_not_come_with_a_message_is_refused_and_nothing_is_stored
 async def test_as_much_as_is_allowed_is_taken(tmp_path: Path) -> None:
     world = World(tmp_path, DONE, token_budget=10**9)
     context_id = await world.start()
-    await world.turn(context_id, attached=Attached(None, ("x" * (TEXT_LIMIT // EXTRA_AT_MOST - 1),) * EXTRA_AT_MOST))
-    assert len(world.model.requests[0].messages) == EXTRA_AT_MOST + 1
+    await world.turn(
+        context_id,
+        attached=MessageAttachments(
+            None, ("x" * (MAX_TEXT_BYTES // MAX_EXTRA_USER_MESSAGES - 1),) * MAX_EXTRA_USER_MESSAGES
+        ),
+    )
+    assert len(world.model.requests[0].messages) == MAX_EXTRA_USER_MESSAGES + 1
 
 
 # files that are open in an editor

@@ -5,14 +5,16 @@ from pathlib import Path
 import pytest
 
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreError
-from pilothouse.domain.merging import origin_of
+from pilothouse.domain.merges import Strategy, origin_of
 from pilothouse.domain.messages import SystemControl, Text, ToolRequest, ToolResult
 from pilothouse.domain.states import Idle
+from pilothouse.domain.value import ContextId, MessageId
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.disk import FaultyDisk
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
+from tests.assertions import present
 from tests.windows import assert_valid_request
 
 
@@ -20,11 +22,11 @@ def files(tmp_path: Path, disk: FaultyDisk | None = None) -> FileStore:
     return FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z", disk=disk)
 
 
-async def ids(world: World, context_id: str, branch: str) -> list[str]:
-    return await world.parts.store.branch_ids(context_id, branch)
+async def ids(world: World, context_id: ContextId, branch: str) -> list[MessageId]:
+    return await world.dependencies.store.branch_ids(context_id, branch)
 
 
-async def two_branches(world: World) -> str:
+async def two_branches(world: World) -> ContextId:
     """main: a A b B; idea: a A c C, where each answer echoes."""
     context_id = await world.start()
     await world.turn(context_id, "a")
@@ -42,12 +44,12 @@ def answers(count: int = 8) -> list[Answer]:
 
 @pytest.mark.parametrize("strategy", ["append", "rebase"])
 async def test_a_merge_brings_over_what_is_not_there_in_one_commit_and_copies_nothing(
-    tmp_path: Path, strategy: str
+    tmp_path: Path, strategy: Strategy
 ) -> None:
     world = World(tmp_path, *answers())
     context_id = await two_branches(world)
     before = await ids(world, context_id, "main")
-    pool = set(await world.parts.store.message_ids(context_id))
+    pool = set(await world.dependencies.store.message_ids(context_id))
     version = (await world.runtime.context(context_id)).version
     preview = await world.runtime.preview_merge(context_id, "idea", strategy=strategy)
     assert (await world.runtime.context(context_id)).version == version, "a preview changes nothing"
@@ -57,12 +59,12 @@ async def test_a_merge_brings_over_what_is_not_there_in_one_commit_and_copies_no
     live = await world.runtime.context(context_id)
     assert live.version == version + 1
     after = await ids(world, context_id, "main")
-    (mark,) = set(await world.parts.store.message_ids(context_id)) - pool
+    (mark,) = set(await world.dependencies.store.message_ids(context_id)) - pool
     assert after == [*before, mark, *(await ids(world, context_id, "idea"))[-2:]]
     assert isinstance(live.state, Idle)
     assert world.states[-3:] == ["merging_branches", "saving_context", "idle"]
     found = await world.runtime.provenance(context_id, after[-1])
-    assert (found.branch, found.position, found.by) == ("idea", 3, "me")
+    assert (present(found).branch, present(found).position, present(found).by) == ("idea", 3, "me")
     assert await world.runtime.provenance(context_id, after[0]) is None
     with pytest.raises(NotFound):
         await world.runtime.provenance(context_id, "nothing")
@@ -129,9 +131,9 @@ async def test_what_cannot_be_merged_is_refused_and_changes_nothing(tmp_path: Pa
     version = (await world.runtime.context(context_id)).version
     with pytest.raises(Conflict, match="into itself"):
         await world.runtime.merge(context_id, "main")
-    with pytest.raises(NotFound, match="There are: main, idea"):
+    with pytest.raises(NotFound, match="Choose one of: main, idea"):
         await world.runtime.merge(context_id, "nothing")
-    with pytest.raises(InvalidInput, match="not on the source"):
+    with pytest.raises(InvalidInput, match="aren't on the source branch"):
         await world.runtime.merge(context_id, "idea", strategy="cherry_pick", message_ids=["x"])
     assert (await world.runtime.context(context_id)).version == version
 
@@ -144,7 +146,7 @@ async def test_nothing_is_merged_while_a_turn_is_open(tmp_path: Path) -> None:
     await world.runtime.create_branch(context_id, "other")
     await world.runtime.send(context_id, "go")
     await held.started.wait()
-    with pytest.raises(Conflict, match="still open"):
+    with pytest.raises(Conflict, match="isn't finished"):
         await world.runtime.merge(context_id, "other")
     with pytest.raises(Conflict, match="in use"):
         await world.runtime.delete_branch(context_id, "main")
@@ -228,5 +230,5 @@ async def test_a_fork_keeps_where_its_merged_messages_came_from(tmp_path: Path) 
     await world.runtime.close()
     again = World(tmp_path, store=files(tmp_path), ids_from=10**6)
     branch = (await again.runtime.context(context_id)).branches["copy"]
-    assert origin_of(branch, branch.length - 1).branch == "idea"
+    assert present(origin_of(branch, branch.length - 1)).branch == "idea"
     await again.runtime.close()

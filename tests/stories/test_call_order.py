@@ -12,8 +12,8 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.messages import ToolResult
 from pilothouse.domain.rules import Scope
 from pilothouse.llm.script import Answer, ScriptedCall
-from pilothouse.runtime.calls import PersonsDecision
-from pilothouse.runtime.parts import Limits
+from pilothouse.runtime.commands.calls import PersonsDecision
+from pilothouse.runtime.limits import Limits
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from tests.server.lending import DONE, furnished, says

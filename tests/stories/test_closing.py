@@ -13,7 +13,8 @@ from pilothouse.domain.messages import Message, Text
 from pilothouse.domain.states import Idle
 from pilothouse.llm.script import Answer, Script
 from pilothouse.llm.scripted import ScriptedAdapter
-from pilothouse.runtime.parts import Titles
+from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.dependencies import TitleModel
 from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore
@@ -175,7 +176,7 @@ async def test_a_turn_that_is_open_at_close_is_marked_as_interrupted_in_the_stor
     await world.runtime.send(context_id, "go")
     await pay.started.wait()
     await world.runtime.close()
-    stored = await world.parts.store.open(context_id)
+    stored = await world.dependencies.store.open(context_id)
     assert (stored.core.state, stored.core.turn, stored.core.last_turn) == (Idle(), None, "interrupted")
 
 
@@ -199,14 +200,14 @@ async def test_an_opening_in_flight_at_close_commits_nothing_afterwards(tmp_path
     await asyncio.gather(opening, return_exceptions=True)
     await settle()
     assert (await store.open(context_id)).version == version
-    with pytest.raises(Conflict, match="closed"):
+    with pytest.raises(Conflict, match="has been stopped"):
         await second.runtime.context(context_id)
 
 
 async def test_no_title_is_asked_for_after_close(tmp_path: Path) -> None:
     store = HeldStore()
     titles = ScriptedAdapter(Script(title=(Answer(text="A title"),)))
-    world = World(tmp_path, DONE, store=store, titles=Titles(titles, "small"))
+    world = World(tmp_path, DONE, store=store, titles=TitleModel(titles, "small"))
     context_id = await world.start()
     release = store.hold(anything)
     sending = asyncio.create_task(world.runtime.send(context_id, "the first line"))
@@ -219,13 +220,17 @@ async def test_no_title_is_asked_for_after_close(tmp_path: Path) -> None:
     assert (await store.open(context_id)).core.title == "the first line"
 
 
+def is_driven(live: LiveContext) -> bool:
+    return live.task is not None
+
+
 async def test_a_cancel_beside_close_returns(tmp_path: Path) -> None:
     world = World(tmp_path, asks(("change", "a")), DONE)
     context_id = await world.start("supervised")
     await world.turn(context_id)
     live = await world.runtime.context(context_id)
     cancelling = asyncio.create_task(world.runtime.cancel(context_id))
-    while live.task is None:
+    while not is_driven(live):
         await asyncio.sleep(0)
     await world.runtime.close()
     async with asyncio.timeout(HANG_SECONDS):

@@ -11,11 +11,13 @@ import pytest
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import Conflict, InvalidInput
-from pilothouse.domain.merging import Strategy
+from pilothouse.domain.merges import Strategy
 from pilothouse.domain.messages import Text
 from pilothouse.domain.states import Idle
-from pilothouse.runtime.following import Seen, end_of, follow
+from pilothouse.domain.value import ContextId, MessageId
+from pilothouse.runtime.events.turn_events import MessageAdded, end_of, stream_events
 from pilothouse.storage.files.store import FileStore
+from tests.assertions import present
 from tests.compressing import MANY_WORDS, Small
 from tests.held import settle
 
@@ -23,7 +25,7 @@ STRATEGIES: list[Strategy] = ["append", "rebase", "cherry_pick"]
 strategies = pytest.mark.parametrize("strategy", STRATEGIES)
 
 
-async def merge_all(world: Small, context_id: str, source: str, target: str, strategy: Strategy) -> list[str]:
+async def merge_all(world: Small, context_id: ContextId, source: str, target: str, strategy: Strategy) -> list[str]:
     """Gives what went over."""
     chosen = await world.ids(context_id, source) if strategy == "cherry_pick" else []
     preview = await world.runtime.preview_merge(
@@ -36,7 +38,7 @@ async def merge_all(world: Small, context_id: str, source: str, target: str, str
     return list(done.message_ids)
 
 
-async def branched(world: Small) -> tuple[str, list[str], list[str], list[str]]:
+async def branched(world: Small) -> tuple[ContextId, list[str], list[str], list[str]]:
     """main, compressed, with something said since; idea, which parted before that, with something of its own. Gives
     what they had in common, and what each has beside that."""
     context_id = await world.filled()
@@ -150,7 +152,7 @@ async def test_what_a_fork_of_a_compressed_branch_tells_in_short_is_not_merged_i
     if how == "create":
         await world.runtime.create_branch(context_id, "fork")
     elif how == "fork":
-        await world.runtime.fork(context_id, "fork", at=now[-1])
+        await world.runtime.fork(context_id, "fork", at=MessageId(now[-1]))
     else:
         await world.runtime.edit_message(context_id, now[-2], "said otherwise", name="fork")
         await world.runtime.rested(context_id)
@@ -165,7 +167,7 @@ async def test_a_fork_of_a_compressed_branch_is_a_branch_like_any_other(tmp_path
     world = Small(tmp_path)
     context_id, _, _, _ = await branched(world)
     now = await world.ids(context_id)
-    kept = await world.runtime.fork(context_id, "fork", at=now[3])
+    kept = await world.runtime.fork(context_id, "fork", at=MessageId(now[3]))
     assert kept.length >= 4
     assert not kept.keeps_whole
     edited = await world.runtime.edit_message(context_id, now[-2], "said otherwise")
@@ -356,13 +358,13 @@ async def test_who_follows_a_branch_whose_originals_name_themselves_is_not_lost(
     await world.runtime.delete_branch(context_id, "main-original")
     await world.runtime.create_branch(context_id, "main-original", source="main-original-2")
     live = await world.runtime.context(context_id)
-    assert live.branches["main-original"].compressed.original == "main-original"
+    assert present(live.branches["main-original"].compressed).original == "main-original"
     seen: list[str] = []
     undone = asyncio.Event()
 
     async def watch() -> None:
-        async for event in follow(world.runtime, context_id, place=end_of(live), is_over=lambda _: False):
-            if isinstance(event, Seen):
+        async for event in stream_events(world.runtime, context_id, place=end_of(live), is_over=lambda _: False):
+            if isinstance(event, MessageAdded):
                 seen.append(event.message.id)
                 return
             undone.set()

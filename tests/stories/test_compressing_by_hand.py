@@ -13,9 +13,9 @@ from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreErro
 from pilothouse.domain.messages import SystemControl, Text, ToolRequest, ToolResult, Usage
 from pilothouse.domain.states import Idle, WaitingForRecovery
 from pilothouse.llm.script import Answer, ScriptedCall, ScriptedError
-from pilothouse.runtime.compressions import FOCUS_AT_MOST, PINS_AT_MOST
+from pilothouse.runtime.compression.commands import MAX_FOCUS_CHARACTERS, MAX_PINS
 from pilothouse.testing.tools import NoteTool
-from tests.compressing import MANY_WORDS, ROOMY, SMALL, WORDS, Model, Small, looks, text_of
+from tests.compressing import MANY_WORDS, ROOMY, SMALL, WORDS, Small, looks, text_of
 from tests.held import HeldStore
 
 BY_HAND = ["compressing_messages", "generating_summary", "saving_context", "idle"]
@@ -82,7 +82,7 @@ async def test_it_says_what_to_keep_above_all_and_not_at_any_length(tmp_path: Pa
     world = Small(tmp_path)
     context_id = await world.filled()
     with pytest.raises(InvalidInput):
-        await world.runtime.compress(context_id, focus="x" * (FOCUS_AT_MOST + 1))
+        await world.runtime.compress(context_id, focus="x" * (MAX_FOCUS_CHARACTERS + 1))
     await world.runtime.compress(context_id, focus="the engine")
     (request,) = world.model.asked_for("summary")
     assert request.system.endswith("Above all keep what concerns: the engine")
@@ -102,14 +102,14 @@ async def test_there_is_nothing_to_compress_where_all_stays(tmp_path: Path) -> N
     world = Small(tmp_path)
     context_id = await world.start()
     for command in (world.runtime.compress, world.runtime.preview_compression):
-        with pytest.raises(Conflict, match="nothing to compress"):
+        with pytest.raises(Conflict, match="Nothing to compact"):
             await command(context_id)
     for number in range(8):
         await world.turn(context_id, f"{number} {WORDS}")
     await world.runtime.compress(context_id)
     version = (await world.runtime.context(context_id)).version
     for command in (world.runtime.compress, world.runtime.preview_compression):
-        with pytest.raises(Conflict, match="nothing to compress"):
+        with pytest.raises(Conflict, match="Nothing to compact"):
             await command(context_id)
     assert (await world.runtime.context(context_id)).version == version
     with pytest.raises(NotFound):
@@ -120,12 +120,12 @@ async def test_while_a_turn_is_open_it_is_refused_but_can_be_looked_at(tmp_path:
     held = NoteTool("held", "read_only", hold=True)
     world = Small(tmp_path, tools=[held])
     context_id = await world.filled()
-    world.model._player = Model([Answer(calls=(ScriptedCall(tool="held"),))])._player
+    world.model.answers_next(Answer(calls=(ScriptedCall(tool="held"),)))
     await world.runtime.send(context_id, "go")
     await held.started.wait()
-    with pytest.raises(Conflict, match="still open"):
+    with pytest.raises(Conflict, match="isn't finished"):
         await world.runtime.compress(context_id)
-    with pytest.raises(Conflict, match="still open"):
+    with pytest.raises(Conflict, match="isn't finished"):
         await world.runtime.undo_compression(context_id)
     preview = await world.runtime.preview_compression(context_id)
     live = await world.runtime.context(context_id)
@@ -247,7 +247,7 @@ async def test_undone_the_old_messages_are_followed_by_everything_since(tmp_path
     assert live.branches["main"].original_of is None
     assert live.branches["main"].keeps_whole
     assert (await world.runtime.audit(context_id)).entries[-1].kind == "compression_undone"
-    with pytest.raises(Conflict, match="not been compressed"):
+    with pytest.raises(Conflict, match="hasn't been compacted"):
         await world.runtime.undo_compression(context_id)
     with pytest.raises(NotFound):
         await world.runtime.undo_compression(context_id, branch="nowhere")
@@ -479,15 +479,15 @@ async def test_what_can_be_pinned_is_bounded_and_must_be_there(tmp_path: Path) -
     for _ in range(26):
         await world.turn(context_id, "x")
     ids = await world.ids(context_id)
-    for message_id in ids[:PINS_AT_MOST]:
+    for message_id in ids[:MAX_PINS]:
         await world.runtime.pin(context_id, message_id)
-    with pytest.raises(Conflict, match="At most 50"):
-        await world.runtime.pin(context_id, ids[PINS_AT_MOST])
+    with pytest.raises(Conflict, match="at most 50"):
+        await world.runtime.pin(context_id, ids[MAX_PINS])
     await world.runtime.pin(context_id, ids[0])
     live = await world.runtime.context(context_id)
-    assert len(live.core.pins) == PINS_AT_MOST
+    assert len(live.core.pins) == MAX_PINS
     await world.runtime.pin(context_id, ids[0], pinned=False)
-    await world.runtime.pin(context_id, ids[PINS_AT_MOST])
+    await world.runtime.pin(context_id, ids[MAX_PINS])
     with pytest.raises(NotFound):
         await world.runtime.pin(context_id, "01900000-0000-7000-8000-00000000ffff")
     await world.runtime.switch_mode(context_id, "plan")

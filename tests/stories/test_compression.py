@@ -15,7 +15,7 @@ from pilothouse.domain.rules import Scope
 from pilothouse.domain.states import Idle, Paused
 from pilothouse.llm.openai import OpenAIAdapter
 from pilothouse.llm.script import Answer, Script, ScriptedCall, ScriptedError
-from pilothouse.runtime.parts import Limits
+from pilothouse.runtime.limits import Limits
 from pilothouse.testing.provider import FakeProvider
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin.delegate import Delegate
@@ -71,7 +71,9 @@ async def test_what_came_before_the_turn_is_told_in_short_and_nothing_else_chang
     assert "history_compressed" in [entry.kind for entry in (await world.runtime.audit(context_id)).entries]
 
 
-async def test_after_a_compression_the_window_holds_no_more_than_the_target(tmp_path: Path) -> None:
+async def test_after_a_compression_the_window_holds_no_more_than_the_target(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     world = Small(tmp_path, budget=ROOMY)
     context_id = await world.filled()
     meters: list[int] = []
@@ -83,7 +85,7 @@ async def test_after_a_compression_the_window_holds_no_more_than_the_target(tmp_
         async for event in streamed(request):
             yield event
 
-    world.model.stream = look_first
+    monkeypatch.setattr(world.model, "stream", look_first)
     await world.turn(context_id, MANY_WORDS)
     (summary,) = await world.summaries(context_id)
     assert meters == [summary.detail["tokens_after"]], "the figures are those of the meter"
@@ -146,7 +148,7 @@ async def test_in_a_later_round_only_what_came_before_the_turn_goes(tmp_path: Pa
     world = Small(tmp_path, model=Model())
     context_id = await world.filled()
     texts = [f"{number} {'word ' * 80}" for number in range(4)]
-    world.model._player = Model([looks(texts[0]), looks(texts[1]), looks(texts[2]), looks(texts[3])])._player
+    world.model.answers_next(looks(texts[0]), looks(texts[1]), looks(texts[2]), looks(texts[3]))
     sent = await world.runtime.send(context_id, "look at it")
     await world.runtime.rested(context_id)
     assert world.compressions()
@@ -173,7 +175,7 @@ async def test_a_second_compression_in_the_same_turn_takes_what_has_become_old_a
     texts = [f"{number} {'word ' * 110}" for number in range(9)]
     world = Small(tmp_path, model=Model(), budget=Budget(tokens=4000))
     context_id = await world.filled()
-    world.model._player = Model([looks(text) for text in texts])._player
+    world.model.answers_next(*(looks(text) for text in texts))
     sent = await world.runtime.send(context_id, "look at it")
     live = await world.runtime.rested(context_id)
     first, *others = world.compressions()
@@ -192,7 +194,7 @@ async def test_a_second_compression_in_the_same_turn_takes_what_has_become_old_a
     world.check_requests()
 
 
-def _most_in_a_round(world: World) -> int:
+def _most_in_a_round(world: Small) -> int:
     rounds = " ".join(world.trace()).split("enhancing_system_prompt")
     return max(each.count("optimizing_context compressing_messages") for each in rounds)
 
@@ -291,7 +293,7 @@ async def test_a_switch_of_the_mode_while_it_is_summarised_takes_effect_and_its_
     world = Small(tmp_path)
     context_id = await world.filled()
     change = Answer(calls=(ScriptedCall(tool="change", arguments={"text": "x"}),))
-    world.model._player = Model([change])._player
+    world.model.answers_next(change)
     world.model.hold = True
     await world.runtime.send(context_id, MANY_WORDS)
     await world.model.asked.wait()
@@ -351,7 +353,7 @@ async def test_what_others_do_while_it_is_summarised_is_refused_or_kept(tmp_path
         world.runtime.undo_compression(context_id),
         world.runtime.send(context_id, "now"),
     ):
-        with pytest.raises(Conflict, match="still open"):
+        with pytest.raises(Conflict, match="isn't finished"):
             await refused
     queued = await world.runtime.send(context_id, "later", queue=True)
     await world.runtime.create_branch(context_id, "fork")
@@ -372,7 +374,7 @@ async def test_without_leave_nothing_is_compressed_by_itself(tmp_path: Path) -> 
     assert (await world.runtime.meter(context_id)).tokens > SMALL.trigger_tokens
     assert not (await world.runtime.read_window(context_id)).compresses
     assert not world.compressions()
-    world.model._player = Model([TOO_LONG])._player
+    world.model.answers_next(TOO_LONG)
     await world.turn(context_id, "go on")
     live = await world.runtime.context(context_id)
     assert live.core.last_turn == "complete", "what is too long for the provider is sent shortened"
@@ -450,7 +452,7 @@ async def test_a_request_that_the_provider_finds_too_long_is_compressed_and_sent
     world = Small(tmp_path)
     context_id = await world.filled()
     answers = [TOO_LONG, Answer(text="fine")] if retried == "fits" else [TOO_LONG, TOO_LONG]
-    world.model._player = Model(answers)._player
+    world.model.answers_next(*answers)
     await world.turn(context_id, "go on")
     trace = world.trace()
     at = trace.index("transient_error")
@@ -499,7 +501,7 @@ async def test_a_turn_that_was_found_too_long_once_is_not_compressed_in_every_ro
     world = Small(tmp_path)
     context_id = await world.filled()
     answers = [TOO_LONG, *(looks(f"{number}") for number in range(6)), Answer(text="done")]
-    world.model._player = Model(answers)._player
+    world.model.answers_next(*answers)
     await world.turn(context_id, "go on")
     assert (await world.runtime.context(context_id)).core.last_turn == "complete"
     assert len(world.compressions()) == 1
@@ -510,7 +512,7 @@ async def test_what_the_provider_counts_corrects_the_meter_and_the_trigger_follo
     context_id = await world.start()
     live = await world.runtime.context(context_id)
     plain = (await world.runtime.meter(context_id)).tokens
-    world.model.reports = lambda: round(live.turn.counted * 1.5) if live.turn is not None else 0
+    world.model.reports = lambda: round(live.turn.request_tokens * 1.5) if live.turn is not None else 0
     await world.turn(context_id, "hello")
     assert live.core.token_ratio == pytest.approx(1.5, abs=0.01)
     meter = await world.runtime.meter(context_id)
@@ -529,7 +531,7 @@ async def test_what_one_model_counts_says_nothing_of_another(tmp_path: Path) -> 
     world = Small(tmp_path, models=("other",))
     context_id = await world.start()
     live = await world.runtime.context(context_id)
-    world.model.reports = lambda: round(live.turn.counted * 2) if live.turn is not None else 0
+    world.model.reports = lambda: round(live.turn.request_tokens * 2) if live.turn is not None else 0
     await world.turn(context_id, "hello")
     doubled = (await world.runtime.meter(context_id)).tokens
     await world.runtime.change_context(context_id, model="other")
@@ -545,7 +547,7 @@ async def test_what_the_provider_cannot_have_counted_is_ignored(tmp_path: Path, 
     world = Small(tmp_path)
     context_id = await world.start()
     live = await world.runtime.context(context_id)
-    world.model.reports = lambda: round(live.turn.counted * factor) if live.turn is not None else 0
+    world.model.reports = lambda: round(live.turn.request_tokens * factor) if live.turn is not None else 0
     await world.turn(context_id, "hello")
     assert live.core.token_ratio == 1.0
 
@@ -582,8 +584,8 @@ async def test_a_context_is_compressed_again_and_again_and_stays_small(tmp_path:
     assert 3 <= len(world.compressions()) <= 12
     meter = await world.runtime.meter(context_id)
     assert meter.tokens <= meter.trigger + 200
-    pool = await world.parts.store.message_ids((await world.runtime.context(context_id)).id)
-    said = [m for m in await world.parts.store.messages(context_id, pool) if isinstance(m, Text)]
+    pool = await world.dependencies.store.message_ids((await world.runtime.context(context_id)).id)
+    said = [m for m in await world.dependencies.store.messages(context_id, pool) if isinstance(m, Text)]
     assert len(said) == 120, "nothing that was said is gone"
     world.check_requests()
 
@@ -598,7 +600,7 @@ async def test_a_close_while_it_is_summarised_leaves_the_turn_interrupted_and_th
     sent = await world.runtime.send(context_id, MANY_WORDS)
     await world.model.asked.wait()
     await asyncio.wait_for(world.runtime.close(), HANG_SECONDS)
-    again = Small(tmp_path, store=world.parts.store, ids_from=10**6)
+    again = Small(tmp_path, store=world.dependencies.store, ids_from=10**6)
     live = await again.runtime.context(context_id)
     assert isinstance(live.state, Idle)
     assert (await again.ids(context_id))[:-1] == [*before, sent.message_id]

@@ -10,19 +10,21 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import FORMAT
 from pilothouse.domain.errors import Conflict, InvalidInput
 from pilothouse.domain.messages import Usage
-from pilothouse.domain.models import Catalogue, ModelFacts
 from pilothouse.domain.policies import Policy
-from pilothouse.domain.prices import Price
 from pilothouse.domain.rules import Scope
 from pilothouse.domain.states import AwaitingToolApproval
-from pilothouse.domain.steering import Steering
+from pilothouse.domain.value import ContextId
+from pilothouse.domain.workspace_policy import WorkspacePolicy
+from pilothouse.llm.catalog import ModelCatalog, ModelFacts
+from pilothouse.llm.prices import Price
 from pilothouse.llm.script import Answer, ScriptedCall
-from pilothouse.runtime.parts import Limits
+from pilothouse.runtime.limits import Limits
 from pilothouse.storage.base import Store
 from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
+from tests.assertions import reason_of
 
 CALL = Answer(text="I will", calls=(ScriptedCall(tool="change", arguments={"text": "x", "path": "a"}),))
 
@@ -31,8 +33,8 @@ def files(tmp_path: Path, name: str = "data") -> FileStore:
     return FileStore(tmp_path / name, now=lambda: "2026-01-01T00:00:00.000Z")
 
 
-def priced_at(of_input: float, of_output: float) -> Catalogue:
-    return Catalogue({"test": ModelFacts(price=Price(input=of_input, output=of_output))})
+def priced_at(of_input: float, of_output: float) -> ModelCatalog:
+    return ModelCatalog({"test": ModelFacts(price=Price(input=of_input, output=of_output))})
 
 
 @pytest.mark.parametrize("kind", ["memory", "files"])
@@ -52,7 +54,7 @@ async def test_contexts_are_listed_newest_first_by_pages_that_never_repeat_or_sk
         cursor = page.next
     assert found == made[::-1]
     assert pages == 3
-    with pytest.raises(InvalidInput, match="no place"):
+    with pytest.raises(InvalidInput, match="Invalid position"):
         await world.runtime.contexts(cursor="nonsense")
     await world.runtime.close()
 
@@ -69,8 +71,8 @@ async def test_an_archived_context_is_out_of_the_list_until_a_message_brings_it_
 
 async def test_usage_is_added_up_and_has_a_cost_where_a_price_is_known(tmp_path: Path) -> None:
     used = Usage(input_tokens=1000, output_tokens=500)
-    for catalogue, cost in ((priced_at(2.0, 8.0), 0.012), (Catalogue(), None)):
-        world = World(tmp_path, Answer(text="1", usage=used), Answer(text="2", usage=used), catalogue=catalogue)
+    for catalogue, cost in ((priced_at(2.0, 8.0), 0.012), (ModelCatalog(), None)):
+        world = World(tmp_path, Answer(text="1", usage=used), Answer(text="2", usage=used), catalog=catalogue)
         context_id = await world.start()
         await world.turn(context_id)
         await world.turn(context_id)
@@ -85,12 +87,12 @@ async def test_a_turn_ends_when_it_has_cost_its_limit(tmp_path: Path) -> None:
         tmp_path,
         Answer(calls=CALL.calls, usage=used),
         Answer(text="never"),
-        catalogue=priced_at(1.0, 1.0),
+        catalog=priced_at(1.0, 1.0),
         limits=Limits(turn_cost=0.5),
     )
     context_id = await world.start()
     await world.turn(context_id)
-    assert (await world.runtime.read_messages(context_id))[-1].reason.code is Code.LIMIT_COST
+    assert reason_of((await world.runtime.read_messages(context_id))[-1]).code is Code.LIMIT_COST
 
 
 # export and import
@@ -100,7 +102,7 @@ async def exported(world: World, context_id: str) -> bytes:
     return b"".join([piece async for piece in world.runtime.export_context(context_id)])
 
 
-async def rich_context(world: World) -> str:
+async def rich_context(world: World) -> ContextId:
     """One of everything that a context can hold."""
     context_id = await world.start("supervised")
     await world.runtime.send(context_id, "go", key="k1")
@@ -124,7 +126,7 @@ async def rich_context(world: World) -> str:
     return context_id
 
 
-async def everything(store: Store, context_id: str) -> object:
+async def everything(store: Store, context_id: ContextId) -> object:
     stored = await store.open(context_id)
     pool = await store.message_ids(context_id)
     return (
@@ -176,7 +178,9 @@ async def test_leave_that_was_given_is_imported_only_when_the_person_says_so(tmp
     assert [rule.effect for rule in await careful.runtime.rules(context_id)] == ["deny"]
     await careful.turn(context_id)
     assert careful.change.ran == []
-    particular = World(tmp_path, CALL, steering=lambda _: Steering(mode="plan", preference=Policy(kind="manual")))
+    particular = World(
+        tmp_path, CALL, workspace_policy=lambda _: WorkspacePolicy(mode="plan", preference=Policy(kind="manual"))
+    )
     await particular.runtime.import_context(data)
     assert (await particular.runtime.context(context_id)).core.mode == "plan", "never looser than the person's own"
     trusting = World(tmp_path, CALL, Answer(text="1"))
@@ -217,7 +221,7 @@ async def test_ids_in_a_file_cannot_lead_out_of_its_folder(tmp_path: Path) -> No
     context_id = await world.start()
     await world.turn(context_id)
     data = await exported(world, context_id)
-    message_id = (await world.parts.store.message_ids(context_id))[0]
+    message_id = (await world.dependencies.store.message_ids(context_id))[0]
     for old, new in ((message_id, "../../../../tmp/evil"), (context_id, "../evil"), ('"main"', '"elsewhere"')):
         body = b"".join(data.splitlines(keepends=True)[:-1]).replace(old.encode(), new.encode(), 1)
         body += msgspec.json.encode({"type": "end", "digest": hashlib.sha256(body).hexdigest()}) + b"\n"
@@ -232,7 +236,7 @@ async def test_a_context_at_work_is_not_exported(tmp_path: Path) -> None:
     context_id = await world.start()
     await world.runtime.send(context_id, "go")
     await held.started.wait()
-    with pytest.raises(Conflict, match="still open"):
+    with pytest.raises(Conflict, match="isn't finished"):
         await exported(world, context_id)
     await world.runtime.cancel(context_id)
 
@@ -241,12 +245,12 @@ async def test_a_folder_copied_to_another_data_directory_opens_there(tmp_path: P
     answers = [CALL, Answer(text="1"), Answer(text="2"), CALL, Answer(text="3")]
     world = World(tmp_path, *answers, store=files(tmp_path))
     context_id = await rich_context(world)
-    before = await everything(world.parts.store, context_id)
+    before = await everything(world.dependencies.store, context_id)
     await world.runtime.close()
     (tmp_path / "moved/contexts").mkdir(parents=True)
     shutil.copytree(tmp_path / "data/contexts" / context_id, tmp_path / "moved/contexts" / context_id)
     other = World(tmp_path, Answer(text="4"), store=files(tmp_path, "moved"), ids_from=10**6)
-    assert await everything(other.parts.store, context_id) == before
+    assert await everything(other.dependencies.store, context_id) == before
     assert len(await other.runtime.pending_calls(context_id)) == 1
     await other.runtime.close()
 

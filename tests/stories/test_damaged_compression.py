@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from pilothouse.storage.files.store import FileStore
+from tests.assertions import file_store
 from tests.compressing import WORDS, Small
 from tests.storage.test_contract import AT
 from tests.storage.test_files import abandon
@@ -63,7 +64,7 @@ async def test_a_damaged_line_costs_its_own_summary_and_no_other_message(tmp_pat
     await AFTER[after](world, context_id)
     live = await world.runtime.context(context_id)
     said = {each for name in live.branches for each in await world.ids(context_id, name)}
-    abandon(world.parts.store)
+    abandon(file_store(world.dependencies.store))
     data = bytearray(journal.read_bytes())
     data[start + 20] ^= 1
     journal.write_bytes(data)

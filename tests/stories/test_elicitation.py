@@ -355,8 +355,8 @@ async def test_after_a_crash_it_is_closed(tmp_path: Path) -> None:
     context_id, record = await asked(world)
     disk.arm(1, "EIO", lasting=True)  # nothing is written any more, as if the process had gone
     await crash(world)
-    assert world.parts.servers is not None
-    await world.parts.servers.stop()
+    assert world.dependencies.mcp_servers is not None
+    await world.dependencies.mcp_servers.stop()
     again = asking(tmp_path, DONE, ids_from=1000)
     async with again.runtime:
         await closed_after_restart(again, context_id, record)

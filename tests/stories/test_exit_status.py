@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from pilothouse.domain.exit_status import describe_exit
+from pilothouse.cli.run import run
 from pilothouse.domain.messages import ToolResult
-from pilothouse.runtime.following import Seen
+from pilothouse.i18n import translate_exit_status
+from pilothouse.runtime.events.turn_events import MessageAdded
+from pilothouse.terminal.event_lines import show_event
 from pilothouse.terminal.foreign_text import QuotedStream
-from pilothouse.terminal.run import run
-from pilothouse.terminal.showing import show_event
 from pilothouse.testing.served import Served
 from tests.server.lending import DONE, furnished, runs, says, writes
 
@@ -57,25 +57,25 @@ async def test_no_client_says_that_a_failed_command_is_done(tmp_path: Path) -> N
         (call,) = (await client.call("GET", "/api/contexts/thread/tool-calls"))["items"]
         assert (call["status"], call["exit_status"]) == ("executed", 3)
         told = b"".join([piece async for piece in world.runtime.export_markdown("thread")]).decode()
-        assert "failed, exit status 3" in told
+        assert "failed, exit code 3" in told
         err = io.StringIO()
         await run(world.runtime, "thread", "go", mode=None, output="text", language="en", out=io.StringIO(), err=err)
-        assert "execute echo out; exit 3: exit status 3" in err.getvalue()
+        assert "execute echo out; exit 3: exit code 3" in err.getvalue()
         results = [each for each in await world.runtime.read_messages("thread") if isinstance(each, ToolResult)]
         shown = io.StringIO()
         with redirect_stdout(shown):
-            show_event(Seen(message=results[0]), "zh", QuotedStream())
-        assert "✗ execute: 退出状态 3" in shown.getvalue()
+            show_event(MessageAdded(message=results[0]), "zh", QuotedStream())
+        assert "✗ execute: 退出代码 3" in shown.getvalue()
 
 
 @pytest.mark.parametrize(
     ("status", "told"),
     [
-        (3, "exit status 3"),
-        (137, "exit status 137 (SIGKILL)"),
-        (-15, "exit status -15 (SIGTERM)"),
-        (255, "exit status 255"),
+        (3, "exit code 3"),
+        (137, "exit code 137 (SIGKILL)"),
+        (-15, "exit code -15 (SIGTERM)"),
+        (255, "exit code 255"),
     ],
 )
 def test_a_signal_is_named(status: int, told: str) -> None:
-    assert describe_exit(status) == told
+    assert translate_exit_status(status) == told

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from pilothouse.domain.codes import say
+from pilothouse.cli.contexts import contexts_command
 from pilothouse.domain.errors import InvalidInput, NotFound, StoreRefused
-from pilothouse.runtime import transfer
-from pilothouse.terminal.contexts import contexts_command
+from pilothouse.i18n import translate
+from pilothouse.runtime.commands import context_export
 from tests.server.lending import furnished
 from tests.stories.test_uploads import files_end_at, stored, tree
 
@@ -42,7 +42,7 @@ async def test_a_copied_folder_and_an_export_bring_the_uploads_with_them(tmp_pat
 async def test_an_export_says_which_uploads_its_bound_leaves_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(transfer, "MAX_EXPORTED_UPLOAD_BYTES", 10)
+    monkeypatch.setattr(context_export, "MAX_EXPORTED_UPLOAD_BYTES", 10)
     (tmp_path / "new").mkdir()
     world = furnished(tmp_path)
     new = furnished(tmp_path / "new", workspace=world.workspace, ids_from=1000)
@@ -53,12 +53,12 @@ async def test_an_export_says_which_uploads_its_bound_leaves_out(
         file = tmp_path / "moved.jsonl"
         await contexts_command(Namespace(action="export", id=context_id, file=file), world.runtime, "en")
         (reason,) = await world.runtime.left_out_of_export(context_id)
-        text = "The export does not carry the upload 'large' (11 bytes): it holds 10 bytes of uploads at most."
-        assert say(reason) == text
+        text = "The export doesn't include the upload 'large' (11 bytes): an export holds at most 10 bytes of uploads."
+        assert translate(reason) == text
         assert text in capsys.readouterr().out.splitlines()
         taken = Namespace(action="import", file=file, new_id=None, workspace=None, with_grants=False)
         await contexts_command(taken, new.runtime, "zh")
-        assert say(reason, "zh") in capsys.readouterr().out.splitlines()
+        assert translate(reason, "zh") in capsys.readouterr().out.splitlines()
         assert tree(stored(new, context_id)) == ["small"]
 
 

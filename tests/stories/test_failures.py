@@ -1,7 +1,7 @@
 """When something of ours or of others breaks: the context says so, loses nothing, and can go on."""
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.disk import FaultyDisk
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
+from tests.assertions import content_of
 
 CHANGE = ScriptedCall(tool="change", arguments={"text": "x"})
 
@@ -24,7 +25,7 @@ CHANGE = ScriptedCall(tool="change", arguments={"text": "x"})
 class Buggy(ScriptedAdapter):
     """Raises, in its first answer, what no adapter may."""
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         first = not self.requests
         async for event in super().stream(request):
             yield event
@@ -43,12 +44,12 @@ async def test_a_bug_fails_the_turn_visibly_and_a_message_or_continue_goes_on(
     live = await world.runtime.context(context_id)
     assert isinstance(live.state, Failed)
     assert "a bug" in live.state.error_message.params["detail"]
-    assert (await world.parts.store.open(context_id)).core.state == live.state
+    assert (await world.dependencies.store.open(context_id)).core.state == live.state
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
-    assert (await world.runtime.read_messages(context_id))[-1].content == "fine"
+    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "fine"
     await world.turn(context_id)
-    assert (await world.runtime.read_messages(context_id))[-1].content == "again"
+    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "again"
 
 
 class Clumsy(NoteTool):
@@ -152,8 +153,8 @@ async def test_the_history_can_be_read_without_the_workspace_and_calls_say_that_
     context_id = await world.start()
     await world.turn(context_id)
     workspace.rmdir()
-    again = World(workspace, Answer(calls=(CHANGE,)), Answer(text="I see"), store=world.parts.store)
-    assert (await again.runtime.read_messages(context_id))[-1].content == "one"
+    again = World(workspace, Answer(calls=(CHANGE,)), Answer(text="I see"), store=world.dependencies.store)
+    assert content_of((await again.runtime.read_messages(context_id))[-1]) == "one"
     await again.turn(context_id)
-    assert b"not a directory" in again.model.requests[-1].messages[-1]
+    assert b"Can't open the project folder" in again.model.requests[-1].messages[-1]
     assert again.change.ran == []

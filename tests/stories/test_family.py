@@ -8,14 +8,15 @@ import pytest
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import NotFound
-from pilothouse.domain.messages import Usage
+from pilothouse.domain.messages import ToolResult, Usage
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.states import Paused
 from pilothouse.llm.script import Answer, ScriptedCall
-from pilothouse.runtime.parts import Limits
+from pilothouse.runtime.limits import Limits
 from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.tools import NoteTool
+from tests.assertions import content_of, instance_of, present
 from tests.held import child_of, family, waiting_child
 
 CALL = Answer(text="I will", calls=(ScriptedCall(tool="change", arguments={"text": "x", "path": "a"}),))
@@ -37,15 +38,15 @@ async def test_a_sub_agent_does_a_task_and_its_answer_is_the_result(tmp_path: Pa
     context_id = await world.start()
     await world.turn(context_id)
     messages = await world.runtime.read_messages(context_id)
-    assert messages[2].content == "It is 42."
-    assert messages[-1].content == "It says 42."
+    assert content_of(messages[2]) == "It is 42."
+    assert content_of(messages[-1]) == "It says 42."
     child = await child_of(world, context_id)
     assert world.change.ran == ["x"]
     assert (await world.runtime.contexts()).items[0].context_id == context_id
     assert len((await world.runtime.contexts()).items) == 1, "sub-agents are a list of their own"
     totals = await world.runtime.usage(context_id)
     assert (totals.own.input_tokens, totals.total.input_tokens) == (10, 30)
-    assert (await world.runtime.read_messages(child))[0].content == "find out"
+    assert content_of((await world.runtime.read_messages(child))[0]) == "find out"
     await world.runtime.delete_context(context_id)
     with pytest.raises(NotFound):
         await world.runtime.context(child)
@@ -56,9 +57,9 @@ async def test_what_a_sub_agent_wrote_before_its_output_limit_reaches_who_sent_i
     context_id = await world.start()
     await world.turn(context_id)
     result = (await world.runtime.read_messages(context_id))[2]
-    assert result.error.code is Code.SUBAGENT_INCOMPLETE
-    assert result.content.startswith("The sub-agent did not finish (limit).")
-    assert result.content.endswith("\nIt is 4")
+    assert present(instance_of(ToolResult, result).error).code is Code.SUBAGENT_INCOMPLETE
+    assert content_of(result).startswith("The sub-agent didn't finish (limit).")
+    assert content_of(result).endswith("\nIt is 4")
 
 
 async def test_a_sub_agent_is_bound_by_the_present_mode_of_who_sent_it(tmp_path: Path) -> None:
@@ -70,7 +71,7 @@ async def test_a_sub_agent_is_bound_by_the_present_mode_of_who_sent_it(tmp_path:
     assert "change" not in {tool.name for tool in inner.tools}
     assert "'plan' of who sent you" in inner.system
     result = (await world.runtime.read_messages(context_id))[2]
-    assert "came to no answer (denied)" in result.content
+    assert "gave no answer (denied)" in content_of(result)
 
 
 async def test_a_switch_reaches_a_sub_agent_that_waits(tmp_path: Path) -> None:
@@ -82,7 +83,7 @@ async def test_a_switch_reaches_a_sub_agent_that_waits(tmp_path: Path) -> None:
         await world.runtime.send(context_id, "go")
         child = await waiting_child(world, context_id)
         (call,) = await world.runtime.pending_calls(child)
-        assert call.reason.code is Code.POLICY_WAITS, "the parent's policy binds it too"
+        assert present(call.reason).code is Code.POLICY_WAITS, "the parent's policy binds it too"
         if target == "agent":
             await world.runtime.approve_all(child)
         else:
@@ -103,7 +104,7 @@ async def test_cancel_reaches_the_sub_agents(tmp_path: Path) -> None:
     live = await world.runtime.rested(child)
     assert live.core.turn is None
     assert live.core.last_turn == "cancelled"
-    calls = await world.parts.store.calls(child)
+    calls = await world.dependencies.store.calls(child)
     assert [call.status for call in calls] == ["cancelled"]
 
 
@@ -121,7 +122,7 @@ async def test_a_pause_holds_the_sub_agents_and_resume_lets_them_go_on(tmp_path:
     assert isinstance(live.state, Paused)
     await world.runtime.resume(context_id)
     await world.runtime.rested(context_id)
-    assert (await world.runtime.read_messages(context_id))[-1].content == "outer"
+    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "outer"
 
 
 async def test_a_pause_holds_and_resume_frees_the_sub_agent_of_a_sub_agent(tmp_path: Path) -> None:
@@ -141,7 +142,7 @@ async def test_a_pause_holds_and_resume_frees_the_sub_agent_of_a_sub_agent(tmp_p
     await world.runtime.resume(context_id)
     await world.runtime.rested(context_id)
     assert world.change.ran == ["x"]
-    assert (await world.runtime.read_messages(context_id))[-1].content == "outer"
+    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "outer"
 
 
 async def test_sub_agents_send_no_others_beyond_a_depth(tmp_path: Path) -> None:
@@ -162,7 +163,7 @@ async def test_sub_agents_send_no_others_beyond_a_depth(tmp_path: Path) -> None:
         True,
         False,
     ]
-    assert len(await world.parts.store.contexts()) == 3
+    assert len(await world.dependencies.store.contexts()) == 3
 
 
 async def test_many_sub_agents_work_at_once_and_none_is_lost(tmp_path: Path) -> None:
@@ -171,7 +172,7 @@ async def test_many_sub_agents_work_at_once_and_none_is_lost(tmp_path: Path) -> 
     world = family(tmp_path, Answer(calls=calls), *[Answer(text="inner")] * count, Answer(text="outer"))
     context_id = await world.start()
     await world.turn(context_id)
-    results = [m.content for m in await world.runtime.read_messages(context_id) if m.role == "tool"]
+    results = [content_of(m) for m in await world.runtime.read_messages(context_id) if m.role == "tool"]
     assert results == ["inner"] * count
     assert len((await world.runtime.contexts(parent=context_id)).items) == count
 
@@ -194,7 +195,7 @@ async def test_a_line_of_senders_that_bites_its_tail_is_no_line(tmp_path: Path) 
     world = family(tmp_path, CALL, store=store)
     one = await world.start()
     two = await world.runtime.create_context(tmp_path, parent=one)
-    kept = store._kept[one]
+    kept = store._contexts[one]
     kept.core = msgspec.structs.replace(kept.core, parent=two)
     again = family(tmp_path, CALL, store=store, ids_from=1000)
     await again.turn(one)

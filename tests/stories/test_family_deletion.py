@@ -32,12 +32,12 @@ async def test_a_deletion_that_is_refused_takes_nobody_with_it(tmp_path: Path) -
     context_id = await world.start("supervised")
     child = await world.runtime.create_context(tmp_path, parent=context_id)
     await world.turn(context_id)
-    with pytest.raises(Conflict, match="still open"):
+    with pytest.raises(Conflict, match="isn't finished"):
         await world.runtime.delete_context(context_id)
-    assert {summary.context_id for summary in await world.parts.store.contexts()} == {context_id, child}
+    assert {summary.context_id for summary in await world.dependencies.store.contexts()} == {context_id, child}
     await world.runtime.cancel(context_id)
     await world.runtime.delete_context(context_id)
-    assert await world.parts.store.contexts() == []
+    assert await world.dependencies.store.contexts() == []
 
 
 class HeldListing(MemoryStore):
@@ -79,7 +79,7 @@ async def test_nobody_is_made_for_a_sender_that_is_gone(tmp_path: Path) -> None:
     await world.runtime.delete_context(context_id)
     with pytest.raises(NotFound):
         await world.runtime.create_context(tmp_path, parent=context_id)
-    assert await world.parts.store.contexts() == []
+    assert await world.dependencies.store.contexts() == []
 
 
 async def test_a_line_of_senders_that_bites_its_tail_is_counted_once_and_can_be_deleted(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ async def test_a_line_of_senders_that_bites_its_tail_is_counted_once_and_can_be_
     totals = await world.runtime.usage("one")
     assert (totals.own.input_tokens, totals.total.input_tokens) == (3, 6)
     await world.runtime.delete_context("one")
-    assert await world.parts.store.contexts() == []
+    assert await world.dependencies.store.contexts() == []
     await world.runtime.close()
 
 

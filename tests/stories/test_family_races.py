@@ -10,17 +10,19 @@ import pytest
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import Conflict, InvalidInput, RequestError
+from pilothouse.domain.messages import ToolResult
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.states import Idle, Paused, ProcessingUserMessage
-from pilothouse.domain.values import ContextId
+from pilothouse.domain.value import ContextId
 from pilothouse.llm.base import ModelEvent, ModelRequest
 from pilothouse.llm.script import Answer, Script, ScriptedCall
 from pilothouse.llm.scripted import ScriptedAdapter
-from pilothouse.runtime.parts import Limits
+from pilothouse.runtime.limits import Limits
 from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
+from tests.assertions import content_of, instance_of, present
 from tests.held import (
     DELEGATE,
     DELEGATES,
@@ -57,7 +59,7 @@ async def test_a_sub_agent_is_bound_by_its_parents_present_mode_although_both_le
     tmp_path: Path, instants: int
 ) -> None:
     store = SlowlyOpened()
-    world = family(tmp_path, asks(("look", "a")), asks(("change", "b")), DONE, store=store, contexts_kept=1)
+    world = family(tmp_path, asks(("look", "a")), asks(("change", "b")), DONE, store=store, max_idle_contexts=1)
     world.look.release.clear()
     parent = await world.start()
     child = await world.runtime.create_context(tmp_path, parent=parent)
@@ -74,7 +76,7 @@ async def test_a_sub_agent_is_bound_by_its_parents_present_mode_although_both_le
 
 
 async def test_those_who_open_contexts_in_the_same_instant_all_get_theirs(tmp_path: Path) -> None:
-    world = family(tmp_path, DONE, contexts_kept=1)
+    world = family(tmp_path, DONE, max_idle_contexts=1)
     parent = await world.start()
     child = await world.runtime.create_context(tmp_path, parent=parent)
     other = await world.start()
@@ -109,7 +111,7 @@ async def test_a_mode_that_comes_with_a_message_has_decided_what_waits_in_the_su
     await world.runtime.send(child, "go")
     await world.change.started.wait()
     await world.runtime.send(parent, "hello", mode="plan")
-    assert [call.status for call in await world.parts.store.calls(child)] == ["executing", "denied"]
+    assert [call.status for call in await world.dependencies.store.calls(child)] == ["executing", "denied"]
     world.change.release.set()
     await world.runtime.rested(child)
     assert world.change.ran == ["a"]
@@ -134,8 +136,8 @@ async def test_a_sub_agent_that_fails_lets_its_parent_go_on(tmp_path: Path) -> N
     context_id = await world.start()
     await world.turn(context_id)
     result, last = (await world.runtime.read_messages(context_id))[-2:]
-    assert result.error.code is Code.SUBAGENT_ENDED
-    assert last.content == "done"
+    assert present(instance_of(ToolResult, result).error).code is Code.SUBAGENT_ENDED
+    assert content_of(last) == "done"
     assert (await world.runtime.context(await child_of(world, context_id))).core.turn is None
     await world.runtime.close()
 
@@ -164,10 +166,10 @@ async def test_a_delete_that_is_refused_deletes_nothing(tmp_path: Path) -> None:
     context_id = await world.start("review")
     await world.turn(context_id)
     child = await child_of(world, context_id)
-    with pytest.raises(Conflict, match="still open"):
+    with pytest.raises(Conflict, match="isn't finished"):
         await world.runtime.delete_context(context_id)
-    assert (await world.runtime.read_messages(child))[-1].content == "done"
-    assert {each.context_id for each in await world.parts.store.contexts()} == {context_id, child}
+    assert content_of((await world.runtime.read_messages(child))[-1]) == "done"
+    assert {each.context_id for each in await world.dependencies.store.contexts()} == {context_id, child}
 
 
 # pause
@@ -190,7 +192,7 @@ async def test_a_pause_while_a_sub_agent_is_just_ending_is_no_error(tmp_path: Pa
     assert isinstance(live.state, Paused)
     await world.runtime.resume(context_id)
     await world.runtime.rested(context_id)
-    assert (await world.runtime.read_messages(context_id))[-1].content == "outer"
+    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "outer"
 
 
 async def test_approvals_in_a_sub_agent_of_a_paused_parent_start_nothing(tmp_path: Path) -> None:
@@ -227,7 +229,7 @@ async def test_a_sub_agent_that_was_being_created_when_the_pause_came_sends_no_r
 
 
 async def test_resume_reaches_a_paused_sub_agent_however_few_contexts_are_kept(tmp_path: Path) -> None:
-    world = family(tmp_path, DELEGATES, asks(("look", "a")), DONE, Answer(text="outer"), contexts_kept=1)
+    world = family(tmp_path, DELEGATES, asks(("look", "a")), DONE, Answer(text="outer"), max_idle_contexts=1)
     world.look.release.clear()
     context_id = await world.start()
     await world.runtime.send(context_id, "go")
@@ -240,22 +242,22 @@ async def test_resume_reaches_a_paused_sub_agent_however_few_contexts_are_kept(t
         await world.runtime.context(await world.start())
     await world.runtime.resume(context_id)
     await world.runtime.rested(context_id)
-    assert (await world.runtime.read_messages(context_id))[-1].content == "outer"
+    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "outer"
 
 
 # what stands above
 
 
 async def test_a_switch_reaches_a_waiting_sub_agent_however_few_contexts_are_kept(tmp_path: Path) -> None:
-    world = family(tmp_path, DELEGATES, asks(("change", "a")), DONE, Answer(text="outer"), contexts_kept=1)
+    world = family(tmp_path, DELEGATES, asks(("change", "a")), DONE, Answer(text="outer"), max_idle_contexts=1)
     context_id, child = await sent_and_waiting(world)
     for _ in range(3):
         await world.runtime.context(await world.start())
     await world.runtime.switch_mode(context_id, "plan")
-    assert [call.status for call in await world.parts.store.calls(child)] == ["denied"]
+    assert [call.status for call in await world.dependencies.store.calls(child)] == ["denied"]
     await world.runtime.rested(context_id)
     assert world.change.ran == []
-    assert (await world.runtime.read_messages(context_id))[-1].content == "outer"
+    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "outer"
 
 
 async def test_a_switch_holds_although_the_store_refuses_it_for_a_sub_agent(tmp_path: Path) -> None:
@@ -296,7 +298,7 @@ async def test_while_a_sub_agent_works_no_time_runs_out_for_the_parent(tmp_path:
     held.release.set()
     child = await waiting_child(world, context_id)
     parent = await world.runtime.context(context_id)
-    await asyncio.wait({parent.task}, timeout=0.4)
+    await asyncio.wait({present(parent.task)}, timeout=0.4)
     assert (parent.core.last_turn, parent.task is None) == ("complete", False)
     await world.runtime.approve_all(child)
     await world.runtime.rested(context_id)

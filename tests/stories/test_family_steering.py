@@ -20,7 +20,7 @@ async def test_the_preview_of_a_switch_names_the_calls_of_sub_agents_that_it_sta
     child = await waiting_child(world, context_id)
     foreseen = [call.id for call in await world.runtime.would_start(context_id, mode)]
     await world.runtime.switch_mode(context_id, mode)
-    calls = await world.parts.store.calls(child)
+    calls = await world.dependencies.store.calls(child)
     started = [call.id for call in calls if call.tool == "change" and call.started_at is not None]
     assert foreseen == started
     assert bool(started) == (mode == "agent")

@@ -8,14 +8,14 @@ import pytest
 from pilothouse.domain.budgets import Budget
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.messages import ErrorMessage, Processing, Text, ToolResult
-from pilothouse.domain.models import Catalogue, ModelFacts
-from pilothouse.domain.payloads import Attached, ImagePayload, TextPayload
+from pilothouse.domain.payloads import ImagePayload, MessageAttachments, TextPayload
 from pilothouse.domain.states import Idle
 from pilothouse.llm.base import ModelRequest
+from pilothouse.llm.catalog import ModelCatalog, ModelFacts
 from pilothouse.llm.script import Answer, ScriptedError
 from pilothouse.testing.tools import NoteArguments, NoteTool
-from pilothouse.tools.base import Job
-from tests.compressing import MANY_WORDS, SMALL, WORDS, Model, Small, looks, text_of
+from pilothouse.tools.base import ToolContext
+from tests.compressing import MANY_WORDS, SMALL, WORDS, Small, looks, text_of
 
 LONG = "word " * 4000  # about four and a half thousand tokens
 
@@ -26,7 +26,7 @@ class Verbose(NoteTool):
     def __init__(self) -> None:
         super().__init__("look", "read_only")
 
-    async def run(self, arguments: NoteArguments, job: Job) -> str:
+    async def run(self, arguments: NoteArguments, job: ToolContext) -> str:
         await super().run(arguments, job)
         return "word " * int(arguments.text.split(",")[0])
 
@@ -154,7 +154,7 @@ async def test_a_prompt_that_leaves_no_room_ends_the_turn_with_the_figures(tmp_p
     assert figures["prompt"] + figures["tools"] == pytest.approx(empty, abs=10)
     world.set_budget(20_000)
     await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
+    live = await world.runtime.rested(context_id)
     assert live.core.last_turn == "complete"
     assert len(world.model.requests) == 1
 
@@ -162,7 +162,7 @@ async def test_a_prompt_that_leaves_no_room_ends_the_turn_with_the_figures(tmp_p
 async def test_what_comes_with_a_message_is_shortened_too(tmp_path: Path) -> None:
     world = Small(tmp_path)
     context_id = await world.start()
-    attached = Attached(extra_user_messages=("First.", LONG, "Last."))
+    attached = MessageAttachments(extra_user_messages=("First.", LONG, "Last."))
     await world.turn(context_id, "hello", attached=attached)
     (told,) = await errors(world, context_id)
     assert told.code is Code.MESSAGES_SHORTENED
@@ -249,7 +249,7 @@ async def test_a_round_of_fifty_huge_results_is_answered(tmp_path: Path) -> None
 
 async def test_an_image_that_does_not_fit_is_named_in_its_place(tmp_path: Path) -> None:
     facts = {"test": ModelFacts(window=1700, vision=True)}
-    world = Small(tmp_path, catalogue=Catalogue(facts))
+    world = Small(tmp_path, catalog=ModelCatalog(facts))
     context_id = await world.start()
     pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
     await world.runtime.send(context_id, [TextPayload(content="what is it?"), ImagePayload(base64=pixel)])
@@ -271,7 +271,7 @@ async def test_thirty_rounds_of_large_results_are_answered(
     rounds = [looks(f"{size},{number}") for number in range(30)]
     world = Small(tmp_path, summaries=[of] * 60, budget=budget, tools=[Verbose()])
     context_id = await world.filled()
-    world.model._player = Model(rounds, [of] * 60)._player
+    world.model.answers_next(*rounds, summary=[of] * 60)
     await world.turn(context_id, f"look at all of it {WORDS}")
     live = await world.runtime.context(context_id)
     assert isinstance(live.state, Idle)

@@ -10,24 +10,25 @@ from typing import Any
 import msgspec
 import pytest
 
+from pilothouse.api.views import is_complete
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.domain.images import IMAGE_LIMIT
+from pilothouse.domain.images import MAX_IMAGE_BYTES
 from pilothouse.domain.messages import Image
-from pilothouse.domain.models import Catalogue, ModelFacts
-from pilothouse.domain.shapes import is_complete
+from pilothouse.llm.catalog import ModelCatalog, ModelFacts
 from pilothouse.llm.script import Answer, Script
 from pilothouse.llm.scripted import ScriptedAdapter
-from pilothouse.runtime.parts import Titles
-from pilothouse.sandbox.processes import MARK, end_marked
+from pilothouse.runtime.dependencies import TitleModel
+from pilothouse.sandbox.processes import MARK, kill_marked
 from pilothouse.testing import wire
 from pilothouse.testing.world import World
-from pilothouse.window.telling import IMAGE_TOKENS
+from pilothouse.window.model_messages import IMAGE_TOKENS
+from tests.assertions import content_of, present
 from tests.pictures import SIGNATURE, picture
 from tests.stories.test_importing import exported, packed
 from tests.stories.test_recovery import crash, store_at
 
-SEEING = Catalogue({"test": ModelFacts(vision=True)})
+SEEING = ModelCatalog({"test": ModelFacts(vision=True)})
 PICTURE = b64encode(picture()).decode()
 DATA_URL = f"data:image/png;base64,{PICTURE}"
 INLINE = {"type": "image", "base64": PICTURE}
@@ -37,7 +38,7 @@ DONE = Answer(text="done")
 
 
 def seeing(path: Path, *answers: Answer, **options: Any) -> World:
-    return World(path, *answers, catalogue=SEEING, **options)
+    return World(path, *answers, catalog=SEEING, **options)
 
 
 async def say(world: World, *payloads: dict[str, Any]) -> str:
@@ -130,7 +131,7 @@ async def test_why_a_model_that_does_not_see_gets_nothing_is_told(
 async def test_an_address_with_ocr_is_an_error_also_for_a_model_that_sees(tmp_path: Path) -> None:
     world = seeing(tmp_path, DONE)
     await say(world, {**ELSEWHERE, "recognition": "ocr"})
-    assert "never fetched" in told(world)[0]
+    assert "never downloaded" in told(world)[0]
 
 
 async def test_without_tesseract_the_error_says_what_to_install(
@@ -150,13 +151,13 @@ async def test_without_tesseract_the_error_says_what_to_install(
         ("out.png", "outside the workspace"),
         (".ssh/shot.png", "is protected"),
         ("hidden.png", "is protected"),
-        ("gone.png", "does not exist"),
-        ("folder", "is not a regular file"),
-        ("pipe", "is not a regular file"),
+        ("gone.png", "doesn't exist"),
+        ("folder", "isn't a regular file"),
+        ("pipe", "isn't a regular file"),
         ("large.png", "at most 5242880"),
-        ("text.png", "no image that can be used"),
+        ("text.png", "aren't a supported image"),
         ("empty.png", "These 0 bytes"),
-        ("", "is not a regular file"),
+        ("", "isn't a regular file"),
         ("nul\0", "outside the workspace"),
     ],
 )
@@ -236,7 +237,7 @@ async def test_each_model_is_told_of_the_same_image_in_its_own_way(tmp_path: Pat
     await blind.turn(context_id)
     first, *_, last, _, _ = told(blind)
     assert first == "[image image.png, read by OCR]\nHELLO 42"
-    assert "The model does not see images" in last
+    assert "The model can't see images" in last
     await blind.runtime.close()
 
 
@@ -249,13 +250,13 @@ async def test_an_image_counts_as_much_as_is_said(tmp_path: Path) -> None:
 
 
 async def test_a_large_image_survives_a_restart_and_lies_beside_the_messages(tmp_path: Path) -> None:
-    data = SIGNATURE + bytes(range(256)) * (IMAGE_LIMIT // 256 - 1)
+    data = SIGNATURE + bytes(range(256)) * (MAX_IMAGE_BYTES // 256 - 1)
     world = seeing(tmp_path, DONE, store=store_at(tmp_path))
     context_id = await say(world, {"type": "image", "base64": b64encode(data).decode()})
     (before,) = await images(world, context_id)
     await world.runtime.close()
     folder = tmp_path / "data" / "contexts" / context_id
-    assert [path.stat().st_size > IMAGE_LIMIT for path in (folder / "blobs").iterdir()] == [True]
+    assert [path.stat().st_size > MAX_IMAGE_BYTES for path in (folder / "blobs").iterdir()] == [True]
     assert max(path.stat().st_size for path in folder.rglob("*") if path.is_file() and path.parent.name != "blobs") < (
         100_000
     )
@@ -335,7 +336,7 @@ async def test_an_image_that_was_not_read_before_the_cancel_is_read_by_continue(
 
 
 def is_running(call_id: str) -> bool:
-    """Whether the program itself runs already, not only its keeper."""
+    """Whether the program itself runs already, not only its supervisor."""
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             is_marked = f"{MARK}={call_id}".encode() in (process / "environ").read_bytes()
@@ -361,7 +362,7 @@ async def test_a_cancel_while_the_text_is_read_ends_the_reading(
         while not is_running(sent.message_id):
             await asyncio.sleep(0.01)
         await world.runtime.cancel(context_id)
-    assert end_marked([sent.message_id]) == 0
+    assert kill_marked([sent.message_id]) == 0
     assert world.states[-2:] == ["cancelling", "idle"]
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
@@ -395,13 +396,13 @@ async def test_a_compression_tells_of_images_by_name_or_text(tmp_path: Path) -> 
     record = msgspec.json.decode(asked.messages[0])["content"]
     assert "Person shows the image shot.png" in record
     assert "read by OCR]\nHELLO 42" in record
-    (summary,) = await world.runtime.read_messages(context_id, ids=[done.summary_id])
-    assert "shot.png" in summary.content
+    (summary,) = await world.runtime.read_messages(context_id, ids=[present(done.summary_id)])
+    assert "shot.png" in content_of(summary)
 
 
 async def test_a_title_is_made_from_the_name_of_an_image(tmp_path: Path) -> None:
     titles = ScriptedAdapter(Script(title=(Answer(text="A screenshot"),)))
-    world = seeing(tmp_path, DONE, titles=Titles(titles, "small"))
+    world = seeing(tmp_path, DONE, titles=TitleModel(titles, "small"))
     async with world.runtime:
         await say(world, ELSEWHERE)
         while not titles.requests:

@@ -10,18 +10,20 @@ from typing import Any
 
 import pytest
 
-from pilothouse.domain.codes import Code, say
-from pilothouse.domain.contexts import QUEUE_AT_MOST, StoredContext
+from pilothouse.domain.codes import Code
+from pilothouse.domain.contexts import MAX_QUEUED_MESSAGES, StoredContext
 from pilothouse.domain.errors import Conflict, InvalidInput
 from pilothouse.domain.messages import Usage
 from pilothouse.domain.policies import Policy
-from pilothouse.domain.rules import Scope
+from pilothouse.domain.rules import RuleEffect, Scope
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Idle, Paused
-from pilothouse.domain.steering import Steering
-from pilothouse.domain.values import ContextId
+from pilothouse.domain.value import ContextId
+from pilothouse.domain.workspace_policy import WorkspacePolicy
+from pilothouse.i18n import translate
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
+from tests.assertions import content_of, present
 
 AT = "2026-01-01T00:00:00.000Z"
 CALL = Answer(text="I will", calls=(ScriptedCall(tool="change", arguments={"text": "x", "path": "deploy/a"}),))
@@ -77,7 +79,7 @@ async def waiting(path: Path, mode: str = "supervised") -> Lines:
 
 def careful(path: Path, *answers: Answer, mode: str = "supervised", **options: Any) -> World:
     """Who imports, and whose own conversations begin in this mode."""
-    return World(path, *answers, steering=lambda _: Steering(mode=mode), ids_from=10**6, **options)
+    return World(path, *answers, workspace_policy=lambda _: WorkspacePolicy(mode=mode), ids_from=10**6, **options)
 
 
 # leave that a file gives itself
@@ -153,12 +155,12 @@ async def test_a_call_of_a_tool_that_is_not_here_is_denied_and_the_turn_goes_on(
     world = careful(tmp_path, DONE)
     await world.runtime.import_context(packed(lines))
     (call,) = await world.runtime.pending_calls(context_id)
-    assert call.limit.code is Code.UNKNOWN_TOOL
+    assert present(call.limit).code is Code.UNKNOWN_TOOL
     with pytest.raises(InvalidInput):
         await world.runtime.approve_all(context_id)
     await world.runtime.reject_all(context_id, reason="there is none")
     await world.runtime.rested(context_id)
-    assert (await world.runtime.read_messages(context_id))[-1].content == "done"
+    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "done"
 
 
 async def test_an_open_question_is_still_one_and_can_be_answered(tmp_path: Path) -> None:
@@ -173,11 +175,11 @@ async def test_an_open_question_is_still_one_and_can_be_answered(tmp_path: Path)
     assert isinstance((await other.runtime.context(context_id)).state, AwaitingUserAnswer)
     await other.runtime.answer(context_id, ["that one"])
     await other.runtime.rested(context_id)
-    assert (await other.runtime.read_messages(context_id))[-1].content == "done"
+    assert content_of((await other.runtime.read_messages(context_id))[-1]) == "done"
 
 
 @pytest.mark.parametrize("effect", ["deny", "ask"])
-async def test_a_rule_of_the_context_holds_under_another_id(tmp_path: Path, effect: str) -> None:
+async def test_a_rule_of_the_context_holds_under_another_id(tmp_path: Path, effect: RuleEffect) -> None:
     world = World(tmp_path, CALL, DONE)
     context_id = await world.start("agent")
     await world.runtime.give_rule(effect, Scope(folder="deploy"), context_id=context_id)
@@ -218,8 +220,8 @@ async def test_a_policy_never_takes_the_place_of_a_stricter_preference(tmp_path:
     await world.runtime.set_policy(context_id, Policy(kind="auto_approve"))
     lines = await exported(world, context_id)
     core(lines)["policy"] = {"kind": "auto_approve", "depth": 99}
-    manual = Steering(preference=Policy(kind="manual"))
-    other = World(tmp_path, CALL, DONE, steering=lambda _: manual, ids_from=10**6)
+    manual = WorkspacePolicy(preference=Policy(kind="manual"))
+    other = World(tmp_path, CALL, DONE, workspace_policy=lambda _: manual, ids_from=10**6)
     told = await other.runtime.import_context(packed(lines))
     assert [reason.code for reason in told.left_out] == [Code.POLICY_WAITS]
     await other.turn(context_id)
@@ -267,9 +269,9 @@ async def test_rounds_that_a_file_calls_decided_do_not_count_for_the_persons_lim
     lines = await waiting(tmp_path)
     core(lines)["turn"]["decided_round"] = decided
     core(lines)["mode"] = "agent"
-    limited = Steering(preference=Policy(kind="limited_auto", depth=1))
+    limited = WorkspacePolicy(preference=Policy(kind="limited_auto", depth=1))
     calls = [Answer(calls=(ScriptedCall(tool="change", arguments={"text": str(number)}),)) for number in range(5)]
-    world = World(tmp_path, *calls, DONE, steering=lambda _: limited, ids_from=10**6)
+    world = World(tmp_path, *calls, DONE, workspace_policy=lambda _: limited, ids_from=10**6)
     context_id = core(lines)["context_id"]
     await world.runtime.import_context(packed(lines))
     await world.runtime.reject_all(context_id, reason="no")
@@ -291,7 +293,7 @@ async def test_a_sub_agent_without_its_sender_may_do_nothing_unless_the_person_s
     await trusting.runtime.import_context(data, grants=True)
     await trusting.turn(child)
     assert trusting.change.ran == ["x"]
-    beside = World(tmp_path, CALL, DONE, store=world.parts.store, ids_from=10**6)
+    beside = World(tmp_path, CALL, DONE, store=world.dependencies.store, ids_from=10**6)
     await beside.runtime.import_context(data, context_id="copy")
     await beside.turn("copy")
     assert beside.change.ran == [], "its sender is here, and plans"
@@ -312,7 +314,7 @@ def queue(lines: Lines, *ids: str, item: str | None = None) -> None:
 
 
 def first_message(lines: Lines) -> str:
-    return of_type(lines, "message")[0]["message_id"]
+    return str(of_type(lines, "message")[0]["message_id"])
 
 
 def again(lines: Lines, kind: str) -> None:
@@ -327,7 +329,7 @@ def unsent(lines: Lines, number: int) -> str:
 
 
 def too_many(lines: Lines) -> None:
-    for number in range(QUEUE_AT_MOST + 1):
+    for number in range(MAX_QUEUED_MESSAGES + 1):
         queue(lines, unsent(lines, 5000 + number))
 
 
@@ -392,7 +394,7 @@ async def test_what_does_not_hold_together_is_refused_and_leaves_nothing_behind(
         await world.runtime.import_context(packed(lines))
     assert caught.value.reason.code in REFUSED
     assert list((tmp_path / "data/contexts").iterdir()) == []
-    assert await world.parts.store.contexts() == []
+    assert await world.dependencies.store.contexts() == []
     await world.runtime.close()
 
 
@@ -428,7 +430,7 @@ async def test_a_sender_that_could_never_be_one_does_not_shut_the_context(tmp_pa
     world = World(tmp_path, CALL, DONE, store=files(tmp_path) if kind == "files" else None, ids_from=10**6)
     with suppress(InvalidInput):
         await world.runtime.import_context(packed(lines))
-    for summary in await world.parts.store.contexts():
+    for summary in await world.dependencies.store.contexts():
         await world.turn(summary.context_id)
     assert world.change.ran == []
     await world.runtime.close()
@@ -469,7 +471,7 @@ async def test_what_is_odd_but_whole_can_be_gone_on_with_after_a_restart_too(
     live = await world.runtime.context(context_id)
     assert live.state == Idle()
     assert [reason.code for reason in live.damage] == ([Code.AUDIT_CUT] if "audit" in change else [])
-    assert (await world.runtime.read_messages(context_id))[-1].content == "0"
+    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "0"
     await world.runtime.close()
 
 
@@ -492,7 +494,7 @@ async def test_a_turn_that_failed_and_was_never_closed_is_closed_by_what_comes_n
     live = await world.runtime.context(context_id)
     assert (live.state, live.core.turn) == (Idle(), None)
     await world.turn(context_id)
-    assert (await world.runtime.read_messages(context_id))[-1].content == "done"
+    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "done"
     await world.runtime.delete_context(context_id)
 
 
@@ -524,7 +526,7 @@ async def test_an_audit_of_nonsense_never_breaks_the_explanation_of_a_call(
     world = careful(tmp_path, DONE)
     await world.runtime.import_context(packed(lines))
     steps = (await world.runtime.explain_call(context_id, call["id"])).steps
-    words = [say(reason) for step in steps for reason in (step.what, step.why) if reason is not None]
+    words = [translate(reason) for step in steps for reason in (step.what, step.why) if reason is not None]
     assert len(words) >= 2, "what can be read is told"
     assert not (await world.runtime.audit(context_id)).chain.whole
 

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from pilothouse.domain.codes import Code, say
+from pilothouse.domain.codes import Code
 from pilothouse.domain.messages import ErrorMessage, Message, Text, ToolRequest, ToolResult
 from pilothouse.domain.states import Idle
+from pilothouse.i18n import translate
 from pilothouse.llm.openai import OpenAIAdapter
 from pilothouse.llm.script import Answer, Script, ScriptedCall
-from pilothouse.runtime.following import Cut, Piece, follow
+from pilothouse.runtime.events.turn_events import AnswerCut, TextAdded, stream_events
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.provider import FakeProvider
 from pilothouse.testing.world import World
@@ -57,7 +58,7 @@ async def test_an_incomplete_answer_is_followed_by_a_remark_and_can_be_continued
     *before, remark = await messages(world, context_id)
     assert isinstance(remark, ErrorMessage)
     assert remark.reason.code is code
-    assert not say(remark.reason, "zh").isascii()
+    assert not translate(remark.reason, "zh").isascii()
     if text:
         assert isinstance(before[-1], Text)
         assert (before[-1].content, before[-1].finish_reason) == (text, finish)
@@ -163,11 +164,11 @@ async def test_who_follows_is_told_which_text_was_cut(tmp_path: Path) -> None:
     await world.runtime.send(context_id, "hello")
     texts: dict[str, str] = {}
     cuts: set[str] = set()
-    async for event in follow(world.runtime, context_id):
+    async for event in stream_events(world.runtime, context_id):
         match event:
-            case Piece(message_id=message_id, text=text):
+            case TextAdded(message_id=message_id, text=text):
                 texts[message_id] = texts.get(message_id, "") + text
-            case Cut(message_id=message_id):
+            case AnswerCut(message_id=message_id):
                 cuts.add(message_id)
     assert [text for message_id, text in texts.items() if message_id not in cuts] == ["all is well"]
 
@@ -179,7 +180,7 @@ async def test_after_a_crash_in_a_later_attempt_no_earlier_one_comes_back(tmp_pa
     context_id = await world.start()
     await world.runtime.send(context_id, "hello")
     live = await world.runtime.context(context_id)
-    while len(world.model.requests) <= attempts or live.outlet is None or live.outlet.flushed < 2:
+    while len(world.model.requests) <= attempts or live.delta_writer is None or live.delta_writer.flushed < 2:
         await asyncio.sleep(0)
     await crash(world)
     again = World(tmp_path, FINE, store=store_at(tmp_path), ids_from=10**6)
@@ -197,7 +198,7 @@ async def test_a_dropped_attempt_does_not_come_back_after_a_crash_in_a_later_rou
     await world.runtime.send(context_id, "hello")
     while len(world.model.requests) < 4:
         await asyncio.sleep(0)
-    assert isinstance(world.parts.store, FileStore)
+    assert isinstance(world.dependencies.store, FileStore)
     await crash(world)
     again = World(tmp_path, store=store_at(tmp_path), ids_from=10**6)
     assert await answers(again, context_id) == [("Half of ", "cut")]

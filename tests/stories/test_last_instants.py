@@ -14,7 +14,7 @@ from pilothouse.domain.errors import Conflict, InvalidInput
 from pilothouse.domain.messages import ErrorMessage, Message
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.states import Idle, Paused, WaitingForRecovery
-from pilothouse.domain.values import ContextId
+from pilothouse.domain.value import ContextId
 from pilothouse.llm.base import ModelEvent, ModelRequest
 from pilothouse.llm.script import Answer, Script, ScriptedCall
 from pilothouse.llm.scripted import ScriptedAdapter
@@ -101,7 +101,7 @@ async def test_a_mode_that_comes_with_a_held_message_has_decided_what_waits_in_t
     parent, child = await mode_held_above(world)
     await world.runtime.continue_turn(parent)
     assert await world.runtime.pending_calls(child) == []
-    assert [call.status for call in await world.parts.store.calls(child)] == ["denied"]
+    assert [call.status for call in await world.dependencies.store.calls(child)] == ["denied"]
     await asyncio.gather(world.runtime.rested(parent), world.runtime.rested(child))
     assert world.change.ran == []
 
@@ -122,7 +122,7 @@ async def test_a_refusal_whose_write_the_store_refuses_still_ends_the_turn_with_
     assert isinstance(live.state, WaitingForRecovery)
     store.refuses = nothing
     await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
+    live = await world.runtime.rested(context_id)
     assert (live.state, live.core.last_turn, world.model.requests) == (Idle(), "error", [])
     sent, told = await world.runtime.read_messages(context_id)
     assert isinstance(told, ErrorMessage)
@@ -149,7 +149,7 @@ async def test_nothing_can_be_approved_while_results_are_kept_that_the_store_ref
     await world.runtime.continue_turn(context_id)
     live = await world.runtime.rested(context_id)
     assert (live.state, world.change.ran) == (Idle(), [])
-    statuses = {call.tool: call.status for call in await world.parts.store.calls(context_id)}
+    statuses = {call.tool: call.status for call in await world.dependencies.store.calls(context_id)}
     assert statuses == {"slow": "executed", "look": "executed", "change": "interrupted"}
 
 
@@ -166,7 +166,7 @@ async def test_the_audit_tells_of_no_pause_that_was_refused(tmp_path: Path) -> N
     assert isinstance(live.state, WaitingForRecovery)
     store.refuses = nothing
     await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
+    live = await world.runtime.rested(context_id)
     assert (live.state, world.look.ran) == (Idle(), [])
     assert "turn_paused" not in [entry.kind for entry in (await world.runtime.audit(context_id)).entries]
 
@@ -205,7 +205,7 @@ async def test_finding_a_context_that_is_put_out_of_memory_at_the_same_instant_d
     tmp_path: Path,
 ) -> None:
     store = OpenedTogether()
-    world = World(tmp_path, store=store, contexts_kept=1)
+    world = World(tmp_path, store=store, max_idle_contexts=1)
     one, two = await world.start(), await world.start()
 
     async def find_when_opened() -> None:
@@ -232,7 +232,7 @@ async def test_finding_a_context_that_is_put_out_of_memory_at_the_same_instant_d
 @pytest.mark.parametrize("how", ["after a restart", "with few contexts kept"])
 async def test_a_paused_sender_holds_its_sub_agents(tmp_path: Path, how: str) -> None:
     store, model = HeldStore(), Slow(asks(("look", "p")), asks(("change", "c")), DONE, DONE)
-    world = World(tmp_path, store=store, adapter=model, contexts_kept=1)
+    world = World(tmp_path, store=store, adapter=model, max_idle_contexts=1)
     parent = await world.start()
     child = await world.runtime.create_context(tmp_path, parent=parent)
     await world.runtime.send(parent, "work")

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -10,10 +10,10 @@ import pytest
 
 from pilothouse.domain.branches import MAIN, Branch
 from pilothouse.domain.contexts import Change, ContextCore
-from pilothouse.domain.merging import origin_of
+from pilothouse.domain.merges import origin_of
 from pilothouse.domain.messages import ErrorMessage, Message, SystemControl, Text
 from pilothouse.domain.states import Failed, Idle
-from pilothouse.domain.values import ContextId, MessageId
+from pilothouse.domain.value import ContextId, MessageId
 from pilothouse.llm.base import ModelEvent, ModelRequest
 from pilothouse.llm.script import Answer, Script, ScriptedCall
 from pilothouse.llm.scripted import ScriptedAdapter
@@ -22,6 +22,7 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.disk import FaultyDisk
 from pilothouse.testing.world import World
+from tests.assertions import content_of, present
 from tests.windows import assert_valid_request
 
 AT = "2026-01-01T00:00:00.000Z"
@@ -50,7 +51,7 @@ def results_told(world: World) -> list[str]:
 # results apart from their calls
 
 
-async def called(tmp_path: Path) -> tuple[World, str, list[Message]]:
+async def called(tmp_path: Path) -> tuple[World, ContextId, list[Message]]:
     """A call and its result on main; an empty branch is active."""
     world = World(tmp_path, CALL, *answers(4))
     context_id = await world.start("agent")
@@ -111,7 +112,7 @@ async def test_a_whole_branch_with_calls_and_results_is_merged_without_a_conflic
 # forks at and around marks
 
 
-async def marked(tmp_path: Path, how: str) -> tuple[World, str, list[Message]]:
+async def marked(tmp_path: Path, how: str) -> tuple[World, ContextId, list[Message]]:
     """A mark between a call and its result, and one behind them."""
     world = World(tmp_path, CALL, *answers(4))
     context_id = await world.start("supervised")
@@ -200,7 +201,7 @@ async def test_a_branch_made_from_a_damaged_list_has_its_gap_in_the_same_place_a
     assert await store.branch_ids(context_id, "copy") == damaged
     await world.runtime.close()
     world = World(tmp_path, *answers(1), store=files(tmp_path), ids_from=10**6)
-    assert await world.parts.store.branch_ids(context_id, "copy") == damaged
+    assert await world.dependencies.store.branch_ids(context_id, "copy") == damaged
     found = await world.runtime.read_messages(context_id, branch="copy", limit=100)
     assert [at for at, message in enumerate(found) if isinstance(message, ErrorMessage)] == [10]
     await world.runtime.switch_branch(context_id, "copy")
@@ -249,7 +250,7 @@ async def test_a_big_merge_is_read_in_pieces_between_which_others_come_through(t
     assert store.most <= 1000
     branch = (await world.runtime.context(context_id)).branches["empty"]
     assert branch.length == 3001
-    assert origin_of(branch, 3000).position == 2999
+    assert present(origin_of(branch, 3000)).position == 2999
 
 
 async def test_the_mark_of_a_merge_with_many_conflicts_stays_small_and_tells_how_many(tmp_path: Path) -> None:
@@ -272,10 +273,11 @@ class Buggy(ScriptedAdapter):
 
     broken = False
 
-    def before(self) -> None:
-        pass
+    def __init__(self, script: Script) -> None:
+        super().__init__(script)
+        self.before: Callable[[], object] = lambda: None
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         if self.broken:
             self.before()
             raise RuntimeError("a bug")
@@ -300,9 +302,11 @@ class HeldStore(MemoryStore):
         return version
 
 
-async def failed_turn(tmp_path: Path, store: HeldStore, caplog: pytest.LogCaptureFixture) -> tuple[World, str, Buggy]:
+async def failed_turn(
+    tmp_path: Path, store: HeldStore, caplog: pytest.LogCaptureFixture
+) -> tuple[World, ContextId, Buggy]:
     """main with a turn that a bug has ended; beside it `two` with a message of its own."""
-    model = Buggy(Script(turn=answers(6)))
+    model = Buggy(Script(turn=tuple(answers(6))))
     world = World(tmp_path, adapter=model, store=store)
     context_id = await world.start()
     await world.runtime.create_branch(context_id, "two")
@@ -344,7 +348,7 @@ async def test_who_leaves_after_the_commit_leaves_the_context_as_it_is_stored(
     assert live.version == stored.version
     assert live.core.active_branch == ("two" if command == "switch" else MAIN)
     await world.turn(context_id, "more")
-    assert (await world.runtime.read_messages(context_id))[-1].content == "answer 1"
+    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "answer 1"
 
 
 @pytest.mark.parametrize("command", ["switch", "merge"])
@@ -352,7 +356,7 @@ async def test_a_failed_turn_that_could_not_be_closed_then_is_closed_by_what_com
     tmp_path: Path, command: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     disk = FaultyDisk()
-    model = Buggy(Script(turn=answers(6)))
+    model = Buggy(Script(turn=tuple(answers(6))))
     model.before = lambda: disk.arm(1, "ENOSPC", lasting=True)
     world = World(tmp_path, adapter=model, store=files(tmp_path, disk))
     context_id = await world.start()
@@ -374,12 +378,13 @@ async def test_a_failed_turn_that_could_not_be_closed_then_is_closed_by_what_com
     else:
         await world.runtime.merge(context_id, "idea")
         branch = live.branches[MAIN]
-        ids = await world.parts.store.branch_ids(context_id, MAIN)
+        ids = await world.dependencies.store.branch_ids(context_id, MAIN)
         assert branch.length == len(ids)
-        merged = (await world.parts.store.branch_ids(context_id, "idea"))[-2:]
+        merged = (await world.dependencies.store.branch_ids(context_id, "idea"))[-2:]
         places = [at for at in range(branch.length) if origin_of(branch, at) is not None]
         assert [ids[at] for at in places] == merged
-        assert [origin_of(branch, at).position for at in places] == [2, 3]
+        assert [present(origin_of(branch, at)).position for at in places] == [2, 3]
+    live = await world.runtime.rested(context_id)
     assert (live.state, live.core.turn) == (Idle(), None)
     await world.turn(context_id, "more")
     assert isinstance(live.state, Idle)

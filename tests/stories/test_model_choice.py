@@ -8,16 +8,16 @@ import pytest
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.domain.messages import Message, ToolRequest, Usage
-from pilothouse.domain.models import Catalogue, ModelFacts
+from pilothouse.domain.messages import Message, ToolRequest, ToolResult, Usage
 from pilothouse.domain.personas import Persona, Personas
-from pilothouse.domain.prices import Price
 from pilothouse.llm.base import ModelMessage
+from pilothouse.llm.catalog import ModelCatalog, ModelFacts
+from pilothouse.llm.prices import Price
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
-from pilothouse.window.telling import as_calls, shown, tokens_in
+from pilothouse.window.model_messages import as_calls, to_model_message, tokens_in
 from pilothouse.window.tokens import counter_for
 from tests.compressing import WORDS, Small, looks
 from tests.held import DELEGATES, DONE, child_of, family
@@ -39,7 +39,7 @@ MIXED = f"Straße, 你好, naïve camelCaseWords {'0123456789' * 5} " * 4
 def choosing(folder: Path, *answers: Answer, **options: Any) -> World:
     given: dict[str, Any] = {
         "models": ["small", "large"],
-        "catalogue": Catalogue(FACTS),
+        "catalog": ModelCatalog(FACTS),
         "personas": lambda _: Personas(PERSONAS),
         **options,
     }
@@ -96,7 +96,7 @@ async def test_an_unknown_one_is_refused_with_those_that_there_are_and_nothing_c
 
 
 async def test_a_sub_agent_is_asked_with_the_model_of_who_sent_it(tmp_path: Path) -> None:
-    world = family(tmp_path, DELEGATES, DONE, DONE, models=["small"], catalogue=Catalogue(FACTS))
+    world = family(tmp_path, DELEGATES, DONE, DONE, models=["small"], catalog=ModelCatalog(FACTS))
     context_id = await world.runtime.create_context(tmp_path, model="small")
     await world.turn(context_id)
     await child_of(world, context_id)
@@ -113,13 +113,13 @@ async def test_the_budget_follows_the_model_unless_the_person_has_set_one(tmp_pa
             assert (meter.trigger, meter.target) == (meter.budget * 8 // 10, meter.budget // 2)
             found.append(meter.budget)
         assert found == expected
-    world = choosing(tmp_path, catalogue=Catalogue({}))
+    world = choosing(tmp_path, catalog=ModelCatalog({}))
     assert (await world.runtime.meter(await world.start())).budget == 128_000, "of an unknown one, the usual"
 
 
 async def test_a_smaller_model_compresses_what_a_larger_one_held(tmp_path: Path) -> None:
     facts = {"test": ModelFacts(window=100_000), "tiny": ModelFacts(window=4_000)}
-    world = Small(tmp_path, models=["tiny"], catalogue=Catalogue(facts))
+    world = Small(tmp_path, models=["tiny"], catalog=ModelCatalog(facts))
     context_id = await world.start()
     for number in range(20):
         await world.turn(context_id, f"{number} {WORDS}")
@@ -142,7 +142,7 @@ async def test_an_answer_tells_the_model_that_gave_it_also_when_another_is_chose
     await world.runtime.send(context_id, "go")
     live = await world.runtime.context(context_id)
     with world.runtime.signals([context_id]) as signals:
-        while live.outlet is None or not live.outlet.flushed:
+        while live.delta_writer is None or not live.delta_writer.flushed:
             await anext(signals)
     await world.runtime.change_context(context_id, model="small")
     await world.runtime.rested(context_id)
@@ -197,10 +197,10 @@ def read_by_the_model(message: Message, others: Sequence[Message]) -> list[Model
     results = [each for each in others if getattr(each, "call_id", None) == getattr(message, "call_id", "")]
     if results:
         asked = [each for each in others if isinstance(each, ToolRequest)]
-        known = {each.call_id: each for each in others if hasattr(each, "call_id")}
+        known = {each.call_id: each for each in others if isinstance(each, ToolResult)}
         told = [each for request in asked for each in list(as_calls(request, known))[1:]]
         return [each for each in told if getattr(each, "call_id", None) == getattr(message, "call_id", "")]
-    return [shown(message)]
+    return [to_model_message(message)]
 
 
 @pytest.mark.parametrize("model", list(FACTS))
@@ -242,7 +242,7 @@ async def test_with_another_counter_everything_is_counted_anew_and_what_is_kept_
             if part.text is not None:
                 assert part.tokens == counter.count(part.text)
         (history,) = [part.tokens for part in window.parts if part.name == "history"]
-        told = [tokens_in(shown(message), counter) for message in before]
+        told = [tokens_in(to_model_message(message), counter) for message in before]
         assert history == sum(told) + counter.count("Please go on.") + 4
     assert await world.runtime.read_messages(context_id) == before, "a message never changes"
     await world.runtime.change_context(context_id, model="small")
@@ -253,7 +253,7 @@ async def test_with_another_counter_everything_is_counted_anew_and_what_is_kept_
 
 @pytest.mark.parametrize("change", [{"model": "small"}, {"persona": "thrifty"}], ids=["chosen", "by persona"])
 async def test_what_one_models_provider_counted_says_nothing_of_another_model(
-    tmp_path: Path, change: dict[str, str]
+    tmp_path: Path, change: dict[str, Any]
 ) -> None:
     world = choosing(tmp_path, Answer(text="x", usage=Usage(900, 1)), DONE)
     context_id = await world.start()

@@ -13,9 +13,10 @@ import pytest
 
 from pilothouse.domain.budgets import Budget, CompressionStrategy
 from pilothouse.domain.states import Idle
+from pilothouse.domain.value import ContextId
 from pilothouse.llm.base import Finished, ModelEvent, ModelRequest, TextDelta
 from pilothouse.llm.script import Answer, ScriptedCall, ScriptedError
-from pilothouse.llm.scripted import error_of
+from pilothouse.llm.scripted import scripted_error
 from tests.compressing import MANY_WORDS, WORDS, Model, Small, text_of
 
 TIMES = 10
@@ -49,7 +50,7 @@ class Obedient(Model):
             return
         self.requests.append(request)
         if self.fails:
-            raise error_of(ScriptedError(status=400))
+            raise scripted_error(ScriptedError(status=400))
         for text in re.findall(r"(?s).{1,40}", _summed_up(request)):
             yield TextDelta(text=text)
         yield Finished(reason="stop")
@@ -82,7 +83,7 @@ def _look(text: str, path: str) -> Answer:
 LOOKS = (_look("Fact: the keel is 11.45 m long.", "keel.txt"), Answer(text="Seen."), _look("the mast", "mast.txt"))
 
 
-async def with_needles(world: Small) -> str:
+async def with_needles(world: Small) -> ContextId:
     context_id = await world.start()
     await world.turn(context_id, "Look at the keel.")
     for needle in (name for heading, name in NEEDLES.items() if heading != "Facts"):
@@ -173,7 +174,7 @@ async def test_the_needle_is_told_after_compressions_by_hand_a_restart_and_a_sma
     for _ in range(3):
         await world.fill(context_id)
         await world.runtime.compress(context_id, focus="the boat")
-    again = Small(tmp_path, model=Obedient(), store=world.parts.store, ids_from=10**6)
+    again = Small(tmp_path, model=Obedient(), store=world.dependencies.store, ids_from=10**6)
     again.set_budget(3000)
     await again.turn(context_id, MANY_WORDS)
     await compress_often(again, context_id, 3)

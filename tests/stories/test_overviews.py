@@ -17,6 +17,7 @@ from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from pilothouse.window.tokens import counter_for
+from tests.assertions import instance_of
 from tests.compressing import MANY_WORDS, Small, looks, text_of
 from tests.held import DELEGATES, DONE, HeldStore, asks, child_of, family, nothing
 from tests.stories.test_rounds import NEVER, asked
@@ -214,7 +215,7 @@ async def test_on_request_it_is_stored_in_any_state_and_told_from_the_next_round
     elif kind == "paused":
         await world.runtime.resume(context_id)
     elif kind == "running":
-        world.parts.registry.find("look").release.set()
+        instance_of(NoteTool, world.dependencies.registry.find("look")).release.set()
     if kind in ("waiting", "paused", "running"):
         live = await world.runtime.rested(context_id)
         assert isinstance(live.state, Idle)

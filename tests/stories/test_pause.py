@@ -6,10 +6,11 @@ import pytest
 
 from pilothouse.domain.errors import Conflict
 from pilothouse.domain.states import Idle, Paused
-from pilothouse.domain.values import ContextId
+from pilothouse.domain.value import ContextId
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
+from tests.assertions import content_of
 from tests.held import DONE, asks
 
 
@@ -34,13 +35,13 @@ async def test_a_pause_takes_effect_before_the_next_call_and_resume_goes_on(tmp_
     live = await world.runtime.rested(context_id)
     assert live.state == Paused(resume_to="executing_tool")
     assert (held.ran, world.change.ran) == (["a"], [])
-    with pytest.raises(Conflict, match="could be paused"):
+    with pytest.raises(Conflict, match="Nothing to pause"):
         await world.runtime.pause(context_id)
     await world.runtime.resume(context_id)
     live = await world.runtime.rested(context_id)
     assert isinstance(live.state, Idle)
     assert world.change.ran == ["b"]
-    with pytest.raises(Conflict, match="not paused"):
+    with pytest.raises(Conflict, match="isn't paused"):
         await world.runtime.resume(context_id)
 
 
@@ -56,7 +57,7 @@ async def test_a_pause_before_a_request_survives_a_restart(tmp_path: Path) -> No
     assert isinstance((await again.runtime.context(context_id)).state, Paused)
     await again.runtime.resume(context_id)
     await again.runtime.rested(context_id)
-    assert (await again.runtime.read_messages(context_id))[-1].content == "done"
+    assert content_of((await again.runtime.read_messages(context_id))[-1]) == "done"
     await again.runtime.close()
 
 

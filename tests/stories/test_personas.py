@@ -9,10 +9,11 @@ from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.personas import Persona, Personas, ToolPolicy
 from pilothouse.domain.rules import Scope
 from pilothouse.domain.states import AwaitingToolApproval
-from pilothouse.domain.steering import Steering
+from pilothouse.domain.workspace_policy import WorkspacePolicy
 from pilothouse.llm.script import Answer
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
+from tests.assertions import present
 from tests.held import DELEGATES, DONE, asks, child_of, family, waiting_child
 from tests.server.lending import furnished
 from tests.stories.test_trust import statuses, trust
@@ -67,7 +68,7 @@ async def test_what_is_denied_beside_what_is_not_is_told_and_the_rest_runs(tmp_p
     await world.turn(context_id)
     assert (world.change.ran, world.look.ran) == ([], ["b"])
     denied = (await world.runtime.read_calls(context_id)).items[0]
-    assert (denied.reason.code, denied.reason.params["persona"]) == (Code.PERSONA_DENIED, "reader")
+    assert (present(denied.reason).code, present(denied.reason).params["persona"]) == (Code.PERSONA_DENIED, "reader")
 
 
 async def test_a_whole_category_can_be_denied(tmp_path: Path) -> None:
@@ -79,14 +80,14 @@ async def test_a_whole_category_can_be_denied(tmp_path: Path) -> None:
 
 
 async def test_no_persona_switches_on_what_the_settings_have_switched_off(tmp_path: Path) -> None:
-    off = Steering(disabled=frozenset({"change"}))
-    world = World(tmp_path, asks(("change", "a")), DONE, personas=known, steering=lambda _: off)
+    off = WorkspacePolicy(disabled=frozenset({"change"}))
+    world = World(tmp_path, asks(("change", "a")), DONE, personas=known, workspace_policy=lambda _: off)
     context_id = await world.runtime.create_context(tmp_path, persona="changer")
     await world.turn(context_id)
     assert world.change.ran == []
     assert "change" not in offered(world)
     (call,) = (await world.runtime.read_calls(context_id)).items
-    assert call.reason.code is Code.TOOL_DISABLED
+    assert present(call.reason).code is Code.TOOL_DISABLED
 
 
 async def test_a_sub_agent_has_the_persona_of_who_sent_it(tmp_path: Path) -> None:
@@ -171,7 +172,7 @@ async def test_when_trust_is_taken_back_what_waits_is_denied_and_nothing_runs_an
     brings(world.workspace, "theirs", 'prompt = "Do it."\n')
     async with world.runtime:
         first = await world.start("supervised")
-        with pytest.raises(InvalidInput, match="no persona 'theirs'"):
+        with pytest.raises(InvalidInput, match="Unknown persona 'theirs'"):
             await world.runtime.set_persona(first, "theirs")
         await trust(world, first)
         await world.runtime.set_persona(first, "theirs")
@@ -197,7 +198,7 @@ async def test_a_file_that_changes_after_it_was_trusted_gives_nothing_back(tmp_p
         brings(world.workspace, "later", "")
         await world.turn(context_id)
         assert await statuses(world, context_id) == ["denied"]
-        with pytest.raises(InvalidInput, match="no persona 'later'"):
+        with pytest.raises(InvalidInput, match="Unknown persona 'later'"):
             await world.runtime.set_persona(context_id, "later")
 
 

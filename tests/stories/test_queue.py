@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -10,15 +11,23 @@ import pytest
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
 from pilothouse.domain.messages import ErrorMessage, Message, Text
-from pilothouse.domain.payloads import Attached, ClientMetadata, DataContext, FileReferencePayload, TextPayload
+from pilothouse.domain.payloads import (
+    ClientMetadata,
+    DataContext,
+    FileReferencePayload,
+    MessageAttachments,
+    Payload,
+    TextPayload,
+)
 from pilothouse.domain.states import Idle
 from pilothouse.llm.script import Answer, Script, ScriptedCall, ScriptedError
 from pilothouse.llm.scripted import ScriptedAdapter
-from pilothouse.runtime.parts import Titles
+from pilothouse.runtime.dependencies import TitleModel
 from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
+from tests.assertions import content_of
 
 
 def files(tmp_path: Path) -> FileStore:
@@ -29,7 +38,7 @@ def said(messages: Sequence[Message]) -> list[str]:
     return [message.content for message in messages if isinstance(message, Text)]
 
 
-def busy(tmp_path: Path, *answers: Answer, **options: object) -> tuple[World, NoteTool]:
+def busy(tmp_path: Path, *answers: Answer, **options: Any) -> tuple[World, NoteTool]:
     held = NoteTool("held", "mutating", hold=True)
     first = Answer(calls=(ScriptedCall(tool="held"),))
     return World(tmp_path, first, *answers, tools=[held], **options), held
@@ -40,7 +49,7 @@ async def test_queued_messages_are_taken_one_by_one_after_a_completed_turn_with_
     context_id = await world.start()
     await world.runtime.send(context_id, "first")
     await held.started.wait()
-    with pytest.raises(Conflict, match="still open"):
+    with pytest.raises(Conflict, match="isn't finished"):
         await world.runtime.send(context_id, "refused")
     second = await world.runtime.send(context_id, "second", queue=True, mode="plan")
     third = await world.runtime.send(context_id, "third", queue=True)
@@ -72,7 +81,7 @@ async def test_a_queued_message_can_be_changed_and_deleted_until_it_is_taken(tmp
         world.runtime.delete_queued(context_id, one.message_id),
         world.runtime.edit_queued(context_id, "nothing", "x"),
     ):
-        with pytest.raises(NotFound, match="no queued message"):
+        with pytest.raises(NotFound, match="isn't in the queue"):
             await command
 
 
@@ -235,14 +244,14 @@ async def test_editing_an_earlier_message_makes_a_branch_and_leaves_the_old_one(
     sent = await world.runtime.send(context_id, "b")
     await world.runtime.rested(context_id)
     before = await world.runtime.read_messages(context_id)
-    pool = len(await world.parts.store.message_ids(context_id))
+    pool = len(await world.dependencies.store.message_ids(context_id))
     await world.runtime.edit_message(context_id, sent.message_id, "b, better")
     live = await world.runtime.rested(context_id)
     assert live.core.active_branch == "main-2"
     assert live.branches["main-2"].parent_branch == "main"
     assert said(await world.runtime.read_messages(context_id)) == ["a", "a1", "b, better", "b2"]
     assert await world.runtime.read_messages(context_id, branch="main") == before
-    assert len(await world.parts.store.message_ids(context_id)) == pool + 2, "nothing was copied"
+    assert len(await world.dependencies.store.message_ids(context_id)) == pool + 2, "nothing was copied"
     assert [b"better" in b"".join(request.messages) for request in world.model.requests] == [False, False, True]
     answer = (await world.runtime.read_messages(context_id))[1]
     for wrong in (answer.id, "nothing"):
@@ -255,7 +264,7 @@ async def test_editing_an_earlier_message_makes_a_branch_and_leaves_the_old_one(
 
 async def test_a_processor_changes_a_message_before_the_model_sees_it(tmp_path: Path) -> None:
     async def shout(messages: Sequence[Message]) -> Sequence[Message]:
-        return [msgspec.structs.replace(message, content=message.content.upper()) for message in messages]
+        return [msgspec.structs.replace(message, content=content_of(message).upper()) for message in messages]
 
     world = World(tmp_path, Answer(text="ok"), processors=[shout])
     context_id = await world.start()
@@ -280,7 +289,7 @@ async def test_a_refused_message_stays_visible_and_never_reaches_the_model(tmp_p
     (tmp_path / "file").write_text("SECRET")
     world = World(tmp_path, Answer(text="ok"), processors=[guard])
     context_id = await world.start()
-    payloads = [TextPayload(content="SECRET"), FileReferencePayload(path="file")]
+    payloads: list[Payload] = [TextPayload(content="SECRET"), FileReferencePayload(path="file")]
     await world.runtime.send(context_id, payloads)
     live = await world.runtime.rested(context_id)
     assert live.state == Idle()
@@ -297,7 +306,7 @@ async def test_what_came_with_a_refused_message_does_not_reach_the_model_by_cont
 
     world = World(tmp_path, Answer(text="ok"), processors=[guard])
     context_id = await world.start()
-    attached = Attached(DataContext("SECRET", "s.csv", "SECRET"), ("SECRET",))
+    attached = MessageAttachments(DataContext("SECRET", "s.csv", "SECRET"), ("SECRET",))
     client = ClientMetadata(extra={"open_files": ["SECRET"]})
     await world.turn(context_id, "SECRET", attached=attached, client_metadata=client)
     await world.runtime.continue_turn(context_id)
@@ -312,7 +321,7 @@ async def test_what_came_with_a_refused_message_does_not_reach_the_model_by_cont
 async def test_a_title_is_made_beside_the_first_turn_and_never_replaces_a_persons_own(tmp_path: Path) -> None:
     titles = ScriptedAdapter(Script(title=(Answer(text='"A fine title"\nmore'), Answer(text="Another"))))
     answers = [Answer(text="1"), Answer(text="2")]
-    world = World(tmp_path, *answers, titles=Titles(titles, "small"))
+    world = World(tmp_path, *answers, titles=TitleModel(titles, "small"))
     context_id = await world.start()
     await world.turn(context_id, "please help me\nwith this")
     while (await world.runtime.context(context_id)).core.titled_by == "first_line":
@@ -331,7 +340,7 @@ async def test_a_title_is_made_beside_the_first_turn_and_never_replaces_a_person
 @pytest.mark.parametrize("fault", [Answer(error=ScriptedError(status=500)), Answer(text=""), Answer(text="x" * 9999)])
 async def test_when_no_title_can_be_made_the_first_line_stays(tmp_path: Path, fault: Answer) -> None:
     titles = ScriptedAdapter(Script(title=(fault,)))
-    world = World(tmp_path, Answer(text="1"), titles=Titles(titles, "small"))
+    world = World(tmp_path, Answer(text="1"), titles=TitleModel(titles, "small"))
     context_id = await world.start()
     await world.turn(context_id, "\n\n  first line  \nsecond")
     for _ in range(50):

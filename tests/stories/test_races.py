@@ -12,16 +12,18 @@ from pilothouse.domain.contexts import Change
 from pilothouse.domain.errors import Conflict, StoreRefused
 from pilothouse.domain.messages import FileReference, ToolRequest, ToolResult, Usage
 from pilothouse.domain.states import AwaitingToolApproval, Idle, WaitingForRecovery
-from pilothouse.domain.values import ContextId
+from pilothouse.domain.value import ContextId
 from pilothouse.llm.script import Answer, ScriptedCall
-from pilothouse.runtime.calls import PersonsDecision
-from pilothouse.runtime.parts import Limits
+from pilothouse.runtime.commands.calls import PersonsDecision
+from pilothouse.runtime.limits import Limits
+from pilothouse.sandbox.workspace import Workspace
 from pilothouse.storage.files.store import FileStore
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
-from pilothouse.tools.base import Prepared
-from pilothouse.tools.builtin.files import ReadFile
+from pilothouse.tools.base import CallPreview
+from pilothouse.tools.builtin.read_file import ReadFile
+from tests.assertions import content_of
 from tests.scale import HANG_SECONDS
 
 CHANGE = ScriptedCall(tool="change", arguments={"text": "b"})
@@ -60,7 +62,7 @@ async def test_a_cancel_right_behind_a_message_ends_the_turn_before_it_began(tmp
             pass
         assert isinstance((await world.runtime.context(context_id)).state, Idle)
     await world.turn(context_id)
-    assert (await world.runtime.read_messages(context_id))[-1].content == "x"
+    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "x"
 
 
 async def test_a_cancel_right_behind_an_approval_leaves_no_call_without_a_result(tmp_path: Path) -> None:
@@ -97,7 +99,7 @@ async def test_a_caller_that_gives_up_during_the_commit_leaves_nothing_undriven(
                     await world.runtime.answer(context_id, ["yes"])
     store.seconds = 0
     await world.runtime.rested(context_id)
-    assert (await world.runtime.read_messages(context_id))[-1].content == "done"
+    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "done"
 
 
 async def test_a_call_that_had_not_started_when_the_store_was_full_never_comes_back(tmp_path: Path) -> None:
@@ -110,6 +112,7 @@ async def test_a_call_that_had_not_started_when_the_store_was_full_never_comes_b
     assert isinstance(live.state, WaitingForRecovery)
     store.refuses = lambda _: False
     switch = await world.runtime.switch_mode(context_id, "plan")
+    live = await world.runtime.context(context_id)
     assert (switch.rejected, live.state, live.core.last_turn) == ((), Idle(), "interrupted")
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
@@ -174,7 +177,7 @@ async def test_whatever_a_tool_does_the_turn_goes_on(tmp_path: Path, odd: dict[s
         "odd": status,
         "change": "executed",
     }
-    assert (await world.runtime.read_messages(context_id))[-1].content == "on"
+    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "on"
 
 
 async def test_a_tool_that_takes_long_to_look_never_holds_up_a_cancel(tmp_path: Path) -> None:
@@ -185,7 +188,7 @@ async def test_a_tool_that_takes_long_to_look_never_holds_up_a_cancel(tmp_path: 
         looks += 1
         if looks > 1:
             await asyncio.sleep(30)
-        return await NoteTool("odd", "mutating").prepare(NoteTool.parameters(), None)
+        return await NoteTool("odd", "mutating").prepare(NoteTool.parameters(), Workspace(tmp_path))
 
     world = World(tmp_path, Answer(calls=(ScriptedCall(tool="odd"),)), tools=[Odd(prepare=slow_the_second_time)])
     context_id = await world.start("supervised")
@@ -356,7 +359,7 @@ async def returns_nothing() -> None:
 
 
 async def no_unicode_preview() -> Any:
-    return Prepared(effect="mutating", preview="a\udcffb")
+    return CallPreview(effect="mutating", preview="a\udcffb")
 
 
 @pytest.mark.parametrize("prepare", [returns_nothing, raises_no_unicode])
@@ -408,7 +411,7 @@ async def test_a_cancel_after_the_end_was_refused_keeps_how_the_turn_ended(tmp_p
     await world.runtime.cancel(context_id)
     live = await world.runtime.context(context_id)
     assert (live.state, live.core.last_turn) == (Idle(), "complete")
-    assert (await world.runtime.read_messages(context_id))[-1].content == "the whole answer"
+    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "the whole answer"
 
 
 async def test_a_workspace_that_was_made_anew_is_used_by_the_next_turn(tmp_path: Path) -> None:

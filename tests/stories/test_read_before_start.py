@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from pilothouse.domain.calls import CallRecord
-from pilothouse.domain.rules import Scope
+from pilothouse.domain.rules import RuleOption, Scope
 from pilothouse.domain.states import AwaitingToolApproval
 from pilothouse.llm.script import Answer, ScriptedCall
-from pilothouse.runtime.calls import PersonsDecision
+from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.testing.world import World
-from pilothouse.tools.builtin.edit import WriteFile
-from pilothouse.tools.own import tool
+from pilothouse.tools.builtin.edit_file import WriteFile
+from pilothouse.tools.function_tools import tool
 from tests.held import DELEGATES, DONE, asks, family, waiting_child
 from tests.stories.test_rules import asks as asks_with_paths
 
@@ -59,7 +59,9 @@ async def test_an_elevation_of_one_call_is_left_for_the_call_that_was_read(tmp_p
 
 
 @pytest.mark.parametrize("always", ["tool", "tool_for_good"])
-async def test_a_rule_that_is_given_with_a_call_leaves_what_was_not_read_waiting(tmp_path: Path, always: str) -> None:
+async def test_a_rule_that_is_given_with_a_call_leaves_what_was_not_read_waiting(
+    tmp_path: Path, always: RuleOption
+) -> None:
     world = World(tmp_path, TWO, DONE)
     context_id, read, unread = await two_waiting(world)
     decision = PersonsDecision(id=read.id, verdict="approve", digest=read.digest, always=always)

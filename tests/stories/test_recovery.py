@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from pilothouse.domain.calls import Effect
 from pilothouse.domain.messages import ErrorMessage, Text, ToolRequest, ToolResult
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Idle
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
+from tests.assertions import content_of, instance_of
 from tests.windows import assert_valid_request
 
 SLOW_CHANGES = tuple(ScriptedCall(tool="slow", arguments={"text": str(n)}) for n in range(2))
@@ -23,7 +25,7 @@ def store_at(path: Path) -> FileStore:
 
 async def crash(world: World) -> None:
     """What a killed process leaves: no step goes on, nothing is written out."""
-    store = world.parts.store
+    store = world.dependencies.store
     assert isinstance(store, FileStore)
     for live in world.runtime._live.values():
         if live.task is not None:
@@ -84,10 +86,10 @@ async def test_working_with_no_call_started_becomes_idle_and_continue_repeats_th
     assert isinstance(live.state, Idle)
     user, error = await again.runtime.read_messages(context_id)
     assert isinstance(error, ErrorMessage)
-    assert (user.content, error.reason.code) == ("hello", "interrupted")
+    assert (content_of(user), error.reason.code) == ("hello", "interrupted")
     await again.runtime.continue_turn(context_id)
     await again.runtime.rested(context_id)
-    assert (await again.runtime.read_messages(context_id))[-1].content == "here"
+    assert content_of((await again.runtime.read_messages(context_id))[-1]) == "here"
     await again.runtime.close()
 
 
@@ -97,9 +99,9 @@ async def test_streaming_keeps_the_partial_text_and_drops_fragments_of_calls(tmp
     context_id = await world.start()
     await world.runtime.send(context_id, "hello")
     live = await world.runtime.context(context_id)
-    while live.outlet is None or live.outlet.flushed < 2:
+    while live.delta_writer is None or live.delta_writer.flushed < 2:
         await asyncio.sleep(0.01)
-    message_id = live.outlet.message_id
+    message_id = live.delta_writer.message_id
     assert await world.runtime.read_content(context_id, message_id, 1) == [(2, "two ")]
     await crash(world)
     again = World(tmp_path, Answer(text="on"), store=store_at(tmp_path))
@@ -116,7 +118,7 @@ async def test_streaming_keeps_the_partial_text_and_drops_fragments_of_calls(tmp
 
 
 @pytest.mark.parametrize(("effect", "code"), [("mutating", "may_have_run"), ("read_only", "interrupted_call")])
-async def test_a_call_with_an_intent_and_no_result_is_told_as_such(tmp_path: Path, effect: str, code: str) -> None:
+async def test_a_call_with_an_intent_and_no_result_is_told_as_such(tmp_path: Path, effect: Effect, code: str) -> None:
     slow = NoteTool("slow", effect, hold=True)
     world = World(tmp_path, Answer(calls=SLOW_CHANGES[:1]), tools=[slow], store=store_at(tmp_path))
     context_id = await world.start()
@@ -200,4 +202,4 @@ async def test_a_fork_never_parts_a_call_from_its_result_and_a_switch_shows_the_
     assert_valid_request(world.model.requests[-1])
     await world.runtime.switch_branch(context_id, "main")
     assert (await world.runtime.read_messages(context_id))[-1].id == answer.id
-    assert second.call_id == request.calls[1].id
+    assert instance_of(ToolResult, second).call_id == request.calls[1].id

@@ -10,21 +10,21 @@ import pytest
 
 from pilothouse.domain.budgets import OverviewSettings
 from pilothouse.domain.modes import Modes
-from pilothouse.domain.payloads import Attached, DataContext
+from pilothouse.domain.payloads import DataContext, MessageAttachments
 from pilothouse.domain.personas import Persona, Personas, ToolPolicy
 from pilothouse.domain.rules import Scope
 from pilothouse.domain.states import AwaitingLLMFirstChunk, AwaitingToolApproval
 from pilothouse.llm.base import ModelEvent, ModelRequest
-from pilothouse.llm.chat_form import encode_body
+from pilothouse.llm.chat_completions import encode_body
 from pilothouse.llm.script import Answer, Script
 from pilothouse.llm.scripted import ScriptedAdapter
-from pilothouse.runtime.looking_ahead import Window
+from pilothouse.runtime.request.preview import Window
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin.delegate import Delegate
+from pilothouse.window.model_messages import CONTINUE_TEXT
 from pilothouse.window.persona import DEFAULT_IDENTITY, persona_text
-from pilothouse.window.telling import GO_ON
 from tests.compressing import WORDS, Small, looks
 from tests.held import DELEGATES, DONE, asks, family
 from tests.server.lending import builtins
@@ -32,7 +32,7 @@ from tests.server.lending import builtins
 ADA = Persona("ada", name="Ada", role="gardener", identity="You grow things.", prompt="Begin with the soil.")
 READER = Persona("reader", prompt="Only read.", tools=ToolPolicy(denied=frozenset({"change"})))
 NEVER = Answer(silence=0)
-WITH_DATA = Attached(DataContext("a table", "t.csv", "x,y"), ("first extra", "second extra"))
+WITH_DATA = MessageAttachments(DataContext("a table", "t.csv", "x,y"), ("first extra", "second extra"))
 
 
 def known(workspace: str | None) -> Personas:
@@ -192,7 +192,9 @@ async def test_before_a_message_the_window_is_what_comes_before_it(tmp_path: Pat
     await world.turn(context_id, "and now this")
     ahead, sent = window.request, msgspec.json.decode(encode_body(world.model.requests[-1]))
     assert sent["messages"].pop() == {"role": "user", "content": "and now this"}
-    assert ahead["messages"].pop() == {"role": "user", "content": GO_ON}, "else it would end with the model's own words"
+    assert ahead["messages"].pop() == {"role": "user", "content": CONTINUE_TEXT}, (
+        "else it would end with the model's own words"
+    )
     assert ahead == sent
 
 

@@ -11,15 +11,16 @@ from pilothouse.domain.personas import Persona, Personas, ToolPolicy
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Scope
 from pilothouse.domain.states import AwaitingToolApproval, Idle
-from pilothouse.domain.steering import Steering
+from pilothouse.domain.workspace_policy import WorkspacePolicy
 from pilothouse.llm.script import Answer, ScriptedCall
 from pilothouse.testing.world import World
+from tests.assertions import content_of
 from tests.held import DELEGATES, DONE, HeldStore, asks, family, waiting_child
 
 
 async def test_following_contexts_that_would_leave_memory_meanwhile_makes_no_second_one(tmp_path: Path) -> None:
     store = HeldStore()
-    world = World(tmp_path, asks(("change", "a")), asks(("change", "b")), DONE, DONE, store=store, contexts_kept=2)
+    world = World(tmp_path, asks(("change", "a")), asks(("change", "b")), DONE, DONE, store=store, max_idle_contexts=2)
     first, second = await world.start("supervised"), await world.start("supervised")
     others = [await world.start() for _ in range(3)]
     await world.turn(first)
@@ -119,7 +120,7 @@ MUTE = Persona("mute", tools=ToolPolicy(denied=frozenset({"ask_user"})))
 @pytest.mark.parametrize(
     ("persona", "parts"),
     [
-        (None, {"steering": lambda _: Steering(disabled=frozenset({"ask_user"}))}),
+        (None, {"workspace_policy": lambda _: WorkspacePolicy(disabled=frozenset({"ask_user"}))}),
         ("mute", {"personas": lambda _: Personas([MUTE])}),
     ],
 )
@@ -130,5 +131,5 @@ async def test_a_question_that_may_not_be_asked_is_denied(
     world = World(tmp_path, Answer(calls=(question,)), DONE, **parts)
     context_id = await world.runtime.create_context(tmp_path, persona=persona)
     await world.turn(context_id)
-    assert [call.status for call in await world.parts.store.calls(context_id)] == ["denied"]
-    assert (await world.runtime.read_messages(context_id))[-1].content == "done", "the model is told, and goes on"
+    assert [call.status for call in await world.dependencies.store.calls(context_id)] == ["denied"]
+    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "done", "the model is told, and goes on"

@@ -5,21 +5,22 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from pilothouse.domain.codes import Code, say
+from pilothouse.domain.codes import Code
 from pilothouse.domain.decisions import DirectoryMode
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
 from pilothouse.domain.modes import Modes
 from pilothouse.domain.policies import Policy
-from pilothouse.domain.rule_words import say_rule
-from pilothouse.domain.rules import Origin, Rule, RuleId, Scope
+from pilothouse.domain.rules import Origin, Rule, RuleId, RuleOption, Scope
 from pilothouse.domain.states import AwaitingToolApproval
-from pilothouse.domain.steering import Steering
+from pilothouse.domain.workspace_policy import WorkspacePolicy
+from pilothouse.i18n import translate, translate_rule
 from pilothouse.llm.script import Answer, ScriptedCall
-from pilothouse.runtime.calls import PersonsDecision
+from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
-from pilothouse.tools.builtin.edit import WriteFile
+from pilothouse.tools.builtin.edit_file import WriteFile
 from pilothouse.tools.builtin.undo import Undo
+from tests.assertions import content_of, present
 
 DONE = Answer(text="done")
 
@@ -36,7 +37,7 @@ def files(tmp_path: Path) -> FileStore:
     return FileStore(tmp_path / "data", now=lambda: "2026-01-01T00:00:00.000Z", state_dir=tmp_path / "state")
 
 
-async def approve(world: World, context_id: str, always: str | None = None) -> None:
+async def approve(world: World, context_id: str, always: RuleOption | None = None) -> None:
     (call, *_) = await world.runtime.pending_calls(context_id)
     decision = PersonsDecision(id=call.id, verdict="approve", digest=call.digest, always=always)
     await world.runtime.decide(context_id, [decision])
@@ -59,7 +60,7 @@ async def test_the_offers_are_built_from_the_call_and_the_rung_taken_is_the_rule
     assert (rule.effect, rule.scope, rule.lifetime) == (shown.effect, shown.scope, shown.lifetime)
     assert rule.scope.folder == "docs"
     assert rule.origin.call == call.id
-    assert "allow change [docs/] · in this conversation" in say_rule(rule)
+    assert "allow change [docs/] · in this conversation" in translate_rule(rule)
 
 
 async def test_always_lets_the_next_one_run_and_revoking_ends_it(tmp_path: Path) -> None:
@@ -96,8 +97,8 @@ async def test_a_call_that_still_waits_says_why_it_waits_now(tmp_path: Path) -> 
     await world.runtime.switch_mode(context_id, "agent")
     (by_rule,) = await world.runtime.pending_calls(context_id)
     assert by_mode.reason != by_rule.reason
-    assert by_rule.reason.code is Code.RULE_ASKS
-    assert by_rule.reason.params["rule"] == rule.id
+    assert present(by_rule.reason).code is Code.RULE_ASKS
+    assert present(by_rule.reason).params["rule"] == rule.id
 
 
 async def test_taking_a_rule_lets_the_others_that_it_covers_run_too(tmp_path: Path) -> None:
@@ -143,7 +144,7 @@ async def test_in_review_no_rule_is_offered_and_none_can_be_taken(tmp_path: Path
     await world.turn(context_id)
     (call,) = await world.runtime.pending_calls(context_id)
     assert await world.runtime.rule_offers(context_id, call.id) == []
-    with pytest.raises(InvalidInput, match="not offered"):
+    with pytest.raises(InvalidInput, match="isn't available"):
         await approve(world, context_id, always="exact")
     assert world.change.ran == []
 
@@ -158,7 +159,7 @@ async def test_a_deny_rule_stops_what_already_waits_and_the_model_is_told(tmp_pa
     await world.runtime.give_rule("deny", Scope(folder="deploy"), context_id=context_id)
     await world.runtime.rested(context_id)
     assert (world.change.ran, world.look.ran) == ([], []), "nobody knows what the second one touches"
-    assert (await world.runtime.read_messages(context_id))[-1].content == "done", "the model is told, and goes on"
+    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "done", "the model is told, and goes on"
 
 
 async def test_a_deny_rule_holds_in_agent_and_is_named_in_the_explanation(tmp_path: Path) -> None:
@@ -167,14 +168,14 @@ async def test_a_deny_rule_holds_in_agent_and_is_named_in_the_explanation(tmp_pa
     rule = await world.runtime.give_rule("deny", Scope(folder="deploy"))
     await world.turn(context_id)
     assert world.change.ran == []
-    calls = await world.parts.store.calls(context_id)
+    calls = await world.dependencies.store.calls(context_id)
     assert calls[0].status == "denied"
     steps = (await world.runtime.explain_call(context_id, calls[0].id)).steps
     assert [step.what.code for step in steps] == [Code.WHY_DENY, Code.WHY_ENDED]
     assert steps[0].why is not None
     assert steps[0].why.params["rule"] == rule.id
-    assert "A rule denies it: * [deploy/]" in say(steps[0].why)
-    assert "规则拒绝" in say(steps[0].why, "zh")
+    assert "Not allowed by a rule: * [deploy/]" in translate(steps[0].why)
+    assert "规则不允许" in translate(steps[0].why, "zh")
 
 
 async def test_why_did_this_run_is_told_step_by_step(tmp_path: Path) -> None:
@@ -182,15 +183,15 @@ async def test_why_did_this_run_is_told_step_by_step(tmp_path: Path) -> None:
     context_id = await world.start("supervised")
     await world.turn(context_id)
     await approve(world, context_id, always="exact")
-    (call,) = await world.parts.store.calls(context_id)
+    (call,) = await world.dependencies.store.calls(context_id)
     told = [
-        " ".join(say(reason) for reason in (step.what, step.why) if reason is not None)
+        " ".join(translate(reason) for reason in (step.what, step.why) if reason is not None)
         for step in (await world.runtime.explain_call(context_id, call.id)).steps
     ]
-    assert told[0] == "Decided in mode supervised: a person is asked. Mode supervised lets a person decide this call."
-    assert told[1] == "local said yes in mode supervised. Approved by local."
-    assert told[-2].startswith("It started in mode supervised.")
-    assert told[-1] == "It ended: executed."
+    assert told[0] == "Approval was required in Supervised mode. Supervised mode asks before actions like this."
+    assert told[1] == "Approved by local in Supervised mode. Approved by local."
+    assert told[-2].startswith("Started in Supervised mode.")
+    assert told[-1] == "Result: done."
     with pytest.raises(NotFound):
         await world.runtime.explain_call(context_id, "nothing")
 
@@ -242,7 +243,7 @@ async def test_a_policy_makes_agent_wait_and_a_context_overrides_the_preference(
         DONE,
         asks(("change", "b")),
         DONE,
-        steering=lambda _: Steering(preference=Policy(kind="manual")),
+        workspace_policy=lambda _: WorkspacePolicy(preference=Policy(kind="manual")),
     )
     context_id = await world.start("agent")
     await world.turn(context_id)
@@ -254,7 +255,9 @@ async def test_a_policy_makes_agent_wait_and_a_context_overrides_the_preference(
 
 
 async def test_a_policy_that_holds_in_any_case_cannot_be_overridden(tmp_path: Path) -> None:
-    world = World(tmp_path, asks(("change", "a")), steering=lambda _: Steering(policies=(Policy(kind="manual"),)))
+    world = World(
+        tmp_path, asks(("change", "a")), workspace_policy=lambda _: WorkspacePolicy(policies=(Policy(kind="manual"),))
+    )
     context_id = await world.start("agent")
     await world.runtime.set_policy(context_id, Policy())
     await world.turn(context_id)
@@ -292,12 +295,12 @@ async def test_a_folder_has_its_own_mode_and_the_turn_goes_on(tmp_path: Path) ->
         tmp_path,
         asks(("change", "a", "deploy/x"), ("change", "b", "docs/x"), ("change", "c")),
         DONE,
-        steering=lambda _: Steering(directories=(plan,)),
+        workspace_policy=lambda _: WorkspacePolicy(directories=(plan,)),
     )
     context_id = await world.start("agent")
     await world.turn(context_id)
     assert world.change.ran == ["b"], "c might touch the folder: nobody knows"
-    assert (await world.runtime.read_messages(context_id))[-1].content == "done"
+    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "done"
 
 
 async def test_a_link_that_changes_while_a_call_waits_leads_it_nowhere_else(tmp_path: Path) -> None:
@@ -307,15 +310,17 @@ async def test_a_link_that_changes_while_a_call_waits_leads_it_nowhere_else(tmp_
     link.symlink_to("real")
     write = Answer(calls=(ScriptedCall(tool="write_file", arguments={"path": "docs/link/x", "content": "y"}),))
     plan = DirectoryMode(folder="deploy", mode=Modes().named("plan"))
-    world = World(tmp_path, write, DONE, tools=[WriteFile()], steering=lambda _: Steering(directories=(plan,)))
+    world = World(
+        tmp_path, write, DONE, tools=[WriteFile()], workspace_policy=lambda _: WorkspacePolicy(directories=(plan,))
+    )
     context_id = await world.start("supervised")
     await world.turn(context_id)
     link.unlink()
     link.symlink_to("../deploy")
     await approve(world, context_id)
     assert not (tmp_path / "deploy/x").exists()
-    (call,) = await world.parts.store.calls(context_id)
-    assert (call.status, call.reason.code) == ("failed", Code.REACH_CHANGED)
+    (call,) = await world.dependencies.store.calls(context_id)
+    assert (call.status, present(call.reason).code) == ("failed", Code.REACH_CHANGED)
 
 
 async def test_a_file_rule_is_listed_and_can_only_be_changed_in_its_file(tmp_path: Path) -> None:
@@ -325,7 +330,7 @@ async def test_a_file_rule_is_listed_and_can_only_be_changed_in_its_file(tmp_pat
         scope=Scope(tool="change"),
         origin=Origin(by="file", file="config.toml, line 3"),
     )
-    world = World(tmp_path, steering=lambda _: Steering(rules=(rule,)))
+    world = World(tmp_path, workspace_policy=lambda _: WorkspacePolicy(rules=(rule,)))
     context_id = await world.start()
     assert await world.runtime.rules(context_id) == [rule]
     with pytest.raises(Conflict, match=r"config\.toml, line 3"):
@@ -405,7 +410,7 @@ async def test_elevation_for_minutes_ends_by_the_clock_that_nobody_can_turn_back
 async def test_elevation_for_a_turn_ends_with_it_and_needs_one(tmp_path: Path) -> None:
     world = World(tmp_path, asks(("change", "a")), asks(("change", "b")), DONE, asks(("change", "c")))
     context_id = await world.start("review")
-    with pytest.raises(Conflict, match="no turn is open"):
+    with pytest.raises(Conflict, match="No turn is running"):
         await world.runtime.elevate(context_id, turn=True)
     await world.turn(context_id)
     await world.runtime.elevate(context_id, turn=True)
@@ -437,11 +442,11 @@ async def test_elevation_can_be_ended_is_refused_elsewhere_and_needs_an_end(tmp_
     world = World(tmp_path)
     context_id = await world.start("review")
     for wrong in ({}, {"calls": 0}, {"minutes": 0.0}, {"calls": 1, "minutes": 1.0}, {"calls": 10**9}):
-        with pytest.raises(InvalidInput, match="needs an end"):
+        with pytest.raises(InvalidInput, match=r"Set exactly one limit|Enter a number of"):
             await world.runtime.elevate(context_id, **wrong)
     await world.runtime.elevate(context_id, calls=3)
     await world.runtime.end_elevation(context_id)
-    with pytest.raises(Conflict, match="no elevation"):
+    with pytest.raises(Conflict, match="Nothing extra is allowed for now"):
         await world.runtime.end_elevation(context_id)
     for mode in ("agent", "supervised", "plan", "ask"):
         await world.runtime.switch_mode(context_id, mode)

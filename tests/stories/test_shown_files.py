@@ -10,7 +10,7 @@ import pytest
 from pilothouse.domain.calls import CallRecord
 from pilothouse.domain.codes import Code
 from pilothouse.domain.rules import Scope
-from pilothouse.runtime.calls import PersonsDecision
+from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.testing.world import World
 from tests.server.lending import DONE, furnished, says
 

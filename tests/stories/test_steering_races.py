@@ -13,7 +13,7 @@ from pilothouse.domain.states import AwaitingToolApproval, ExecutingTool, Idle, 
 from pilothouse.llm.base import ModelEvent, ModelRequest
 from pilothouse.llm.script import Answer, Script
 from pilothouse.llm.scripted import ScriptedAdapter
-from pilothouse.runtime.calls import PersonsDecision
+from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.testing.world import World
 from tests.held import DONE, HeldStore, anything, asks, nothing, settle
 
@@ -68,7 +68,7 @@ async def test_a_cancel_returns_although_another_turn_has_begun_since(tmp_path: 
     assert isinstance(live.state, ExecutingTool)
     assert live.core.last_turn == "cancelled"
     world.change.release.set()
-    await world.runtime.rested(context_id)
+    live = await world.runtime.rested(context_id)
     assert live.core.last_turn == "complete"
 
 
@@ -107,7 +107,7 @@ async def test_a_turn_that_was_paused_when_the_store_refused_can_be_continued(tm
     assert isinstance(live.state, WaitingForRecovery)
     store.refuses = nothing
     await world.runtime.continue_turn(context_id)
-    await world.runtime.rested(context_id)
+    live = await world.runtime.rested(context_id)
     assert (live.state, world.change.ran) == (Idle(), ["a"])
 
 
@@ -211,7 +211,7 @@ async def test_a_call_whose_start_was_refused_is_not_run(tmp_path: Path) -> None
     store.refuses = nothing
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
-    _, call = await world.parts.store.calls(context_id)
+    _, call = await world.dependencies.store.calls(context_id)
     assert (call.arguments["text"], call.status, call.approval, call.decided_by) == ("b", "interrupted", None, None)
     assert await world.runtime.pending_calls(context_id) == []
     assert world.change.ran == ["a"]

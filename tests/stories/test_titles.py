@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
@@ -13,14 +13,14 @@ from pilothouse.domain.messages import Message
 from pilothouse.llm.base import ModelEvent, ModelRequest
 from pilothouse.llm.script import Answer, Script
 from pilothouse.llm.scripted import ScriptedAdapter
-from pilothouse.runtime.parts import Titles
+from pilothouse.runtime.dependencies import TitleModel
 from pilothouse.testing.world import World
 
 
 class Buggy(ScriptedAdapter):
     """Raises what no adapter may."""
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         self.requests.append(request)
         raise RuntimeError("a bug")
         yield
@@ -32,11 +32,11 @@ async def test_a_bug_of_the_titles_model_is_reported_and_the_first_line_stays(
     unhandled: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, problem: unhandled.append(problem))
     model = Buggy(Script())
-    world = World(tmp_path, Answer(text="here"), titles=Titles(model, "small"))
+    world = World(tmp_path, Answer(text="here"), titles=TitleModel(model, "small"))
     context_id = await world.start()
     with caplog.at_level(logging.ERROR):
         await world.turn(context_id, "the first line\nand more")
-        while world.runtime._beside:
+        while world.runtime._background_tasks:
             await asyncio.sleep(0)
     assert len(model.requests) == 1
     assert "a bug" in caplog.text
@@ -50,7 +50,7 @@ async def test_the_titles_model_sees_no_message_that_a_persons_own_processors_lo
         raise PilothouseError(Code.PROCESSOR_FAILED, detail="it holds a secret")
 
     model = ScriptedAdapter(Script(title=(Answer(text="A title"),)))
-    world = World(tmp_path, titles=Titles(model, "small"), processors=[refuses])
+    world = World(tmp_path, titles=TitleModel(model, "small"), processors=[refuses])
     context_id = await world.start()
     await world.turn(context_id, "the secret")
     await world.runtime.close()

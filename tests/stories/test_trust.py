@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +136,7 @@ async def test_another_digest_than_the_shown_one_is_409(tmp_path: Path) -> None:
                 await client.call("PUT", path, {"digest": digest})
             assert (caught.value.problem.status, caught.value.problem.code) == (409, "trust_changed")
         assert (await client.call("GET", path))["status"] == "new"
-        assert world.parts.steering(str(world.workspace)).mode is None
+        assert world.dependencies.workspace_policy(str(world.workspace)).mode is None
 
 
 @pytest.mark.parametrize(
@@ -365,13 +366,14 @@ async def test_hostile_files_of_a_folder_are_told_and_hold_up_nothing(tmp_path: 
     where = world.workspace / ".pilothouse"
     where.mkdir()
     file = where / "config.toml"
-    {
+    make: dict[str, Callable[[], object]] = {
         "fifo": lambda: os.mkfifo(file),
         "device": lambda: file.symlink_to("/dev/zero"),
         "large": lambda: file.write_bytes(b"#" * 10_000_000),
         "binary": lambda: file.write_bytes(b"\xff\xfe\x00"),
         "folder": file.mkdir,
-    }[kind]()
+    }
+    make[kind]()
     async with world.runtime:
         context_id = await world.start()
         with pytest.raises(InvalidInput):

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
-from pilothouse.domain.messages import ToolResult
+from pilothouse.domain.messages import Text, ToolResult
 from pilothouse.llm.script import Answer, ScriptedCall
-from pilothouse.runtime.calls import PersonsDecision
-from pilothouse.runtime.parts import Limits
+from pilothouse.runtime.commands.calls import PersonsDecision
+from pilothouse.runtime.limits import Limits
 from pilothouse.testing.tools import NoteTool
 from pilothouse.testing.world import World
+from tests.assertions import content_of, instance_of, present, reason_of
 
 LOOK = ScriptedCall(tool="look", arguments={"text": "a"})
 CHANGE = ScriptedCall(tool="change", arguments={"text": "b"})
@@ -127,8 +128,8 @@ async def test_the_wall_of_plan_ends_the_turn_and_starts_nothing_of_the_round(tm
         "ToolResult",
         "ErrorMessage",
     ]
-    assert messages[1].content == "let me"
-    assert messages[-1].reason.code == "mode_denied"
+    assert content_of(messages[1]) == "let me"
+    assert reason_of(messages[-1]).code == "mode_denied"
 
 
 async def test_ask_carries_no_tools_and_denies_what_comes_all_the_same(tmp_path: Path) -> None:
@@ -164,7 +165,7 @@ async def test_edited_arguments_run_and_the_model_is_told(tmp_path: Path) -> Non
     await world.runtime.decide(context_id, [edited])
     await world.runtime.rested(context_id)
     assert world.change.ran == ["other"]
-    assert b"changed the arguments" in world.model.requests[-1].messages[-1]
+    assert b"edited the arguments" in world.model.requests[-1].messages[-1]
 
 
 async def test_edited_arguments_that_break_the_schema_are_refused_and_the_call_stays(tmp_path: Path) -> None:
@@ -172,7 +173,7 @@ async def test_edited_arguments_that_break_the_schema_are_refused_and_the_call_s
     context_id = await world.start("supervised")
     await world.turn(context_id)
     (call,) = await world.runtime.pending_calls(context_id)
-    with pytest.raises(InvalidInput, match="not valid"):
+    with pytest.raises(InvalidInput, match="aren't valid"):
         await world.runtime.decide(context_id, [PersonsDecision(id=call.id, verdict="approve", arguments={"text": 5})])
     assert [pending.id for pending in await world.runtime.pending_calls(context_id)] == [call.id]
 
@@ -182,7 +183,7 @@ async def test_a_decision_names_what_was_shown_or_runs_nothing(tmp_path: Path) -
     context_id = await world.start("supervised")
     await world.turn(context_id)
     look, change = await world.runtime.pending_calls(context_id)
-    with pytest.raises(Conflict, match="digest"):
+    with pytest.raises(Conflict, match="has changed since it was shown"):
         await world.runtime.decide(
             context_id,
             [
@@ -301,7 +302,7 @@ async def test_cancel_while_streaming_keeps_the_text_and_continue_goes_on(tmp_pa
         await asyncio.sleep(0)
     await asyncio.gather(*(world.runtime.cancel(context_id) for _ in range(3)))
     messages = await world.runtime.read_messages(context_id)
-    assert (messages[-1].content, messages[-1].ended) == ("one two ", "cancelled")
+    assert (content_of(messages[-1]), instance_of(Text, messages[-1]).ended) == ("one two ", "cancelled")
     world.entered.clear()
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
@@ -317,14 +318,14 @@ async def test_cancel_while_a_tool_runs_stops_it(tmp_path: Path) -> None:
     await world.runtime.cancel(context_id)
     result = (await world.runtime.read_messages(context_id))[-1]
     assert isinstance(result, ToolResult)
-    assert (result.status, result.error.code) == ("cancelled", "may_have_run")
+    assert (result.status, present(result.error).code) == ("cancelled", "may_have_run")
 
 
 async def test_a_turn_that_ended_well_cannot_be_continued(tmp_path: Path) -> None:
     world = World(tmp_path, Answer(text="x"))
     context_id = await world.start()
     await world.turn(context_id)
-    with pytest.raises(Conflict, match="nothing to continue"):
+    with pytest.raises(Conflict, match="Nothing to continue"):
         await world.runtime.continue_turn(context_id)
 
 
@@ -332,7 +333,7 @@ async def test_a_second_message_during_a_turn_is_refused_and_changes_nothing(tmp
     world = World(tmp_path, Answer(calls=(LOOK,)), Answer(text="x"))
     context_id = await world.start("supervised")
     await world.turn(context_id)
-    with pytest.raises(Conflict, match="still open"):
+    with pytest.raises(Conflict, match="isn't finished"):
         await world.runtime.send(context_id, "and this", mode="agent")
     assert (await world.runtime.context(context_id)).core.mode == "supervised"
 
@@ -343,10 +344,10 @@ async def test_the_round_limit_ends_the_turn_and_says_so(tmp_path: Path) -> None
     context_id = await world.start()
     await world.turn(context_id)
     assert world.states[-3:] == ["tool_auto_loop", "saving_message", "idle"]
-    assert (await world.runtime.read_messages(context_id))[-1].reason.code == "limit_rounds"
+    assert reason_of((await world.runtime.read_messages(context_id))[-1]).code == "limit_rounds"
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
-    assert (await world.runtime.read_messages(context_id))[-1].content == "later"
+    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "later"
 
 
 async def test_the_same_call_three_times_in_a_row_stops_the_turn(tmp_path: Path) -> None:
@@ -354,7 +355,7 @@ async def test_the_same_call_three_times_in_a_row_stops_the_turn(tmp_path: Path)
     context_id = await world.start()
     await world.turn(context_id)
     assert world.look.ran == ["a", "a"]
-    assert (await world.runtime.read_messages(context_id))[-1].reason.code == "limit_repeated_call"
+    assert reason_of((await world.runtime.read_messages(context_id))[-1]).code == "limit_repeated_call"
 
 
 async def test_a_tool_that_fails_is_told_to_the_model_and_the_turn_goes_on(tmp_path: Path) -> None:
@@ -370,7 +371,7 @@ async def test_many_contexts_work_at_the_same_time(tmp_path: Path) -> None:
     contexts = [await world.start() for _ in range(50)]
     await asyncio.gather(*(world.turn(context_id) for context_id in contexts))
     for context_id in contexts:
-        assert (await world.runtime.read_messages(context_id))[-1].content == "hello"
+        assert content_of((await world.runtime.read_messages(context_id))[-1]) == "hello"
 
 
 async def test_a_file_that_is_named_is_read_and_one_that_is_missing_is_told(tmp_path: Path) -> None:
@@ -390,7 +391,7 @@ async def test_a_file_that_is_named_is_read_and_one_that_is_missing_is_told(tmp_
     sent = b"".join(world.model.requests[0].messages)
     assert b"two" in sent
     assert b"three" not in sent
-    assert b"does not exist" in sent
+    assert b"doesn't exist" in sent
     assert b"outside the workspace" in sent
     assert world.states[:3] == ["processing_user_message", "resolving_file_references", "enhancing_system_prompt"]
 
@@ -409,7 +410,7 @@ async def test_the_same_call_decided_twice_in_one_batch_is_refused_whole(tmp_pat
 
 async def test_contexts_that_rest_are_forgotten_and_come_back_as_they_were(tmp_path: Path) -> None:
     world = World(tmp_path, *[Answer(calls=(LOOK,))] * 30, Answer(text="x"))
-    world.runtime.parts = replace(world.parts, contexts_kept=5)
+    world.runtime.dependencies = replace(world.dependencies, max_idle_contexts=5)
     contexts = [await world.start("supervised") for _ in range(30)]
     for context_id in contexts:
         await world.turn(context_id)
@@ -429,7 +430,7 @@ async def test_the_time_of_a_turn_ends_it_also_while_a_tool_runs(tmp_path: Path)
     assert world.states[-3:] == ["executing_tool", "cancelling", "idle"]
     result, error = (await world.runtime.read_messages(context_id))[-2:]
     assert isinstance(result, ToolResult)
-    assert (result.error.code, error.reason.code) == ("may_have_run", "limit_turn_time")
+    assert (present(result.error).code, reason_of(error).code) == ("may_have_run", "limit_turn_time")
     await world.runtime.continue_turn(context_id)
     await world.runtime.rested(context_id)
-    assert (await world.runtime.read_messages(context_id))[-1].content == "on"
+    assert content_of((await world.runtime.read_messages(context_id))[-1]) == "on"

@@ -15,10 +15,12 @@ from typing import Any
 
 import pytest
 
-from pilothouse.domain.codes import Code, Reason, say
+from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import Conflict
 from pilothouse.domain.states import AwaitingToolApproval, Idle
-from pilothouse.runtime.parts import Limits
+from pilothouse.domain.value import ContextId, MessageId
+from pilothouse.i18n import translate
+from pilothouse.runtime.limits import Limits
 from pilothouse.sandbox import entries
 from pilothouse.sandbox.workspace import Root
 from pilothouse.testing.world import World
@@ -41,7 +43,7 @@ NOTEBOOK = {
 }
 
 
-async def done(world: World, *, mode: str = "agent") -> str:
+async def done(world: World, *, mode: str = "agent") -> ContextId:
     """One turn, in a context of its own."""
     context_id = await world.start(mode)
     await go(world, context_id)
@@ -82,8 +84,8 @@ def mode_of(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def artifacts_of(world: World, context_id: str) -> ArtifactStore:
-    live = world.runtime._live[context_id]
+async def artifacts_of(world: World, context_id: ContextId) -> ArtifactStore:
+    live = await world.runtime.context(context_id)
     assert live.artifacts is not None
     return live.artifacts
 
@@ -217,7 +219,7 @@ async def test_a_command_that_times_out_keeps_its_output_where_looking_takes_lon
     async with world.runtime:
         context_id = await done(world)
         (call,) = (await world.runtime.read_calls(context_id)).items
-        (result,) = await world.runtime.read_messages(context_id, ids=[call.result_id or ""])
+        (result,) = await world.runtime.read_messages(context_id, ids=[call.result_id or MessageId("")])
     assert "so far" in getattr(result, "content", "")
 
 
@@ -298,7 +300,7 @@ async def test_a_name_that_is_no_unicode_costs_neither_the_output_nor_the_undoin
     async with world.runtime:
         context_id = await done(world)
         _, command = (await world.runtime.read_calls(context_id)).items
-        (result,) = await world.runtime.read_messages(context_id, ids=[command.result_id or ""])
+        (result,) = await world.runtime.read_messages(context_id, ids=[command.result_id or MessageId("")])
         assert command.status == "executed"
         assert "seen" in getattr(result, "content", "")
         await world.runtime.undo(context_id)
@@ -311,7 +313,7 @@ async def test_a_new_file_in_a_folder_beside_the_workspace_disappears(tmp_path: 
     beside.mkdir()
     (beside / "old.txt").write_text("old")
     answers = (writes(str(beside / "new.txt"), "new"), writes(str(beside / "old.txt"), "changed"), DONE)
-    world = furnished(tmp_path, *answers, also=[Root(beside, True)])
+    world = furnished(tmp_path, *answers, extra_roots=[Root(beside, True)])
     async with world.runtime:
         context_id = await done(world)
         assert (beside / "new.txt").read_text() == "new"
@@ -346,8 +348,8 @@ async def test_a_change_that_was_noted_and_never_made_is_passed_over(tmp_path: P
     (world.workspace / "b.txt").write_text("b")
     async with world.runtime:
         context_id = await done(world)
-        kept = artifacts_of(world, context_id)
-        before = world.runtime._live[context_id].workspace().basis("b.txt")
+        kept = await artifacts_of(world, context_id)
+        before = (await world.runtime.context(context_id)).workspace().content_hash("b.txt")
         kept.changes.add(
             ChangeEntry(call="lost", tool="write", files=(ChangedFile("b.txt", before, "f" * 64),)), [b"b"]
         )
@@ -363,7 +365,7 @@ async def test_a_line_of_the_log_that_was_cut_costs_only_itself(tmp_path: Path) 
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
         context_id = await done(world)
-        log = artifacts_of(world, context_id).folder / "changes.jsonl"
+        log = (await artifacts_of(world, context_id)).folder / "changes.jsonl"
         with open(log, "ab") as file:
             file.write(b'{"call": "cut", "too')
         await world.runtime.undo(context_id)
@@ -376,7 +378,7 @@ async def test_what_was_kept_and_is_damaged_is_not_put_back(tmp_path: Path) -> N
     (world.workspace / "a.txt").write_text("one")
     async with world.runtime:
         context_id = await done(world)
-        (pack,) = (artifacts_of(world, context_id).folder / "before").iterdir()
+        (pack,) = ((await artifacts_of(world, context_id)).folder / "before").iterdir()
         pack.write_bytes(b"other")
         assert (await refusal(world, context_id)).reason.code is Code.UNDO_NOTHING
         assert (world.workspace / "a.txt").read_text() == "two"
@@ -420,8 +422,8 @@ async def test_a_change_of_which_every_file_is_edited_since_is_told_and_the_olde
         assert reason.code is Code.UNDO_NOTHING
         assert reason.params["left"][0] == Reason(Code.UNDO_CONFLICT, {"paths": "b"})
         assert copies_in(reason.params["left"]) == ["one"]
-        assert "Undo once more" in say(reason)
-        assert "b" in say(reason, "zh")
+        assert "Undo again" in translate(reason)
+        assert "b" in translate(reason, "zh")
         assert await undone(world, context_id) == ["a"]
         assert (world.workspace / "b").read_text() == "by the person"
 
@@ -608,8 +610,8 @@ async def test_the_persons_undo_is_audited_and_refused_while_a_call_runs(tmp_pat
         context_id = await done(world)
         await world.runtime.send(context_id, "go")
         live = await world.runtime.context(context_id)
-        while not any(printed.total for printed in live.printed.values()):
-            await anext(live.parts.hub.subscribe([context_id]).__aiter__())
+        while not any(printed.total for printed in live.live_outputs.values()):
+            await anext(live.dependencies.hub.subscribe([context_id]).__aiter__())
         assert (await refusal(world, context_id)).reason.code is Code.TURN_ACTIVE
         await world.runtime.cancel(context_id)
         await world.runtime.undo(context_id, by="anna")
@@ -728,7 +730,7 @@ async def test_a_folder_that_is_too_large_is_told_once_and_undone_as_far_as_the_
     async with world.runtime:
         context_id = await done(world)
         calls = (await world.runtime.read_calls(context_id)).items
-        results = await world.runtime.read_messages(context_id, ids=[call.result_id or "" for call in calls])
+        results = await world.runtime.read_messages(context_id, ids=[call.result_id or MessageId("") for call in calls])
         covered = ["Undo covers only a part" in getattr(result, "content", "") for result in results]
         assert covered == [True, False]
         assert await undone(world, context_id) == ["near"], "what lies beyond the bound is not looked at"
@@ -792,7 +794,7 @@ async def test_what_was_kept_goes_with_its_context(tmp_path: Path) -> None:
     world = furnished(tmp_path, runs("echo x > b"), DONE)
     async with world.runtime:
         context_id = await done(world)
-        folder = artifacts_of(world, context_id).folder
+        folder = (await artifacts_of(world, context_id)).folder
         assert folder.is_dir()
         assert mode_of(folder) == 0o700
         await world.runtime.delete_context(context_id)
@@ -880,7 +882,7 @@ async def test_a_cancelled_command_is_the_last_change_even_where_looking_takes_l
         await world.runtime.send(context_id, "go")
         live = await world.runtime.context(context_id)
         async with asyncio.timeout(HANG_SECONDS):
-            while not any(printed.total for printed in live.printed.values()):
+            while not any(printed.total for printed in live.live_outputs.values()):
                 await asyncio.sleep(0.01)
         await world.runtime.cancel(context_id)
         with contextlib.suppress(Conflict):  # told, as long as the look is not at its end
@@ -963,7 +965,7 @@ async def test_a_deleted_folder_that_was_too_large_to_look_at_is_told(
         context_id = await done(world)
         reason = (await refusal(world, context_id)).reason
         assert reason.params["left"][0].code is Code.UNDO_IGNORED
-        assert "node_modules/" in say(reason)
+        assert "node_modules/" in translate(reason)
 
 
 async def test_a_deleted_folder_that_lay_too_deep_to_look_at_is_told(

@@ -10,16 +10,16 @@ from pilothouse.client import Client
 from pilothouse.domain.codes import Language
 from pilothouse.domain.messages import SystemControl, ToolResult
 from pilothouse.domain.states import AwaitingToolApproval
-from pilothouse.runtime.calls import PersonsDecision
-from pilothouse.runtime.following import Seen
+from pilothouse.runtime.commands.calls import PersonsDecision
+from pilothouse.runtime.events.turn_events import MessageAdded
+from pilothouse.terminal.event_lines import show_event
 from pilothouse.terminal.foreign_text import QuotedStream
-from pilothouse.terminal.showing import show_event
 from pilothouse.testing.served import Served
 from pilothouse.testing.world import World
 from tests.server.lending import DONE, furnished, says, writes
 
-LANGUAGES: dict[Language, str] = {"en": "Undone: ", "zh": "已撤销："}
-TOLD = "has undone your last change"
+LANGUAGES: dict[Language, str] = {"en": "Reverted ", "zh": "已还原 "}
+TOLD = "has undone your last file change"
 WRITE_A = ("write_file", {"path": "a.txt", "content": "new"})
 WRITE_B = ("write_file", {"path": "b.txt", "content": "new"})
 
@@ -101,7 +101,7 @@ async def test_people_read_an_undo_in_the_conversation_in_every_client(
         await check_http(client, context_id)
         (note,) = await notes(world, context_id)
         for language, title in LANGUAGES.items():
-            show_event(Seen(note), language, QuotedStream())
+            show_event(MessageAdded(note), language, QuotedStream())
             assert f"{title}a.txt" in capsys.readouterr().out
             parts = [part async for part in world.runtime.export_markdown(context_id, language=language)]
             assert f"**{title.rstrip(': ：')}**: `a.txt`" in b"".join(parts).decode()

@@ -17,7 +17,7 @@ from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreRefu
 from pilothouse.domain.messages import FileReference, Image
 from pilothouse.domain.payloads import MAX_UPLOAD_BYTES, FileReferencePayload, ImagePayload, Payload
 from pilothouse.domain.states import Idle
-from pilothouse.domain.values import ContextId, MessageId
+from pilothouse.domain.value import ContextId, MessageId
 from pilothouse.testing.world import World
 from pilothouse.tools import uploads as bounds
 from pilothouse.tools.builtin.delegate import Delegate
@@ -34,7 +34,7 @@ def tree(folder: Path) -> list[str]:
 
 
 def stored(world: World, context_id: str) -> Path:
-    folder = world.parts.store.artifacts_folder(ContextId(context_id))
+    folder = world.dependencies.store.artifacts_folder(ContextId(context_id))
     assert folder is not None
     return folder / "uploads"
 
@@ -312,7 +312,7 @@ async def test_a_removed_upload_is_deleted_and_sent_messages_keep_what_they_held
         first = (await world.runtime.read_messages(context_id, branch="main"))[0]
         assert isinstance(first, FileReference)
         assert first.content == "plum\n"
-        assert await answers(world, context_id) == ["'uploads/data.csv' does not exist."]
+        assert await answers(world, context_id) == ["'uploads/data.csv' doesn't exist."]
         (entry,) = [
             entry for entry in (await world.runtime.audit(context_id)).entries if entry.kind == "upload_removed"
         ]
@@ -328,7 +328,7 @@ async def test_an_upload_removed_while_it_is_read_is_missing_and_nothing_else(tm
         context_id = await world.start()
         await world.runtime.add_file(context_id, "data.csv", b"plum\n")
         workspace = (await world.runtime.context(context_id)).workspace()
-        with workspace.opened("uploads/data.csv") as file:
+        with workspace.open_file("uploads/data.csv") as file:
             await world.runtime.remove_upload(context_id, "data.csv")
             assert file.read() == b"plum\n"  # who has it open reads it to its end
         assert (await world.runtime.add_file(context_id, "data.csv", b"fig\n")).path == "uploads/data.csv"
@@ -403,7 +403,7 @@ async def test_a_link_in_the_place_of_the_uploads_opens_no_other_folder(tmp_path
         folder.mkdir(exist_ok=True)
         (folder / "uploads").symlink_to(outside)
         read, listed = await answers(world, context_id)
-        assert (read, listed) == ("'uploads/secret' does not exist.", "[empty]")
+        assert (read, listed) == ("'uploads/secret' doesn't exist.", "[empty]")
         with pytest.raises(StoreRefused):
             await world.runtime.add_file(context_id, "data.csv", b"x")
         with pytest.raises(StoreRefused):
@@ -453,10 +453,11 @@ async def test_the_uploads_of_a_conversation_are_bounded_in_number_and_size(
         with pytest.raises(Conflict) as refused:
             await world.runtime.add_file(context_id, "b", b"123456")
         assert str(refused.value) == (
-            "The uploads of this conversation hold 5 bytes; with 6 more they would exceed 10. Remove some first."
+            "The uploads of this conversation would be too large: they have 5 bytes, and 6 more would exceed 10. "
+            "Remove some first."
         )
         await world.runtime.add_file(context_id, "b", b"12345")
-        with pytest.raises(Conflict, match="has 2 uploads already"):
+        with pytest.raises(Conflict, match="already has 2 uploads"):
             await world.runtime.add_file(context_id, "c", b"")
         await world.runtime.remove_upload(context_id, "a")
         await world.runtime.add_file(context_id, "c", b"12345")

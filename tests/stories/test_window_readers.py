@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pilothouse.domain.contexts import Change
 from pilothouse.domain.messages import Message
-from pilothouse.domain.values import ContextId, MessageId
+from pilothouse.domain.value import ContextId, MessageId
 from pilothouse.llm.script import Answer
 from pilothouse.storage.memory import MemoryStore
 from pilothouse.testing.world import World
@@ -59,7 +59,7 @@ async def test_who_looks_while_a_compression_is_stored_sees_what_came_of_it(tmp_
     world = Small(tmp_path, store=store)
     context_id = await world.filled()
     live = await world.runtime.context(context_id)
-    live.windows.forget()
+    live.history_cache.forget()
     store.hold = release = asyncio.Event()
     looking = asyncio.create_task(world.runtime.meter(context_id))
     await settle()

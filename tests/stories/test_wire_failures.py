@@ -5,21 +5,23 @@ import contextlib
 import json
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 import pytest
 
 from pilothouse.domain.budgets import Budget
-from pilothouse.domain.codes import Code, Reason, say
+from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.messages import ErrorMessage, Message, SystemControl, Text
 from pilothouse.domain.states import Idle, TransientError
+from pilothouse.i18n import translate
 from pilothouse.llm.openai import OpenAIAdapter
 from pilothouse.llm.script import Answer, Script, ScriptedCall
-from pilothouse.runtime.parts import Limits
+from pilothouse.runtime.limits import Limits
 from pilothouse.testing.provider import FakeProvider
 from pilothouse.testing.world import World
 from pilothouse.window.summary import INSTRUCTION
+from tests.assertions import content_of
 from tests.compressing import WORDS
 
 RETRIES = 2
@@ -39,6 +41,10 @@ class Wire(FakeProvider):
         plays = [tuple(each for each in said if isinstance(each, Answer)) for said in (turn, summary)]
         super().__init__(Script(turn=plays[0], summary=plays[1]))
         self._left = {"turn": list(turn), "summary": list(summary)}
+
+    async def __aenter__(self) -> Self:
+        await super().__aenter__()
+        return self
 
     def choose(self, body: bytes) -> Answer:
         self.requests.append(msgspec.json.decode(body))
@@ -173,7 +179,7 @@ def check_told(error: Message, code: Code, params: dict[str, Any]) -> Reason:
     assert (encoded["role"], encoded["type"]) == ("assistant", "error")
     assert error.reason.code is code
     assert {name: error.reason.params.get(name) for name in params} == params
-    english, chinese = say(error.reason, "en"), say(error.reason, "zh")
+    english, chinese = translate(error.reason, "en"), translate(error.reason, "zh")
     assert english.isascii()
     assert not chinese.isascii()
     for words in (english, chinese):
@@ -208,7 +214,7 @@ async def test_a_failure_is_told_and_the_conversation_goes_on(tmp_path: Path, na
 
         await go_on(world, context_id, how)
         assert (live.state, live.core.last_turn) == (Idle(), "complete")
-        assert (await world.runtime.read_messages(context_id))[-1].content == "all is well"
+        assert content_of((await world.runtime.read_messages(context_id))[-1]) == "all is well"
         assert world.look.ran == ["before"], "it goes on from where it was"
         assert world.change.ran == [], "nothing of a cut call runs"
         sent = wire.requests[-1]["messages"][1:]
@@ -216,7 +222,13 @@ async def test_a_failure_is_told_and_the_conversation_goes_on(tmp_path: Path, na
         assert [message["role"] for message in sent] == (roles if how is None else [*roles, "user"])
         assert how is None or sent[-1]["content"] == how
         said = json.dumps(sent, ensure_ascii=False)
-        for words in (say(reason), say(reason, "zh"), str(reason.params.get("detail", "-nothing-")), "Half", "I will"):
+        for words in (
+            translate(reason),
+            translate(reason, "zh"),
+            str(reason.params.get("detail", "-nothing-")),
+            "Half",
+            "I will",
+        ):
             assert words not in said
 
 
@@ -242,7 +254,7 @@ async def test_a_provider_that_is_not_there_is_told_and_found_again(tmp_path: Pa
         port = int(address.split(":")[2].split("/")[0])
         wire._server = await asyncio.start_server(wire._serve, "127.0.0.1", port)
         await go_on(world, context_id, None)
-        assert (await world.runtime.read_messages(context_id))[-1].content == "all is well"
+        assert content_of((await world.runtime.read_messages(context_id))[-1]) == "all is well"
         assert "127.0.0.1" not in json.dumps(wire.requests[-1]["messages"][1:])
         await world.runtime.close()
 
@@ -311,7 +323,7 @@ async def test_what_is_too_long_is_compressed_once_and_sent_again(tmp_path: Path
         refused, sent = wire.asked_for("turn")[-2:]
         assert len(sent["messages"]) < len(refused["messages"])
         assert "In short." in sent["messages"][1]["content"]
-        assert (await world.runtime.read_messages(context_id))[-1].content == "all is well"
+        assert content_of((await world.runtime.read_messages(context_id))[-1]) == "all is well"
         assert world.ambient.slept == [0], "there is nothing to wait for"
 
 
@@ -345,8 +357,8 @@ async def test_what_is_still_too_long_is_told_and_can_be_continued(tmp_path: Pat
         reason = check_told(error, Code.MODEL_TOO_LONG, {})
         assert len(await summaries(world, context_id)) == 1
         await go_on(world, context_id, None)
-        assert (await world.runtime.read_messages(context_id))[-1].content == "all is well"
-        assert say(reason) not in json.dumps(wire.requests[-1])
+        assert content_of((await world.runtime.read_messages(context_id))[-1]) == "all is well"
+        assert translate(reason) not in json.dumps(wire.requests[-1])
         assert len(wire.asked_for("summary")) == 1
 
 
@@ -396,5 +408,5 @@ async def test_where_no_summary_is_to_be_had_the_turn_goes_on_without_one(tmp_pa
             assert words not in summary.content, "neither the error nor half of an answer is told as a summary"
         assert await errors(world, context_id) == []
         assert world.change.ran == []
-        assert (await world.runtime.read_messages(context_id))[-1].content == "all is well"
+        assert content_of((await world.runtime.read_messages(context_id))[-1]) == "all is well"
         assert summary.content in wire.requests[-1]["messages"][1]["content"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pilothouse.domain.rules import Scope
-from pilothouse.domain.values import ContextId
+from pilothouse.domain.value import ContextId
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
 from tests.storage.test_audit_heads import cut_audit
@@ -36,18 +36,18 @@ def test_verify_says_which_conversation_was_cut_until_the_person_accepts_it(comm
     context_id = turn(command)
     code, output, _ = command.run("audit", "verify")
     assert code == 0
-    assert f"{context_id}  The audit is whole." in output
+    assert f"{context_id}  The audit log is intact." in output
     cut_audit(tmp_path, context_id, 1)
     for arguments in ((), (context_id,)):
         code, output, _ = command.run("audit", "verify", *arguments)
         assert code == 1
-        assert f"{context_id}  The audit was cut or rewritten" in output
+        assert f"{context_id}  The audit log was cut off or rewritten" in output
     assert command.run("contexts", "export", context_id, str(tmp_path / "out.jsonl"))[0] == 0
     head = json.loads((tmp_path / "out.jsonl").read_text().splitlines()[0])
     assert head["chain"]["whole"] is False
     code, output, _ = command.run("--context", context_id, given="/audit\n/quit\n")
-    assert "This conversation was cut, rewritten or removed outside of Pilothouse" in output
-    assert "The audit was cut or rewritten: entry" in output
+    assert "This conversation was cut off, rewritten or removed outside of Pilothouse" in output
+    assert "The audit log was cut off or rewritten: entry" in output
     assert command.run("audit", "verify", "--accept")[0] == 0
     assert command.run("audit", "verify")[0] == 0
 
@@ -70,10 +70,10 @@ def test_after_the_data_directory_was_removed_the_text_says_what_to_do_and_that_
     asyncio.run(work(with_rule=False))
     code, output, errors = command.run("--context", "work", given="/quit\n")
     for record in ("record of your rules", "conversation"):
-        assert f"{record} was cut, rewritten or removed outside of Pilothouse" in output
+        assert f"{record} was cut off, rewritten or removed outside of Pilothouse" in output
     assert output.count("pilothouse audit verify --accept") == 2
     code, output, _ = command.run("audit", "verify")
-    assert (code, "Cut, rewritten or unreadable: 3." in output) == (1, True), output
+    assert (code, "Cut off, rewritten or unreadable: 3." in output) == (1, True), output
     code, output, _ = command.run("audit", "verify", "--accept")
     assert code == 0, output
     assert command.run("audit", "verify")[0] == 0
@@ -89,7 +89,7 @@ def test_accepting_goes_on_behind_a_record_that_cannot_be_opened(command: Comman
     (journal / "000000000001-000.log").mkdir(parents=True)
     code, output, _ = command.run("audit", "verify", "--accept")
     assert code == 1
-    assert "Cut, rewritten or unreadable: 1." in output
+    assert "Cut off, rewritten or unreadable: 1." in output
     assert command.run("audit", "verify", first)[0] == command.run("audit", "verify", second)[0] == 0
 
 
@@ -118,4 +118,4 @@ def test_verify_passes_over_files_that_are_no_heads(command: Command, tmp_path: 
             (folder / stray).write_bytes(b"")
     code, output, errors = command.run("audit", "verify")
     assert (code, errors) == (0, "")
-    assert f"{context_id}  The audit is whole." in output
+    assert f"{context_id}  The audit log is intact." in output

@@ -46,7 +46,7 @@ def card(command: Command, *answers: dict[str, Any]) -> Iterator[Terminal]:
     try:
         terminal.wait_for(" › ")
         terminal.type("go")
-        terminal.wait_for("y = yes")
+        terminal.wait_for("y = approve,")
         terminal.wait_for("later > ")
         yield terminal
     finally:
@@ -57,7 +57,7 @@ def test_a_command_is_edited_as_text_and_shown_before_it_runs(command: Command) 
     log = set_editor(command)
     with card(command, runs("touch before"), DONE) as terminal:
         terminal.type("e")
-        assert "$ touch after" in terminal.wait_for("y = run the edited call")
+        assert "$ touch after" in terminal.wait_for("y = approve edited action")
         assert not (command.workspace / "after").exists()
         terminal.wait_for("later > ")
         terminal.type("y")
@@ -73,7 +73,7 @@ def test_other_arguments_are_edited_as_json(command: Command) -> None:
     write = {"tool": "write_file", "arguments": {"path": "x", "content": "before\n"}}
     with card(command, {"calls": [write]}, DONE) as terminal:
         terminal.type("e")
-        assert "+after" in terminal.wait_for("y = run the edited call")
+        assert "+after" in terminal.wait_for("y = approve edited action")
         terminal.wait_for("later > ")
         terminal.type("y")
         terminal.wait_for("Done.")
@@ -85,8 +85,8 @@ def test_an_editor_that_fails_leaves_the_call_as_it_was(command: Command) -> Non
     set_editor(command, status=1)
     with card(command, runs("touch before"), DONE) as terminal:
         terminal.type("e")
-        terminal.wait_for("exit status 1")
-        terminal.wait_for("y = yes")
+        terminal.wait_for("exit code 1")
+        terminal.wait_for("y = approve,")
         terminal.wait_for("later > ")
         terminal.type("y")
         terminal.wait_for("Done.")
@@ -101,10 +101,10 @@ def test_without_an_editor_the_arguments_are_typed(command: Command, editor: str
         terminal.wait_for("New arguments as JSON")
         terminal.wait_for("> ")
         terminal.type('{"command": "touch after"}')
-        assert "$ touch after" in terminal.wait_for("y = run the edited call")
+        assert "$ touch after" in terminal.wait_for("y = approve edited action")
         terminal.wait_for("later > ")
         terminal.type("o")
-        terminal.wait_for("y = yes")
+        terminal.wait_for("y = approve,")
         terminal.wait_for("later > ")
         terminal.type("n")
         terminal.wait_for(" › ")

@@ -9,16 +9,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from pilothouse.domain.values import ContextId
+from pilothouse.domain.value import ContextId
 from pilothouse.llm.script import Answer, ScriptedCall
-from pilothouse.runtime.calls import PersonsDecision
-from pilothouse.terminal.approval import Cards
+from pilothouse.runtime.commands.calls import PersonsDecision
+from pilothouse.terminal.approval import ApprovalCards
 from pilothouse.testing.world import World
 from tests.terminal.test_cards import resize
 from tests.terminal.test_command import Command
 from tests.terminal.test_steering import Terminal
 
-QUESTION = "y = yes"
+QUESTION = "y = approve,"
 DONE = {"text": "Done."}
 
 
@@ -65,7 +65,7 @@ def test_what_was_decided_before_leaving_is_applied_and_the_rest_waits(command: 
         told = terminal.wait_for(" › ")
         assert "Applied: 1 approved, 1 rejected." in told
         assert "✓ write_file one: Wrote 2 bytes" in told
-        assert "wait for your decision (2):\r\n│ · write_file three\r\n│ · write_file four\r\n" in told
+        assert "need approval (2):\r\n│ · write_file three\r\n│ · write_file four\r\n" in told
         assert files(command) == {"one"}
         terminal.type("")
         assert "+++ three" in answer(terminal, "y")
@@ -95,7 +95,7 @@ def test_ctrl_c_at_a_card_applies_nothing(command: Command) -> None:
         answer(terminal, "y")
         terminal.wait_for("later > ")
         terminal.process.send_signal(signal.SIGINT)
-        assert "decisions at these cards (1) were not applied" in terminal.wait_for("Cancelled.")
+        assert "decisions on these actions (1) weren't applied" in terminal.wait_for("Cancelled.")
         terminal.wait_for(" › ")
     assert files(command) == set()
 
@@ -107,7 +107,7 @@ def test_ctrl_c_at_the_list_of_rules_does_not_make_leaving_a_cancel(command: Com
         terminal.wait_for("Which rule?")
         terminal.process.send_signal(signal.SIGINT)
         answer(terminal, "q")
-        assert "Cancelled." not in terminal.wait_for("Press Enter to decide")
+        assert "Cancelled." not in terminal.wait_for("Press Enter to review")
 
 
 def test_what_was_decided_before_the_end_of_the_input_is_applied(command: Command) -> None:
@@ -133,7 +133,7 @@ def test_all_approves_only_the_first_call_unless_it_is_confirmed(command: Comman
     assert output.count("Applied: 1 approved.") == 2
 
 
-@pytest.mark.parametrize("rule", ["! 2", "! 5"], ids=["in this conversation", "for good"])
+@pytest.mark.parametrize("rule", ["! 2", "! 5"], ids=["in this conversation", "permanently"])
 def test_a_rule_given_at_a_card_answers_the_other_cards_that_it_covers(command: Command, rule: str) -> None:
     calls = [*writes("docs/one", "docs/two", "elsewhere", "docs/three")["calls"]]
     overwrite = writes("docs/old", content="gone\n")["calls"]
@@ -145,7 +145,7 @@ def test_a_rule_given_at_a_card_answers_the_other_cards_that_it_covers(command: 
         shown = answer(terminal, "n")
         for path in ("docs/two", "docs/three"):
             card = shown[shown.index(f"+++ {path}") :]
-            assert "Your rule lets this call run:\r\n│ allow write_file [docs/]" in card[: card.index("▸")]
+            assert "Your rule allows this action:\r\n│ always allow write_file [docs/]" in card[: card.index("▸")]
         assert shown.rindex("+++ elsewhere") > shown.rindex("Your rule")
         assert files(command) == {"old"}, "nothing starts while the person reads"
         assert "+++ docs/old" in answer(terminal, "q"), "what is dangerous has an answer of its own"
@@ -153,7 +153,7 @@ def test_a_rule_given_at_a_card_answers_the_other_cards_that_it_covers(command: 
         assert "Applied: 1 approved, 1 rejected, 2 allowed by your rule." in told
         assert "│ · write_file docs/old" in told
         terminal.type("/why")
-        assert "A rule allows it" in terminal.wait_for(" › ")
+        assert "Allowed by a rule" in terminal.wait_for(" › ")
     assert files(command) == {"one", "two", "three", "old"}
     assert (command.workspace / "docs/old").read_text() == "kept"
 
@@ -163,7 +163,7 @@ def test_a_call_that_only_a_person_may_allow_is_asked_about_whatever_rule_was_gi
         terminal.type("go")
         answer(terminal, "! 3")
         shown = answer(terminal, "n")
-        assert shown.index("Your rule lets this call run") < shown.index("+++ .vscode/tasks.json")
+        assert shown.index("Your rule allows this action") < shown.index("+++ .vscode/tasks.json")
         terminal.wait_for("Done.")
     assert files(command) == {"one", "two"}
 
@@ -173,7 +173,7 @@ def test_a_rule_starts_no_call_that_was_not_read_to_its_end(command: Command) ->
     with conversation(command, {"calls": [*writes("docs/one", "docs/two")["calls"], *long]}, DONE) as terminal:
         terminal.type("go")
         answer(terminal, "! 2")
-        terminal.wait_for("There is more to read")
+        terminal.wait_for("More to read")
         terminal.wait_for("later > ")
         terminal.press(" ")
         terminal.wait_for("next page (2 of")
@@ -189,7 +189,7 @@ def test_leaving_the_cards_of_a_sub_agent_applies_nothing_and_says_so(command: C
     outer = {"calls": [{"tool": "delegate", "arguments": {"task": "write"}}]}
     model = command.script(outer, writes("one", "two"), DONE)
     _, output, _ = command.run("--mode", "review", "--model", model, given="go\ny\nq\n/quit\n")
-    assert "decisions at these cards (1) were not applied" in output
+    assert "decisions on these actions (1) weren't applied" in output
     assert "Cancelled." in output
     assert files(command) == set()
 
@@ -209,7 +209,7 @@ class _AnswersAtCards:
 
 
 @asynccontextmanager
-async def approved_cards(tmp_path: Path) -> AsyncIterator[tuple[World, str, Cards]]:
+async def approved_cards(tmp_path: Path) -> AsyncIterator[tuple[World, str, ApprovalCards]]:
     """Three calls that wait, each approved at its card; nothing is applied yet."""
     calls = tuple(ScriptedCall(tool="change", arguments={"text": text}) for text in ("one", "two", "three"))
     world = World(tmp_path, Answer(text="I will", calls=calls), Answer(text="done"))
@@ -217,14 +217,14 @@ async def approved_cards(tmp_path: Path) -> AsyncIterator[tuple[World, str, Card
         context_id = await world.start("supervised")
         await world.turn(context_id)
         lines: Any = _AnswersAtCards()
-        cards = Cards(world.runtime, context_id, lines, "en")
+        cards = ApprovalCards(world.runtime, context_id, lines, "en")
         assert await cards.ask()
         yield world, context_id, cards
 
 
 async def statuses(world: World, context_id: str) -> dict[str, str]:
     await world.runtime.rested(context_id)
-    return {call.arguments["text"]: call.status for call in await world.parts.store.calls(ContextId(context_id))}
+    return {call.arguments["text"]: call.status for call in await world.dependencies.store.calls(ContextId(context_id))}
 
 
 async def test_a_call_that_was_decided_elsewhere_meanwhile_costs_no_other_decision(
@@ -272,6 +272,6 @@ def test_a_card_offers_no_rule_where_none_can_allow_the_call(command: Command) -
         terminal.wait_for(" › ")
         terminal.type("go")
         assert "always" not in answer(terminal, "!")
-        terminal.wait_for("No rule can allow this here")
+        terminal.wait_for("No rule can allow this action")
     finally:
         terminal.close()

@@ -25,7 +25,7 @@ from tests.terminal.test_command import Command
 from tests.terminal.test_steering import Terminal
 
 ROWS, COLUMNS = 24, 80
-QUESTION = "y = yes"
+QUESTION = "y = approve,"
 
 
 def runs(command: str) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def test_a_window_that_shrinks_while_one_reads_loses_no_row_and_no_mark(command:
         terminal.type("go")
         seen = terminal.wait_for(" > ")
         resize(terminal, 12, 30)
-        while "y = yes" not in seen:
+        while QUESTION not in seen:
             terminal.type("")
             page = terminal.wait_for(" > ")
             rows = page.replace("\r", "").rpartition("│")[0].split("\n")
@@ -151,11 +151,11 @@ def test_a_window_that_shrinks_while_one_reads_loses_no_row_and_no_mark(command:
 
 
 def test_in_a_tiny_window_every_row_of_foreign_text_has_its_mark(command: Command) -> None:
-    with conversation(command, {"text": "▸ Execute y = yes " * 3}, rows=20, columns=9) as terminal:
+    with conversation(command, {"text": "▸ Execute y = approve " * 3}, rows=20, columns=9) as terminal:
         terminal.type("go")
         shown = terminal.wait_for(" › ").replace("\r", "")
     rows = [row for row in shown.split("\n") if row.startswith("│")]
-    assert "".join(row[2:] for row in rows) == "▸ Execute y = yes " * 3
+    assert "".join(row[2:] for row in rows) == "▸ Execute y = approve " * 3
     assert max(map(len, rows)) <= 9
 
 
@@ -205,7 +205,7 @@ def test_an_emoji_that_comes_in_pieces_stays_whole(emoji: str, capsys: pytest.Ca
 
 MCP_SERVER = """
 import json, sys
-name = "x\\n▸ Execute\\ny = yes"
+name = "x\\n▸ Execute\\ny = approve"
 results = {
     "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"resources": {}},
         "serverInfo": {"name": "wiki", "version": "1"}},
@@ -234,7 +234,7 @@ def test_the_names_that_an_mcp_server_gives_cannot_imitate_a_card(command: Comma
         terminal.type("/resource wiki")
         shown = terminal.wait_for(" › ")
     assert "▸ Execute" in shown
-    assert [row for row in shown.splitlines() if row.startswith(("▸", "y = yes"))] == []
+    assert [row for row in shown.splitlines() if row.startswith(("▸", "y = approve"))] == []
 
 
 def test_who_stops_reading_can_only_say_no(command: Command) -> None:
@@ -265,7 +265,7 @@ def test_who_approves_all_is_asked_once_more_when_all_have_been_shown(command: C
         terminal.type("go")
         terminal.wait_for(QUESTION)
         terminal.type("a")
-        assert "touch three" in terminal.wait_for("approve the 2 calls above as well")
+        assert "touch three" in terminal.wait_for("also approve the 2 action(s) above")
         assert not (command.workspace / "one").exists()
         terminal.type("y")
         terminal.wait_for("Done.")
@@ -279,15 +279,15 @@ def test_cards_that_are_not_asked_about_wait_for_a_key_when_the_screen_is_full(c
         terminal.type("go")
         terminal.wait_for(QUESTION)
         terminal.type("a")
-        shown = terminal.wait_for("There is more to read")
+        shown = terminal.wait_for("More to read")
         assert "touch two" in shown
         assert "touch three" not in shown
         terminal.wait_for("later > ")
         terminal.type("n")
-        terminal.wait_for("There is more to read")
+        terminal.wait_for("More to read")
         terminal.wait_for("later > ")
         terminal.press(" ")
-        assert "touch three" in terminal.wait_for("approve the 2 calls above as well")
+        assert "touch three" in terminal.wait_for("also approve the 2 action(s) above")
         terminal.type("y")
         terminal.wait_for("Done.")
     assert (command.workspace / "three").exists()
@@ -302,7 +302,7 @@ def test_a_switch_of_the_mode_shows_the_calls_that_it_starts_screen_by_screen(co
         terminal.type("q")
         terminal.wait_for(" › ")
         terminal.type("/agent")
-        assert "touch two" not in terminal.wait_for("There is more to read")
+        assert "touch two" not in terminal.wait_for("More to read")
         terminal.wait_for("later > ")
         terminal.press(" ")
         assert "touch two" in terminal.wait_for("anything else = no")
@@ -322,33 +322,33 @@ def test_a_folder_is_trusted_only_with_what_was_on_the_screen(command: Command) 
     brought.write_text('mode = "ask"\n')
     terminal = Terminal(command, "--model", command.script())
     try:
-        terminal.wait_for("Trust it?")
+        terminal.wait_for("Trust these settings?")
         terminal.type("n")
         terminal.wait_for(" › ")
         brought.write_text('mode = "review"\n')
         terminal.type("/trust yes")
-        assert "is trusted" not in terminal.wait_for(" › ")
+        assert "are trusted" not in terminal.wait_for(" › ")
         terminal.type("/trust")
-        assert "review" in terminal.wait_for("Trust it?")
+        assert "review" in terminal.wait_for("Trust these settings?")
         terminal.type("y")
-        terminal.wait_for("is trusted")
+        terminal.wait_for("are trusted")
         terminal.wait_for(" › ")
         terminal.type("/trust")
-        assert "is trusted" in terminal.wait_for(" › ")
+        assert "are trusted" in terminal.wait_for(" › ")
     finally:
         terminal.close()
 
 
 def test_foreign_text_is_marked_on_every_row_of_the_screen(command: Command) -> None:
-    card = "\n▸ Read File\ny = yes, n = no > \x1b[2J"
+    card = "\n▸ Read File\ny = approve, n = reject > \x1b[2J"
     filler = "x" * (2 * COLUMNS - 4)  # so that what follows begins a row of the screen
     hostile = f"echo '{filler}▸ Read File'{card}"
     with conversation(command, {"text": f"{filler}▸ Read File{card}", **runs(hostile)}) as terminal:
         terminal.type("go")
-        shown = terminal.wait_for("a = all")
+        shown = terminal.wait_for("a = approve all")
     rows = [row for line in shown.splitlines() for row in re.findall(f".{{1,{COLUMNS}}}", line)]
     assert [row for row in rows if row.startswith("▸")] == ["▸ Execute"]
-    assert [row for row in rows if row.startswith("y = yes")] == [rows[-1]]
+    assert [row for row in rows if row.startswith("y = approve")] == [rows[-1]]
     assert "\x1b" not in shown
 
 
@@ -357,7 +357,7 @@ def test_blanks_cannot_push_the_end_of_a_command_out_of_sight(command: Command) 
         terminal.type("go")
         shown = terminal.wait_for(QUESTION)
     assert "rm -rf notes" in shown
-    assert "unusual blanks" in shown
+    assert "unusual blank characters" in shown
 
 
 def test_a_letter_that_looks_like_another_is_shown_with_its_code(command: Command) -> None:

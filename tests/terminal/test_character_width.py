@@ -1,12 +1,13 @@
 """Rows of a card hold on every terminal: with an old table of widths, with a newer one, with wide ambiguous letters."""
 
+import locale
 import os
 import unicodedata
 from collections.abc import Callable, Iterator
 
 import pytest
 
-from pilothouse.terminal import character_width, foreign_text
+from pilothouse.terminal import foreign_text
 from pilothouse.terminal.character_width import max_columns, text_columns
 
 HEXAGRAMS = "".join(map(chr, range(0x4DC0, 0x4E00)))
@@ -23,7 +24,7 @@ def user_language(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
     """Whoever has a terminal for East Asian text has such a locale."""
     parameters = request.node.callspec.params if hasattr(request.node, "callspec") else {}
     name = "ja_JP" if parameters.get("draw") is east_asian_terminal else "ru_RU"
-    monkeypatch.setattr(character_width.locale, "getlocale", lambda: (name, "UTF-8"))
+    monkeypatch.setattr(locale, "getlocale", lambda: (name, "UTF-8"))
     max_columns.cache_clear()
     yield
     max_columns.cache_clear()
@@ -94,7 +95,7 @@ def test_an_answer_that_comes_in_pieces_fits_its_rows(
 
 def test_a_page_of_hexagrams_leaves_the_command_on_the_screen() -> None:
     """Rows that a terminal wraps would push the first row of a page out of sight before the question comes."""
-    pages = foreign_text.Pages(foreign_text.quoted("$ touch ran; : " + HEXAGRAMS * 20, is_exact=True))
+    pages = foreign_text.PagedText(foreign_text.quoted("$ touch ran; : " + HEXAGRAMS * 20, is_exact=True))
     while pages.has_more:
         rows = pages.next().split("\n")
         drawn = sum(-(-newer_terminal(row) // SCREEN.columns) for row in rows)

@@ -145,7 +145,7 @@ def test_a_program_reads_no_text_of_attempts_that_were_cut(command: Command) -> 
 def test_a_denial_by_the_mode_is_three(command: Command, mode: str) -> None:
     code, _, errors = command.run("run", "x", "--mode", mode, "--model", command.script({"calls": [WRITE]}))
     assert code == 3
-    assert f"Mode {mode} does not allow write_file" in errors
+    assert f"{mode.title()} mode doesn't allow write_file" in errors
     assert not (command.workspace / "b.txt").exists()
 
 
@@ -172,7 +172,7 @@ def test_every_other_end_has_its_code(command: Command, answers: list[dict[str, 
         (["run", "x", "--model", "openai:gpt-x"], 4, "OPENAI_API_KEY"),
         (["run", "x", "--model", "scripted:/nowhere"], 4, "nowhere"),
         (["run", "   ", "--model", "demo"], 2, "empty"),
-        (["run", "x", "--context", "nobody"], 1, "no context"),
+        (["run", "x", "--context", "nobody"], 1, "doesn't exist"),
         (["run", "x", "--workspace", "/nowhere"], 1, "/nowhere"),
         (["--nonsense"], 2, "nonsense"),
     ],
@@ -217,12 +217,12 @@ def test_a_conversation_line_by_line(command: Command) -> None:
         "Written.",
         "│ Which?",
         "I see.",
-        "no command /nonsense",
-        "Only talks",
+        "Unknown command /nonsense",
+        "Chat only",
         "* try ← main",
         "call_started",
         "/continue",
-        "Kept. Come back with",
+        "Saved. To come back",
     ):
         assert expected in output, f"{expected!r} is missing in:\n{output}"
     assert (command.workspace / "b.txt").read_text() == "written"
@@ -329,7 +329,7 @@ def test_an_undo_of_many_files_names_some_and_counts_the_rest(command: Command) 
     line = "for n in $(seq 30); do echo x > new$n; done"
     model = command.script({"calls": [{"tool": "execute", "arguments": {"command": line}}]}, {"text": "x"})
     code, output, _ = command.run("--mode", "agent", "--model", model, given="go\n/undo\n/quit\n")
-    (undone,) = [line for line in output.splitlines() if "Undone: " in line]
+    (undone,) = [line for line in output.splitlines() if "Reverted " in line]
     assert (code, undone.count("new"), undone.endswith("and 10 more")) == (0, 20, True)
 
 
@@ -356,7 +356,7 @@ def test_input_from_a_plain_file_and_a_last_line_without_an_end(command: Command
         )
     assert found.returncode == 0, found.stderr
     assert "Hello back." in found.stdout
-    assert "Only talks" in found.stdout
+    assert "Chat only" in found.stdout
 
 
 def test_a_terminal_gets_all_of_a_long_output(command: Command) -> None:
@@ -395,7 +395,7 @@ def test_what_takes_over_a_second_says_what_it_is(command: Command) -> None:
     call = {"tool": "execute", "arguments": {"command": "sleep 1.6"}}
     model = command.script({"calls": [call]}, {"text": "done"})
     _, output, _ = command.run("--model", model, given="go\n/quit\n")
-    assert output.count("… Running execute") == 1
+    assert output.count("Running execute…") == 1
 
 
 DEAD = {"error": {"status": 503, "message": "down", "retry_after": "0"}}
@@ -406,14 +406,14 @@ def test_a_script_is_told_of_each_retry_while_it_waits(command: Command, form: s
     model = command.script(DEAD, DEAD, {"text": "back"})
     code, _, errors = command.run("run", "please", "--model", model, "--output-format", form)
     assert code == 0
-    assert [line[line.index("Retry") :][:12] for line in errors.splitlines()] == ["Retry 1 of 5", "Retry 2 of 5"]
+    assert [line[line.index("Retrying in ") :][-9:] for line in errors.splitlines()] == ["(1 of 5).", "(2 of 5)."]
 
 
 def test_a_script_whose_language_is_chinese_is_told_in_chinese(command: Command) -> None:
     command.environment["LANG"] = "zh_CN.UTF-8"
     _, _, errors = command.run("run", "please", "--mode", "supervised", "--model", command.script({"calls": [WRITE]}))
-    assert "等待批准：" in errors
-    assert "作出决定：pilothouse --context" in errors
+    assert "待批准：" in errors
+    assert "查看并决定：pilothouse --context" in errors
 
 
 def test_who_is_stopped_by_the_same_call_again_and_again_is_told_how_to_go_on(command: Command) -> None:
@@ -432,7 +432,7 @@ def test_a_named_configuration_file_that_is_missing_lifts_no_restriction(command
         command.environment["PILOTHOUSE_CONFIG"] = missing
     code, output, errors = command.run("run", "hello", *(("--config", missing) if where == "option" else ()))
     assert (code, output) == (4, "")
-    assert f"There is no configuration file '{missing}'" in errors
+    assert f"The configuration file '{missing}'" in errors
 
 
 def test_each_result_of_a_round_names_its_call(command: Command) -> None:
@@ -466,7 +466,7 @@ def test_a_script_is_told_which_of_several_calls_failed(command: Command) -> Non
     calls = [{"tool": "execute", "arguments": {"command": f"exit {status}"}} for status in (0, 3)]
     missing = {"tool": "read_file", "arguments": {"path": "none.txt"}}
     _, _, errors = command.run("run", "go", "--model", command.script({"calls": [*calls, missing]}, {"text": "x"}))
-    assert "· execute exit 3: exit status 3\n" in errors
+    assert "· execute exit 3: exit code 3\n" in errors
     assert "· read_file none.txt: " in errors
 
 

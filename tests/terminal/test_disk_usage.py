@@ -36,7 +36,7 @@ async def test_it_shows_first_and_frees_caches_and_remnants_when_told(tmp_path: 
     shown = pilothouse(tmp_path, "clean")
     assert shown.returncode == 0, shown.stderr
     assert context_id in shown.stdout
-    assert "Can be freed: 3.0 MB." in shown.stdout
+    assert "You can free 3.0 MB." in shown.stdout
     assert (tmp_path / "data" / "cache").is_dir(), "nothing is freed without leave"
 
     freed = pilothouse(tmp_path, "clean", "--yes")
@@ -69,4 +69,4 @@ async def test_what_a_running_server_uses_is_shown_and_not_freed(tmp_path: Path)
 
 
 def test_without_any_data_it_says_so(tmp_path: Path) -> None:
-    assert "no data" in pilothouse(tmp_path, "clean").stdout
+    assert "No data" in pilothouse(tmp_path, "clean").stdout

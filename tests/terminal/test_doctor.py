@@ -2,7 +2,7 @@
 
 import pytest
 
-from pilothouse.doctor import doctor_command
+from pilothouse.cli.doctor import doctor_command
 from pilothouse.domain.promises import Kernel
 
 
@@ -11,7 +11,7 @@ def test_doctor_says_what_keeps_each_promise(capsys: pytest.CaptureFixture[str])
     said = capsys.readouterr().out
     assert "Sandbox: complete" in said
     assert said.count("  kept: ") == 7
-    assert "no process outside the command is sent a signal (by Landlock ABI 1 (Linux 5.13) + seccomp" in said
+    assert "no process outside the command can be sent a signal (by Landlock ABI 1 (Linux 5.13) + seccomp" in said
 
 
 def test_doctor_names_the_promises_that_are_not_kept_and_what_would_keep_them(
@@ -19,7 +19,7 @@ def test_doctor_names_the_promises_that_are_not_kept_and_what_would_keep_them(
 ) -> None:
     assert doctor_command("en", Kernel(landlock=5)) == 1
     said = capsys.readouterr().out
-    assert "NOT KEPT: no process outside the command is sent a signal (needs Landlock ABI 6 (Linux 6.12) or" in said
-    assert "kept: no file is emptied or cut (by Landlock ABI 3 (Linux 6.2))" in said
+    assert "NOT KEPT: no process outside the command can be sent a signal (needs Landlock ABI 6 (Linux 6.12) or" in said
+    assert "kept: no file can be emptied or truncated (by Landlock ABI 3 (Linux 6.2))" in said
     doctor_command("zh", Kernel())
-    assert "沙箱：不完整" in capsys.readouterr().out
+    assert "沙盒：不完整" in capsys.readouterr().out

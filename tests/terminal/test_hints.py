@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from pilothouse.domain.words import WORDS
-from pilothouse.options import make_parser
-from pilothouse.terminal import words
+from pilothouse.cli.parser import make_parser
+from pilothouse.domain.codes import LANGUAGES, Language
+from pilothouse.i18n import catalog_of
 from pilothouse.terminal.approval import LATER
 from pilothouse.terminal.character_width import text_columns
 from pilothouse.terminal.commands import _COMMANDS, _RELEASING
 from pilothouse.terminal.foreign_text import _MAX_QUESTION_COLUMNS
-from pilothouse.terminal.lines import LEAVING
-from pilothouse.terminal.tour import STEPS
+from pilothouse.terminal.line_reader import LEAVING
 from tests.terminal.test_command import Command
 
-TEXTS = [text for pair in (*words._WORDS.values(), *WORDS.values()) for text in pair]
+CATALOGUES = [catalog_of(language) for language in LANGUAGES]
+TEXTS = [text for each in CATALOGUES for text in (*each.terminal.values(), *each.codes.values())]
 MODES = ("/agent", "/supervised", "/review", "/plan", "/ask")
 SLASH_COMMANDS = {*_COMMANDS, *_RELEASING, *LEAVING, *MODES, LATER, "/tour"}
 SLASH = re.compile(r"(?<![\w./}:*~<…])/([a-z][a-z-]+)(?![\w/.*])")
@@ -27,9 +27,9 @@ QUESTIONS = ("approve", "approve_edited", "confirm_all", "more", "more_texts", "
 
 
 def test_every_slash_command_that_a_text_names_exists() -> None:
-    texts = [*TEXTS, *(text for step in STEPS for text in step)]
+    texts = [*TEXTS, *(text for each in CATALOGUES for step in each.tour.items() for text in step)]
     named = {f"/{name}" for text in texts for name in SLASH.findall(text)}
-    assert {"/continue", "/trust", "/compress", "/later"} <= named
+    assert {"/continue", "/trust", "/compact", "/later"} <= named
     assert named - SLASH_COMMANDS - {"/mcp"} == set(), "/mcp is the path of an address"
 
 
@@ -51,10 +51,10 @@ def _parses(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> bool:
     return True
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("key", QUESTIONS)
-def test_a_question_fits_in_the_rows_that_a_page_leaves(key: str, language: str) -> None:
-    text = words._WORDS[key][language == "zh"].format(count=99999, number=99999)
+def test_a_question_fits_in_the_rows_that_a_page_leaves(key: str, language: Language) -> None:
+    text = catalog_of(language).terminal[key].format(count=99999, number=99999)
     assert text_columns(text) <= _MAX_QUESTION_COLUMNS
 
 
@@ -63,7 +63,7 @@ def test_the_command_that_comes_back_finds_the_data_directory(tmp_path: Path) ->
     data = str(tmp_path / "other data")
     model = command.script({"text": "Hi."})
     _, output, _ = command.run("--data-dir", data, "--model", model, given="hello\n/quit\n")
-    program, *arguments = shlex.split(output.rpartition("Come back with: ")[2])
+    program, *arguments = shlex.split(output.rpartition("To come back: ")[2])
     assert program == "pilothouse"
     code, output, errors = command.run(*arguments, "--model", model, given="/export chat.jsonl\n/quit\n")
     assert (code, errors) == (0, "")

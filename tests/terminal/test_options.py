@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pilothouse import __version__
-from pilothouse.options import read_options
+from pilothouse.cli.parser import read_options
 from tests.scale import HANG_SECONDS
 from tests.terminal.test_command import Command
 
@@ -92,7 +92,7 @@ def test_what_is_ignored_is_told_once_at_the_start_and_stops_nothing(command: Co
     code, output, errors = command.run("run", "x", "--model", model)
     assert (code, output) == (0, "Fine.\n")
     told = errors.splitlines()
-    assert told[0] == f"{config}, line 2: the key telemetry is not known and has no effect."
+    assert told[0] == f"{config}, line 2: unknown key telemetry, ignored."
     assert "inputs" in told[1]
     assert "${input:key}" in told[2]
     code, output, errors = command.run("--model", model, given="/quit\n")
@@ -100,7 +100,7 @@ def test_what_is_ignored_is_told_once_at_the_start_and_stops_nothing(command: Co
     code, output, errors = command.run("config")
     assert [line.removeprefix("warning: ") for line in output.splitlines() if line.startswith("warning")] == told
     config.write_text("\n".join(f"colour{number} = 1" for number in range(30)))
-    assert "(+22: pilothouse config)" in command.run("run", "x", "--model", model)[2]
+    assert "(22 more warnings: pilothouse config)" in command.run("run", "x", "--model", model)[2]
 
 
 def test_a_server_is_added_to_the_file_of_another_program_without_loss(command: Command) -> None:

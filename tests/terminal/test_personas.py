@@ -33,19 +33,19 @@ def command(tmp_path: Path) -> Command:
 
 def test_the_list_says_whose_each_is_and_what_it_may_use(command: Command) -> None:
     code, output, _ = command.run("personas")
-    ada = "ada          Ada, reviewer of changes  (yours; begins in review; model openai:gpt-4.1; all tools, not "
-    untrusted = "This folder brings personas that are not trusted: pilothouse trust\n"
+    ada = "ada          Ada, reviewer of changes  (yours; starts in review mode; model openai:gpt-4.1; all tools, not "
+    untrusted = "This folder has personas that aren't trusted yet: pilothouse trust\n"
     assert (code, output) == (0, f"{ada}execute, write_file)\n{untrusted}")
     code, output, _ = command.run("trust", "--yes")
     assert "│ --- .pilothouse/personas/scribe.toml\n│ role = " in output, "their texts are shown"
     code, output, _ = command.run("personas")
     assert output.splitlines()[1:] == [
-        "scribe       scribe, writer  (this folder's; only file_system)",
-        "ada          ada, somebody else  (this folder's; all tools)  (hidden by yours)",
+        "scribe       scribe, writer  (from this project; only file_system)",
+        "ada          ada, somebody else  (from this project; all tools)  (hidden by yours)",
     ]
     assert "personas: ada, scribe\n" in command.run("config")[1]
     command.environment["LANG"] = "zh_CN.UTF-8"
-    assert "scribe, writer  (来自此文件夹; 仅限 file_system)" in command.run("personas")[1]
+    assert "scribe, writer  (来自此项目; 仅限 file_system)" in command.run("personas")[1]
 
 
 def test_another_folder_has_its_own(command: Command) -> None:
@@ -56,7 +56,7 @@ def test_another_folder_has_its_own(command: Command) -> None:
     assert output.startswith("ada")
     assert output.count("\n") == 1
     (command.folder / "personas/ada.toml").unlink()
-    assert command.run("personas", "--workspace", str(elsewhere))[1] == "There are no personas.\n"
+    assert command.run("personas", "--workspace", str(elsewhere))[1] == "No personas yet.\n"
     code, _, errors = command.run("personas", "--workspace", str(elsewhere / "nowhere"))
     assert code == 4
     assert "nowhere" in errors
@@ -72,7 +72,7 @@ def test_one_is_shown_as_the_model_would_get_it(command: Command) -> None:
     )
     code, _, errors = command.run("personas", "show", "scribe")
     assert code == 2
-    assert "There are: ada." in errors
+    assert "Choose one of: ada." in errors
 
 
 def test_a_turn_is_run_as_one(command: Command) -> None:
@@ -91,7 +91,7 @@ def test_one_that_there_is_not_is_two_and_says_which_there_are(command: Command)
     for arguments in (("run", "x", "--persona", "scribe"), ("--persona", "scribe")):
         code, output, errors = command.run(*arguments, "--model", command.script({"text": "x"}))
         assert (code, output) == (2, "")
-        assert "There is no persona 'scribe'. There are: ada." in errors
+        assert "Unknown persona 'scribe'. Choose one of: ada." in errors
 
 
 def test_what_is_wrong_in_a_file_is_four_and_names_the_place(command: Command) -> None:
@@ -114,6 +114,6 @@ def test_in_a_conversation_one_is_chosen_shown_and_left(command: Command) -> Non
     assert (code, errors) == (0, "")
     said = [line.rpartition("› ")[2] for line in output.splitlines() if "ersona" in line and "/persona" not in line]
     assert said[:2] == ["Persona: ada", "Persona: ada"]
-    assert "There is no persona 'nobody'. There are: ada." in output
+    assert "Unknown persona 'nobody'. Choose one of: ada." in output
     assert said[-1] == "Persona: -"
     assert output.count("  ada          Ada, reviewer of changes  (yours; ") == 2

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.assertions import present
 from tests.scale import HANG_SECONDS
 from tests.terminal.test_command import Command
 
@@ -100,7 +101,7 @@ def test_the_tour_shows_everything_with_one_enter_a_step(command: Command, langu
     try:
         terminal.wait_for(" › ")
         terminal.type("/tour")
-        total = int(re.search(r"\[1/(\d+)\]", terminal.wait_for("[1/") + terminal.wait_for("]"))[1])
+        total = int(present(re.search(r"\[1/(\d+)\]", terminal.wait_for("[1/") + terminal.wait_for("]")))[1])
         for step in range(1, total + 1):
             terminal.wait_for(": " if language == "en" else "：")
             terminal.type("")
@@ -160,7 +161,7 @@ def test_what_is_typed_while_it_works_is_queued_and_a_pause_holds(terminal: Term
     terminal.type("work in 3 steps")
     terminal.wait_for("Step 1.")
     terminal.type("list")
-    terminal.wait_for("Queued (1 waiting)")
+    terminal.wait_for("Queued (1 in the queue)")
     terminal.type("/pause")
     terminal.wait_for("Paused.")
     terminal.wait_for(" › ")
@@ -206,8 +207,9 @@ def test_rules_of_a_conversation_line_by_line(command: Command) -> None:
     code, output, errors = command.run("--model", model, given=given)
     assert (code, errors) == (0, "")
     expected = [
-        *("1. allow write_file", "2. allow write_file [docs/]", "Done.", "1. allow write_file [docs/]", "Again."),
-        *("Revoked: allow write_file", "There are no rules.", "deny write_file [docs/]", "A rule allows it"),
+        *("1. always allow write_file", "2. always allow write_file [docs/]", "Done."),
+        *("1. always allow write_file [docs/]", "Again.", "Revoked: always allow write_file", "No rules yet."),
+        *("never allow write_file [docs/]", "Allowed by a rule"),
     ]
     position = 0
     for text in expected:
@@ -271,7 +273,7 @@ def test_a_mode_of_ones_own_holds_like_any_other(command: Command) -> None:
     elsewhere = {"tool": "write_file", "arguments": {"path": "c.txt", "content": "no"}}
     model = command.script({"calls": [WRITE]}, {"calls": [elsewhere]})
     code, _, errors = command.run("run", "go", "--config", str(own), "--model", model)
-    assert (code, "Mode docs does not allow write_file" in errors) == (3, True)
+    assert (code, "docs mode doesn't allow write_file" in errors) == (3, True)
     assert (command.workspace / "docs/b.txt").exists()
     assert not (command.workspace / "c.txt").exists()
 
@@ -282,8 +284,8 @@ def test_a_switch_that_would_start_something_dangerous_asks_first(command: Comma
     given = "/supervised\ngo\nq\n/agent\nn\n/agent\ny\n/quit\n"
     code, output, _ = command.run("--model", model, given=given)
     assert code == 0
-    assert output.count("This would start 1 call(s) that wait:") == 2
-    before, after = output.split("This would start 1 call(s) that wait:")[1:]
+    assert output.count("This would start 1 pending action(s):") == 2
+    before, after = output.split("This would start 1 pending action(s):")[1:]
     assert "🛡️ supervised" in before
     assert "Done." in after
     assert (command.workspace / "a.txt").read_text() == "gone"
@@ -295,7 +297,7 @@ def test_a_switch_shows_a_harmless_call_whole_before_it_starts_it(command: Comma
     new = {"tool": "write_file", "arguments": {"path": "new.txt", "content": "line\n" * 200 + "the end\n"}}
     model = command.script({"calls": [new]}, {"text": "Done."})
     code, output, _ = command.run("--model", model, given=f"/supervised\ngo\nq\n{release}\nq\n/cancel\n/quit\n")
-    assert (code, "This would start 1 call(s) that wait:" in output) == (0, True)
+    assert (code, "This would start 1 pending action(s):" in output) == (0, True)
     assert not (command.workspace / "new.txt").exists()
 
 
@@ -312,8 +314,8 @@ def test_what_is_left_for_later_is_reached_again_with_enter(command: Command) ->
     given = "/supervised\ngo\nhello\n99\nq\n/title Mine\n\ny\n/quit\n"
     code, output, _ = command.run("--model", model, given=given)
     assert code == 0
-    assert output.count("Please answer with one of these.") == 2
-    assert output.count("Press Enter to decide") == 1
+    assert output.count("Please choose one of these.") == 2
+    assert output.count("Press Enter to review") == 1
     assert output.index("Title: Mine") < output.index("Done.")
 
 
@@ -351,4 +353,4 @@ def test_a_mode_named_like_a_command_does_not_take_its_place(command: Command) -
     own.write_text('[modes.rules]\nicon = "R"\n')
     given = "/rules\n/mode rules\n/quit\n"
     _, output, _ = command.run("--config", str(own), "--model", command.script(), given=given)
-    assert output.index("There are no rules.") < output.index("Mode: R")
+    assert output.index("No rules yet.") < output.index("Mode: R")

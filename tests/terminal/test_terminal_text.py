@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pilothouse.terminal.lines import Lines
+from pilothouse.terminal.line_reader import LineReader
 from tests.scale import HANG_SECONDS
 from tests.terminal.test_command import Command
 from tests.terminal.test_steering import Terminal
@@ -43,7 +43,7 @@ def test_the_language_stays_where_the_locale_is_not_installed(command: Command) 
     command.environment["LC_ALL"] = NOT_INSTALLED
     terminal = Terminal(command, "--model", command.script())
     try:
-        terminal.wait_for("显示命令")
+        terminal.wait_for("列出命令")
         terminal.wait_for(" › ")
         terminal.type("!printenv LC_CTYPE LC_MESSAGES")
         terminal.wait_for(f"C.UTF-8\r\n{NOT_INSTALLED}")
@@ -66,9 +66,9 @@ async def test_a_line_that_is_no_utf8_is_set_aside_and_never_sent(
     outer, inner = pty.openpty()
     with os.fdopen(inner) as stdin:
         monkeypatch.setattr(sys, "stdin", stdin)
-        monkeypatch.setattr(Lines, "can_edit", True)
+        monkeypatch.setattr(LineReader, "can_edit", True)
         monkeypatch.setattr("builtins.input", read)
-        lines = Lines()
+        lines = LineReader()
         await lines.start()
         assert await lines.ask_edited("") == ""
         assert lines.was_undecodable
@@ -110,7 +110,7 @@ def test_ctrl_c_drops_the_line_that_was_begun_and_stays(command: Command) -> Non
         terminal.wait_for(" › ")
         terminal.press(CTRL_C)
         terminal.wait_for("pilothouse --context")
-        assert "You had typed" not in terminal.seen
+        assert "You typed" not in terminal.seen
     finally:
         terminal.close()
 
@@ -156,8 +156,8 @@ def test_leaving_says_that_the_conversation_is_gone_with_its_data_directory(comm
         terminal.wait_for(" › ")
         shutil.rmtree(command.folder / "data")
         terminal.type("/quit")
-        terminal.wait_for("This conversation was not kept")
+        terminal.wait_for("This conversation couldn't be saved")
         assert terminal.process.wait(HANG_SECONDS) is not None
-        assert "Come back with" not in terminal.seen
+        assert "To come back: " not in terminal.seen
     finally:
         terminal.close()

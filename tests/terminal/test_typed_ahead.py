@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from pilothouse.runtime.following import end_of
+from pilothouse.runtime.events.turn_events import end_of
 from pilothouse.terminal import repl
-from pilothouse.terminal.lines import Lines
+from pilothouse.terminal.line_reader import LineReader
 from pilothouse.testing.world import World
 from tests.scale import HANG_SECONDS
 from tests.terminal.test_cards import runs
 from tests.terminal.test_command import Command
 from tests.terminal.test_steering import Terminal
 
-QUESTION = "y = yes"
+QUESTION = "y = approve,"
 CTRL_D = "\x04"
 ASKS = {"calls": [{"tool": "ask_user", "arguments": {"questions": [{"question": "Which letter?"}]}}]}
 
@@ -50,7 +50,7 @@ def wait_for_card(terminal: Terminal) -> None:
 def messages(terminal: Terminal, command: Command) -> str:
     terminal.wait_for(" › ")
     terminal.type("/export chat.jsonl")
-    terminal.wait_for("Written to")
+    terminal.wait_for("Exported to")
     return (command.workspace / "chat.jsonl").read_text()
 
 
@@ -72,7 +72,7 @@ async def test_whole_lines_and_half_a_line_typed_before_a_question_are_set_aside
     outer, inner = pty.openpty()
     with os.fdopen(inner) as stdin:
         monkeypatch.setattr(sys, "stdin", stdin)
-        lines = Lines()
+        lines = LineReader()
         await lines.start()
         os.write(outer, b"first\nsecond\n\x1b[Ahalf\xc3\xa9")
         await lines.ask("")
@@ -105,7 +105,7 @@ def test_what_was_typed_before_a_card_is_printed_when_the_user_leaves_there(comm
         terminal.press("go\nand then the tests")
         wait_for_card(terminal)
         terminal.type("/quit")
-        terminal.wait_for("You had typed this")
+        terminal.wait_for("You typed this")
         terminal.wait_for("│ and then the tests")
         terminal.wait_for("pilothouse --context")
 
@@ -117,7 +117,7 @@ def test_half_a_line_is_printed_when_an_interrupt_ends_the_conversation(command:
         terminal.press("half a line")
         terminal.wait_for("half a line")
         terminal.process.send_signal(signal.SIGINT)
-        terminal.wait_for("It was not sent")
+        terminal.wait_for("It wasn't sent")
         terminal.wait_for("│ half a line")
         terminal.wait_for("pilothouse --context")
     finally:
@@ -131,7 +131,7 @@ def test_a_message_is_queued_while_a_call_waits(command: Command, piped: bool) -
         given = "go\nq\nand then\n\ny\n/quit\n"
         code, output, errors = command.run("--mode", "supervised", "--model", model, given=given)
         assert (code, errors) == (0, "")
-        assert "Queued (1 waiting)" in output
+        assert "Queued (1 in the queue)" in output
         assert "I see." in output
         return
     with conversation(command, runs("touch ran"), {"text": "Done."}, {"text": "I see."}) as terminal:
@@ -140,8 +140,8 @@ def test_a_message_is_queued_while_a_call_waits(command: Command, piped: bool) -
         terminal.type("q")
         terminal.wait_for(" › ")
         terminal.type("and then")
-        terminal.wait_for("Queued (1 waiting)")
-        terminal.wait_for("Press Enter to decide")
+        terminal.wait_for("Queued (1 in the queue)")
+        terminal.wait_for("Press Enter to review")
         terminal.wait_for(" › ")
         terminal.type("")
         wait_for_card(terminal)
@@ -170,7 +170,7 @@ def test_a_command_of_ones_own_typed_while_it_works_runs_when_it_is_done(command
 def test_a_single_letter_answers_a_question(command: Command, letter: str) -> None:
     with conversation(command, ASKS, {"text": "I see."}) as terminal:
         terminal.type("go")
-        terminal.wait_for("/later or Ctrl-D leaves the question")
+        terminal.wait_for("To answer later, type /later")
         terminal.wait_for("> ")
         terminal.type(letter)
         terminal.wait_for("I see.")
@@ -181,10 +181,10 @@ def test_a_single_letter_answers_a_question(command: Command, letter: str) -> No
 def test_a_question_is_left_for_later_and_answered_then(command: Command, keys: str) -> None:
     with conversation(command, ASKS, {"text": "I see."}) as terminal:
         terminal.type("go")
-        terminal.wait_for("/later or Ctrl-D leaves the question")
+        terminal.wait_for("To answer later, type /later")
         terminal.wait_for("> ")
         terminal.press(keys)
-        terminal.wait_for("The question waits.")
+        terminal.wait_for("The question is still open.")
         terminal.wait_for(" › ")
         terminal.type("")
         terminal.wait_for("Which letter?")
@@ -198,7 +198,7 @@ def test_ctrl_d_at_a_card_leaves_the_card_and_not_the_conversation(command: Comm
         terminal.type("go")
         wait_for_card(terminal)
         terminal.press(CTRL_D)
-        terminal.wait_for("Press Enter to decide")
+        terminal.wait_for("Press Enter to review")
         terminal.wait_for(" › ")
         terminal.type("")
         wait_for_card(terminal)
@@ -242,8 +242,8 @@ async def test_a_command_that_still_asks_when_the_turn_ends_is_done(
         return
         yield
 
-    monkeypatch.setattr(repl, "Lines", lambda: _TypedLines(line))
-    monkeypatch.setattr(repl, "follow", turn)
+    monkeypatch.setattr(repl, "LineReader", lambda: _TypedLines(line))
+    monkeypatch.setattr(repl, "stream_events", turn)
     async with world.runtime, asyncio.timeout(HANG_SECONDS):
         context_id = await world.start("review")
         conversation = repl.Conversation(world.runtime, context_id, "en")
@@ -268,8 +268,8 @@ async def test_a_pasted_text_that_begins_with_a_slash_is_sent_while_a_turn_goes_
         return
         yield
 
-    monkeypatch.setattr(repl, "Lines", lambda: _TypedLines("/mode agent\nand more"))
-    monkeypatch.setattr(repl, "follow", turn)
+    monkeypatch.setattr(repl, "LineReader", lambda: _TypedLines("/mode agent\nand more"))
+    monkeypatch.setattr(repl, "stream_events", turn)
     async with world.runtime, asyncio.timeout(HANG_SECONDS):
         context_id = await world.start("review")
         conversation = repl.Conversation(world.runtime, context_id, "en")

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from pilothouse.domain.codes import Language
+from pilothouse.i18n import ui_text
 from pilothouse.llm.script import Answer, Script
-from pilothouse.terminal.words import tell
 from pilothouse.testing.history import make_history
 from pilothouse.testing.provider import FakeProvider
 from tests.terminal.test_command import Command
@@ -66,36 +67,39 @@ def figures(text: str, pattern: str) -> tuple[int, ...]:
 
 
 METER = {
-    "en": r"Window: ≈(\d+) of (\d+) tokens \((\d+) %\), compressed at (\d+) %",
-    "zh": r"窗口：≈(\d+) / (\d+) 个令牌（(\d+)%），达到 (\d+)% 时压缩",
+    "en": r"Context: ≈(\d+) of (\d+) tokens \((\d+)%\)\. Auto-compacts at (\d+)%\.",
+    "zh": r"上下文：≈(\d+) / (\d+) 个 token（(\d+)%），达到 (\d+)% 时自动压缩",
 }
 MANUAL = {
-    "en": r"Window: ≈(\d+) of (\d+) tokens \((\d+) %\), compressed only by /compress",
-    "zh": r"窗口：≈(\d+) / (\d+) 个令牌（(\d+)%），仅在 /compress 时压缩",
+    "en": r"Context: ≈(\d+) of (\d+) tokens \((\d+)%\)\. Auto-compact is off; use /compact\.",
+    "zh": r"上下文：≈(\d+) / (\d+) 个 token（(\d+)%），自动压缩已关闭，请使用 /compact",
 }
 PREVIEW = {
-    "en": r"Would compress (\d+) message\(s\): (\d+) → at most (\d+) tokens\.",
-    "zh": r"将压缩 (\d+) 条消息：(\d+) → 至多 (\d+) 个令牌。",
+    "en": r"Would compact (\d+) message\(s\): (\d+) → at most (\d+) tokens\.",
+    "zh": r"将压缩 (\d+) 条消息：(\d+) → 最多 (\d+) 个 token。",
 }
 COMPRESSED = {
-    "en": r"History compressed: (\d+) message\(s\), (\d+) → (\d+) tokens\. /compress undo brings them back\.",
-    "zh": r"历史已压缩：(\d+) 条消息，(\d+) → (\d+) 个令牌。/compress undo 可恢复。",
+    "en": r"Compacted (\d+) message\(s\): (\d+) → (\d+) tokens\. To restore them: /compact undo",
+    "zh": r"已压缩 (\d+) 条消息：(\d+) → (\d+) 个 token。要恢复：/compact undo",
 }
-UNDONE = {"en": r"(\d+) message\(s\) are back\.", "zh": r"已恢复 (\d+) 条消息。"}
-NOTHING = {"en": "There is nothing to compress: of ", "zh": "没有可压缩的内容：共 "}
-NOT_COMPRESSED = {"en": "The branch 'main' has not been compressed.", "zh": "分支 'main' 没有被压缩过。"}
-PINNED = {"en": "{} message(s) are pinned.", "zh": "已置顶 {} 条消息。"}
-USED = {"en": "7 tokens in, 3 out", "zh": "输入 7 个令牌，输出 3 个"}
-TOLD = {"en": "The model is told so from the next round on.", "zh": "从下一轮起告知模型。"}
-MODEL = {"en": "Model: {} (there are: {})", "zh": "模型：{}（可选：{}）"}
-UNKNOWN = {"en": "There is no model 'huge'", "zh": "没有模型 'huge'"}
+UNDONE = {"en": r"Restored (\d+) message\(s\)\.", "zh": r"已恢复 (\d+) 条消息。"}
+NOTHING = {"en": "Nothing to compact: of ", "zh": "没有可压缩的内容：共 "}
+NOT_COMPRESSED = {
+    "en": "Nothing to restore: the branch 'main' hasn't been compacted.",
+    "zh": "分支 'main' 没有被压缩过。",
+}
+PINNED = {"en": "Pinned messages: {}.", "zh": "已固定 {} 条消息。"}
+USED = {"en": "7 input tokens, 3 output tokens", "zh": "输入 7 个 token，输出 3 个 token"}
+TOLD = {"en": "The model sees it from the next step on.", "zh": "从下一步起对模型生效。"}
+MODEL = {"en": "Model: {} (available: {})", "zh": "模型：{}（可选：{}）"}
+UNKNOWN = {"en": "Unknown model 'huge'", "zh": "未知模型 'huge'"}
 
 
 # the commands
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_how_full_it_is_is_told_with_its_parts_and_with_what_was_used(command: Windowed, language: str) -> None:
+def test_how_full_it_is_is_told_with_its_parts_and_with_what_was_used(command: Windowed, language: Language) -> None:
     model = command.scripted({"text": "hello", "usage": {"input_tokens": 7, "output_tokens": 3}})
     output = command.talk("/tokens", "hi", "/usage", "/tokens", language=language, model=model)
     first, second, third = [tuple(map(int, found)) for found in re.findall(METER[language], output)]
@@ -106,19 +110,19 @@ def test_how_full_it_is_is_told_with_its_parts_and_with_what_was_used(command: W
     parts = [(int(tokens), name) for tokens, name in re.findall(r"^ {2,}(\d+)  (\S.*)$", output, re.MULTILINE)]
     one = parts[: len(parts) // 2]
     names = ["persona", "tools", "mode", "workspace", "tool_definitions", "history", "attached"]
-    assert [name for _, name in one] == [tell(f"part_{name}", language) for name in names]
+    assert [name for _, name in one] == [ui_text("terminal", f"part_{name}", language) for name in names]
     assert sum(tokens for tokens, _ in one) == first[0]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_where_it_is_only_compressed_by_hand_that_is_told(command: Windowed, language: str) -> None:
+def test_where_it_is_only_compressed_by_hand_that_is_told(command: Windowed, language: Language) -> None:
     (command.folder / "config.toml").write_text("[window]\nauto_compress = false\n")
     output = command.talk("/tokens", language=language)
     assert figures(output, MANUAL[language])[1] == 128_000
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_compressing_is_previewed_done_with_a_focus_and_undone(command: Windowed, language: str) -> None:
+def test_compressing_is_previewed_done_with_a_focus_and_undone(command: Windowed, language: Language) -> None:
     lines = ("/compress preview", "/compress the colour of the door", "/tokens", "/compress undo", "/compress undo")
     output = command.talk(*lines, language=language)
     count, before, at_most = figures(output, PREVIEW[language])
@@ -128,12 +132,12 @@ def test_compressing_is_previewed_done_with_a_focus_and_undone(command: Windowed
     assert figures(output, METER[language])[0] == after
     assert figures(output, UNDONE[language]) == (40,)
     assert NOT_COMPRESSED[language] in output
-    assert ("Summing up…" if language == "en" else "正在生成摘要…") in output
+    assert ("Summarizing…" if language == "en" else "正在生成摘要…") in output
     assert output.count("In short.") == 0, "a summary is not shown by itself"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_no_model_could_sum_up_says_why(command: Windowed, language: str) -> None:
+def test_what_no_model_could_sum_up_says_why(command: Windowed, language: Language) -> None:
     output = command.talk("/compact", "/compress", language=language, model=command.scripted(summary=()))
     told = [line for line in output.splitlines() if re.search(COMPRESSED[language], line)]
     assert len(told) == 1
@@ -142,7 +146,7 @@ def test_what_no_model_could_sum_up_says_why(command: Windowed, language: str) -
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_was_said_last_is_pinned_and_let_go(command: Windowed, language: str) -> None:
+def test_what_was_said_last_is_pinned_and_let_go(command: Windowed, language: Language) -> None:
     model = command.scripted({"text": "yes"})
     output = command.talk("keep this", "/pin", "/pin", "/pin off", "/pin now", language=language, model=model)
     said = [PINNED[language].format(number) for number in (1, 0)]
@@ -161,7 +165,7 @@ def test_a_pin_is_that_of_what_the_person_said_last(command: Windowed) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_model_is_shown_and_an_unknown_one_refused(command: Windowed, language: str) -> None:
+def test_the_model_is_shown_and_an_unknown_one_refused(command: Windowed, language: Language) -> None:
     model = command.scripted()
     output = command.talk("/model", "/model huge", "/model", language=language, model=model)
     name = model.removeprefix("scripted:")
@@ -174,21 +178,21 @@ def test_a_model_is_chosen_among_those_that_the_file_names(command: Windowed) ->
     (command.folder / "config.toml").write_text("[overview]\nenabled = false\n" + more)
     command.environment.update(OPENAI_BASE_URL="http://127.0.0.1:9/v1", OPENAI_API_KEY="")
     output = command.talk("/model", "/model house-b", "/tokens", "/model nobody", model="openai:house-a")
-    assert "Model: house-a (there are: house-a, house-b)" in output
-    assert "Model: house-b (there are: house-a, house-b)" in output
+    assert "Model: house-a (available: house-a, house-b)" in output
+    assert "Model: house-b (available: house-a, house-b)" in output
     assert figures(output, METER["en"])[1] == 9_000
-    assert "There is no model 'nobody'. Allowed: house-a, house-b." in output
+    assert "Unknown model 'nobody'. Choose one of: house-a, house-b." in output
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_overview_is_shown_and_told_from_then_on(command: Windowed, language: str) -> None:
+def test_the_overview_is_shown_and_told_from_then_on(command: Windowed, language: Language) -> None:
     (command.workspace / "bad\x1b[2Jname.py").write_text("x")
     output = command.talk("/overview", "/tokens", language=language)
     assert f"Workspace: {command.workspace}" in output
     assert "large.txt" in output
     assert "\x1b[2J" not in output
     assert TOLD[language] in output
-    assert re.search(rf"^ {{2,}}\d+  {tell('part_overview', language)}$", output, re.MULTILINE)
+    assert re.search(rf"^ {{2,}}\d+  {ui_text('terminal', 'part_overview', language)}$", output, re.MULTILINE)
     assert output.count("large.txt") <= 3, "it is shown once"
 
 
@@ -206,7 +210,9 @@ def test_a_command_while_a_turn_waits_is_refused_with_its_reason(command: Window
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_an_automatic_compression_is_told_in_one_line_and_the_answer_once(command: Windowed, language: str) -> None:
+def test_an_automatic_compression_is_told_in_one_line_and_the_answer_once(
+    command: Windowed, language: Language
+) -> None:
     command.settle(12_000)
     output = command.talk("go on", "/tokens", language=language, model=command.scripted({"text": "Here it is."}))
     lines = output.splitlines()
@@ -259,7 +265,7 @@ def test_a_run_that_can_never_fit_says_so_with_figures(command: Windowed) -> Non
     command.settle(1000)
     code, output, errors = command.run("run", "go", "--context", command.long, "--model", command.scripted())
     assert (code, output) == (53, "")
-    assert "context window of 1000 tokens has no room" in errors
+    assert "doesn't fit into the context window of 1000 tokens" in errors
 
 
 # who the model is asked to be

@@ -14,9 +14,9 @@ import pytest
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
-from pilothouse.domain.values import CallId
+from pilothouse.domain.value import CallId
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.base import Job, parse_arguments, schema_of
+from pilothouse.tools.base import ToolContext, parse_arguments, schema_of
 from pilothouse.tools.builtin import builtin_tools
 from pilothouse.tools.executor import execute
 from pilothouse.tools.registry import Registry
@@ -33,7 +33,7 @@ async def use(root: Path, name: str, seconds: float = 30, **arguments: Any) -> s
     prepared = await tool.prepare(parsed, workspace)
     if prepared.limit is not None:
         raise ToolError(prepared.limit.code, **prepared.limit.params)
-    job = Job(
+    job = ToolContext(
         call_id=CallId(f"call-{os.getpid()}-{time.monotonic_ns()}"),
         workspace=workspace,
         basis=prepared.basis,
@@ -52,7 +52,7 @@ async def test_reading_whole_and_by_lines(tmp_path: Path) -> None:
     assert await use(tmp_path, "read_file", path="a", start_line=3) == "3\n4\n"
     (tmp_path / "empty").touch()
     assert await use(tmp_path, "read_file", path="empty") == ""
-    with pytest.raises(ToolError, match="no range"):
+    with pytest.raises(ToolError, match="don't exist"):
         await use(tmp_path, "read_file", path="a", start_line=9)
 
 
@@ -65,7 +65,7 @@ async def test_reading_a_long_file_says_what_it_holds(tmp_path: Path) -> None:
 
 async def test_what_is_not_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"\xff\xfe\x00binary")
-    with pytest.raises(ToolError, match="not a text file"):
+    with pytest.raises(ToolError, match="isn't a text file"):
         await use(tmp_path, "read_file", path="a")
 
 
@@ -85,7 +85,7 @@ async def test_edits_are_exact_all_or_none(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("one two two\n")
     await use(tmp_path, "edit_file", path="a", edits=[{"old_text": "one", "new_text": "1"}])
     assert (tmp_path / "a").read_text() == "1 two two\n"
-    with pytest.raises(ToolError, match="stands 2 times"):
+    with pytest.raises(ToolError, match="occurs 2 times"):
         await use(tmp_path, "edit_file", path="a", edits=[{"old_text": "two", "new_text": "2"}])
     with pytest.raises(ToolError, match="Edit 2"):
         await use(
@@ -143,8 +143,8 @@ async def test_a_command_runs_and_its_failure_is_told(tmp_path: Path) -> None:
     assert await use(tmp_path, "execute", command="echo hello; pwd") == f"hello\n{tmp_path}\n"
     (tmp_path / "sub").mkdir()
     assert await use(tmp_path, "execute", command="pwd", cwd="sub") == f"{tmp_path}/sub\n"
-    assert "[exit status 3]" in await use(tmp_path, "execute", command="echo no >&2; exit 3")
-    assert "[exit status 0]" in await use(tmp_path, "execute", command="true")
+    assert "[exit code 3]" in await use(tmp_path, "execute", command="echo no >&2; exit 3")
+    assert "[exit code 0]" in await use(tmp_path, "execute", command="true")
     with pytest.raises(ToolError) as caught:
         await use(tmp_path, "execute", command="pwd", cwd="/")
     assert caught.value.reason.code is Code.OUTSIDE_WORKSPACE
@@ -215,9 +215,9 @@ async def test_cancelling_ends_the_whole_group_at_once(tmp_path: Path) -> None:
 async def test_a_command_dies_with_a_runtime_that_is_killed(tmp_path: Path) -> None:
     code = (
         "import asyncio, os, sys; from pathlib import Path\n"
-        "from pilothouse.sandbox.workspace import Workspace; from pilothouse.tools.base import Job\n"
+        "from pilothouse.sandbox.workspace import Workspace; from pilothouse.tools.base import ToolContext\n"
         "from pilothouse.tools.builtin.execute import Execute, ExecuteArguments\n"
-        "job = Job(call_id='c', workspace=Workspace(Path(sys.argv[1])))\n"
+        "job = ToolContext(call_id='c', workspace=Workspace(Path(sys.argv[1])))\n"
         "asyncio.run(Execute(os.environ).run(ExecuteArguments('echo $$ > pid; sleep 1000'), job))"
     )
     with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)]) as runtime:

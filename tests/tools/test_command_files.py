@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,14 +13,14 @@ from pilothouse.domain.calls import PARTIAL_BASIS
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.runner_files import first_files
-from pilothouse.domain.values import CallId
-from pilothouse.file_inspection import MAX_FOLDERS
-from pilothouse.sandbox.shell import judge
+from pilothouse.domain.value import CallId
+from pilothouse.sandbox.shell import classify
 from pilothouse.sandbox.workspace import Workspace
+from pilothouse.system.file_inspection import MAX_FOLDERS
 from pilothouse.tools.artifacts import ArtifactStore
-from pilothouse.tools.base import Job, Prepared
-from pilothouse.tools.builtin.command_files import inspect_files
+from pilothouse.tools.base import CallPreview, ToolContext
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
+from pilothouse.tools.command.command_files import inspect_files
 from pilothouse.tools.undo.command_recorder import CommandRecorder
 
 HARMLESS = "#!/bin/sh\necho harmless\n"
@@ -32,15 +33,17 @@ def execute() -> Execute:
     return Execute(dict(os.environ))
 
 
-async def prepared(execute: Execute, command: str, folder: Path, cwd: str = ".") -> Prepared:
+async def prepared(execute: Execute, command: str, folder: Path, cwd: str = ".") -> CallPreview:
     return await execute.prepare(ExecuteArguments(command=command, cwd=cwd), Workspace(folder))
 
 
 async def is_refused(
-    execute: Execute, command: str, folder: Path, shown: Prepared, artifacts: ArtifactStore | None = None
+    execute: Execute, command: str, folder: Path, shown: CallPreview, artifacts: ArtifactStore | None = None
 ) -> bool:
     """Whether the command, as it was shown, does not run now."""
-    job = Job(call_id=CallId("call"), workspace=Workspace(folder), basis=shown.basis, seconds=20, artifacts=artifacts)
+    job = ToolContext(
+        call_id=CallId("call"), workspace=Workspace(folder), basis=shown.basis, seconds=20, artifacts=artifacts
+    )
     try:
         await execute.run(ExecuteArguments(command=command), job)
     except ToolError as error:
@@ -242,10 +245,7 @@ COVERED = (
     "ls",
     "rm -r sub",
     "sh run.sh x",
-    "sh -c ./run.sh",
-    "bash -e -c ./run.sh",
     "python3 -u tool.py README",
-    "python3 -m tool",
     "sed -i s/a/b/ README",
     "sed -i.bak -e 's/a/b/g' README",
     "cd -- sub && ./run.sh",
@@ -292,6 +292,7 @@ OPEN_ENDED = (
         "python3 -m absent",
     ),
     *INLINE,
+    *("sh -c ./run.sh", "bash -e -c ./run.sh", "python3 -m tool"),
     *("pip install x", "eval $x", 'sh -c "$x"', "cd sub && just", "popd; ./run.sh"),
 )
 
@@ -314,7 +315,7 @@ async def test_git_runs_what_its_configuration_and_hooks_say(tmp_path: Path, exe
     elsewhere = ("git -c core.pager=x add x", "git --git-dir=x add x", "cd $x && git add x", "git -C . -c x.y=z add x")
     for command in covered:
         assert ((await prepared(execute, command, tmp_path)).basis or "").endswith(PARTIAL_BASIS), command
-    put(tmp_path / ".git/config", "")
+    subprocess.run(["git", "-C", str(tmp_path), "init", "-q"], check=True, capture_output=True)
     for command in (*covered, *elsewhere):
         shown = await prepared(execute, command, tmp_path)
         assert (shown.basis or "").endswith(PARTIAL_BASIS) == (command in elsewhere), command
@@ -349,7 +350,7 @@ def test_a_line_of_many_commands_is_looked_at_within_a_bound(tmp_path: Path) -> 
     for number in range(40):
         put(tmp_path / f"d{number}/package.json", "{}")
     line = "; ".join(f"cd d{number % 40}; node . n{number}" for number in range(300))
-    files = inspect_files(judge(line), str(tmp_path), tmp_path.stat(), os.environ["PATH"])
+    files = inspect_files(classify(line), str(tmp_path), tmp_path.stat(), os.environ["PATH"])
     assert len(files.folders) == MAX_FOLDERS
     assert files.basis.endswith(PARTIAL_BASIS)
 
@@ -357,14 +358,14 @@ def test_a_line_of_many_commands_is_looked_at_within_a_bound(tmp_path: Path) -> 
 def test_the_parts_of_a_long_module_name_are_looked_at_within_a_bound(tmp_path: Path) -> None:
     part = "." + "a" * 50
     line = f"python -m a{part * 1900}"
-    files = inspect_files(judge(line), str(tmp_path), tmp_path.stat(), os.environ["PATH"])
+    files = inspect_files(classify(line), str(tmp_path), tmp_path.stat(), os.environ["PATH"])
     assert files.basis.endswith(PARTIAL_BASIS)
     assert sum(map(len, first_files(line.split()))) < 10 * MEGABYTE
 
 
 def test_a_package_that_names_an_impossible_file_does_not_stop_the_inspection(tmp_path: Path) -> None:
     put(tmp_path / "package.json", r'{"main": "\ud800.js", "bin": "a\u0000b", "scripts": {"start": "true"}}')
-    files = inspect_files(judge("npm start"), str(tmp_path), tmp_path.stat(), os.environ["PATH"])
+    files = inspect_files(classify("npm start"), str(tmp_path), tmp_path.stat(), os.environ["PATH"])
     assert not files.basis.endswith(PARTIAL_BASIS)
 
 

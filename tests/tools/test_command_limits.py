@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.sandbox.shell import globs, judge
+from pilothouse.sandbox.shell import classify, globs
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.base import Prepared
-from pilothouse.tools.builtin.command_limits import MAX_FOLDERS, CommandLimits
+from pilothouse.tools.base import CallPreview
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
+from pilothouse.tools.command.command_limits import MAX_FOLDERS, CommandLimits
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def folders(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def prepared(folders: Path, command: str) -> Prepared:
+async def prepared(folders: Path, command: str) -> CallPreview:
     execute = Execute({"PATH": os.environ["PATH"], "HOME": str(folders)})
     return await execute.prepare(ExecuteArguments(command=command), Workspace(folders / "project", [folders / "data"]))
 
@@ -75,7 +75,7 @@ WRITTEN = (
 )
 
 
-def is_stopped(shown: Prepared) -> bool:
+def is_stopped(shown: CallPreview) -> bool:
     reasons: tuple[Reason | None, ...] = (shown.limit, shown.ask)
     return any(reason is not None and reason.code in (Code.PROTECTED_PATH, Code.RUNS_CODE) for reason in reasons)
 
@@ -110,14 +110,14 @@ async def test_the_runtimes_files_in_the_home_folder_are_refused_after_going_hom
 def test_a_line_that_goes_to_very_many_folders_is_not_run(tmp_path: Path) -> None:
     steps = [f"d{number}" for number in range(MAX_FOLDERS + 1)]
     line = "; ".join(f"cd {step}" for step in steps)
-    reason = CommandLimits(line, judge(line), ".", Workspace(tmp_path)).broken()
+    reason = CommandLimits(line, classify(line), ".", Workspace(tmp_path)).broken()
     assert reason is not None
     assert reason.code is Code.INVALID_ARGUMENTS
 
 
 def asks(folder: Path, line: str) -> Code | None:
     """Why only a person can let a line run."""
-    reason = CommandLimits(line, judge(line), ".", Workspace(folder)).asking()
+    reason = CommandLimits(line, classify(line), ".", Workspace(folder)).asking()
     return reason.code if reason is not None else None
 
 
@@ -186,12 +186,13 @@ def test_a_long_line_of_ordinary_work_does_not_ask(tmp_path: Path, line: str) ->
     [
         "touch " + " ".join(f"{number}{{a..z}}{{a..z}}" for number in range(1000)),
         "touch f{1..999999999}",
+        "touch f{1.." + "9" * 5000 + "}",
         "touch " + "{a,b}" * 4000,
         "for a in {1..30}; do for b in {1..30}; do for c in {1..30}; do touch $a$b$c; done; done; done",
         "touch " + "{" * 9000 + "}" * 9000,
         "touch " + "${a:-" * 3000,
     ],
-    ids=["words", "a range", "braces", "variables", "nested braces", "nested defaults"],
+    ids=["words", "a range", "a range to a long number", "braces", "variables", "nested braces", "nested defaults"],
 )
 def test_a_line_with_more_readings_than_are_followed_asks(tmp_path: Path, line: str) -> None:
     assert asks(tmp_path, line) is Code.COMMAND_NOT_CHECKED
@@ -238,7 +239,7 @@ def many_files(folder: Path) -> Path:
 def test_all_patterns_of_a_line_are_looked_up_within_one_bound(
     tmp_path: Path, line: str, entries_read: list[str]
 ) -> None:
-    limits = CommandLimits(line, judge(line), ".", Workspace(many_files(tmp_path)))
+    limits = CommandLimits(line, classify(line), ".", Workspace(many_files(tmp_path)))
     assert limits.broken() is None
     reason = limits.asking()
     assert len(entries_read) <= 501
@@ -248,7 +249,7 @@ def test_all_patterns_of_a_line_are_looked_up_within_one_bound(
 
 def test_patterns_of_commands_that_only_read_have_no_bound(tmp_path: Path, entries_read: list[str]) -> None:
     line = "cat " + " ".join(f"a/*{number}.txt" for number in range(200))
-    assert CommandLimits(line, judge(line), ".", Workspace(many_files(tmp_path))).broken() is None
+    assert CommandLimits(line, classify(line), ".", Workspace(many_files(tmp_path))).broken() is None
     assert entries_read == []
 
 
@@ -256,7 +257,7 @@ def test_a_link_among_very_many_matches_is_followed(tmp_path: Path) -> None:
     for number in range(1500):
         (tmp_path / f"{number}.txt").touch()
     (tmp_path / "z.txt").symlink_to(".npmrc")
-    limits = CommandLimits("rm *.txt", judge("rm *.txt"), ".", Workspace(tmp_path))
+    limits = CommandLimits("rm *.txt", classify("rm *.txt"), ".", Workspace(tmp_path))
     assert limits.broken() is None
     assert limits.asking() == Reason(Code.RUNS_CODE, {"path": "z.txt"})
 
@@ -264,11 +265,11 @@ def test_a_link_among_very_many_matches_is_followed(tmp_path: Path) -> None:
 def test_a_pattern_of_very_many_parts_is_looked_up(tmp_path: Path) -> None:
     (tmp_path / ".npmrc").touch()
     line = "rm " + "./" * 1900 + ".npmr*"
-    limits = CommandLimits(line, judge(line), ".", Workspace(tmp_path))
+    limits = CommandLimits(line, classify(line), ".", Workspace(tmp_path))
     assert limits.broken() is None
     assert limits.asking() is not None
     plain = "rm " + "./" * 1900 + "*"
-    assert CommandLimits(plain, judge(plain), ".", Workspace(tmp_path)).asking() is None
+    assert CommandLimits(plain, classify(plain), ".", Workspace(tmp_path)).asking() is None
 
 
 @pytest.mark.parametrize(
@@ -282,7 +283,7 @@ def test_a_pattern_of_very_many_parts_is_looked_up(tmp_path: Path) -> None:
     ids=["subshells", "groups", "lists", "expansions"],
 )
 def test_deeply_nested_commands_are_read_to_their_end(tmp_path: Path, line: str) -> None:
-    limits = CommandLimits(line, judge(line), ".", Workspace(tmp_path))
+    limits = CommandLimits(line, classify(line), ".", Workspace(tmp_path))
     assert limits.broken() is None
     assert limits.asking() is not None
 
@@ -345,7 +346,7 @@ async def test_a_command_that_may_change_what_is_protected_is_stopped(folders: P
 def paths_looked_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The paths that a workspace was asked about."""
     paths: list[str] = []
-    ask, limit = Workspace.ask, Workspace.limit
+    ask, limit = Workspace.approval_reason, Workspace.violation
 
     def counted_ask(self: Workspace, path: str) -> Reason | None:
         paths.append(path)
@@ -355,8 +356,8 @@ def paths_looked_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         paths.append(path)
         return limit(self, path, writing=writing)
 
-    monkeypatch.setattr(Workspace, "ask", counted_ask)
-    monkeypatch.setattr(Workspace, "limit", counted_limit)
+    monkeypatch.setattr(Workspace, "approval_reason", counted_ask)
+    monkeypatch.setattr(Workspace, "violation", counted_limit)
     return paths
 
 

@@ -1,15 +1,15 @@
-"""A command line is judged as UTF-8: the shell that runs it reads it so, whatever the person's locale is."""
+"""A command line is classified as UTF-8: the shell that runs it reads it so, whatever the person's locale is."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from pilothouse.domain.values import CallId
+from pilothouse.domain.value import CallId
 from pilothouse.sandbox.locales import reads_utf8
 from pilothouse.sandbox.processes import clean_environment
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.base import Job
+from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
 
 OTHER_SETS = ("zh_CN.GBK", "zh_CN.GB18030", "zh_TW.BIG5", "ja_JP.SJIS", "zh_CN", "en_US.ISO-8859-1", "de_DE@euro")
@@ -20,7 +20,7 @@ UTF_8 = ("zh_CN.UTF-8", "en_US.utf8", "C.UTF-8", "C", "POSIX", "UTF-8", "zh-Hans
 
 async def locale_of_a_command(folder: Path, variable: str, locale: str) -> str:
     execute = Execute({"PATH": os.environ["PATH"], "HOME": str(folder), variable: locale})
-    job = Job(call_id=CallId("call"), workspace=Workspace(folder), seconds=20)
+    job = ToolContext(call_id=CallId("call"), workspace=Workspace(folder), seconds=20)
     output = await execute.run(ExecuteArguments(command=f"printenv {variable}"), job)
     return str(output.content).splitlines()[-1]
 
@@ -47,6 +47,6 @@ async def test_a_command_gets_no_locale_that_is_not_installed(tmp_path: Path) ->
     for locale in NOT_INSTALLED:
         assert await locale_of_a_command(tmp_path, "LC_ALL", locale) == "C.UTF-8", locale
     execute = Execute({"PATH": os.environ["PATH"], "HOME": str(tmp_path), "LC_ALL": NOT_INSTALLED[0]})
-    job = Job(call_id=CallId("call"), workspace=Workspace(tmp_path), seconds=20)
+    job = ToolContext(call_id=CallId("call"), workspace=Workspace(tmp_path), seconds=20)
     output = await execute.run(ExecuteArguments(command="bash -c 'echo done'"), job)
     assert "setlocale" not in str(output.content)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from pilothouse.domain.codes import Code
+from pilothouse.domain.value import MessageId
 from pilothouse.llm.script import Answer
 from pilothouse.storage.files.store import FileStore
 from pilothouse.testing.world import World
@@ -27,7 +28,7 @@ def home(tmp_path: Path) -> Path:
 
 async def results(world: World, context_id: str) -> list[str]:
     calls = (await world.runtime.read_calls(context_id)).items
-    found = await world.runtime.read_messages(context_id, ids=[call.result_id or "" for call in calls])
+    found = await world.runtime.read_messages(context_id, ids=[call.result_id or MessageId("") for call in calls])
     return [getattr(message, "content", "") for message in found]
 
 

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from pilothouse.domain.codes import Code, say
-from pilothouse.sandbox.shell import judge
+from pilothouse.domain.codes import Code
+from pilothouse.i18n import translate
+from pilothouse.sandbox.shell import classify
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.settings import placement_warnings
 from pilothouse.storage.files.store import FileStore
-from pilothouse.tools.builtin.command_limits import CommandLimits
+from pilothouse.tools.command.command_limits import CommandLimits
 from tests.server.lending import DONE, NOW, furnished, runs
 
 
@@ -32,7 +33,7 @@ def repository(tmp_path: Path) -> Path:
 
 def refusal(folder: Path, command: str, data: str = "phd", cwd: str = ".") -> Code | None:
     (folder / data).mkdir(parents=True, exist_ok=True)
-    limits = CommandLimits(command, judge(command), cwd, Workspace(folder, [folder / data]))
+    limits = CommandLimits(command, classify(command), cwd, Workspace(folder, [folder / data]))
     reason = limits.broken()
     return reason.code if reason is not None else None
 
@@ -143,7 +144,7 @@ async def test_the_refusal_names_a_command_that_works(repository: Path) -> None:
         refused, done = (await world.runtime.read_calls(context_id)).items
     assert (refused.status, done.status, done.exit_status) == ("denied", "executed", 0)
     assert refused.reason is not None
-    assert COMMAND in say(refused.reason)
+    assert COMMAND in translate(refused.reason)
     assert not (repository / "left.txt").exists()
     assert (repository / "data" / "contexts").is_dir()
 
@@ -151,6 +152,6 @@ async def test_the_refusal_names_a_command_that_works(repository: Path) -> None:
 def test_a_warning_tells_of_a_data_directory_in_a_repository(repository: Path, tmp_path: Path) -> None:
     (warning,) = placement_warnings(repository / "phd", [repository])
     assert warning.code is Code.DATA_IN_REPOSITORY
-    assert str(repository) in say(warning)
+    assert str(repository) in translate(warning)
     assert placement_warnings(tmp_path / "phd", [repository]) == []
     assert placement_warnings(tmp_path / "plain" / "phd", [tmp_path / "plain"]) == []

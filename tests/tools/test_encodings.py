@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
-from pilothouse.domain.values import CallId
+from pilothouse.domain.value import CallId
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.base import Job, Prepared, parse_arguments
+from pilothouse.tools.base import CallPreview, ToolContext, parse_arguments
 from pilothouse.tools.text_encoding import UTF_8, contradicts, detect, named_encoding
 from tests.scale import LONG
 from tests.tools.test_builtin import TOOLS, use
@@ -333,12 +333,12 @@ async def test_a_charset_that_the_bytes_contradict_is_not_believed(tmp_path: Pat
     assert b"curl" not in (tmp_path / "file").read_bytes()
 
 
-async def prepared(root: Path, tool: str, **arguments: Any) -> tuple[Prepared, Callable[[], Awaitable[Any]]]:
+async def prepared(root: Path, tool: str, **arguments: Any) -> tuple[CallPreview, Callable[[], Awaitable[Any]]]:
     """What the card shows, and the run that a person then approves."""
     chosen, workspace = TOOLS.tools[tool], Workspace(root)
     parsed = parse_arguments(tool, chosen.parameters, arguments)
     shown = await chosen.prepare(parsed, workspace)
-    job = Job(call_id=CallId("approved"), workspace=workspace, basis=shown.basis)
+    job = ToolContext(call_id=CallId("approved"), workspace=workspace, basis=shown.basis)
     return shown, lambda: chosen.run(parsed, job)
 
 
@@ -455,7 +455,7 @@ async def test_editorconfig_decides(tmp_path: Path) -> None:
     }.items():
         await use(tmp_path, "write_file", path=path, content="é")
         assert (tmp_path / path).read_bytes() == data
-    with pytest.raises(ToolError, match="latin-1, which has no '€'"):
+    with pytest.raises(ToolError, match="latin-1, which doesn't have '€'"):
         await use(tmp_path, "write_file", path="euro.txt", content="€")
     (tmp_path / "u.txt").write_text("old ü")  # what is UTF-8 is not made into a mixture
     await use(tmp_path, "edit_file", path="u.txt", edits=an_edit("old", "é"))

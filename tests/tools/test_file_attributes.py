@@ -17,6 +17,7 @@ from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.workspace import ABSENT, Workspace
 from pilothouse.testing.world import World
 from pilothouse.tools.builtin import builtin_tools
+from tests.assertions import present
 from tests.security.test_self_escalation import DONE, asks, writes
 from tests.tools.test_builtin import use
 
@@ -47,12 +48,12 @@ def test_a_file_its_owner_may_not_write_is_asked_for(tmp_path: Path, mode: int) 
     (tmp_path / "link").symlink_to("a")
     workspace = Workspace(tmp_path)
     for path in ("a", "link"):
-        reason = workspace.ask(path)
+        reason = workspace.approval_reason(path)
         assert reason is not None
         assert reason.code is Code.FILE_READ_ONLY
     (tmp_path / "b").write_text("old")
-    assert workspace.ask("b") is None
-    assert workspace.ask("missing") is None
+    assert workspace.approval_reason("b") is None
+    assert workspace.approval_reason("missing") is None
 
 
 async def test_a_read_only_file_waits_for_the_person_even_in_agent(tmp_path: Path) -> None:
@@ -61,7 +62,7 @@ async def test_a_read_only_file_waits_for_the_person_even_in_agent(tmp_path: Pat
     context_id = await world.start("agent")
     await world.turn(context_id)
     (pending,) = await world.runtime.pending_calls(context_id)
-    assert pending.reason.code is Code.FILE_READ_ONLY
+    assert present(pending.reason).code is Code.FILE_READ_ONLY
     assert (tmp_path / "a").read_text() == "old"
 
 
@@ -135,7 +136,7 @@ os.setgroups([4321]); os.setgid(4321); os.setuid(4321)
 workspace = Workspace(Path(sys.argv[1]))
 for path in ("shared", "foreign", "mine"):
     try:
-        workspace.write(path, b"new content", basis=workspace.basis(path))
+        workspace.write(path, b"new content", expected=workspace.content_hash(path))
         print(path, "written")
     except ToolError as error:
         print(path, error.reason.code)
@@ -181,9 +182,9 @@ def test_an_immutable_file_is_refused_with_words(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(os, "replace", refuse)  # what the kernel answers for `chattr +i`
     workspace = Workspace(tmp_path)
-    with pytest.raises(ToolError, match="cannot be written: Operation not permitted") as caught:
-        workspace.write("a", b"new", basis=None)
+    with pytest.raises(ToolError, match="Can't write 'a': Operation not permitted") as caught:
+        workspace.write("a", b"new", expected=None)
     assert caught.value.reason.code is Code.FILE_NOT_WRITABLE
     assert os.listdir(tmp_path) == ["a"]
     with pytest.raises(ToolError):
-        workspace.write("new", b"new", basis=ABSENT)
+        workspace.write("new", b"new", expected=ABSENT)

@@ -11,8 +11,8 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.file_names import escape, printable, unescape, with_bytes_escaped
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.builtin.search import find_ripgrep
-from pilothouse.tools.finding import list_workspace
+from pilothouse.tools.builtin.grep import find_ripgrep
+from pilothouse.tools.file_index import list_workspace
 from tests.tools.test_builtin import use
 
 NAMES = [b"bad\xff.txt", b"caf\xe9.txt", b"a\\xffb.txt", b"new\nline.txt", b"a\\x5cxff.txt", "ü\u202e.txt".encode()]
@@ -90,9 +90,9 @@ def test_the_notation_opens_no_way_out(tmp_path: Path, path: str) -> None:
     (root / "d\udcff" / ".git" / "config").touch()
     (root / "link\udcff").symlink_to("/etc/passwd")
     workspace = Workspace(root)
-    assert workspace.limit(path, writing=True) is not None
+    assert workspace.violation(path, writing=True) is not None
     with pytest.raises(ToolError) as caught:
-        workspace.write(path, b"x", basis=None)
+        workspace.write(path, b"x", expected=None)
     assert caught.value.reason.code in (Code.OUTSIDE_WORKSPACE, Code.PROTECTED_PATH)
 
 

@@ -40,7 +40,7 @@ PLAIN = (
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "home").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setattr("pilothouse.tools.builtin.git_settings._PERSONAL", ("~/.gitconfig", "~/.config/git/config"))
+    monkeypatch.setattr("pilothouse.tools.command.git_settings._PERSONAL", ("~/.gitconfig", "~/.config/git/config"))
     root = tmp_path / "project"
     root.mkdir()
     git(root, "init", "-q", "-b", "main")

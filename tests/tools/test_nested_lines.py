@@ -9,7 +9,7 @@ import pytest
 
 from pilothouse.domain.codes import Code
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.base import Prepared
+from pilothouse.tools.base import CallPreview
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
 
 WRAPPERS: dict[str, Callable[[str], str]] = {
@@ -40,7 +40,7 @@ LIMITED = {
 }
 
 
-async def prepared(folder: Path, command: str) -> Prepared:
+async def prepared(folder: Path, command: str) -> CallPreview:
     for name in ("data", "project/.git"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     (folder / "data/key").write_text("key\n")

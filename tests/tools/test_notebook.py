@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
-from pilothouse.tools.builtin.notebook import NotebookEditArguments, _changed
+from pilothouse.tools.builtin.notebook import NotebookEditArguments, _change_cell
 from tests.tools.test_builtin import use
 
 # Written as no library would write it again: numbers, escapes, a key twice, odd spaces.
@@ -53,7 +53,7 @@ def test_every_change_is_what_a_json_library_would_make_of_it(
     expected = list(cells)
     if index > len(cells) - (action != "insert"):
         with pytest.raises(ToolError) as caught:
-            _changed(text, arguments)
+            _change_cell(text, arguments)
         assert caught.value.reason.code is Code.UNKNOWN_CELL
         return
     if action == "delete":
@@ -62,7 +62,7 @@ def test_every_change_is_what_a_json_library_would_make_of_it(
         expected.insert(index, {"cell_type": "raw", "metadata": {}, "source": ["new"]})
     else:
         expected[index] = new
-    after = _changed(text, arguments)
+    after = _change_cell(text, arguments)
     assert json.loads(after) == {"a": {"cells": [7]}, "cells": expected, "z": [1.5]}
     if indent is not None and expected:
         assert after == json.dumps(json.loads(after), indent=indent)

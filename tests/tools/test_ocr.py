@@ -8,8 +8,8 @@ import pytest
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
-from pilothouse.sandbox.processes import end_marked
-from pilothouse.tools.ocr import CHARACTERS_AT_MOST, read_text
+from pilothouse.sandbox.processes import kill_marked
+from pilothouse.tools.ocr import MAX_OCR_CHARACTERS, read_text
 from tests.pictures import SIGNATURE, picture
 
 
@@ -18,7 +18,7 @@ async def read(data: bytes, workspace: Path | None = None, seconds: float = 30) 
     try:
         return await read_text(data, call_id=call_id, workspace=str(workspace) if workspace else None, seconds=seconds)
     finally:
-        assert end_marked([call_id]) == 0
+        assert kill_marked([call_id]) == 0
 
 
 async def refused(data: bytes, seconds: float = 30) -> ToolError:
@@ -76,7 +76,7 @@ async def test_one_that_prints_for_ever_is_cut_and_ended(stand_in: Path) -> None
     stand_in.write_text("#!/bin/sh\nwhile :; do echo 'all work and no play'; done\n")
     text = await read(picture())
     assert text.endswith("[cut: there is more text]")
-    assert len(text) < CHARACTERS_AT_MOST + 100
+    assert len(text) < MAX_OCR_CHARACTERS + 100
 
 
 async def test_what_it_remarks_and_prints_before_it_fails_is_no_text(stand_in: Path) -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pilothouse.domain.budgets import OverviewSettings
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
-from pilothouse.sandbox import walking
+from pilothouse.sandbox import walk as sandbox_walk
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools import overview
 from pilothouse.tools.overview import describe_workspace
@@ -197,7 +197,13 @@ def test_a_workspace_that_is_gone_is_an_error_of_a_tool(tmp_path: Path) -> None:
     root.mkdir()
     workspace = Workspace(root)
     codes = []
-    for change in (root.rmdir, root.touch, lambda: (root.unlink(), (tmp_path / "other").mkdir(), root.mkdir())):
+
+    def replace() -> None:
+        root.unlink()
+        (tmp_path / "other").mkdir()
+        root.mkdir()
+
+    for change in (root.rmdir, root.touch, replace):
         change()
         with pytest.raises(ToolError) as caught:
             describe_workspace(workspace, OverviewSettings(), words)
@@ -222,7 +228,12 @@ def on_look(number: int, change: Callable[[], object]) -> Callable[[], bool]:
 
 def test_a_folder_that_goes_away_meanwhile_is_passed(tmp_path: Path) -> None:
     plant(tmp_path, "a/x", "b/y", "c/z")
-    gone = on_look(1, lambda: ((tmp_path / "a/x").unlink(), (tmp_path / "a").rmdir()))
+
+    def remove() -> None:
+        (tmp_path / "a/x").unlink()
+        (tmp_path / "a").rmdir()
+
+    gone = on_look(1, remove)
     assert names(tmp_path, stopped=gone) == ["a/", "b/", "y", "c/", "z"]
     gone = on_look(1, lambda: (tmp_path / "b").rename(tmp_path / "d"))
     assert "Folders that could not be read: 1" in tell(tmp_path, stopped=gone)
@@ -266,15 +277,15 @@ def test_a_flat_folder_of_a_hundred_thousand_files_is_told_in_part() -> None:
         plant(root, "zzz/main.rs")
         text = tell(root)
     lines = text.split("\n")
-    assert first(text) == overview.LOOKED_AT_MOST // 2
+    assert first(text) == overview.MAX_ENTRIES_SCANNED // 2
     assert lines[3:6] == ["  zzz/", "    main.rs", "  f000000.py"]
-    assert f"  … at least {overview.LOOKED_AT_MOST // 2 - 40} more" in lines
+    assert f"  … at least {overview.MAX_ENTRIES_SCANNED // 2 - 40} more" in lines
     assert "Python 100 %, others under 1 %" in text
     assert words(text) <= 1500
 
 
 def test_what_is_near_the_root_counts_before_what_is_deep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(overview, "LOOKED_AT_MOST", 400)
+    monkeypatch.setattr(overview, "MAX_ENTRIES_SCANNED", 400)
     plant(tmp_path, *(f"a/deep/down/{number}.py" for number in range(500)), "b/c/main.rs", "z.rs")
     text = tell(tmp_path)
     assert "  z.rs" in text
@@ -283,7 +294,7 @@ def test_what_is_near_the_root_counts_before_what_is_deep(tmp_path: Path, monkey
 
 
 def test_a_huge_folder_leaves_room_to_those_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(overview, "LOOKED_AT_MOST", 400)
+    monkeypatch.setattr(overview, "MAX_ENTRIES_SCANNED", 400)
     plant(tmp_path, *(f"data/{number}.json" for number in range(1000)), "src/main.rs", "src/app/cli.rs")
     text = tell(tmp_path)
     assert "src/main.rs" in text
@@ -304,10 +315,10 @@ def test_a_tree_that_is_very_deep_ends_and_says_so(tmp_path: Path) -> None:
     assert words(text) <= 1500
 
 
-def nearest(root: Path, most: int) -> tuple[list[str], walking.Walk]:
+def nearest(root: Path, most: int) -> tuple[list[str], sandbox_walk.Walk]:
     workspace = Workspace(root)
     with workspace.directory(".") as fd:
-        walk = walking.Walk(workspace, fd, str(root), ())
+        walk = sandbox_walk.Walk(workspace, fd, str(root), ())
         return [entry.path for entry in walk.nearest(most, (), lambda: False)], walk
 
 

@@ -10,8 +10,9 @@ import pytest
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
-from pilothouse.sandbox import beneath, protected
+from pilothouse.sandbox import openat, protected_files
 from pilothouse.sandbox.workspace import ABSENT, Workspace
+from tests.assertions import present
 from tests.scale import LONG, Record
 
 SECRET = "the secret"
@@ -21,7 +22,7 @@ SECRET = "the secret"
 def workspace(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """On the kernel's own resolution, and on ours."""
     if request.param == "stepwise":
-        monkeypatch.setattr(beneath, "_has_openat2", lambda: False)
+        monkeypatch.setattr(openat, "_has_openat2", lambda: False)
     root = tmp_path / "proj"
     root.mkdir()
     (tmp_path / "proj-secret").mkdir()
@@ -61,8 +62,8 @@ def test_nothing_outside_is_read_or_written(workspace: Workspace, tmp_path: Path
     (root / "chain").symlink_to("link")
     before = sorted(str(found) for found in tmp_path.rglob("*"))
     refused(lambda: workspace.read(path), Code.OUTSIDE_WORKSPACE)
-    refused(lambda: workspace.write(path, b"owned", basis=None), Code.OUTSIDE_WORKSPACE)
-    assert workspace.limit(path) is not None
+    refused(lambda: workspace.write(path, b"owned", expected=None), Code.OUTSIDE_WORKSPACE)
+    assert workspace.violation(path) is not None
     assert sorted(str(found) for found in tmp_path.rglob("*")) == before
     assert (tmp_path / "secret.txt").read_text() == SECRET
 
@@ -71,9 +72,9 @@ def test_nothing_outside_is_read_or_written(workspace: Workspace, tmp_path: Path
 def test_what_is_inside_works_by_any_spelling(workspace: Workspace, path: str) -> None:
     (workspace.root / "good").symlink_to("sub/../inside.txt")
     path = str(workspace.root / "inside.txt") if path == "ABSOLUTE" else path
-    assert workspace.limit(path) is None
+    assert workspace.violation(path) is None
     assert workspace.read(path) == b"inside"
-    workspace.write(path, b"changed", basis=None)
+    workspace.write(path, b"changed", expected=None)
     assert (workspace.root / "inside.txt").read_text() == "changed"
     assert (workspace.root / "good").is_symlink()
 
@@ -105,8 +106,8 @@ def test_protected_files_are_never_touched_even_before_they_exist(workspace: Wor
     (workspace.root / ".git" / "hooks").mkdir(parents=True)
     (workspace.root / ".git" / "config").write_text("[core]")
     (workspace.root / "hidden").symlink_to(".git")
-    assert workspace.limit(path, writing=True).code is Code.PROTECTED_PATH
-    refused(lambda: workspace.write(path, b"evil", basis=None), Code.PROTECTED_PATH)
+    assert present(workspace.violation(path, writing=True)).code is Code.PROTECTED_PATH
+    refused(lambda: workspace.write(path, b"evil", expected=None), Code.PROTECTED_PATH)
     assert (workspace.root / ".git" / "config").read_text() == "[core]"
 
 
@@ -115,15 +116,15 @@ def test_the_runtimes_own_data_is_never_touched(tmp_path: Path) -> None:
     (tmp_path / "data" / "metadata.json").write_text('{"mode": "plan"}')
     workspace = Workspace(tmp_path, private=[tmp_path / "data"])
     refused(lambda: workspace.read("data/metadata.json"), Code.PROTECTED_PATH)
-    refused(lambda: workspace.write("data/metadata.json", b"{}", basis=None), Code.PROTECTED_PATH)
+    refused(lambda: workspace.write("data/metadata.json", b"{}", expected=None), Code.PROTECTED_PATH)
 
 
 def test_only_regular_files_are_read_and_nothing_hangs(workspace: Workspace) -> None:
     os.mkfifo(workspace.root / "fifo")
     refused(lambda: workspace.read("fifo"), Code.NOT_A_FILE)
-    refused(lambda: workspace.write("fifo", b"x", basis=None), Code.NOT_A_FILE)
+    refused(lambda: workspace.write("fifo", b"x", expected=None), Code.NOT_A_FILE)
     refused(lambda: workspace.read("sub"), Code.NOT_A_FILE)
-    refused(lambda: workspace.write("sub", b"x", basis=None), Code.NOT_A_FILE)
+    refused(lambda: workspace.write("sub", b"x", expected=None), Code.NOT_A_FILE)
     refused(lambda: workspace.read("nothing"), Code.FILE_MISSING)
     refused(lambda: workspace.read("inside.txt/below"), Code.NOT_A_DIRECTORY)
 
@@ -139,21 +140,21 @@ def test_a_write_is_whole_keeps_mode_bits_and_makes_folders(workspace: Workspace
     script.write_text("old")
     script.chmod(0o755)
     inode = script.stat().st_ino
-    workspace.write("run.sh", b"new", basis=workspace.basis("run.sh"))
+    workspace.write("run.sh", b"new", expected=workspace.content_hash("run.sh"))
     assert (script.read_text(), script.stat().st_mode & 0o777) == ("new", 0o755)
     assert script.stat().st_ino != inode
-    workspace.write("a/b/c.txt", b"deep", basis=ABSENT)
+    workspace.write("a/b/c.txt", b"deep", expected=ABSENT)
     assert (workspace.root / "a" / "b" / "c.txt").read_text() == "deep"
     assert [path.name for path in workspace.root.rglob("*.new")] == []
 
 
 def test_a_file_that_changed_since_it_was_shown_is_not_overwritten(workspace: Workspace) -> None:
-    shown = workspace.basis("inside.txt")
+    shown = workspace.content_hash("inside.txt")
     (workspace.root / "inside.txt").write_text("the person's own edit")
-    refused(lambda: workspace.write("inside.txt", b"x", basis=shown), Code.FILE_CHANGED)
-    absent = workspace.basis("new.txt")
+    refused(lambda: workspace.write("inside.txt", b"x", expected=shown), Code.FILE_CHANGED)
+    absent = workspace.content_hash("new.txt")
     (workspace.root / "new.txt").write_text("now there")
-    refused(lambda: workspace.write("new.txt", b"x", basis=absent), Code.FILE_CHANGED)
+    refused(lambda: workspace.write("new.txt", b"x", expected=absent), Code.FILE_CHANGED)
 
 
 def test_a_folder_swapped_for_a_link_in_a_race_never_lets_anything_out(
@@ -187,7 +188,7 @@ def test_a_folder_swapped_for_a_link_in_a_race_never_lets_anything_out(
             except ToolError:
                 pass
             try:
-                workspace.write("spot/f", b"mine", basis=None)
+                workspace.write("spot/f", b"mine", expected=None)
             except ToolError:
                 pass
     finally:
@@ -213,14 +214,14 @@ def test_a_root_that_was_swapped_for_a_link_is_no_longer_the_workspace(workspace
     workspace.root.rename(tmp_path / "old")
     workspace.root.symlink_to(outside)
     refused(lambda: workspace.read("inside.txt"), Code.INVALID_WORKSPACE)
-    refused(lambda: workspace.write("inside.txt", b"x", basis=None), Code.INVALID_WORKSPACE)
+    refused(lambda: workspace.write("inside.txt", b"x", expected=None), Code.INVALID_WORKSPACE)
     assert (outside / "inside.txt").read_text() == SECRET
 
 
 def test_a_new_file_follows_the_umask_and_its_name_may_be_long(workspace: Workspace) -> None:
     before = os.umask(0o077)
     try:
-        workspace.write("你" * 80, b"x", basis=ABSENT)
+        workspace.write("你" * 80, b"x", expected=ABSENT)
     finally:
         os.umask(before)
     assert (workspace.root / ("你" * 80)).stat().st_mode & 0o777 == 0o600
@@ -232,15 +233,17 @@ def test_the_folders_own_configuration_is_protected_wherever_a_link_leads(tmp_pa
     (root / "conf/config.toml").touch()
     (root / ".pilothouse").symlink_to("conf")
     workspace = Workspace(root)
-    assert workspace.limit("conf/config.toml", writing=True).code is Code.PROTECTED_PATH
+    assert present(workspace.violation("conf/config.toml", writing=True)).code is Code.PROTECTED_PATH
     (root / ".pilothouse").unlink()
     (root / ".pilothouse").mkdir()
     (root / ".pilothouse/config.toml").symlink_to("../plain.toml")
-    assert Workspace(root).limit("plain.toml", writing=True).code is Code.PROTECTED_PATH
+    assert present(Workspace(root).violation("plain.toml", writing=True)).code is Code.PROTECTED_PATH
     (root / ".pilothouse/config.toml").unlink()
     (root / ".pilothouse").rmdir()
     (root / ".pilothouse").symlink_to(".")
-    assert Workspace(root).limit("conf/config.toml", writing=True) is None, "a link to everything protects nothing more"
+    assert Workspace(root).violation("conf/config.toml", writing=True) is None, (
+        "a link to everything protects nothing more"
+    )
 
 
 SPECIAL = [
@@ -261,8 +264,8 @@ SPECIAL = [
 def test_the_quick_look_at_a_path_misses_nothing_that_is_protected(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every path of three such names, with the quick look and without."""
     paths = list(itertools.product(SPECIAL, repeat=3))
-    quick = [protected.is_protected(path, writing) for path in paths for writing in (False, True)]
-    monkeypatch.setattr(protected, "_TELLING", frozenset().union(*paths))
-    assert quick == [protected.is_protected(path, writing) for path in paths for writing in (False, True)]
+    quick = [protected_files.is_protected(path, writing) for path in paths for writing in (False, True)]
+    monkeypatch.setattr(protected_files, "_INDICATORS", frozenset().union(*paths))
+    assert quick == [protected_files.is_protected(path, writing) for path in paths for writing in (False, True)]
     assert True in quick
     assert False in quick

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pilothouse.domain.calls import PARTIAL_BASIS
-from pilothouse.sandbox.shell import judge
-from pilothouse.tools.builtin.command_files import inspect_files
+from pilothouse.sandbox.shell import classify
+from pilothouse.tools.command.command_files import inspect_files
 
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 FILES = {
@@ -87,23 +87,58 @@ PLAIN = (
     *("find . -name x -exec rm {} +", "ls | xargs rm", "sed -n 1,5p README", "sed -i s/a/b/ README"),
     *("awk '{print $1}' data.csv", "chmod +x plain.sh", "ln -s a b", "tar czf a.tgz sub", "tar xf a.tgz"),
     *("zip -r a.zip sub", "curl -s http://localhost/", "sleep 1", "true", "env LC_ALL=C ls", "time ls"),
-    *("nice -n 5 ls", "timeout 5 ls", "cd $HOME && ls", "echo $HOME", "sh -c 'ls; date'"),
-    *("mkdir -p new && git add new", "echo x > new && git add new && git commit -m x", "git log | head -3"),
+    *("nice -n 5 ls", "timeout 5 ls", "cd $HOME && ls", "echo $HOME", "bash -c 'ls; date'", "git log | head -3"),
+    *("git add .", "git restore .", "git checkout .", "git add . && git commit -m 'a message' && git push"),
+    *("git fetch && git status", "git checkout -b x && git push -u origin x", "cd sub && git status", "git -C sub log"),
+    *("time make", "timeout 60 python3 tool.py", "DEBUG=1 npm test", "CI=1 make test", "cd sub && time ./plain.sh"),
+    *("make 2>&1 | tail -20", "./plain.sh 2>/dev/null | grep x | head", "npm test &> /dev/null", "cat README | ./bare"),
+    *("cp README copy && cat copy", "ls > out; cat out", "sed -i s/a/b/ README && cat README", "echo x | tee new"),
+    *("mkdir -p new && touch new/x && ls new", "curl -s http://x | head", "chmod +x plain.sh && ls -l"),
+    *("python3 tool.py -m x", "npm run start:now", "cat <<'E' > new\nx\nE"),
     *("pip list", "pip show requests", "/bin/ls", "/usr/bin/git status", "printf x"),
     *("test -f README && echo yes", "for f in *.py; do wc -l $f; done", "git -C . status"),
     *("git --no-pager log", 'git commit -m "$message"', "git rev-parse HEAD", "git remote -v"),
     *("diff README data.csv", "wc -l *.py", "./plain.sh", "sh plain.sh", "bash plain.sh x", "./bare"),
-    *("cd sub && ./plain.sh", "sh -c ./plain.sh", "python3 tool.py", "python3 -u tool.py README", "./tool"),
-    *("git status && ./plain.sh", "git diff | ./plain.sh", "git log; make", "make", "make all", "make V=1"),
-    *("make -j4 out", "npm run hello", "npm run -s hello", "mkdir build && make", "./calls.sh", "sh calls.sh"),
+    *("cd sub && ./plain.sh", "python3 tool.py", "python3 -u tool.py README", "./tool"),
+    *("make", "make all", "make V=1", "make -j4 out", "npm run hello", "npm run -s hello", "./calls.sh", "sh calls.sh"),
     *("./sources.sh", "./named.sh", "./nested.sh", "./hidden.sh", "./odd", "./local", "./itself.sh"),
     *("./itself-too.sh", "./program", "python3 siblings.py", "python3 relative.py", "python3 inner.py"),
     *("python3 third.py", "python3 runs.py", "python3 system.py", "python3 exec.py", "python3 loads.py"),
     *("node requires.js", "node imports.mjs", "perl plain.pl", "node alone.js", "perl uses.pl"),
-    *("npm run build", "npm test", "npm start", "npm run a", "npm run missing", "node_modules/.bin/tsc"),
-    *("./node_modules/.bin/tsc", ".venv/bin/pytest", "./gradlew build", "sh -c ./calls.sh", "bash -e calls.sh"),
+    *("npm run build", "npm test", "npm run a", "npm run missing", "node_modules/.bin/tsc"),
+    *("./node_modules/.bin/tsc", ".venv/bin/pytest", "./gradlew build", "bash -e calls.sh"),
 )
 UNCERTAIN = (
+    *("sh -c 'ls; date'", "sh -c ./plain.sh", "sh -c ./calls.sh", "mkdir -p new && git add new", "npm start"),
+    *("echo x > new && git add new && git commit -m x", "git status && ./plain.sh", "git diff | ./plain.sh"),
+    *("git log; make", "mkdir build && make", "python3 -m tool", "make; make", "make & ls", "(make)", "! make"),
+    *("make > log", "make | tee log", "make < README", "make && ls", "if make; then ls; fi", "make\nls", "make #x"),
+    *("CC=sub make", "x=1 make", "LC_ALL=C make", "cd sub/.. && cd sub && ./plain.sh", "cd sub; ./plain.sh"),
+    *(
+        "cd sub && ./plain.sh & ls",
+        "cd s*b && ./plain.sh",
+        "cd 'sub' && ./plain.sh",
+        "cd .. && ./plain.sh",
+        "./program x",
+    ),
+    *("/proc/self/cwd/plain.sh", "sh /proc/self/cwd/plain.sh", "sh /dev/fd/0", "sh /dev/stdin", "/lib64/ld-linux.so x"),
+    *("history -w new; ls", "echo x > /usr/local/bin/ls; ls", "cp README ../x && ls", "ln -s .. a; ls", "mv sub x; ls"),
+    *(
+        "cp -r sub x; ls",
+        "cp -tsub README; ls",
+        "cp README sub; ls",
+        "echo x > $y; ls",
+        "curl -so plain.sh http://x; ls",
+    ),
+    *("git push --repo=../other", "git push -o origin ../other", "git push file:///srv/other", "git push foo://x/y"),
+    *("git diff --output=.git/hooks/pre-commit; git commit", "git mv a b; git commit", "git fetch -j 4 origin"),
+    *("git worktree add ../x && git status", "cd sub && git pull && git status", "git -C sub add x && git status"),
+    *(
+        "for x in 1 2; do git -C sub pull; done",
+        "git status | xargs git add",
+        "git status && cp a b",
+        "git add x; cd sub",
+    ),
     *("ls | xargs ./plain.sh", "nice -n 5 ./plain.sh", "find . -name x -exec ./plain.sh {} +"),
     *("tar xf a.tar && git commit -m x", "cp -t. x/y && git commit -m x", "unzip -o a.zip; git commit -m x"),
     *("tar xIf ./x a.tar", "gunzip -kf x.gz && git commit", "curl -sO http://x/y && git merge x"),
@@ -182,12 +217,12 @@ def git(root: Path, *arguments: str) -> None:
 
 
 def may_change(root: Path, line: str, path: str = SYSTEM_PATH) -> bool:
-    files = inspect_files(judge(line), str(root), root.stat(), path, root=str(root))
+    files = inspect_files(classify(line), str(root), root.stat(), path, root=str(root))
     return files.basis.endswith(PARTIAL_BASIS)
 
 
 def basis(root: Path, line: str, path: str = SYSTEM_PATH) -> str:
-    return inspect_files(judge(line), str(root), root.stat(), path, root=str(root)).basis
+    return inspect_files(classify(line), str(root), root.stat(), path, root=str(root)).basis
 
 
 def test_plain_lines_are_shown_without_a_warning(workspace: Path) -> None:

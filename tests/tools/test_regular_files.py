@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from pilothouse.regular_file import NotRegularFile, open_regular_fd, open_regular_file
-from pilothouse.sandbox import walking
+from pilothouse.sandbox import gitignore
 from pilothouse.sandbox.entries import Entries
 from pilothouse.sandbox.workspace import Workspace
+from pilothouse.system.regular_file import NotRegularFile, open_regular_fd, open_regular_file
 from pilothouse.tools.undo import git_state
 
 
@@ -64,8 +64,8 @@ def test_what_stands_in_the_place_of_a_file_leaves_no_descriptor_behind(
     monkeypatch.chdir(tmp_path)  # the name of a socket is short
     make(Path(".gitignore"), kind)
     before = open_descriptors()
-    assert walking.levels_in(folder_fd, "", ()) == ()
-    assert git_state._small(tmp_path / ".gitignore") is None
+    assert gitignore.read_ignore_files(folder_fd, "", ()) == ()
+    assert git_state._read_small(tmp_path / ".gitignore") is None
     if kind != "socket":
         assert Entries(Workspace(tmp_path)).read(".gitignore") is None
     assert open_descriptors() == before

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from pilothouse.domain.values import CallId
+from pilothouse.domain.value import CallId
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.base import Job
+from pilothouse.tools.base import ToolContext
 from pilothouse.tools.builtin.execute import Execute, ExecuteArguments
 from tests.kernel import needs_workspace_sandbox
 
@@ -20,7 +20,7 @@ pytestmark = needs_workspace_sandbox
 async def run(command: str, folder: Path) -> Path:
     """Run a command that ends by printing its temporary folder."""
     execute = Execute(os.environ, sandbox="workspace")
-    job = Job(call_id=CallId("call"), workspace=Workspace(folder), seconds=60)
+    job = ToolContext(call_id=CallId("call"), workspace=Workspace(folder), seconds=60)
     output = await execute.run(ExecuteArguments(command=f"{command}; echo $TMPDIR"), job)
     return Path(str(output.content).strip())
 

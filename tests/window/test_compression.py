@@ -24,14 +24,21 @@ from pilothouse.domain.messages import (
     ToolRequest,
     ToolResult,
     WorkflowExecution,
-    is_told,
+    is_sent_to_model,
 )
-from pilothouse.domain.values import CallId, MessageId
-from pilothouse.llm.chat_form import encode_message
-from pilothouse.window.compression import Plan, plan, summary_tokens
+from pilothouse.domain.value import CallId, MessageId
+from pilothouse.llm.chat_completions import encode_message
+from pilothouse.window.compression import CompressionPlan, plan_compression, summary_tokens
 from pilothouse.window.history import Block, History
-from pilothouse.window.summary import files_touched, finished, instruction, pieces, record, without_model
-from pilothouse.window.telling import tokens_of
+from pilothouse.window.model_messages import tokens_of
+from pilothouse.window.summary import (
+    complete_summary,
+    files_touched,
+    instruction,
+    mechanical_summary,
+    split_transcript,
+    transcript,
+)
 from pilothouse.window.tokens import Counter, Estimate, counter_for
 from tests.scale import LONG
 from tests.window.test_history import request, result, text
@@ -68,9 +75,9 @@ class Case(NamedTuple):
     def total(self) -> int:
         return self.history().tokens + self.extra
 
-    def plan(self) -> Plan | None:
+    def plan(self) -> CompressionPlan | None:
         history, scores = self.history(), self.scores
-        return plan(
+        return plan_compression(
             history.blocks(),
             history.length,
             self.budget,
@@ -136,7 +143,7 @@ def cases(draw: st.DrawFn) -> Case:
         strategy=draw(st.sampled_from(["recent_n", "intelligent", "importance"])),
     )
     messages = draw(conversations(budget.summary_tokens))
-    pinnable = [at for at, message in enumerate(messages) if is_told(message)]
+    pinnable = [at for at, message in enumerate(messages) if is_sent_to_model(message)]
     return Case(
         messages=messages,
         budget=budget,
@@ -148,14 +155,14 @@ def cases(draw: st.DrawFn) -> Case:
     )
 
 
-def after(case: Case, made: Plan, of: SystemControl) -> list[Message]:
-    kept = [case.messages[at] for start, end in made.kept for at in range(start, end)]
+def after(case: Case, made: CompressionPlan, of: SystemControl) -> list[Message]:
+    kept = [case.messages[at] for start, end in made.kept_ranges for at in range(start, end)]
     return [of, *kept, *case.messages[made.cut :]]
 
 
-def stays(case: Case, made: Plan) -> list[int]:
+def stays(case: Case, made: CompressionPlan) -> list[int]:
     """The numbers of the blocks that stay."""
-    gone = [at for start, end in made.goes() for at in range(start, end)]
+    gone = [at for start, end in made.removed_ranges() for at in range(start, end)]
     return [number for number, block in enumerate(case.history().blocks()) if block.start not in gone]
 
 
@@ -166,10 +173,10 @@ def test_a_plan_lies_on_the_borders_of_blocks_and_takes_only_what_may_go(case: C
     if made is None:
         return
     borders = {0, *(block.start for block in case.history().blocks()), *case.ends()}
-    assert {made.cut, *(at for stretch in made.kept for at in stretch)} <= borders
-    assert all(start < end <= made.cut for start, end in made.kept)
-    gone = [at for start, end in made.goes() for at in range(start, end)]
-    kept = [at for start, end in made.kept for at in range(start, end)]
+    assert {made.cut, *(at for stretch in made.kept_ranges for at in stretch)} <= borders
+    assert all(start < end <= made.cut for start, end in made.kept_ranges)
+    gone = [at for start, end in made.removed_ranges() for at in range(start, end)]
+    kept = [at for start, end in made.kept_ranges for at in range(start, end)]
     assert sorted([*gone, *kept, *range(made.cut, len(case.messages))]) == list(range(len(case.messages)))
     assert made.messages == len(gone)
     assert case.pinned.isdisjoint(gone)
@@ -206,7 +213,7 @@ def test_a_plan_reaches_the_target_wherever_that_can_be_reached(case: Case) -> N
     least = case.total - sum(block.tokens for block in case.droppable()) + budget.summary_tokens
     if made is None or case.manual:
         return
-    assert made.tokens >= budget.worth
+    assert made.tokens >= budget.min_saving_tokens
     if least <= budget.target_tokens:
         assert case.total - made.tokens + budget.summary_tokens <= budget.target_tokens
 
@@ -225,7 +232,7 @@ def test_without_a_plan_there_was_nothing_worth_it(case: Case) -> None:
         return  # a summary would be no shorter
     assert not case.manual, "who asks for it gets all that may go"
     saved = tokens - max(earlier, summary_tokens(tokens, earlier, case.budget))
-    is_little = saved < case.budget.worth
+    is_little = saved < case.budget.min_saving_tokens
     helps_nothing = case.total - saved > case.budget.trigger_tokens and case.total <= case.budget.tokens
     assert is_little or helps_nothing or case.total <= case.budget.trigger_tokens
 
@@ -252,14 +259,14 @@ def test_planning_again_never_takes_only_the_summary(case: Case, length: int) ->
         again = _again(case, made, summary(of_size(case.budget.summary_tokens * length // 100)))._replace(manual=manual)
         second = again.plan()
         if second is not None:
-            gone = {at for start, end in second.goes() for at in range(start, end)}
+            gone = {at for start, end in second.removed_ranges() for at in range(start, end)}
             blocks = again.history().blocks()
             assert any(block.start in gone and not block.is_summary for block in blocks)
 
 
-def _again(case: Case, made: Plan, of: SystemControl) -> Case:
+def _again(case: Case, made: CompressionPlan, of: SystemControl) -> Case:
     """The same case behind its compression."""
-    kept = [at for start, end in made.kept for at in range(start, end)]
+    kept = [at for start, end in made.kept_ranges for at in range(start, end)]
     places = [None, *kept, *range(made.cut, len(case.messages))]
     now = after(case, made, of)
     shift = len(kept) + 1 - made.cut
@@ -325,10 +332,10 @@ odd_messages: st.SearchStrategy[list[Message]] = st.lists(
 def test_any_messages_can_be_told_without_a_model_within_the_tokens(
     messages: list[Message], counter: Counter, tokens: int
 ) -> None:
-    lines = record(messages)
+    lines = transcript(messages)
     assert all(isinstance(line, str) for line in lines)
     files = files_touched(messages)
-    said = finished(without_model(messages, counter, tokens), files, counter, tokens)
+    said = complete_summary(mechanical_summary(messages, counter, tokens), files, counter, tokens)
     assert said.strip()
     assert counter.count(said) <= tokens + _slack(counter)
 
@@ -343,7 +350,7 @@ def test_any_messages_can_be_told_without_a_model_within_the_tokens(
 def test_a_record_comes_in_pieces_that_fit_and_says_what_was_left_out(
     lines: list[str], counter: Counter, tokens: int, at_most: int
 ) -> None:
-    found, left_out = pieces(lines, counter, tokens, at_most)
+    found, left_out = split_transcript(lines, counter, tokens, at_most)
     assert len(found) <= at_most
     for piece in found:
         assert counter.count(piece) <= tokens + _slack(counter)
@@ -358,7 +365,7 @@ def test_a_record_comes_in_pieces_that_fit_and_says_what_was_left_out(
 def test_a_summary_with_its_files_stays_within_its_tokens(
     said: str, files: list[str], counter: Counter, tokens: int
 ) -> None:
-    made = finished(said, files, counter, tokens)
+    made = complete_summary(said, files, counter, tokens)
     assert counter.count(made) <= tokens + _slack(counter)
     listed = "\n\nFiles touched: " + ", ".join(files)
     if files and counter.count(listed) <= tokens // 2:
@@ -373,7 +380,7 @@ def _slack(counter: Counter) -> int:
 
 
 def test_the_shortest_lines_together_fit_into_their_piece() -> None:
-    found, _ = pieces(["word"] * 500, Estimate(), 100, 100)
+    found, _ = split_transcript(["word"] * 500, Estimate(), 100, 100)
     assert max(map(Estimate().count, found)) <= 100
 
 
@@ -407,8 +414,13 @@ def test_files_touched_keeps_what_was_touched_and_carries_over_what_earlier_summ
 
 
 def test_what_is_said_without_a_model_tells_how_much_is_gone_the_earlier_summary_and_what_the_person_said() -> None:
-    messages = [summary("We build a ship."), text("First,\nmore"), text("an answer", "assistant"), text("Second")]
-    said = without_model(messages, Estimate(), 200)
+    messages: list[Message] = [
+        summary("We build a ship."),
+        text("First,\nmore"),
+        text("an answer", "assistant"),
+        text("Second"),
+    ]
+    said = mechanical_summary(messages, Estimate(), 200)
     assert said.startswith("4 earlier messages were left out.")
     assert "We build a ship." in said
     assert said.endswith("- First,\n- Second")
@@ -416,14 +428,14 @@ def test_what_is_said_without_a_model_tells_how_much_is_gone_the_earlier_summary
 
 
 def test_where_not_all_fits_the_last_things_the_person_said_are_kept() -> None:
-    said = without_model([text(f"number {number}") for number in range(200)], Estimate(), 100)
+    said = mechanical_summary([text(f"number {number}") for number in range(200)], Estimate(), 100)
     assert "number 199" in said
     assert "number 5\n" not in said
 
 
 def test_the_record_names_who_said_what_and_bounds_each_of_it() -> None:
     long = result("a", "x" * 5000)
-    lines = record(
+    lines = transcript(
         [text("hi"), text("hello", "assistant"), request("a"), long, summary("before"), text("", "assistant")]
     )
     assert lines[:3] == ["Person: hi", "Agent: hello", "Agent calls t {}"]

@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.messages import ErrorMessage, Message, SystemControl, Text, ToolCall, ToolRequest, ToolResult
-from pilothouse.domain.values import CallId, MessageId
-from pilothouse.llm.chat_form import encode_message
+from pilothouse.domain.value import CallId, MessageId
+from pilothouse.llm.chat_completions import encode_message
 from pilothouse.window.history import History
-from pilothouse.window.telling import RESULT_LIMIT
+from pilothouse.window.model_messages import MAX_RESULT_CHARACTERS
 from pilothouse.window.tokens import Estimate
+from tests.assertions import present
 from tests.windows import assert_valid_window
 
 AT = ""
@@ -118,6 +119,6 @@ def test_an_error_between_a_call_and_its_result_parts_nothing() -> None:
 
 
 def test_a_long_result_is_cut_in_the_middle() -> None:
-    (_, cut) = shown(request("a"), result("a", "x" * RESULT_LIMIT + "end"))
-    assert len(cut) < RESULT_LIMIT + 100
-    assert cut.endswith("end")
+    (_, cut) = shown(request("a"), result("a", "x" * MAX_RESULT_CHARACTERS + "end"))
+    assert len(present(cut)) < MAX_RESULT_CHARACTERS + 100
+    assert present(cut).endswith("end")

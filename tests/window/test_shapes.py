@@ -6,7 +6,7 @@ from hypothesis import given
 
 from pilothouse.domain.messages import Message
 from pilothouse.llm.base import ModelRequest
-from pilothouse.llm.chat_form import encode_body, encode_message
+from pilothouse.llm.chat_completions import encode_body, encode_message
 from pilothouse.testing import wire
 from pilothouse.window.history import History
 from pilothouse.window.tokens import Estimate

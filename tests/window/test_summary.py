@@ -1,8 +1,8 @@
 """Telling messages in short without a model."""
 
 from pilothouse.domain.messages import Text
-from pilothouse.domain.values import MessageId
-from pilothouse.window.summary import without_model
+from pilothouse.domain.value import MessageId
+from pilothouse.window.summary import mechanical_summary
 from pilothouse.window.tokens import Estimate
 
 
@@ -20,7 +20,7 @@ class _Counting(Estimate):
 def test_what_a_person_said_is_counted_once_however_many_short_messages_there_are() -> None:
     said = [Text(id=MessageId(""), timestamp="", role="user", content=f"do {number}") for number in range(3000)]
     counter = _Counting()
-    told = without_model(said, counter, 4000)
+    told = mechanical_summary(said, counter, 4000)
     assert told.endswith("- do 2999")
     assert counter.count(told) <= 4000
     assert counter.characters < 10 * len(told), "the event loop waits for this"

@@ -1,6 +1,6 @@
-"""A client of the server, in Python: `Client` for what one asks, `Copy` for a context that is kept up to date."""
+"""A Python client of the server: `Client` sends requests, `ContextReplica` keeps a local copy of a context current."""
 
 from pilothouse.client.connection import CallDecided, Client, ServerError
-from pilothouse.client.copy import Copy
+from pilothouse.client.replica import ContextReplica
 
-__all__ = ["CallDecided", "Client", "Copy", "ServerError"]
+__all__ = ["CallDecided", "Client", "ContextReplica", "ServerError"]

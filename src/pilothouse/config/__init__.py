@@ -1,1 +1,1 @@
-"""Configuration files: read, checked against their schema, and turned into the domain's values."""
+"""Configuration files: parsing, validation against the schema, and conversion to domain values."""

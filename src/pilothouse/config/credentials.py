@@ -1,21 +1,20 @@
-"""The set-up that was made in the page: kept in one file of the runtime's own, for its owner's eyes only."""
+"""The provider setup that the web client stores, with its API key, in one private file."""
 
 import contextlib
 from pathlib import Path
 
 import msgspec
 
-from pilothouse.config.reading import refused
-from pilothouse.domain.codes import Code
+from pilothouse.config.toml_document import refused
 from pilothouse.domain.errors import StoreRefused
-from pilothouse.domain.setup import Address, Key, ModelName, ProviderName
-from pilothouse.domain.values import Value
-from pilothouse.private_file import remove_drafts, replace_private_file, sync_folder
+from pilothouse.domain.provider_setup import Address, Key, ModelName, ProviderName
+from pilothouse.domain.value import Value
+from pilothouse.system.private_file import remove_drafts, replace_private_file, sync_folder
 
 
 class StoredSetup(Value, kw_only=True, forbid_unknown_fields=False):
-    """Address, key and model belong together: the key is sent to this address and to no other. Fields that a later
-    version has written are left out, so that going back to this one starts."""
+    """Address, key and model of a provider; the key is sent only to this address. Unknown fields are ignored, so that a
+    downgrade from a later version works."""
 
     provider: ProviderName = "openai"
     base_url: Address
@@ -24,11 +23,13 @@ class StoredSetup(Value, kw_only=True, forbid_unknown_fields=False):
 
 
 class Credentials:
+    """The file of the stored setup."""
+
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def read(self) -> StoredSetup | None:
-        """Raises: InvalidInput for a file that cannot be read."""
+        """Return the stored setup, or None. Raises: InvalidInput for a file that cannot be read."""
         try:
             return msgspec.json.decode(self._path.read_bytes(), type=StoredSetup)
         except FileNotFoundError:
@@ -37,15 +38,15 @@ class Credentials:
             raise refused(self._path, f"{error}.", "repair or remove it") from error
 
     def write(self, setup: StoredSetup) -> None:
-        """Raises: StoreRefused; then what was there before still is."""
+        """Replace the stored setup. Raises: StoreRefused; the previous setup then remains."""
         replace_private_file(self._path, msgspec.json.encode(setup))
 
     def remove(self) -> None:
-        """Also what a kill has left. Raises: StoreRefused."""
+        """Delete the setup, and drafts that a killed process left behind. Raises: StoreRefused."""
         try:
             remove_drafts(self._path)
             with contextlib.suppress(FileNotFoundError):
                 self._path.unlink()
                 sync_folder(self._path.parent)
         except OSError as error:
-            raise StoreRefused(Code.STORE_REFUSED, detail=error.strerror or str(error)) from error
+            raise StoreRefused.because_of(error) from error

@@ -1,4 +1,4 @@
-"""Personas as files, `personas/ID.toml`: beside the person's configuration, and among a folder's own."""
+"""Reads personas from `personas/ID.toml` files, in the user's configuration folder and in project folders."""
 
 import itertools
 import os
@@ -7,42 +7,43 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Literal
 
-from pilothouse.config.meaning import mode_called
-from pilothouse.config.reading import Document, refused
+from pilothouse.config.interpret import find_mode
 from pilothouse.config.schema import PersonaFile
+from pilothouse.config.toml_document import TomlDocument, refused
 from pilothouse.config.tools import refuse_tool
 from pilothouse.domain.modes import Modes
 from pilothouse.domain.personas import NO_PERSONA, Persona, ToolPolicy
 
 PERSONAS = "personas"
-FILES_AT_MOST = 50
-TEXT_AT_MOST = 20_000
+"""The name of the folder with persona files."""
+MAX_PERSONA_FILES = 50
+MAX_PERSONA_CHARACTERS = 20_000
 _ID = re.compile(r"[A-Za-z0-9_-]{1,50}")
-_ENDING = ".toml"
+_EXTENSION = ".toml"
 
 
 def persona_names(folder: Path) -> list[str]:
-    """The files of the personas that lie in a folder, as they are named there. Raises: InvalidInput."""
-    where = folder / PERSONAS
+    """Return the persona files of a folder as relative paths. Raises: InvalidInput."""
+    persona_folder = folder / PERSONAS
     try:
-        with os.scandir(where) as entries:
-            names = sorted(entry.name for entry in itertools.islice(entries, FILES_AT_MOST + 1))
+        with os.scandir(persona_folder) as entries:
+            names = sorted(entry.name for entry in itertools.islice(entries, MAX_PERSONA_FILES + 1))
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise refused(where, f"{error.strerror}.", "a folder with files ID.toml") from error
-    if len(names) > FILES_AT_MOST:
-        raise refused(where, "There are too many files in it.", f"up to {FILES_AT_MOST}")
-    found = [name for name in names if name.endswith(_ENDING)]
-    for name in found:
-        if not _ID.fullmatch(name.removesuffix(_ENDING)) or name == f"{NO_PERSONA}{_ENDING}":
+        raise refused(persona_folder, f"{error.strerror}.", "a folder with files ID.toml") from error
+    if len(names) > MAX_PERSONA_FILES:
+        raise refused(persona_folder, "There are too many files in it.", f"up to {MAX_PERSONA_FILES}")
+    persona_files = [name for name in names if name.endswith(_EXTENSION)]
+    for name in persona_files:
+        if not _ID.fullmatch(name.removesuffix(_EXTENSION)) or name == f"{NO_PERSONA}{_EXTENSION}":
             allowed = f"ID.toml: up to 50 letters, digits, '-' and '_', but not {NO_PERSONA}"
-            raise refused(where, f"{name!r} is no name for a persona.", allowed)
-    return [f"{PERSONAS}/{name}" for name in found]
+            raise refused(persona_folder, f"{name!r} is no name for a persona.", allowed)
+    return [f"{PERSONAS}/{name}" for name in persona_files]
 
 
-def persona_of(document: Document, modes: Modes, origin: Literal["user", "project"]) -> Persona:
-    """Raises: InvalidInput, also for what a project may not set."""
+def persona_of(document: TomlDocument, modes: Modes, origin: Literal["user", "project"]) -> Persona:
+    """Convert a persona file. Raises: InvalidInput, also for keys that a project may not set."""
     file = document.checked(document.data, PersonaFile)
     if origin == "project" and file.model is not None:
         document.fail(("model",), "A project may not set it.", "leave it out")
@@ -54,9 +55,9 @@ def persona_of(document: Document, modes: Modes, origin: Literal["user", "projec
         "principles": "".join(file.principles),
     }
     size = sum(map(len, texts.values()))
-    if size > TEXT_AT_MOST:
+    if size > MAX_PERSONA_CHARACTERS:
         longest = max(texts, key=lambda field: len(texts[field]))
-        document.fail((longest,), f"All its texts together have {size} characters.", f"up to {TEXT_AT_MOST}")
+        document.fail((longest,), f"All its texts together have {size} characters.", f"up to {MAX_PERSONA_CHARACTERS}")
     mode = file.default_mode
     return Persona(
         id=document.path.stem,
@@ -67,7 +68,7 @@ def persona_of(document: Document, modes: Modes, origin: Literal["user", "projec
         principles=file.principles,
         prompt=file.prompt,
         model=file.model,
-        default_mode=mode_called(document, ("default_mode",), mode, modes).name if mode is not None else None,
+        default_mode=find_mode(document, ("default_mode",), mode, modes).name if mode is not None else None,
         tools=ToolPolicy(
             allowed=frozenset(file.tools.allowed),
             denied=frozenset(file.tools.denied),
@@ -78,9 +79,9 @@ def persona_of(document: Document, modes: Modes, origin: Literal["user", "projec
     )
 
 
-def check_tools(document: Document, persona: Persona, known: Collection[str]) -> None:
-    """Raises: InvalidInput for a tool that there is not: one that is misspelt would forbid nothing."""
+def check_tools(document: TomlDocument, persona: Persona, known_tools: Collection[str]) -> None:
+    """Raises: InvalidInput for an unknown tool: a misspelt denial would deny nothing."""
     for field in ("allowed", "denied"):
         for name in sorted(getattr(persona.tools, field)):
-            if name not in known and "__" not in name:  # those of servers come and go
-                refuse_tool(document, ("tools", field), name, known)
+            if name not in known_tools and "__" not in name:  # tools of MCP servers come and go
+                refuse_tool(document, ("tools", field), name, known_tools)

@@ -1,24 +1,25 @@
-"""What may stand in a configuration file. Names, types and nothing else; what they mean is made in `meaning`."""
+"""The schema of the configuration files: tables, keys and their types. `interpret` converts them to domain values."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
 
-from pilothouse.config.reading import Table
+from pilothouse.config.toml_document import TomlTable
 from pilothouse.domain.budgets import CompressionStrategy, OverviewPart
-from pilothouse.domain.offers import Category
+from pilothouse.domain.codes import Language
 from pilothouse.domain.policies import Danger, PolicyKind
 from pilothouse.domain.rules import RuleEffect
+from pilothouse.domain.tool_offers import Category
 
-Word = Literal["run", "wait", "deny"]
+VerdictName = Literal["allow", "ask", "deny", "run", "wait"]
 Positive = Annotated[float, Meta(gt=0)]
 Count = Annotated[int, Meta(ge=1)]
 Amount = Annotated[float, Meta(ge=0, le=1_000_000)]
 
 
-class ModeTable(Table, frozen=True):
-    """A mode of one's own: a built-in one with some of it changed."""
+class ModeTable(TomlTable, frozen=True):
+    """A mode of the user: a built-in mode with changes."""
 
     closed: ClassVar[bool] = True
     base: str = "agent"
@@ -29,8 +30,8 @@ class ModeTable(Table, frozen=True):
     meaning_zh: str | None = None
     aliases: tuple[str, ...] | None = None
     offers: Literal["all", "read_only", "none"] | None = None
-    read_only: Word | None = None
-    mutating: Word | None = None
+    read_only: VerdictName | None = None
+    mutating: VerdictName | None = None
     withholds: tuple[str, ...] | None = None
     only_beneath: tuple[str, ...] | None = None
     elevates: bool | None = None
@@ -39,7 +40,7 @@ class ModeTable(Table, frozen=True):
     prompt: str | None = None
 
 
-class ApprovalTable(Table, frozen=True):
+class ApprovalTable(TomlTable, frozen=True):
     closed: ClassVar[bool] = True
     policy: PolicyKind = "auto_approve"
     tools: tuple[str, ...] = ()
@@ -47,7 +48,7 @@ class ApprovalTable(Table, frozen=True):
     always_ask: tuple[Danger, ...] = ()
 
 
-class RuleTable(Table, frozen=True):
+class RuleTable(TomlTable, frozen=True):
     closed: ClassVar[bool] = True
     effect: RuleEffect
     tool: str = "*"
@@ -56,7 +57,7 @@ class RuleTable(Table, frozen=True):
     workspace: str | None = None
 
 
-class PersonaToolsTable(Table, frozen=True):
+class PersonaToolsTable(TomlTable, frozen=True):
     closed: ClassVar[bool] = True
     allowed: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
@@ -64,18 +65,21 @@ class PersonaToolsTable(Table, frozen=True):
     denied_categories: tuple[Category, ...] = ()
 
 
-class ModelTable(Table, frozen=True):
-    """What is known of a model. `input` and `output` are its price for a million tokens."""
+class ModelTable(TomlTable, frozen=True):
+    """Facts about a model."""
 
     window: Annotated[int, Meta(ge=1, le=1_000_000_000)] | None = None
+    """The size of the context window in tokens."""
     vision: bool | None = None
     tokenizer: Literal["o200k", "cl100k", "estimate"] | None = None
     input: Amount | None = None
+    """The price of a million input tokens."""
     output: Amount | None = None
+    """The price of a million output tokens."""
 
 
-class ToolTable(Table, frozen=True):
-    """One tool, or a category of them."""
+class ToolTable(TomlTable, frozen=True):
+    """Settings of a tool or a category of tools."""
 
     enabled: bool | None = None
     require_approval: bool = False
@@ -83,14 +87,14 @@ class ToolTable(Table, frozen=True):
     sandbox: Literal["off", "workspace"] | None = None
 
 
-class RootTable(Table, frozen=True):
-    """A folder beside the workspace that tools may reach."""
+class RootTable(TomlTable, frozen=True):
+    """A folder outside the workspace that tools may access."""
 
     path: str
     writable: bool = False
 
 
-class LimitsTable(Table, frozen=True):
+class LimitsTable(TomlTable, frozen=True):
     rounds: Count | None = None
     call_seconds: Positive | None = None
     turn_seconds: Positive | None = None
@@ -98,8 +102,8 @@ class LimitsTable(Table, frozen=True):
     turn_cost: Positive | None = None
 
 
-class WindowTable(Table, frozen=True):
-    """How much a request may hold, and what is done before it is full."""
+class WindowTable(TomlTable, frozen=True):
+    """The token budget of a request, and when and how the conversation is compressed."""
 
     token_budget: Annotated[int, Meta(ge=1000, le=1_000_000_000)] | None = None
     trigger: Annotated[float, Meta(gt=0, le=1)] | None = None
@@ -109,8 +113,8 @@ class WindowTable(Table, frozen=True):
     auto_compress: bool | None = None
 
 
-class OverviewTable(Table, frozen=True):
-    """What the model is told of the workspace beforehand."""
+class OverviewTable(TomlTable, frozen=True):
+    """The overview of the workspace that the model receives."""
 
     enabled: bool | None = None
     depth: Annotated[int, Meta(ge=1, le=5)] | None = None
@@ -120,8 +124,8 @@ class OverviewTable(Table, frozen=True):
     every: Count | None = None
 
 
-class UndoTable(Table, frozen=True):
-    """How much is kept so that changes can be undone."""
+class UndoTable(TomlTable, frozen=True):
+    """How much data is stored for undoing changes."""
 
     conversation_megabytes: Annotated[int, Meta(ge=1, le=1_000_000)] = 200
     days: Annotated[int, Meta(ge=1, le=3650)] = 30
@@ -129,8 +133,8 @@ class UndoTable(Table, frozen=True):
     files: Annotated[int, Meta(ge=100, le=1_000_000)] = 100_000
 
 
-class ProjectFile(Table, frozen=True):
-    """What a folder that one merely opens may say: only what makes things stricter."""
+class ProjectFile(TomlTable, frozen=True):
+    """The config.toml of a project folder, which can only restrict."""
 
     restrictions: ClassVar[frozenset[str]] = frozenset({"mode", "modes", "rules"})
     misplaced: ClassVar[Mapping[str, str]] = {
@@ -146,32 +150,31 @@ class ProjectFile(Table, frozen=True):
     rules: tuple[Any, ...] = ()
 
 
-class ServerTable(Table, frozen=True):
-    """`hosts` are names that the server answers to beside its own address; `completions_mode` is the mode of clients
-    that nobody watches."""
-
+class ServerTable(TomlTable, frozen=True):
     host: str | None = None
     port: Annotated[int, Meta(ge=0, le=65535)] | None = None
     roots: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
+    """Host names that requests may address, beside the server's own."""
     completions_mode: str = "review"
+    """The mode of chat completions, whose clients cannot approve calls."""
 
 
-class ServerUserTable(Table, frozen=True):
-    """What holds for one user of the server."""
+class ServerUserTable(TomlTable, frozen=True):
+    """Settings of one user of the server."""
 
     closed: ClassVar[bool] = True
     roots: tuple[str, ...]
-    """The folders beneath which their workspaces may lie, instead of all of the server's."""
+    """The folders that may contain the user's workspaces, instead of all roots of the server."""
 
 
 class UserFile(ProjectFile, frozen=True):
-    """The person's own file. Tables with free names are checked one by one, so that an error can name them."""
+    """The user's config.toml. Tables with free names are checked one by one, so that errors can name the table."""
 
     model: str | None = None
     title_model: str | None = None
     data_dir: str | None = None
-    language: Literal["en", "zh"] | None = None
+    language: Language | None = None
     plan_commands: Literal["none", "read_only"] = "none"
     roots: tuple[Any, ...] = ()
     limits: LimitsTable = LimitsTable()
@@ -184,24 +187,25 @@ class UserFile(ProjectFile, frozen=True):
     users: dict[str, Any] = {}
 
 
-_OF_CONFIG_TOML = dict.fromkeys(UserFile.__struct_fields__, "config.toml")
+_CONFIG_TOML_KEYS = dict.fromkeys(UserFile.__struct_fields__, "config.toml")
 
 
-class ToolsFile(Table, frozen=True):
-    """tools.toml. `files` are Python files with tools of one's own."""
+class ToolsFile(TomlTable, frozen=True):
+    """tools.toml."""
 
     restrictions: ClassVar[frozenset[str]] = frozenset({"tools"})
-    misplaced: ClassVar[Mapping[str, str]] = _OF_CONFIG_TOML
+    misplaced: ClassVar[Mapping[str, str]] = _CONFIG_TOML_KEYS
 
     tools: dict[str, Any] = {}
     files: tuple[str, ...] = ()
+    """Python files with tools of the user."""
 
 
-class PersonaFile(Table, frozen=True):
+class PersonaFile(TomlTable, frozen=True):
     """personas/ID.toml."""
 
     restrictions: ClassVar[frozenset[str]] = frozenset({"tools"})
-    misplaced: ClassVar[Mapping[str, str]] = _OF_CONFIG_TOML
+    misplaced: ClassVar[Mapping[str, str]] = _CONFIG_TOML_KEYS
 
     name: str = ""
     role: str = ""

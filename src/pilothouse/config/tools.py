@@ -1,4 +1,4 @@
-"""tools.toml: which tools are on, which wait for leave, which commands need none, where one's own lie."""
+"""tools.toml: disabled tools, tools that need approval, allowed commands, and files with tools of the user."""
 
 import os
 import shlex
@@ -8,43 +8,45 @@ from typing import Literal, NoReturn
 
 import msgspec
 
-from pilothouse.config.reading import Document, KeyPath
 from pilothouse.config.schema import ToolsFile, ToolTable
-from pilothouse.domain.rules import ANY, WORDS_AT_MOST
-from pilothouse.domain.spelling import misspelt, nearest_first
-from pilothouse.domain.steering import Steering
-from pilothouse.domain.values import Value
+from pilothouse.config.toml_document import KeyPath, TomlDocument
+from pilothouse.domain.rules import ANY_TOOL, MAX_RULE_WORDS
+from pilothouse.domain.spelling import sort_by_similarity, suggest_key
+from pilothouse.domain.value import Value
+from pilothouse.domain.workspace_policy import WorkspacePolicy
 
 _ALIASES = {"codebase": "code_analysis", "system": "system_control"}
-_COMMANDS = frozenset({"execute", "system_control"})
+_COMMAND_TOOLS = frozenset({"execute", "system_control"})
 
 
 class ToolSettings(Value, kw_only=True):
-    """`disabled` and `waiting` name tools or categories. `lists` are white lists of commands: each must hold one."""
+    """The settings of tools.toml. Aliases are resolved; `disabled` and `waiting` name tools or categories."""
 
     disabled: frozenset[str] = frozenset()
     waiting: frozenset[str] = frozenset()
+    """Tools that need approval."""
     lists: tuple[tuple[tuple[str, ...], ...], ...] = ()
+    """Allowlists of commands by their first words. A command must be on each of them."""
     sandbox: Literal["off", "workspace"] = "off"
     files: tuple[Path, ...] = ()
 
 
-def tool_settings(document: Document, *, is_project: bool = False) -> ToolSettings:
-    """Raises: InvalidInput, also for what a project may not set."""
+def tool_settings(document: TomlDocument, *, is_project: bool = False) -> ToolSettings:
+    """Convert tools.toml. Raises: InvalidInput, also for keys that a project may not set."""
     file = document.checked(document.data, ToolsFile)
     if is_project and file.files:
         document.fail(("files",), "A project may not bring code that runs in here.", "leave it out")
     disabled, waiting, lists, sandbox = set(), set(), [], None
     for name, data in file.tools.items():
         at = ("tools", name)
-        plain = _ALIASES.get(name, name)
-        table = document.checked(data, ToolTable, at, closed=plain in _COMMANDS)
+        canonical = _ALIASES.get(name, name)
+        table = document.checked(data, ToolTable, at, closed=canonical in _COMMAND_TOOLS)
         if table.enabled is False:
-            disabled.add(plain)
+            disabled.add(canonical)
         if table.require_approval:
-            waiting.add(plain)
+            waiting.add(canonical)
         for field in ("whitelist", "sandbox"):
-            if getattr(table, field) is not None and plain not in _COMMANDS:
+            if getattr(table, field) is not None and canonical not in _COMMAND_TOOLS:
                 document.fail((*at, field), "It is for commands only.", "under [tools.execute]")
         if is_project and table.sandbox is not None:
             document.fail((*at, "sandbox"), "A project may not set it.", "leave it out")
@@ -60,69 +62,73 @@ def tool_settings(document: Document, *, is_project: bool = False) -> ToolSettin
     )
 
 
-def check_tool_names(document: Document, known: Collection[str]) -> None:
-    """Warn of tables about tools and categories that do not exist. Raises: InvalidInput for a misspelt one."""
+def check_tool_names(document: TomlDocument, known_names: Collection[str]) -> None:
+    """Warn about tables of unknown tools and categories. Raises: InvalidInput for a misspelt one."""
     for name in document.data.get("tools", {}):
-        if name in known or name in _ALIASES or "__" in name:  # tools of MCP servers come and go
+        if name in known_names or name in _ALIASES or "__" in name:  # tools of MCP servers come and go
             continue
-        meant = misspelt(name, (*known, *_ALIASES))
-        if meant is not None:
-            document.fail(("tools", name), f"There is no such tool. Did you mean {meant!r}?", ", ".join(sorted(known)))
+        suggestion = suggest_key(name, (*known_names, *_ALIASES))
+        if suggestion is not None:
+            document.fail(
+                ("tools", name), f"There is no such tool. Did you mean {suggestion!r}?", ", ".join(sorted(known_names))
+            )
         document.ignore(("tools", name))
 
 
-def check_named_tools(document: Document, known: Collection[str], *, is_project: bool = False) -> None:
-    """Check the tools that rules, modes and the approval policy of a configuration name. One that is misspelt would
-    restrict nothing. A project may name tools that only others have: there, a name like no known one is a warning.
+def check_named_tools(document: TomlDocument, tool_names: Collection[str], *, is_project: bool = False) -> None:
+    """Check the tools that rules, modes and the approval policy name: a misspelt name would restrict nothing. A project
+    may name tools that only other users have, so that a name unlike any known one is only a warning there.
 
     Raises: InvalidInput.
     """
     for at, name in _named_tools(document):
-        if name in known or "__" in name:  # tools of MCP servers come and go
+        if name in tool_names or "__" in name:  # tools of MCP servers come and go
             continue
-        if is_project and misspelt(name, known) is None:
+        if is_project and suggest_key(name, tool_names) is None:
             document.ignore(at)
         else:
-            refuse_tool(document, at, name, known)
+            refuse_tool(document, at, name, tool_names)
 
 
-def refuse_tool(document: Document, at: KeyPath, name: str, known: Collection[str]) -> NoReturn:
-    """Raises: InvalidInput about a tool that does not exist."""
-    document.fail(at, f"There is no tool {name!r}.", ", ".join(nearest_first(name, known)))
+def refuse_tool(document: TomlDocument, at: KeyPath, name: str, tool_names: Collection[str]) -> NoReturn:
+    """Raises: InvalidInput about an unknown tool."""
+    document.fail(at, f"There is no tool {name!r}.", ", ".join(sort_by_similarity(name, tool_names)))
 
 
-def _named_tools(document: Document) -> Iterator[tuple[KeyPath, str]]:
-    """Every tool that a checked configuration names, and where."""
+def _named_tools(document: TomlDocument) -> Iterator[tuple[KeyPath, str]]:
+    """Yield every tool that a validated configuration names, with its key."""
     for number, rule in enumerate(document.data.get("rules", ())):
-        if rule.get("tool", ANY) != ANY:
+        if rule.get("tool", ANY_TOOL) != ANY_TOOL:
             yield ("rules", str(number), "tool"), rule["tool"]
     for mode, table in document.data.get("modes", {}).items():
         yield from ((("modes", mode, "withholds"), name) for name in table.get("withholds", ()))
     yield from ((("approval", "tools"), name) for name in document.data.get("approval", {}).get("tools", ()))
 
 
-def _words(document: Document, at: tuple[str, ...], entry: str) -> tuple[str, ...]:
-    """`git status` and `git status *` are the same: a command that begins with these words."""
+def _words(document: TomlDocument, at: tuple[str, ...], entry: str) -> tuple[str, ...]:
+    """Split an entry into words. `git status` and `git status *` both match commands that start with these words."""
     try:
         words = tuple(shlex.split(entry))
     except ValueError as error:
         document.fail((*at, "whitelist"), f"{entry!r}: {error}.", "the leading words of a command")
     words = words[:-1] if words[-1:] == ("*",) else words
-    if not 0 < len(words) <= WORDS_AT_MOST or any("*" in word for word in words):
+    if not 0 < len(words) <= MAX_RULE_WORDS or any("*" in word for word in words):
         document.fail((*at, "whitelist"), f"{entry!r} is no beginning of a command.", "its first words, without '*'")
     return words
 
 
-def _file(document: Document, entry: str) -> Path:
+def _file(document: TomlDocument, entry: str) -> Path:
+    """Resolve a path; a relative one starts at the folder of tools.toml."""
     path = Path(os.path.expanduser(entry))
     return path if path.is_absolute() else document.path.parent / path
 
 
-def with_tools(steering: Steering, settings: ToolSettings) -> Steering:
-    changed: Steering = msgspec.structs.replace(
-        steering,
-        disabled=steering.disabled | settings.disabled,
-        waiting=steering.waiting | settings.waiting,
-        command_lists=(*steering.command_lists, *settings.lists),
+def with_tools(policy: WorkspacePolicy, settings: ToolSettings) -> WorkspacePolicy:
+    """Add the restrictions of tools.toml to a policy."""
+    changed: WorkspacePolicy = msgspec.structs.replace(
+        policy,
+        disabled=policy.disabled | settings.disabled,
+        waiting=policy.waiting | settings.waiting,
+        command_lists=(*policy.command_lists, *settings.lists),
     )
     return changed

@@ -1,4 +1,4 @@
-"""The audit: append-only and hash-chained, written in the same commit as what it describes."""
+"""The audit log: append-only and hash-chained. An entry is written in the same commit as the change it describes."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.values import Timestamp, Value
+from pilothouse.domain.value import Timestamp, Value
 
 Kind = Literal[
     "context_created",
@@ -45,7 +45,7 @@ GENESIS = "0" * 64
 
 
 class AuditDraft(Value):
-    """An entry before it has its place in the chain."""
+    """An audit entry before it is chained."""
 
     kind: Kind
     at: Timestamp
@@ -64,54 +64,55 @@ class AuditEntry(Value, kw_only=True):
 
 
 class AuditHead(Value):
-    """Where a chain ends."""
+    """The end of a chain."""
 
     count: int = 0
-    """How many entries it has."""
+    """The number of entries in the chain."""
     hash: str = GENESIS
-    """The hash of the last one."""
+    """The hash of the last entry."""
 
 
 class Acceptance(Value):
-    """The beginning of a chain that a person accepted as it is, although entries are missing or different."""
+    """The beginning of a chain that a person accepted in its present form, although entries are missing or changed."""
 
     length: int
-    """How much was accepted: bytes of a conversation's audit, entries of a user's log."""
+    """The size of the accepted part: bytes of a conversation's audit, entries of a user's log."""
     digest: str
-    """The SHA-256 of what was accepted. Where it no longer fits, nothing is accepted."""
+    """The SHA-256 of the accepted part. The acceptance is void where the digest no longer matches."""
     end: AuditHead
-    """What the next entry is chained to."""
+    """The head that the next entry is chained to."""
     damage: tuple[Reason, ...] = ()
-    """What was told of a user's log when the person accepted it."""
+    """The damage of a user's log that the person was shown and accepted."""
     record: str | None = None
-    """The hash of the entry that records the acceptance. Without that entry right behind what was accepted, nothing is
-    accepted: so the commit of the entry puts both into force. None where nothing is recorded."""
+    """The hash of the entry that records the acceptance. The acceptance is void unless that entry directly follows the
+    accepted part, so the commit of the entry puts both into effect. None for an acceptance without a record."""
     replaced: "NotedHead | None" = None
-    """The head that counts as long as the record is missing."""
+    """The head that is in effect as long as the record is missing."""
 
 
 class NotedHead(AuditHead):
-    """Where a chain ended when that was last noted outside the data directory."""
+    """The end of a chain when it was last noted outside the data directory."""
 
     accepted: Acceptance | None = None
 
 
-def counting_head(noted: NotedHead | None, is_recorded: bool) -> NotedHead | None:
-    """The noted head that counts. `is_recorded` says whether the chain holds the record of the noted acceptance.
+def effective_head(noted: NotedHead | None, is_recorded: bool) -> NotedHead | None:
+    """The noted head that is in effect. `is_recorded` says whether the chain holds the record of the noted acceptance.
 
-    An acceptance without its record is inert: the head before it counts. A recorded one needs no head before it any
-    more; where that was dropped and the record is missing nevertheless, the chain was cut, and the noted head counts.
+    An acceptance without its record is void: the head before the acceptance is in effect. A recorded acceptance no
+    longer needs the head before it. Where that head was dropped and the record is missing nevertheless, the chain was
+    cut, and the noted head is in effect.
     """
-    accepted = noted.accepted if noted is not None else None
-    if noted is None or accepted is None or accepted.record is None:
+    acceptance = noted.accepted if noted is not None else None
+    if noted is None or acceptance is None or acceptance.record is None:
         return noted
     if is_recorded:
-        return NotedHead(noted.count, noted.hash, msgspec.structs.replace(accepted, replaced=None))
-    return accepted.replaced or noted
+        return NotedHead(noted.count, noted.hash, msgspec.structs.replace(acceptance, replaced=None))
+    return acceptance.replaced or noted
 
 
 def chain(head: AuditHead, drafts: Iterable[AuditDraft]) -> tuple[AuditHead, tuple[AuditEntry, ...]]:
-    """The drafts as entries behind `head`, and the new head."""
+    """Chain drafts to `head`: the new head and the entries."""
     entries = []
     for draft in drafts:
         sequence = head.count + 1
@@ -132,44 +133,45 @@ def chain(head: AuditHead, drafts: Iterable[AuditDraft]) -> tuple[AuditHead, tup
 
 
 class AuditChain(Value, kw_only=True):
-    """What is known of a chain that was read."""
+    """The result of checking a chain."""
 
     whole: bool
-    """Whether every entry fits the one before it, and none is missing or different from what was seen here before."""
+    """Whether every entry matches the one before it, and none is missing or differs from the noted head."""
     confirmed: bool
-    """Whether the chain contains the end that was noted outside the data directory. A copied folder has none."""
+    """Whether the chain contains the head that was noted outside the data directory. A copied folder has no such
+    note."""
     broken_at: int | None = None
     """The sequence of the first entry that is missing, unreadable or different."""
 
 
 class CheckedAudit(Value):
-    """Entries of an audit, and what is known of the whole chain that they were read from."""
+    """Entries of an audit, and the check of the whole chain that they were read from."""
 
     entries: tuple[AuditEntry, ...]
     chain: AuditChain
-    """Never of another read than the entries: the file may be exchanged between two."""
+    """From the same read as the entries: the file may be replaced between two reads."""
     line_count: int
-    """How many lines there are to page through. A line that cannot be read gives no entry, and counts."""
+    """The number of lines to page through. An unreadable line gives no entry, but counts."""
 
 
 def chain_reason(chain: AuditChain) -> Reason:
-    """A chain in a form that can be put into words."""
+    """The result of a check as a reason."""
     if not chain.whole:
         return Reason(Code.AUDIT_BROKEN, {"sequence": chain.broken_at})
     return Reason(Code.AUDIT_WHOLE if chain.confirmed else Code.AUDIT_NOT_CONFIRMED)
 
 
 class ChainCheck:
-    """Checks a chain entry by entry, without keeping any."""
+    """Checks a chain entry by entry, in constant memory."""
 
     def __init__(self, noted: AuditHead | None = None, start: AuditHead | None = None) -> None:
-        """`start` is what the first entry is chained to, where the entries before it were accepted."""
+        """`start` is the head that the first entry is chained to, where the entries before it were accepted."""
         self._noted = noted
         self._head = start or AuditHead()
         self._broken_at: int | None = None
 
-    def take(self, entry: AuditEntry | None) -> None:
-        """The next entry; None for one that cannot be read."""
+    def add(self, entry: AuditEntry | None) -> None:
+        """Check the next entry; None for an unreadable one."""
         if self._broken_at is not None:
             return
         if entry is None or not _follows(entry, self._head):
@@ -180,19 +182,19 @@ class ChainCheck:
             self._broken_at = entry.sequence
 
     def copy(self) -> "ChainCheck":
-        """To go on from here twice."""
+        """An independent check that continues from here."""
         other = ChainCheck(self._noted, self._head)
         other._broken_at = self._broken_at
         return other
 
     def with_noted(self, noted: AuditHead | None) -> "ChainCheck | None":
-        """The same check, compared with a head that was noted later; None where the entries must be checked again."""
+        """The same check against a head that was noted later; None where the entries must be checked again."""
         if self._broken_at is not None or noted is None or noted.count < self._head.count:
             return None
         return None if contradicts(self._head, noted) else ChainCheck(noted, self._head)
 
     def result(self, end: AuditHead | None = None) -> AuditChain:
-        """What the entries add up to; `end` is where the chain must end, where that is known."""
+        """The result for the entries so far. `end` is the head that the chain must end with, if known."""
         broken_at, count = self._broken_at, self._head.count
         if broken_at is None and end not in (None, self._head):
             assert end is not None
@@ -208,12 +210,12 @@ def check_chain(
 ) -> AuditChain:
     check = ChainCheck(noted, start)
     for entry in entries:
-        check.take(entry)
+        check.add(entry)
     return check.result()
 
 
 def contradicts(entry: AuditHead, noted: AuditHead) -> bool:
-    """Whether an entry of a chain is another one than was noted at its place."""
+    """Whether an entry differs from the entry that was noted at its position."""
     return entry.count == noted.count and entry.hash != noted.hash
 
 

@@ -1,4 +1,4 @@
-"""Branches: named, ordered lists of message ids over the pool. The rules, without the lists' storage."""
+"""Branches: named, ordered lists of message ids. The lists themselves are in the store; this module holds the rules."""
 
 import itertools
 import re
@@ -9,54 +9,67 @@ import msgspec
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.domain.messages import Message, ToolRequest, ToolResult, is_told
-from pilothouse.domain.values import MessageId, Timestamp, Value
+from pilothouse.domain.messages import Message, ToolRequest, ToolResult, is_sent_to_model
+from pilothouse.domain.value import MessageId, Timestamp, Value
 
 MAIN = "main"
+_MAX_NAME_CHARACTERS = 100
+_MAX_STEM_CHARACTERS = 90
 
 
 class MergedBlock(Value, kw_only=True):
-    """A stretch of a branch that was merged into it: `ranges` are where it lay on the source."""
+    """A run of messages on a branch that were merged from another branch."""
 
     start: int
+    """The position of the first message on this branch."""
     count: int
     source: str
+    """The branch that the messages come from."""
     ranges: tuple[tuple[int, int], ...]
+    """The positions on the source, as (first, last + 1)."""
     strategy: str
     at: Timestamp
     by: str
 
 
 class Compressed(Value, kw_only=True):
-    """The last compression of a branch: its first `length` messages lie on the branch `original`, and what stands for
-    them are its own first `kept`: a `head` of the summary and pinned messages, then the last ones as they were."""
+    """The last compression of a branch: which messages replaced which part of the original."""
 
     original: str
+    """The branch that holds the uncompressed messages."""
     length: int
-    kept: int
+    """The number of messages at the beginning of the original that were replaced."""
+    replacement_length: int = msgspec.field(name="kept")
+    """The number of messages at the beginning of the compressed branch that replace them: the head, then the last
+    messages of the original part unchanged."""
     head: int
+    """The number of messages at the beginning of the compressed branch that are the summary or pinned."""
     summary_id: MessageId
 
 
 class Branch(Value):
-    """`key` names its list of ids in the store: names are free, keys are safe for files. `merged` are the stretches
-    that came from other branches. `original_of` names the branch that was compressed, on the one that keeps what it
-    held; `keeps_whole` says that a person has undone that, and wants it whole as long as it fits."""
+    """A branch, without its list of message ids."""
 
     name: str
     key: str
+    """Identifies the list of ids in the store. Names are free text, keys are safe as names of files."""
     created_at: Timestamp
     parent_branch: str | None = None
     prompt_addition: str | None = None
+    """A part of the system prompt that applies on this branch only."""
     length: int = 0
+    """The number of messages."""
     merged: tuple[MergedBlock, ...] = ()
+    """The runs of messages that were merged from other branches."""
     compressed: Compressed | None = None
     original_of: str | None = None
+    """The compressed branch of which this branch holds the original messages."""
     keeps_whole: bool = False
+    """Whether a person has undone a compression: the branch is then not compressed again as long as it fits."""
 
 
-def merged_within(branch: Branch, length: int) -> tuple[MergedBlock, ...]:
-    """What a branch of the first `length` messages of another one keeps of its merges."""
+def merged_blocks_within(branch: Branch, length: int) -> tuple[MergedBlock, ...]:
+    """The merged blocks among the first `length` messages of a branch."""
     return tuple(
         msgspec.structs.replace(block, count=min(block.count, length - block.start))
         for block in branch.merged
@@ -64,60 +77,63 @@ def merged_within(branch: Branch, length: int) -> tuple[MergedBlock, ...]:
     )
 
 
-def compressed_within(branch: Branch, length: int) -> Compressed | None:
-    """What a branch of the first `length` messages of another one knows of its compression."""
-    done = branch.compressed
-    if done is None or length < done.head:
+def compression_within(branch: Branch, length: int) -> Compressed | None:
+    """The compression of a branch, as it applies to a fork of its first `length` messages."""
+    compression = branch.compressed
+    if compression is None or length < compression.head:
         return None
-    less = max(0, done.kept - length)
-    changed: Compressed = msgspec.structs.replace(done, length=done.length - less, kept=done.kept - less)
-    return changed
+    removed = max(0, compression.replacement_length - length)
+    shortened: Compressed = msgspec.structs.replace(
+        compression, length=compression.length - removed, replacement_length=compression.replacement_length - removed
+    )
+    return shortened
 
 
-def merged_from(branch: Branch, position: int, shift: int) -> tuple[MergedBlock, ...]:
-    """What is left of its merges behind a position, when all that lies there moves by `shift`."""
-    found = []
+def merged_blocks_after(branch: Branch, position: int, shift: int) -> tuple[MergedBlock, ...]:
+    """The merged blocks from `position` on, when the messages from there on move by `shift`."""
+    blocks = []
     for block in branch.merged:
-        gone = max(0, position - block.start)
-        if gone < block.count:
-            ranges = _without_first(block.ranges, gone)
-            start = block.start + gone + shift
-            found.append(msgspec.structs.replace(block, start=start, count=block.count - gone, ranges=ranges))
-    return tuple(found)
+        removed = max(0, position - block.start)
+        if removed < block.count:
+            ranges = _without_first(block.ranges, removed)
+            start = block.start + removed + shift
+            blocks.append(msgspec.structs.replace(block, start=start, count=block.count - removed, ranges=ranges))
+    return tuple(blocks)
 
 
 def _without_first(ranges: Sequence[tuple[int, int]], count: int) -> tuple[tuple[int, int], ...]:
-    found = []
+    """Ranges without their first `count` positions."""
+    remaining = []
     for start, end in ranges:
-        gone = min(count, end - start)
-        count -= gone
-        if start + gone < end:
-            found.append((start + gone, end))
-    return tuple(found)
+        removed = min(count, end - start)
+        count -= removed
+        if start + removed < end:
+            remaining.append((start + removed, end))
+    return tuple(remaining)
 
 
 def next_name(base: str, taken: Collection[str]) -> str:
-    """The first free name after a branch's own: main, main-2, main-3."""
-    stem = re.sub(r"-\d+$", "", base)[:90]
+    """The first free name with a number: main-2, main-3."""
+    stem = re.sub(r"-\d+$", "", base)[:_MAX_STEM_CHARACTERS]
     return next(name for number in itertools.count(2) if (name := f"{stem}-{number}") not in taken)
 
 
 def check_name(name: str) -> None:
-    """Raises: InvalidInput for a name that cannot be shown and typed."""
-    if name in (".", ".."):  # no address can hold it
+    """Raises: InvalidInput for a name that cannot be displayed and typed."""
+    if name in (".", ".."):  # a URL cannot contain it as a segment
         raise InvalidInput(Code.INVALID_NAME, value=name)
-    controls = any(unicodedata.category(character) in ("Cc", "Cs") for character in name)
-    if not 1 <= len(name) <= 100 or controls or name != name.strip():
+    has_controls = any(unicodedata.category(character) in ("Cc", "Cs") for character in name)
+    if not 1 <= len(name) <= _MAX_NAME_CHARACTERS or has_controls or name != name.strip():
         raise InvalidInput(Code.INVALID_NAME, value=name)
 
 
 def fork_length(messages: Sequence[Message], at: int) -> int:
-    """How many messages a fork at one of them takes: a call is never parted from its results.
+    """The number of messages in a fork at position `at`: a fork never separates a call from its results.
 
-    What the model is not told of (a switch of the mode, an error) may stand between a call and its results.
+    Messages that the model does not get (a switch of the mode, an error) may lie between a call and its results.
     """
     start = at
-    while start > 0 and not isinstance(messages[start], ToolRequest) and _may_stand_between(messages[start]):
+    while start > 0 and not isinstance(messages[start], ToolRequest) and _may_follow_call(messages[start]):
         start -= 1
     request = messages[start]
     if not isinstance(request, ToolRequest):
@@ -126,12 +142,12 @@ def fork_length(messages: Sequence[Message], at: int) -> int:
     end = at
     for position in range(start + 1, len(messages)):
         message = messages[position]
-        if not _may_stand_between(message):
+        if not _may_follow_call(message):
             break
         if isinstance(message, ToolResult) and message.call_id in awaited:
             end = max(end, position)
     return end + 1
 
 
-def _may_stand_between(message: Message) -> bool:
-    return isinstance(message, ToolResult) or not is_told(message)
+def _may_follow_call(message: Message) -> bool:
+    return isinstance(message, ToolResult) or not is_sent_to_model(message)

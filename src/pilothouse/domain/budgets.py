@@ -1,32 +1,32 @@
-"""How much a window may hold, and what is done before it is full."""
+"""The token budget of a context window: how much of it requests use, and when the history is compressed."""
 
 from typing import Literal
 
-from pilothouse.domain.values import Value
+from pilothouse.domain.value import Value
 
 CompressionStrategy = Literal["recent_n", "intelligent", "importance"]
 OverviewPart = Literal["tree", "languages", "entry_points", "recent"]
-USUAL_TOKENS = 128_000
+DEFAULT_WINDOW_TOKENS = 128_000
 MAX_ANSWER_TOKENS = 4000
 
 
 class Budget(Value, kw_only=True):
-    """How much of the context window is used, and when the history is compressed."""
+    """The size of the context window and the settings of compression."""
 
-    tokens: int = USUAL_TOKENS
-    """The context window."""
+    tokens: int = DEFAULT_WINDOW_TOKENS
+    """The size of the context window."""
     trigger: float = 0.8
-    """Over this fraction of the window the history is compressed."""
+    """A compression begins when a request takes more than this fraction of the window."""
     target: float = 0.5
-    """Down to this fraction of the window."""
+    """A compression shortens the request to this fraction of the window."""
     recent: int = 10
-    """So many of the last messages stay, where they fit."""
+    """The number of last messages that a compression keeps, where they fit."""
     strategy: CompressionStrategy = "intelligent"
     auto_compress: bool = True
 
     @property
     def request_tokens(self) -> int:
-        """What a request may hold. The rest of the window is left for the answer: most models share it."""
+        """The tokens of a request at most. The rest is for the answer: most models count both together."""
         return self.tokens - min(MAX_ANSWER_TOKENS, self.tokens // 10)
 
     @property
@@ -39,35 +39,39 @@ class Budget(Value, kw_only=True):
 
     @property
     def summary_tokens(self) -> int:
-        """What a summary may take."""
+        """The tokens of a summary at most."""
         return max(100, min(4000, self.tokens // 10))
 
     @property
-    def worth(self) -> int:
-        """What a compression must save by itself to be worth it: else it would come again and again."""
+    def min_saving_tokens(self) -> int:
+        """The tokens that a compression must save. With less, compressions would follow each other at once."""
         return max(50, self.tokens // 50)
 
 
 class Meter(Value, kw_only=True, omit_defaults=False):
-    """How full the window is: the figure that is shown is the figure that decides. `counter` names how tokens were
-    counted; it is an estimate until the provider's own count has corrected it."""
+    """How full the context window is. The numbers displayed are those that compression decides by."""
 
     tokens: int
     budget: int
     trigger: int
     target: int
     counter: str
+    """The name of the token counter."""
     is_estimate: bool
+    """Whether the count is an estimate that no count by the provider has corrected yet."""
     auto_compress: bool
 
 
 class OverviewSettings(Value, kw_only=True):
-    """What a model is told of the workspace beforehand: `depth` levels of its tree, `recent` files that changed last,
-    `tokens` at most in all. `every` so many messages it is looked at anew, if wanted."""
+    """The contents of the workspace overview in the system prompt."""
 
     enabled: bool = True
     depth: int = 3
+    """The number of levels of the folder tree."""
     tokens: int = 1500
+    """The tokens of the overview at most."""
     recent: int = 5
+    """The number of most recently changed files."""
     parts: frozenset[OverviewPart] = frozenset({"tree", "languages", "entry_points", "recent"})
     every: int | None = None
+    """The number of messages after which the overview is made again; None for never."""

@@ -1,4 +1,5 @@
-"""Call records: what became of a tool call. What the model sent lies in its message and never changes."""
+"""Call records: the status and the decision of each tool call. The call as the model sent it is a part of its message
+and never changes."""
 
 import hashlib
 import re
@@ -7,31 +8,31 @@ from typing import Any, Literal
 import msgspec
 
 from pilothouse.domain.codes import Reason
-from pilothouse.domain.lines import CommandLine
-from pilothouse.domain.values import CallId, ContextId, MessageId, Timestamp, TurnId, Value
+from pilothouse.domain.command_line import CommandLine
+from pilothouse.domain.value import CallId, ContextId, MessageId, Timestamp, TurnId, Value
 
 Status = Literal[
     "pending", "approved", "executing", "executed", "failed", "rejected", "denied", "cancelled", "interrupted"
 ]
 PARTIAL_BASIS = ":partial"
-"""Ends the basis of a command that may run other files than those that the basis names."""
-OPEN: frozenset[Status] = frozenset({"pending", "approved", "executing"})
+"""The suffix of the basis of a command that may run other files than the basis names."""
+OPEN_STATUSES: frozenset[Status] = frozenset({"pending", "approved", "executing"})
 Effect = Literal["read_only", "mutating", "question", "delegating", "unknown"]
 
 
 class Approval(Value):
-    """A person's leave to run exactly what the digest names, under the modes under which it was given."""
+    """A person's approval of one call. It counts only for this digest and under these modes."""
 
     by: str
     at: Timestamp
     digest: str
+    """The digest of the call as it was previewed."""
     mode: str
+    """The modes of the context and its ancestors at the time (`PolicySnapshot.modes`)."""
 
 
 class CallRecord(Value, kw_only=True):
-    """One call. `basis` names the content that the preview was made from; the tool checks it again. `ask` is why only a
-    person can let it run, `line` what a command holds; `confined` says that it runs where it can only read.
-    `asked_by` is the call in which a server put this question to the person, `answers` what they said."""
+    """A tool call: its arguments, its properties at inspection, its decision and its outcome."""
 
     id: CallId
     provider_id: str
@@ -42,16 +43,24 @@ class CallRecord(Value, kw_only=True):
     display_name: str
     arguments: Any
     digest: str
+    """Identifies the call with its arguments and workspace (`digest_of`)."""
     fingerprint: str
+    """Identifies the tool and the arguments (`fingerprint_of`)."""
     effect: Effect
     touches: tuple[str, ...] | None = None
+    """The paths that the call touches; None where the tool cannot tell."""
     dangerous: tuple[str, ...] = ()
     preview: str | None = None
     basis: str | None = None
+    """Identifies the content that the preview was made from. The tool compares it with the content at the start."""
     limit: Reason | None = None
+    """The hard limit that the call breaks, if any."""
     ask: Reason | None = None
+    """Why only a person can allow the call, if so."""
     line: CommandLine | None = None
+    """The parsed command line of a command."""
     confined: bool = False
+    """Whether the call runs in the read-only sandbox."""
     status: Status
     reason: Reason | None = None
     edited: bool = False
@@ -63,20 +72,22 @@ class CallRecord(Value, kw_only=True):
     finished_at: Timestamp | None = None
     result_id: MessageId | None = None
     asked_by: CallId | None = None
+    """The call during which an MCP server asked the person this question."""
     answers: tuple[str, ...] = ()
+    """The person's answers to a question."""
     exit_status: int | None = None
-    """How a command ended; None for anything else, and for records of format 3 and before."""
+    """The exit status of a command; None for other tools, and for records of format 3 and before."""
     waited: bool = False
-    """Whether a person was shown the call before it could start. What they saw is compared when it starts, whether they
-    approve the call or release it by a switch of the mode, a rule or an elevation."""
+    """Whether the call was shown to a person before it could start. The start then compares the call with its preview,
+    whether the person approves the call or releases it by a switch of the mode, a rule or an elevation."""
 
     @property
     def is_open(self) -> bool:
-        return self.status in OPEN
+        return self.status in OPEN_STATUSES
 
     @property
     def may_change(self) -> bool:
-        """Whether files that decide what a command runs may change after the approval without being noticed."""
+        """Whether files that a command runs may change unnoticed between approval and start."""
         return self.basis is not None and self.basis.endswith(PARTIAL_BASIS)
 
     @property
@@ -85,12 +96,12 @@ class CallRecord(Value, kw_only=True):
 
 
 def fingerprint_of(tool: str, arguments: Any) -> str:
-    """The same for the same tool with the same arguments, whatever their order."""
+    """The hash of a tool name and arguments, independent of the order of keys."""
     return hashlib.sha256(msgspec.json.encode([tool, arguments], order="sorted")).hexdigest()
 
 
 def digest_of(context: ContextId, call: CallId, workspace: str | None, fingerprint: str) -> str:
-    """Names what was shown: this call, here, with these arguments. It fits no other call."""
+    """The hash of what a preview shows: this call, in this context and workspace, with these arguments."""
     text = "\n".join((context, call, workspace or "", fingerprint))
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -102,11 +113,11 @@ _ACRONYMS = frozenset(
 
 
 def display_name(name: str) -> str:
-    """A tool's name in readable words: read_file and readFile are both "Read File"."""
-    return " ".join(_shaped(word) for word in _WORD.findall(name)) or name
+    """The name of a tool for people: read_file and readFile both become "Read File"."""
+    return " ".join(_capitalize(word) for word in _WORD.findall(name)) or name
 
 
-def _shaped(word: str) -> str:
+def _capitalize(word: str) -> str:
     letters = word.rstrip("0123456789")
     if word.isupper() or letters.lower() in _ACRONYMS:
         return word.upper()

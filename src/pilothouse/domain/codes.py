@@ -1,15 +1,16 @@
-"""Reasons: everything that is told to a person is stored as a code with parameters.
+"""Reasons: every text for a person is stored as a code with parameters.
 
-The words are made where they are read, in the reader's language, and in English for the model.
+`i18n` makes the text on reading, in the reader's language, and in English for the model.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
 Language = Literal["en", "zh"]
+LANGUAGES: tuple[Language, ...] = get_args(Language)
 
 
 class Code(StrEnum):
@@ -355,37 +356,7 @@ class Code(StrEnum):
 
 
 class Reason(msgspec.Struct, frozen=True):
-    """Why something is as it is: a stable code and the parameters of its words."""
+    """The reason of an event or an error: a stable code and the parameters of its text."""
 
     code: Code
     params: Mapping[str, Any] = {}
-
-
-def say(reason: Reason, language: Language = "en") -> str:
-    """The reason in words. A parameter that is missing shows as its name, never as an error."""
-    from pilothouse.domain.words import WORDS  # the tables are large and rarely needed at start
-
-    english, chinese = WORDS[reason.code]
-    template = chinese if language == "zh" else english
-    params = {name: _said(value, language) for name, value in reason.params.items()}
-    return template.format_map(_Forgiving(params))
-
-
-def say_all(reasons: Iterable[Reason], language: Language = "en") -> str:
-    """Several reasons as one text: each is a sentence."""
-    return ("" if language == "zh" else " ").join(say(reason, language) for reason in reasons)
-
-
-def _said(value: Any, language: Language) -> Any:
-    """A parameter may be a list of reasons itself, also as it was read back from a store."""
-    if not isinstance(value, list | tuple) or not value:
-        return value
-    try:
-        return say_all(msgspec.convert(value, list[Reason]), language)
-    except msgspec.ValidationError:
-        return value
-
-
-class _Forgiving(dict[str, Any]):
-    def __missing__(self, key: str) -> str:
-        return f"({key})"

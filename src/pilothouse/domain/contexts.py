@@ -1,4 +1,4 @@
-"""A context as it is stored, and a change to it: the two values that the store and the runtime share."""
+"""A context as it is stored, and an atomic change to it: the values that the store and the runtime exchange."""
 
 import re
 from collections.abc import Mapping
@@ -14,15 +14,16 @@ from pilothouse.domain.messages import Message, Usage
 from pilothouse.domain.policies import Policy
 from pilothouse.domain.rules import Rule
 from pilothouse.domain.states import Idle, State
-from pilothouse.domain.values import CallId, ContextId, MessageId, Timestamp, TurnId, Value
+from pilothouse.domain.value import CallId, ContextId, MessageId, Timestamp, TurnId, Value
 
 FORMAT = 4
-_UNNAMED_FORMAT = 2  # what is usual is not written: up to this one, files do not say their format
-QUEUE_AT_MOST = 50
-UNCORRECTED = 1.0  # what is left out of a file is this very value
+_UNNAMED_FORMAT = 2  # defaults are not written: files of this format and earlier ones do not name their format
+MAX_QUEUED_MESSAGES = 50
+UNCORRECTED_TOKEN_RATIO = 1.0  # the default of a stored field: files without the field have this very value
 
 TurnEnd = Literal["complete", "rejected", "denied", "cancelled", "limit", "error", "interrupted"]
-CONTINUABLE: frozenset[TurnEnd] = frozenset({"denied", "cancelled", "limit", "error", "interrupted"})
+CONTINUABLE_ENDS: frozenset[TurnEnd] = frozenset({"denied", "cancelled", "limit", "error", "interrupted"})
+"""Ends after which a person can continue the turn without a new message."""
 
 TitledBy = Literal["first_line", "model", "person"]
 
@@ -30,40 +31,45 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}(~[A-Za-z0-9_-]{1,64})?")
 
 
 class OpenTurn(Value):
-    """What a turn must remember across rounds and restarts. `start` is where its own messages begin on its branch,
-    `message_id` the first of the person's; `repeats` counts the same call in a row; `decided_round` is the last round
-    in which a person approved something."""
+    """The state of a turn that survives rounds and restarts."""
 
     id: TurnId
     branch: str
     started_at: Timestamp
     start: int = 0
+    """The position on the branch at which the turn's own messages begin."""
     message_id: MessageId | None = None
+    """The first of the person's messages."""
     round: int = 1
     tools_executed: int = 0
     last_fingerprint: str | None = None
+    """The fingerprint of the last call."""
     repeats: int = 0
+    """How many times in a row the model has requested the call with `last_fingerprint`."""
     usage: Usage = Usage()
     decided_round: int = 0
+    """The last round in which a person approved a call."""
     undone_paths: tuple[str, ...] = ()
-    """Files that a person's undo has put back while calls were open, as many as are told: the next result tells the
-    model."""
+    """Files that a person's undo restored while calls were open, up to a maximum: the next tool result names them to
+    the model."""
     undone_more: int = 0
-    """How many more such files there were."""
+    """How many more files were restored."""
 
 
 class Queued(Value, kw_only=True):
-    """A message that waits for its turn. Its parts lie in the pool, on no branch; `id` is the first of them."""
+    """A queued message, which begins a turn when the present turn has ended."""
 
     id: MessageId
+    """The first of `message_ids`."""
     message_ids: tuple[MessageId, ...]
+    """The parts of the message. They lie in the pool and on no branch."""
     mode: str | None = None
     by: str
     at: Timestamp
 
 
 class SentKey(Value, kw_only=True):
-    """A request that was taken under a client's own key: the same one again gets the same answer."""
+    """The idempotency key of a request that was accepted: the same request again gets the same answer."""
 
     key: str
     body: str
@@ -73,16 +79,17 @@ class SentKey(Value, kw_only=True):
 
 
 class Overview(Value, kw_only=True):
-    """The newest description of the workspace: the message that holds it, and what it was made of."""
+    """The newest overview of the workspace."""
 
     message_id: MessageId
+    """The message that holds the overview."""
     workspace: str
     at_length: int = 0
+    """The length of the branch when the overview was made."""
 
 
 class ContextCore(Value, kw_only=True):
-    """The small, bounded part of a context that every commit carries whole. `token_ratio` is what the provider counted
-    for one token that we did, for the model `token_ratio_of`; `pins` are messages that no compression takes."""
+    """The small, bounded part of a context that every commit carries as a whole."""
 
     context_id: ContextId
     format: int = _UNNAMED_FORMAT
@@ -103,9 +110,12 @@ class ContextCore(Value, kw_only=True):
     model: str | None = None
     active_branch: str = MAIN
     usage: Usage = Usage()
-    token_ratio: float = UNCORRECTED
+    token_ratio: float = UNCORRECTED_TOKEN_RATIO
+    """The provider's token count divided by the runtime's own."""
     token_ratio_of: str | None = None
+    """The model that `token_ratio` was measured for."""
     pins: tuple[MessageId, ...] = ()
+    """Messages that no compression replaces."""
     overview: Overview | None = None
     turn: OpenTurn | None = None
     last_turn: TurnEnd = "complete"
@@ -114,7 +124,7 @@ class ContextCore(Value, kw_only=True):
 
 
 class ContextSummary(Value, omit_defaults=False):
-    """A line of the list. A context that cannot be read is listed too, with its damage."""
+    """A context in a list of contexts. An unreadable one is listed too, with its damage."""
 
     context_id: ContextId
     title: str | None = None
@@ -145,25 +155,29 @@ def summary_of(core: ContextCore) -> ContextSummary:
 
 
 class Change(Value):
-    """One atomic change. Branches that are dropped go first, then those that get another name, with their lists;
-    messages and calls are put by id; ids are appended to their branches."""
+    """An atomic change of a context. A store applies `dropped` first, then `renamed`, then the rest."""
 
     core: ContextCore
     messages: tuple[Message, ...] = ()
+    """Messages to insert or replace, by id."""
     branches: Mapping[str, Branch] = {}
     appended: Mapping[str, tuple[MessageId, ...]] = {}
+    """Message ids to append to branches, by the name of the branch."""
     calls: tuple[CallRecord, ...] = ()
+    """Call records to insert or replace, by id."""
     audit: tuple[AuditEntry, ...] = ()
     dropped: tuple[str, ...] = ()
+    """Branches to delete with their lists of ids."""
     renamed: Mapping[str, str] = {}
+    """New names of branches by the old ones. A renamed branch keeps its list of ids."""
     keys: tuple[SentKey, ...] = ()
     accepts_audit: bool = False
-    """Whether the first audit entry of the change records that the person accepts the chain before it, as it was last
-    read. Both are in force, or neither is."""
+    """Whether the first audit entry of the change records that the person accepts the chain before it, as the chain was
+    last read. The entry and the acceptance take effect together."""
 
 
 class PartialAnswer(Value):
-    """An answer that was being streamed when its process died."""
+    """An answer that was being streamed when the process died."""
 
     message_id: MessageId
     turn: TurnId
@@ -171,7 +185,7 @@ class PartialAnswer(Value):
 
 
 class StoredContext(Value):
-    """What the store gives on opening: bounded, whatever the length of the history."""
+    """A context as a store opens it: bounded in size, however long the history is."""
 
     core: ContextCore
     version: int
@@ -182,12 +196,12 @@ class StoredContext(Value):
 
 
 def named_context_id(name: str, user: str) -> ContextId:
-    """The id of a conversation that a user has named: two users can choose the same name."""
+    """The id of a conversation that a user has named. Two users can choose the same name."""
     return ContextId(f"{name}~{user}")
 
 
 def check_context_id(value: str) -> ContextId:
-    """Raises: InvalidInput for an id that may not become a folder's name."""
+    """Raises: InvalidInput for an id that cannot be the name of a folder."""
     if not is_context_id(value):
         raise InvalidInput(Code.INVALID_ID, value=value)
     return ContextId(value)

@@ -1,7 +1,8 @@
-"""The decision about one tool call: pure, with its reason. The gate asks it at every start.
+"""The decision about one tool call, with its reason: a pure function that the gate calls at every start.
 
-The strictest vote wins. Only a wait can be opened: by a person's approval of what they were shown, by an allow rule
-(not where a mode elevates), or by an elevation (only where a mode elevates). Nothing opens a deny.
+Modes, limits, settings, policies and rules vote, and the strictest vote wins. Only `ASK` can be overridden: by a
+person's approval of the call as it was previewed, by an allow rule (not in a mode that elevates) or by an elevation
+(only in a mode that elevates). Nothing overrides `DENY`.
 """
 
 from collections.abc import Mapping
@@ -10,200 +11,216 @@ import msgspec
 
 from pilothouse.domain.calls import Approval, Effect
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.domain.lines import CommandLine, Sure, is_led_by
+from pilothouse.domain.command_line import Certainty, CommandLine, starts_with_words
 from pilothouse.domain.modes import Mode, Verdict
-from pilothouse.domain.places import reaches, stays_within
-from pilothouse.domain.policies import Policy, is_left_to_the_person
-from pilothouse.domain.rules import Rule, RuleId, fits, is_narrower, is_stand_in, rule_reason
-from pilothouse.domain.values import Value
+from pilothouse.domain.policies import Policy, requires_approval
+from pilothouse.domain.rules import Rule, RuleId, is_narrower, is_substitute, matches, rule_reason
+from pilothouse.domain.touched_paths import may_touch, stays_within
+from pilothouse.domain.value import Value
 
 
 class CallFacts(Value):
-    """What the gate knows of a call. `limit` is the hard limit that it breaks, if any; `ask` why only a person can let
-    it run; `line` what stands in a command."""
+    """The properties of a call that decisions depend on."""
 
     tool: str
     effect: Effect
     digest: str
+    """Identifies this call with these arguments: an approval counts only for the same digest."""
     limit: Reason | None = None
+    """The hard limit that the call breaks, if any."""
     fingerprint: str = ""
+    """Identifies the tool and the arguments: exact rules refer to it."""
     touches: tuple[str, ...] | None = None
+    """The paths that the call touches; None where the tool cannot tell."""
     dangerous: tuple[str, ...] = ()
+    """Marks of dangerous effects and of deceptive text."""
     ask: Reason | None = None
+    """Why only a person can allow the call, if so."""
     line: CommandLine | None = None
+    """The parsed command line of a command."""
 
 
 class DirectoryMode(Value):
-    """A folder below the workspace in which another mode holds too."""
+    """A folder below the workspace in which a second mode applies, beside that of the context."""
 
     folder: str
     mode: Mode
 
 
-class Standing(Value, kw_only=True):
-    """All that decides calls at one instant. `denied` are tools that are off, with the reason; `waiting` those that
-    wait for leave; each of the `command_lists` must hold a command that needs none; `depth` counts rounds since a
-    person last decided; `above` is what stands for each ancestor of a sub-agent."""
+class PolicySnapshot(Value, kw_only=True):
+    """Everything that decides calls at one instant."""
 
     mode: Mode
     directories: tuple[DirectoryMode, ...] = ()
     rules: tuple[Rule, ...] = ()
     policies: tuple[Policy, ...] = ()
     depth: int = 0
+    """The number of rounds since a person last decided a call."""
     elevated: bool = False
+    """Whether an elevation is active."""
     denied: Mapping[str, Reason] = {}
+    """Tools that are switched off, with the reason."""
     waiting: frozenset[str] = frozenset()
+    """Tools whose calls require approval by the settings."""
     command_lists: tuple[tuple[tuple[str, ...], ...], ...] = ()
-    above: tuple["Standing", ...] = ()
+    """Lists of leading words, one list a settings file. A command that is in all of them requires no approval."""
+    ancestors: tuple["PolicySnapshot", ...] = ()
+    """The snapshots of the contexts above a sub-agent."""
 
     @property
     def depends_on_folders(self) -> bool:
-        """Whether where a call reaches decides anything."""
+        """Whether a decision can depend on the paths that a call touches."""
         return any(
             each.directories or each.mode.only_beneath or any(rule.scope.folder is not None for rule in each.rules)
-            for each in (self, *self.above)
+            for each in (self, *self.ancestors)
         )
 
     @property
     def modes(self) -> str:
-        """Names the modes that hold: an approval counts only under the ones it was given under."""
-        return " < ".join(standing.mode.name for standing in (self, *self.above))
+        """The names of the modes of this context and its ancestors. An approval counts only under the same modes."""
+        return " < ".join(each.mode.name for each in (self, *self.ancestors))
 
 
 class Decision(Value):
-    """`wall` marks a denial by a mode that ends the turn, `rule` the rule that decided, `elevated` a run that counts as
-    a call of an elevation."""
+    """The gate's verdict on a call, with its reason."""
 
     verdict: Verdict
     reason: Reason
     wall: bool = False
+    """Whether a mode denies the call and the denial ends the turn."""
     rule: RuleId | None = None
+    """The rule that decided, if one did."""
     elevated: bool = False
+    """Whether the call runs by an elevation and is counted by it."""
 
 
 class _Vote(Value):
-    """Whose it is decides what opens it: `own` is the mode's of the context itself, `elevates` that of a mode in which
-    only a person says yes, `ask` a rule's; `doubt` is about what a program may start."""
+    """The verdict of one voter. The kind of the voter decides which allow rules and elevations override the vote."""
 
     verdict: Verdict
     reason: Reason
     wall: bool = False
+    """Whether the denial ends the turn."""
     own: bool = False
+    """Whether the voter is the mode of the context itself: an elevation replaces its vote."""
     elevates: bool = False
+    """Whether only a person can allow the call: no rule overrides the vote."""
     ask: Rule | None = None
+    """The ask rule behind the vote: only a narrower rule overrides it."""
     doubt: bool = False
+    """Whether the vote is about other programs that a program may start: a rule for the very command overrides it."""
 
 
-def decide(facts: CallFacts, standing: Standing, approval: Approval | None = None) -> Decision:
-    """What may be done with a call now."""
-    votes = _votes(facts, standing)
-    strictest = _strictest(votes)
-    is_approved = approval is not None and approval.digest == facts.digest and approval.mode == standing.modes
-    if strictest.verdict is Verdict.RUN and not is_approved and _uses_elevation(facts, standing):
-        return _elevated(standing, votes)
-    if strictest.verdict is not Verdict.WAIT or facts.effect == "question":
-        return _decision(strictest)
+def decide(facts: CallFacts, snapshot: PolicySnapshot, approval: Approval | None = None) -> Decision:
+    """Decide a call by the rules of one instant."""
+    votes = _votes(facts, snapshot)
+    strictest = _strictest_vote(votes)
+    is_approved = approval is not None and approval.digest == facts.digest and approval.mode == snapshot.modes
+    if strictest.verdict is Verdict.ALLOW and not is_approved and _uses_elevation(facts, snapshot):
+        return _elevated(snapshot, votes)
+    if strictest.verdict is not Verdict.ASK or facts.effect == "question":
+        return _decision_from(strictest)
     if approval is not None and is_approved:
-        code = Code.ELEVATED if standing.mode.elevates else Code.APPROVED
-        return Decision(verdict=Verdict.RUN, reason=Reason(code, {"by": approval.by}))
-    if standing.mode.elevates:
-        return _elevated(standing, votes) if standing.elevated else _decision(strictest)
-    return _opened_by_rule(facts, standing, votes) or _decision(strictest)
+        code = Code.ELEVATED if snapshot.mode.elevates else Code.APPROVED
+        return Decision(verdict=Verdict.ALLOW, reason=Reason(code, {"by": approval.by}))
+    if snapshot.mode.elevates:
+        return _elevated(snapshot, votes) if snapshot.elevated else _decision_from(strictest)
+    return _allowed_by_rule(facts, snapshot, votes) or _decision_from(strictest)
 
 
-def _uses_elevation(facts: CallFacts, standing: Standing) -> bool:
-    """While an elevation holds, every changing call runs by it, also of a tool that the mode lets run without one: the
-    elevation frees that call from its confinement."""
-    return facts.effect == "mutating" and standing.mode.elevates and standing.elevated
+def _uses_elevation(facts: CallFacts, snapshot: PolicySnapshot) -> bool:
+    """Whether a call runs by the active elevation. Every mutating call does, also that of a tool which the mode allows
+    without one: the elevation frees the call from its confinement."""
+    return facts.effect == "mutating" and snapshot.mode.elevates and snapshot.elevated
 
 
-def _elevated(standing: Standing, votes: list[_Vote]) -> Decision:
-    """As if the mode itself let it run; all other votes stand."""
-    runs = _Vote(verdict=Verdict.RUN, reason=Reason(Code.ELEVATION_RUNS, {"mode": standing.mode.name}))
-    strictest = _strictest([runs, *(vote for vote in votes if not vote.own)])
-    decision = _decision(strictest)
-    return msgspec.structs.replace(decision, elevated=decision.verdict is Verdict.RUN)
+def _elevated(snapshot: PolicySnapshot, votes: list[_Vote]) -> Decision:
+    """The decision as if the mode itself allowed the call; all other votes count."""
+    allowed = _Vote(verdict=Verdict.ALLOW, reason=Reason(Code.ELEVATION_RUNS, {"mode": snapshot.mode.name}))
+    strictest = _strictest_vote([allowed, *(vote for vote in votes if not vote.own)])
+    decision = _decision_from(strictest)
+    return msgspec.structs.replace(decision, elevated=decision.verdict is Verdict.ALLOW)
 
 
-def _opened_by_rule(facts: CallFacts, standing: Standing, votes: list[_Vote]) -> Decision | None:
+def _allowed_by_rule(facts: CallFacts, snapshot: PolicySnapshot, votes: list[_Vote]) -> Decision | None:
     allowing = sorted(
-        (rule for rule in _rules(standing) if rule.effect == "allow" and speaks_of(rule, facts) == "yes"),
+        (rule for rule in _rules_of_family(snapshot) if rule.effect == "allow" and rule_match(rule, facts) == "yes"),
         key=lambda rule: rule.scope.width,
     )
-    waits = [vote for vote in votes if vote.verdict is Verdict.WAIT]
-    if not allowing or not all(_opens(allowing[0], vote) for vote in waits):
+    asking = [vote for vote in votes if vote.verdict is Verdict.ASK]
+    if not allowing or not all(_overrides(allowing[0], vote) for vote in asking):
         return None
     reason = rule_reason(Code.RULE_ALLOWS, allowing[0])
-    return Decision(verdict=Verdict.RUN, reason=reason, rule=allowing[0].id)
+    return Decision(verdict=Verdict.ALLOW, reason=reason, rule=allowing[0].id)
 
 
-def _opens(allow: Rule, vote: _Vote) -> bool:
-    # Where a mode asks for elevation only a person says yes; what a rule asks for, only a more particular one opens.
-    if vote.doubt:  # who names the very command has thought of it
+def _overrides(allow: Rule, vote: _Vote) -> bool:
+    # In a mode that elevates only a person allows calls. Only a narrower allow rule overrides an ask rule.
+    if vote.doubt:  # the author of a rule for this very command has considered what the command starts
         return bool(allow.scope.words) or allow.scope.fingerprint is not None
     return not vote.elevates and (vote.ask is None or is_narrower(allow.scope, vote.ask.scope))
 
 
-def _decision(vote: _Vote) -> Decision:
+def _decision_from(vote: _Vote) -> Decision:
     rule = vote.reason.params.get("rule")
     return Decision(verdict=vote.verdict, reason=vote.reason, wall=vote.wall, rule=rule)
 
 
-def _strictest(votes: list[_Vote]) -> _Vote:
-    # max() keeps the first of equals: where several deny, the mode's wall is the one that is told.
+def _strictest_vote(votes: list[_Vote]) -> _Vote:
+    # max() returns the first of equals: where several votes deny, the reason shown is that of the mode.
     return max(votes, key=lambda vote: vote.verdict)
 
 
-def _votes(facts: CallFacts, standing: Standing) -> list[_Vote]:
-    votes = [_vote_of_mode(facts, standing.mode)]
-    votes += [_vote_of_ancestor(facts, above.mode) for above in standing.above]
+def _votes(facts: CallFacts, snapshot: PolicySnapshot) -> list[_Vote]:
+    votes = [_vote_of_mode(facts, snapshot.mode)]
+    votes += [_vote_of_ancestor(facts, ancestor.mode) for ancestor in snapshot.ancestors]
     if facts.limit is not None:
         votes.append(_Vote(verdict=Verdict.DENY, reason=facts.limit))
     if facts.ask is not None:
-        votes.append(_Vote(verdict=Verdict.WAIT, reason=facts.ask, elevates=True))
+        votes.append(_Vote(verdict=Verdict.ASK, reason=facts.ask, elevates=True))
     depth = 0
-    for each in (standing, *standing.above):
+    for each in (snapshot, *snapshot.ancestors):
         if facts.tool in each.denied:
             votes.append(_Vote(verdict=Verdict.DENY, reason=each.denied[facts.tool]))
-        depth += each.depth  # a sub-agent's rounds count for whoever sent it, too
+        depth += each.depth  # the rounds of a sub-agent count for its ancestors too
         if facts.effect != "question":
-            votes += _votes_beside_the_mode(facts, each, depth)
+            votes += _votes_of_policies_and_rules(facts, each, depth)
     return votes
 
 
-def _votes_beside_the_mode(facts: CallFacts, standing: Standing, depth: int) -> list[_Vote]:
+def _votes_of_policies_and_rules(facts: CallFacts, snapshot: PolicySnapshot, depth: int) -> list[_Vote]:
     votes = [
         _vote_of_directory(facts, directory)
-        for directory in standing.directories
-        if reaches(facts.touches, directory.folder)
+        for directory in snapshot.directories
+        if may_touch(facts.touches, directory.folder)
     ]
-    for rule in standing.rules:
-        sure = speaks_of(rule, facts) if rule.effect != "allow" else "no"
-        if sure != "no":
-            votes.append(_vote_of_rule(rule, sure))
-    if _waits_by_settings(facts, standing):
-        votes.append(_Vote(verdict=Verdict.WAIT, reason=Reason(Code.SETTINGS_WAIT, {"tool": facts.tool})))
+    for rule in snapshot.rules:
+        certainty = rule_match(rule, facts) if rule.effect != "allow" else "no"
+        if certainty != "no":
+            votes.append(_vote_of_rule(rule, certainty))
+    if _requires_approval_by_settings(facts, snapshot):
+        votes.append(_Vote(verdict=Verdict.ASK, reason=Reason(Code.SETTINGS_WAIT, {"tool": facts.tool})))
     unknown = facts.effect == "mutating" and facts.touches is None
     votes += [
-        _Vote(verdict=Verdict.WAIT, reason=Reason(Code.POLICY_WAITS, {"policy": policy.kind}))
-        for policy in standing.policies
-        if is_left_to_the_person(policy, tool=facts.tool, dangers=facts.dangerous, unknown=unknown, depth=depth)
+        _Vote(verdict=Verdict.ASK, reason=Reason(Code.POLICY_WAITS, {"policy": policy.kind}))
+        for policy in snapshot.policies
+        if requires_approval(policy, tool=facts.tool, dangers=facts.dangerous, unknown=unknown, depth=depth)
     ]
     return votes
 
 
-def _waits_by_settings(facts: CallFacts, standing: Standing) -> bool:
-    if facts.tool in standing.waiting:
+def _requires_approval_by_settings(facts: CallFacts, snapshot: PolicySnapshot) -> bool:
+    if facts.tool in snapshot.waiting:
         return True
     line = facts.line
     if line is None:
         return False
-    return not all(any(is_led_by(line, words) for words in listed) for listed in standing.command_lists)
+    return not all(any(starts_with_words(line, words) for words in entries) for entries in snapshot.command_lists)
 
 
 def _verdict_of(facts: CallFacts, mode: Mode) -> Verdict:
-    # A question goes to the person by itself, and what is unknown is denied by its limit: both meet the
-    # mode only where it lets nothing through at all.
+    # A question always goes to the person, and the limit of an unknown tool denies its calls: for both, the mode
+    # matters only where it denies reading.
     if facts.tool in mode.withholds:
         return Verdict.DENY
     if facts.effect != "mutating" or facts.tool in mode.lets_run:
@@ -219,15 +236,15 @@ def _vote_of_mode(facts: CallFacts, mode: Mode) -> _Vote:
         params = {"mode": mode.name, "tool": facts.tool, "hint": mode.denial_hint}
         return _Vote(verdict=verdict, reason=Reason(Code.MODE_DENIED, params), wall=mode.denial_ends_turn, own=True)
     if facts.effect == "question":
-        return _Vote(verdict=Verdict.WAIT, reason=Reason(Code.QUESTION), own=True)
+        return _Vote(verdict=Verdict.ASK, reason=Reason(Code.QUESTION), own=True)
     code = Code.MODE_RUNS
-    if verdict is Verdict.WAIT:
+    if verdict is Verdict.ASK:
         code = Code.ELEVATION_OFFERED if mode.elevates else Code.MODE_WAITS
     return _Vote(verdict=verdict, reason=Reason(code, {"mode": mode.name}), own=True, elevates=mode.elevates)
 
 
 def _vote_of_ancestor(facts: CallFacts, mode: Mode) -> _Vote:
-    """A sub-agent is never freer than whoever sent it."""
+    """A sub-agent is never less restricted than its ancestors."""
     verdict = _verdict_of(facts, mode)
     code = Code.ANCESTOR_DENIED if verdict is Verdict.DENY else Code.ANCESTOR_WAITS
     wall = verdict is Verdict.DENY and mode.denial_ends_turn
@@ -236,35 +253,36 @@ def _vote_of_ancestor(facts: CallFacts, mode: Mode) -> _Vote:
 
 
 def _vote_of_directory(facts: CallFacts, directory: DirectoryMode) -> _Vote:
-    """What holds in a folder never ends a turn: the model is told, and goes on elsewhere."""
+    """A denial in a folder never ends the turn: the model gets the reason as a result and can go on elsewhere."""
     verdict = _verdict_of(facts, directory.mode)
     params = {"folder": directory.folder, "mode": directory.mode.name, "tool": facts.tool}
     code = Code.DIRECTORY_DENIED if verdict is Verdict.DENY else Code.DIRECTORY_WAITS
     return _Vote(verdict=verdict, reason=Reason(code, params), elevates=directory.mode.elevates)
 
 
-def _vote_of_rule(rule: Rule, sure: Sure) -> _Vote:
-    if sure == "maybe":  # a program may start what the rule speaks of; nobody can tell but the person
-        return _Vote(verdict=Verdict.WAIT, reason=rule_reason(Code.RULE_MAY_APPLY, rule), doubt=True)
+def _vote_of_rule(rule: Rule, certainty: Certainty) -> _Vote:
+    if certainty == "maybe":  # a program may start the command that the rule names: only a person can judge that
+        return _Vote(verdict=Verdict.ASK, reason=rule_reason(Code.RULE_MAY_APPLY, rule), doubt=True)
     if rule.effect == "deny":
         return _Vote(verdict=Verdict.DENY, reason=rule_reason(Code.RULE_DENIES, rule))
-    if is_stand_in(rule):  # a rule that allows may be one that was revoked: only a person says yes
-        return _Vote(verdict=Verdict.WAIT, reason=Reason(Code.RULES_IN_DOUBT, {"rule": rule.id}), elevates=True)
-    return _Vote(verdict=Verdict.WAIT, reason=rule_reason(Code.RULE_ASKS, rule), ask=rule)
+    if is_substitute(rule):  # an allow rule may be among the revoked ones: only a person can allow the call
+        return _Vote(verdict=Verdict.ASK, reason=Reason(Code.RULES_IN_DOUBT, {"rule": rule.id}), elevates=True)
+    return _Vote(verdict=Verdict.ASK, reason=rule_reason(Code.RULE_ASKS, rule), ask=rule)
 
 
-def _rules(standing: Standing) -> list[Rule]:
-    return [rule for each in (standing, *standing.above) for rule in each.rules]
+def _rules_of_family(snapshot: PolicySnapshot) -> list[Rule]:
+    return [rule for each in (snapshot, *snapshot.ancestors) for rule in each.rules]
 
 
-def speaks_of(rule: Rule, facts: CallFacts) -> Sure:
-    return fits(rule, tool=facts.tool, fingerprint=facts.fingerprint, touches=facts.touches, line=facts.line)
+def rule_match(rule: Rule, facts: CallFacts) -> Certainty:
+    """Whether a rule applies to a call."""
+    return matches(rule, tool=facts.tool, fingerprint=facts.fingerprint, touches=facts.touches, line=facts.line)
 
 
-def is_denied_by_mode(tool: str, effect: Effect, standing: Standing) -> bool:
-    """Whether no call of this effect can run as things stand, whatever its arguments are: then nothing has to be known
-    of the call to deny it."""
-    family = (standing, *standing.above)
+def is_denied_by_mode(tool: str, effect: Effect, snapshot: PolicySnapshot) -> bool:
+    """Whether every call of this tool with this effect is denied now, whatever its arguments are. The gate then denies
+    the call without inspecting it."""
+    family = (snapshot, *snapshot.ancestors)
     if any(tool in each.denied for each in family):
         return True
     facts = CallFacts(tool=tool, effect=effect, digest="")
@@ -272,31 +290,32 @@ def is_denied_by_mode(tool: str, effect: Effect, standing: Standing) -> bool:
     return any(_verdict_of(facts, mode) is Verdict.DENY for mode in modes)
 
 
-def must_be_confined(facts: CallFacts, standing: Standing, approval: Approval | None) -> bool:
-    """Whether a call may run only because it only reads: then the kernel must see to it that it does. Or because the
-    mode lets just this tool run: then it does no more than it must."""
+def must_be_confined(facts: CallFacts, snapshot: PolicySnapshot, approval: Approval | None) -> bool:
+    """Whether a call runs in the kernel's sandbox: because the call is allowed only for being read-only, which the
+    kernel then enforces, or because the mode exempts this one tool, which then gets no more rights than necessary."""
     # The elevation of an ancestor frees no call of a sub-agent.
-    is_only_let = _only_lets(standing, facts.tool) and not standing.elevated
-    if is_only_let or any(_only_lets(each, facts.tool) for each in standing.above):
+    is_exempted = _exempts_tool(snapshot, facts.tool) and not snapshot.elevated
+    if is_exempted or any(_exempts_tool(each, facts.tool) for each in snapshot.ancestors):
         return approval is None
     if facts.effect != "read_only":
         return False
-    as_if = decide(msgspec.structs.replace(facts, effect="mutating"), standing, approval)
-    return as_if.verdict is not Verdict.RUN or as_if.elevated
+    as_mutating = decide(msgspec.structs.replace(facts, effect="mutating"), snapshot, approval)
+    return as_mutating.verdict is not Verdict.ALLOW or as_mutating.elevated
 
 
-def _only_lets(standing: Standing, tool: str) -> bool:
-    mode = standing.mode
-    return tool in mode.lets_run and mode.mutating is not Verdict.RUN
+def _exempts_tool(snapshot: PolicySnapshot, tool: str) -> bool:
+    """Whether the mode allows this tool although it does not allow mutating calls."""
+    mode = snapshot.mode
+    return tool in mode.lets_run and mode.mutating is not Verdict.ALLOW
 
 
-def is_offered(tool: str, effect: Effect, standing: Standing) -> bool:
-    """Whether the model is told of a tool. The gate decides regardless of it."""
-    return all(_offers(each, tool, effect) for each in (standing, *standing.above))
+def is_offered(tool: str, effect: Effect, snapshot: PolicySnapshot) -> bool:
+    """Whether a request offers a tool to the model. The gate decides independently of this."""
+    return all(_offers(each, tool, effect) for each in (snapshot, *snapshot.ancestors))
 
 
-def _offers(standing: Standing, tool: str, effect: Effect) -> bool:
-    mode = standing.mode
-    if tool in standing.denied or tool in mode.withholds or mode.offers == "none":
+def _offers(snapshot: PolicySnapshot, tool: str, effect: Effect) -> bool:
+    mode = snapshot.mode
+    if tool in snapshot.denied or tool in mode.withholds or mode.offers == "none":
         return False
     return mode.offers == "all" or tool in mode.offers_also or effect in ("read_only", "question", "delegating")

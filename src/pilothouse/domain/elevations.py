@@ -1,4 +1,4 @@
-"""Elevation: a person's leave, in a mode that offers it, to run more than one changing call. It always has an end."""
+"""Elevations: a person's permission, in a mode that offers it, for several mutating calls. Every elevation ends."""
 
 from typing import Literal
 
@@ -6,27 +6,28 @@ import msgspec
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.domain.values import Timestamp, TurnId, Value
+from pilothouse.domain.value import Timestamp, TurnId, Value
 
-CALLS_AT_MOST = 100
-MINUTES_AT_MOST = 24 * 60
-End = Literal["used_up", "turn_ended", "time_up", "ended_by_person", "mode_switched", "restarted", "replaced"]
+MAX_ELEVATION_CALLS = 100
+MAX_ELEVATION_MINUTES = 24 * 60
+ElevationEnd = Literal["used_up", "turn_ended", "time_up", "ended_by_person", "mode_switched", "restarted", "replaced"]
 
 
 class Elevation(Value, kw_only=True):
-    """Exactly one of `calls_left`, `turn` and `until` is its end. It holds only for the process (`runtime`) that gave
-    it; `deadline` is on that process's own clock, which nobody can turn back."""
+    """An active elevation. Exactly one of `calls_left`, `turn` and `until` is set and ends it."""
 
     by: str
     at: Timestamp
     runtime: str
+    """The process in which the elevation was given: it does not outlive that process."""
     calls_left: int | None = None
     turn: TurnId | None = None
     until: Timestamp | None = None
     deadline: float | None = None
+    """`until` on the monotonic clock of the process, which nobody can turn back."""
 
-    def ended(self, *, runtime: str, turn: TurnId | None, clock: float) -> End | None:
-        """Why it no longer holds, or None while it does."""
+    def end_reason(self, *, runtime: str, turn: TurnId | None, clock: float) -> ElevationEnd | None:
+        """Why the elevation has ended; None while it is active."""
         if runtime != self.runtime:
             return "restarted"
         if self.calls_left is not None and self.calls_left <= 0:
@@ -37,8 +38,8 @@ class Elevation(Value, kw_only=True):
             return "time_up"
         return None
 
-    def used(self) -> "Elevation":
-        """After one more call has started by it."""
+    def after_call(self) -> "Elevation":
+        """The elevation after one more call."""
         if self.calls_left is None:
             return self
         return msgspec.structs.replace(self, calls_left=self.calls_left - 1)
@@ -46,10 +47,10 @@ class Elevation(Value, kw_only=True):
 
 def check_end(calls: int | None, turn: bool, minutes: float | None) -> None:
     """Raises: InvalidInput unless exactly one end is given, within its bounds."""
-    given = (calls is not None) + turn + (minutes is not None)
-    if given != 1:
+    ends = (calls is not None) + turn + (minutes is not None)
+    if ends != 1:
         raise InvalidInput(Code.ELEVATION_END)
-    if calls is not None and not 1 <= calls <= CALLS_AT_MOST:
-        raise InvalidInput(Code.ELEVATION_CALLS, limit=CALLS_AT_MOST)
-    if minutes is not None and not 0 < minutes <= MINUTES_AT_MOST:
-        raise InvalidInput(Code.ELEVATION_MINUTES, limit=MINUTES_AT_MOST)
+    if calls is not None and not 1 <= calls <= MAX_ELEVATION_CALLS:
+        raise InvalidInput(Code.ELEVATION_CALLS, limit=MAX_ELEVATION_CALLS)
+    if minutes is not None and not 0 < minutes <= MAX_ELEVATION_MINUTES:
+        raise InvalidInput(Code.ELEVATION_MINUTES, limit=MAX_ELEVATION_MINUTES)

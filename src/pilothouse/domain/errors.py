@@ -19,20 +19,24 @@ PilothouseError
 └── ToolError              the tool could not do it; the model is told
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
-from pilothouse.domain.codes import Code, Reason, say
+from pilothouse.domain.codes import Code, Reason
 
 
 class PilothouseError(Exception):
-    """Carries a reason: a code with parameters, put into words where it is read."""
+    """The base of all errors: carries a reason, which is translated where it is read."""
+
+    text_of: ClassVar[Callable[[Reason], str]] = staticmethod(lambda reason: f"{reason.code} {dict(reason.params)}")
+    """Makes the text for `str()`. `i18n` sets it to its English texts: the domain holds no texts."""
 
     def __init__(self, code: Code, **params: Any) -> None:
         self.reason = Reason(code, params)
         super().__init__(code, params)
 
     def __str__(self) -> str:
-        return say(self.reason)
+        return type(self).text_of(self.reason)
 
 
 class RequestError(PilothouseError):
@@ -56,7 +60,9 @@ class StoreError(PilothouseError):
 
 
 class StoreRefused(StoreError):
-    pass
+    @classmethod
+    def because_of(cls, error: OSError) -> "StoreRefused":
+        return cls(Code.STORE_REFUSED, detail=os_error_text(error))
 
 
 class StoreReadOnly(StoreError):
@@ -84,11 +90,12 @@ class ModelError(PilothouseError):
 
 
 class ModelUnavailable(ModelError):
-    """`retry_after` is what the provider asked for, in seconds."""
+    """The provider may answer later."""
 
     def __init__(self, code: Code, *, retry_after: float | None = None, **params: Any) -> None:
         super().__init__(code, **params)
         self.retry_after = retry_after
+        """The seconds that the provider asks to wait."""
 
 
 class ModelRefused(ModelError):
@@ -96,11 +103,12 @@ class ModelRefused(ModelError):
 
 
 class ModelTooLong(ModelRefused):
-    """`window` is how many tokens fit, where the provider said so."""
+    """The request does not fit into the model's context window."""
 
     def __init__(self, code: Code, *, window: int | None = None, **params: Any) -> None:
         super().__init__(code, **params)
         self.window = window
+        """The size of the window in tokens, where the provider's error names it."""
 
 
 class ToolError(PilothouseError):
@@ -126,3 +134,19 @@ __all__ = [
     "StoreUnavailable",
     "ToolError",
 ]
+
+
+def os_error_text(error: OSError) -> str:
+    """The system's error message without the path, which does not help the reader."""
+    return error.strerror or str(error)
+
+
+def tool_failure(tool: str, cause: BaseException | str) -> Reason:
+    """The reason of a call whose tool has a bug: it raised an unexpected exception or returned no text."""
+    detail = cause if isinstance(cause, str) else f"{type(cause).__name__}: {cause}"
+    return Reason(Code.TOOL_FAILED, {"tool": tool, "detail": detail})
+
+
+def invalid_file(file: object, detail: str, allowed: str, *, line: int = 1, key: str = "-") -> InvalidInput:
+    """The error for a configuration file or a key in it."""
+    return InvalidInput(Code.INVALID_CONFIG, file=str(file), line=line, key=key, detail=detail, allowed=allowed)

@@ -1,20 +1,20 @@
-"""Where one branch departs from another."""
+"""Forks: the position at which one branch departs from another."""
 
 from collections.abc import Sequence
 
-from pilothouse.domain.merging import common_length
-from pilothouse.domain.values import MessageId, Value
+from pilothouse.domain.merges import common_length
+from pilothouse.domain.value import MessageId, Value
 
 
 class BranchFork(Value, kw_only=True):
-    """Where a branch goes on with another message than the active branch."""
+    """The position at which a branch continues with another message than the active branch."""
 
     position: int
     """Index of the first differing message on the active branch."""
     message_id: MessageId
     """That message on the active branch."""
     sibling_id: MessageId
-    """The message that stands in its place on the other branch."""
+    """The message in the same place on the other branch."""
 
 
 def fork_between(
@@ -22,18 +22,18 @@ def fork_between(
 ) -> BranchFork | None:
     """Compare two lists of ids; None where one of them only continues the other.
 
-    A compression replaces the beginning of a list. With `is_compressed` (of either list), they are compared from the
-    first message that both still have.
+    A compression replaces the beginning of a list. With `is_compressed` (of either list), the comparison begins at the
+    first message that both lists still have.
     """
-    here = there = 0
+    active_start = other_start = 0
     if is_compressed:
         positions = {message_id: position for position, message_id in enumerate(active)}
         shared = next((position for position, each in enumerate(other) if each in positions), None)
         if shared is None:
             return None
-        here, there = positions[other[shared]], shared
-    count = common_length(active[here:], other[there:])
-    here, there = here + count, there + count
-    if here >= len(active) or there >= len(other):
+        active_start, other_start = positions[other[shared]], shared
+    count = common_length(active[active_start:], other[other_start:])
+    position, other_position = active_start + count, other_start + count
+    if position >= len(active) or other_position >= len(other):
         return None
-    return BranchFork(position=here, message_id=active[here], sibling_id=other[there])
+    return BranchFork(position=position, message_id=active[position], sibling_id=other[other_position])

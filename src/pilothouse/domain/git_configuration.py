@@ -1,7 +1,7 @@
-"""Settings of git: how a file of them is read, and what each setting holds.
+"""Git configuration files: a parser, and a table of the kinds of settings.
 
-The table lists the settings that hold data, and those that hold the address of a repository. Every other setting counts
-as one that may name a program, or a file with more settings.
+The table lists the settings that hold data, and those that hold the address of a repository. Every other setting is
+treated as one that may name a program or a file with more settings.
 """
 
 import re
@@ -13,15 +13,16 @@ _HEADER = re.compile(rb'\[\s*([a-z0-9.-]+)\s*(?:"([^"\\\[\]]*)"\s*)?\]', re.IGNO
 _SETTING = re.compile(rb"([a-z][a-z0-9-]*)\s*(?:=\s*([^\0]*))?", re.IGNORECASE)
 _BOOLEAN = re.compile(r"true|yes|on|1|false|no|off|0|", re.IGNORECASE)
 _FALSE = re.compile(r"false|no|off|0", re.IGNORECASE)
-_ADDRESS = re.compile(r"(?:(?:https?|ssh|git)://(?!-)|(?:[\w.-]++@)?+[A-Za-z0-9][\w.-]++:(?!:))[^\"\\\s]*+")
-"""Another machine. Pushing to a folder runs the hooks in it, and `ext::` runs a program."""
+_ADDRESS = re.compile(r"(?:(?:https?|ssh|git)://(?!-)|(?:[\w.-]++@)?+[A-Za-z0-9][\w.-]++:(?!:|//))[^\"\\\s]*+")
+"""The address of a repository on another machine. A push to a folder runs the hooks in it, and `ext::` runs a
+program."""
 
 
 class Kind(Enum):
-    """What a setting holds."""
+    """The kind of value that a setting holds."""
 
     DATA = "data"
-    """A value that makes git start nothing, whatever it is."""
+    """A value that never makes git start a program."""
     ADDRESS = "address"
     """Another repository: its address, the path of a folder, or the name of a remote."""
     PROGRAM = "program"
@@ -29,15 +30,15 @@ class Kind(Enum):
 
 
 class Setting(NamedTuple):
-    """A line of a file with settings."""
+    """A line of a configuration file."""
 
     name: str
-    """`section.key` or `section.subsection.key`, section and key in small letters. Empty for a line that git may read
-    in another way than this parser."""
+    """`section.key` or `section.subsection.key`, section and key in lower case. Empty for a line that git may read
+    differently from this parser."""
     value: str | None
-    """As it stands in the file; None where the line has no `=`."""
+    """The raw value; None where the line has no `=`."""
     line: bytes
-    """The header of the section with the line."""
+    """The section header and the line."""
 
     @property
     def subsection(self) -> str:
@@ -49,8 +50,8 @@ class Setting(NamedTuple):
 
 
 def parse(config: bytes) -> Iterator[Setting]:
-    """The settings of a file, read so that git cannot see more in a line: a header with anything behind it, and lines
-    that go on or may do so, have no name."""
+    """The settings of a file. Git never finds more in a line than this parser: settings behind a header on the same
+    line and lines that continue or may continue get no name."""
     header, section = b"", ""
     continues = False
     for line in map(bytes.strip, config.split(b"\n")):
@@ -85,23 +86,23 @@ def kind_of(name: str) -> Kind:
 
 
 def starts_nothing(name: str, value: str | None) -> bool:
-    """Whether a setting holds data, or switches something off."""
+    """Whether a setting holds data or switches a feature off."""
     is_off = name.lower() in _SWITCHES and value is not None and _FALSE.fullmatch(value) is not None
     return is_off or kind_of(name) is Kind.DATA
 
 
 def is_switch(name: str, value: str | None) -> bool:
-    """Whether a setting only switches a part of git on or off which starts no other program than an installed one."""
+    """Whether a setting only switches a feature of git on or off that starts no other than an installed program."""
     return name in _SWITCHES and _BOOLEAN.fullmatch(value or "") is not None
 
 
 def is_address(value: str) -> bool:
-    """Whether a repository lies on another machine."""
+    """Whether a value is the address of a repository on another machine."""
     return _ADDRESS.fullmatch(value) is not None
 
 
 def _table(**sections: str) -> dict[str, dict[str, Kind]]:
-    """`key` holds data, `@key` an address."""
+    """The kinds of keys by section. In the arguments, `key` holds data and `@key` an address."""
     return {
         section: {word.lstrip("@"): Kind.ADDRESS if word[0] == "@" else Kind.DATA for word in keys.split()}
         for section, keys in sections.items()

@@ -1,36 +1,36 @@
-"""JSON with comments and trailing commas, as editors write their settings, turned into plain JSON."""
+"""JSON with comments and trailing commas (JSONC), as editors write their settings, converted to plain JSON."""
 
 import re
 from collections.abc import Iterator
 
-# Strings are matched first: what looks like a comment inside of one is text.
-_PART = re.compile(r'"(?:[^"\\]|\\.)*+"?|//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?|\s+|.', re.DOTALL)
+# Strings match first: inside a string, `//` and `/*` are text.
+_LEXEME = re.compile(r'"(?:[^"\\]|\\.)*+"?|//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?|\s+|.', re.DOTALL)
 _NOT_A_LINE_END = re.compile(r"[^\n]")
 
 
 def plain_json(text: str) -> str:
-    """The same text with comments and trailing commas blanked out: every line and column stays where it was."""
-    parts: list[str] = []
+    """The text with blanks in place of comments and trailing commas: lines and columns do not move."""
+    output: list[str] = []
     comma = None
-    for part in _parts(text):
-        if _is_comment(part):
-            parts.append(_NOT_A_LINE_END.sub(" ", part))
+    for lexeme in _lexemes(text):
+        if _is_comment(lexeme):
+            output.append(_NOT_A_LINE_END.sub(" ", lexeme))
             continue
-        if part in ("]", "}") and comma is not None:
-            parts[comma] = " "
-        if not part.isspace():
-            comma = len(parts) if part == "," else None
-        parts.append(part)
-    return "".join(parts)
+        if lexeme in ("]", "}") and comma is not None:
+            output[comma] = " "
+        if not lexeme.isspace():
+            comma = len(output) if lexeme == "," else None
+        output.append(lexeme)
+    return "".join(output)
 
 
 def has_comments(text: str) -> bool:
-    return any(map(_is_comment, _parts(text)))
+    return any(map(_is_comment, _lexemes(text)))
 
 
-def _parts(text: str) -> Iterator[str]:
-    return (found[0] for found in _PART.finditer(text))
+def _lexemes(text: str) -> Iterator[str]:
+    return (match[0] for match in _LEXEME.finditer(text))
 
 
-def _is_comment(part: str) -> bool:
-    return part.startswith(("//", "/*"))
+def _is_comment(lexeme: str) -> bool:
+    return lexeme.startswith(("//", "/*"))

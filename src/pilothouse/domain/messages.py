@@ -1,7 +1,7 @@
-"""What is kept: typed, immutable entries of a context.
+"""Messages: the typed, immutable entries of a context.
 
-A message never changes once it is complete. What changes beside it (a call's status) lives in a
-record of its own and is joined when read.
+A message never changes once it is complete. State that changes (the status of a call) lives in a record of its own and
+is joined with the message on reading.
 """
 
 from collections.abc import Mapping
@@ -12,13 +12,16 @@ import msgspec
 from pilothouse.domain.codes import Reason
 from pilothouse.domain.images import MediaType, Recognition
 from pilothouse.domain.payloads import DataContext, LineRange
-from pilothouse.domain.values import CallId, MessageId, Timestamp, TurnId, Value
+from pilothouse.domain.value import CallId, MessageId, Timestamp, TurnId, Value
 
 Role = Literal["user", "assistant", "system", "tool"]
-Ended = Literal["complete", "cut", "interrupted", "cancelled"]
+TextEnd = Literal["complete", "cut", "interrupted", "cancelled"]
+"""How a model's answer ended."""
 
 
 class Usage(Value):
+    """Tokens that a provider counted, and their cost where it is known."""
+
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float | None = None
@@ -33,9 +36,7 @@ class Usage(Value):
 
 
 class Metadata(Value):
-    """`held` keeps a message from the model: until the person's processors have passed it, or since one refused it.
-    `tokens` is what the model reads of it, by `counter`. `data_context` and `extra_user_messages` came with a person's
-    message and are sent in every round of its turn."""
+    """Facts about a message that are not its content."""
 
     turn: TurnId | None = None
     round: int | None = None
@@ -43,13 +44,18 @@ class Metadata(Value):
     persona: str | None = None
     model: str | None = None
     tokens: int | None = None
+    """The number of tokens that the message takes in a request, by `counter`."""
     counter: str | None = None
+    """The name of the counter that counted `tokens`."""
     display_text: str | None = None
     trace_id: str | None = None
     extra: Mapping[str, Any] = {}
     data_context: DataContext | None = None
+    """Came with a person's message; sent in every round of its turn."""
     extra_user_messages: tuple[str, ...] = ()
+    """Came with a person's message; sent in every round of its turn."""
     held: Literal["processing", "refused"] | None = None
+    """Why the message is not sent to the model: the person's processors have not finished, or one refused it."""
 
 
 class BaseMessage(Value, tag_field="type", kw_only=True):
@@ -60,43 +66,50 @@ class BaseMessage(Value, tag_field="type", kw_only=True):
 
 
 class Text(BaseMessage, tag="text"):
-    """For a streamed answer, `chunks` are the lengths of the pieces that it came in."""
+    """A text by a person or by the model."""
 
     content: str
     chunks: tuple[int, ...] = ()
+    """The lengths of the deltas of a streamed answer."""
     finish_reason: str | None = None
     usage: Usage | None = None
-    ended: Ended = "complete"
+    ended: TextEnd = "complete"
 
 
 class Image(BaseMessage, tag="image"):
-    """Where it came from (`path` in the workspace, `url`) and what it is: `data` in base64, unless it lies at an
-    address. Complete when `resolved_at` is set: read, and put into words where the model does not see. A model that
-    sees is shown it; others get `recognised_text`, or the error."""
+    """An image from the workspace, from an address or from the client. A model with vision gets the image itself, any
+    other model the recognised text or the error."""
 
     path: str | None = None
+    """Where the image lies in the workspace."""
     url: str | None = None
+    """The address of an image on the web."""
     data: str | None = None
+    """The bytes in base64; None for an image at an address."""
     media_type: MediaType | None = None
     recognition: Recognition = "auto"
     recognised_text: str | None = None
+    """The text that OCR found, for a model without vision."""
     resolved_at: Timestamp | None = None
+    """When the image was read and, for a model without vision, recognised. The message is complete from then on."""
     error: Reason | None = None
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """A name for people."""
         return self.path or self.url or (self.media_type or "image").replace("/", ".")
 
 
 class FileReference(BaseMessage, tag="file_reference"):
-    """Complete when `resolved_at` is set: with content, or with the error that the model sees."""
+    """A file that a person refers to, with its content at the time of sending."""
 
     path: str
     range: LineRange | None = None
     content: str | None = None
     resolved_at: Timestamp | None = None
+    """When the file was read. The message is complete from then on."""
     error: Reason | None = None
+    """Why the file could not be read, for the model too."""
 
 
 class ProjectStructure(BaseMessage, tag="project_structure"):
@@ -107,20 +120,24 @@ class ProjectStructure(BaseMessage, tag="project_structure"):
 
 
 class ToolCall(Value):
-    """A call as the model sent it. `id` is ours; the provider's may repeat and is never a key."""
+    """A call as the model sent it."""
 
     id: CallId
+    """Assigned by the runtime."""
     provider_id: str
+    """Assigned by the provider. Provider ids may repeat, so they are never used as keys."""
     tool: str
     arguments: str
 
 
 class ToolRequest(BaseMessage, tag="tool_request", kw_only=True):
-    """`content` is the text that came with the calls."""
+    """An answer of the model that calls tools."""
 
     content: str = ""
+    """The text that came with the calls."""
     calls: tuple[ToolCall, ...]
     chunks: tuple[int, ...] = ()
+    """The lengths of the deltas of a streamed `content`."""
     finish_reason: str | None = None
     usage: Usage | None = None
 
@@ -134,7 +151,7 @@ class ToolResult(BaseMessage, tag="tool_result"):
     error: Reason | None = None
     server: str | None = None
     exit_status: int | None = None
-    """How a command ended; None for anything else, and for results of format 3 and before."""
+    """The exit status of a command; None for other tools, and for results of format 3 and before."""
 
 
 class MCPResource(BaseMessage, tag="mcp_resource", kw_only=True):
@@ -161,15 +178,19 @@ class WorkflowExecution(BaseMessage, tag="workflow_execution"):
 OVERVIEW = "workspace_overview"
 UNDO = "undo"
 
+NoticeKind = Literal["injection", "summary", "mode_switch", "prompt_change", "branch_merge"]
+
 
 class SystemControl(BaseMessage, tag="system_control"):
-    """`injection` and `summary` are told to the model; the others are for people. Of injections about the workspace
-    (`detail` says what they are about) the prompt carries the newest, so the history leaves them out. One about an undo
-    has no content where the next result of a call tells the model."""
+    """A notice of the runtime."""
 
-    kind: Literal["injection", "summary", "mode_switch", "prompt_change", "branch_merge"]
+    kind: NoticeKind
+    """The model gets `injection` and `summary`; notices of the other kinds are for people."""
     content: str = ""
+    """Empty for an undo that the model learns of from the next tool result."""
     detail: Mapping[str, Any] = {}
+    """`about` names the subject of an injection. The history omits overviews of the workspace: the system prompt holds
+    the newest one."""
 
 
 class Processing(BaseMessage, tag="processing"):
@@ -179,7 +200,7 @@ class Processing(BaseMessage, tag="processing"):
 
 
 class ErrorMessage(BaseMessage, tag="error"):
-    """Shown as a bubble, never sent to the model."""
+    """An error, shown in the conversation and never sent to the model."""
 
     reason: Reason
     recoverable: bool = True
@@ -201,16 +222,16 @@ Message = (
 
 
 def undone_paths(detail: Mapping[str, Any]) -> list[str]:
-    """The files that a note of an undo names; a file from elsewhere may hold anything. The last one is a count where
-    the undo put back more files than the note names."""
-    listed, count = detail.get("paths"), detail.get("count")
-    paths = [str(path) for path in listed] if isinstance(listed, list | tuple) else []
+    """The files that the notice of an undo lists, and `+N` for N more files. Tolerates any data: an imported
+    conversation may hold anything."""
+    values, count = detail.get("paths"), detail.get("count")
+    paths = [str(path) for path in values] if isinstance(values, list | tuple) else []
     more = count - len(paths) if isinstance(count, int) else 0
     return [*paths, f"+{more}"] if more > 0 else paths
 
 
-def is_told(message: Message) -> bool:
-    """Whether the model is told of a message at all."""
+def is_sent_to_model(message: Message) -> bool:
+    """Whether requests to the model include a message."""
     if message.metadata.held is not None:
         return False
     match message:
@@ -228,17 +249,17 @@ def is_told(message: Message) -> bool:
 
 
 def _is_blank(text: str) -> bool:
-    """Some servers refuse a message that says nothing."""
+    """Whether a text is empty or white space: some providers refuse such a message."""
     return not text or text.isspace()
 
 
 def is_unresolved(message: BaseMessage) -> bool:
-    """A file or an image that nobody has looked at yet."""
+    """Whether a message is a file or an image that has not been read yet."""
     return isinstance(message, FileReference | Image) and message.resolved_at is None
 
 
-def said(message: Message) -> str:
-    """A person's message in words: its text, or the name of what it shows."""
+def user_text(message: Message) -> str:
+    """A person's message as text: its content, or the name of the file or image."""
     match message:
         case FileReference():
             return message.path
@@ -248,14 +269,14 @@ def said(message: Message) -> str:
             return getattr(message, "content", "")
 
 
-def pieces(message: Message) -> list[str]:
-    """The content in the pieces that it came in; a message that was not streamed is one piece."""
+def content_chunks(message: Message) -> list[str]:
+    """The content by the deltas in which it was streamed; all of it for a message that was not streamed."""
     content = getattr(message, "content", None) or ""
     lengths = getattr(message, "chunks", ())
     if not lengths:
         return [content] if content else []
-    found, start = [], 0
+    chunks, start = [], 0
     for length in lengths:
-        found.append(content[start : start + length])
+        chunks.append(content[start : start + length])
         start += length
-    return found
+    return chunks

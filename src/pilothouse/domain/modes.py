@@ -1,4 +1,4 @@
-"""Modes: how much the agent may do. A mode is data; the gate reads it, nothing else interprets it."""
+"""Modes: how much the agent may do. A mode is data; only the gate interprets it."""
 
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
@@ -6,78 +6,87 @@ from typing import Literal
 
 import msgspec
 
-from pilothouse.domain.codes import Code
+from pilothouse.domain.codes import Code, Language
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.domain.values import Value
+from pilothouse.domain.value import Value
 
 
 class Verdict(IntEnum):
-    """Ordered by strictness."""
+    """The outcome of a decision. The values order the verdicts by strictness."""
 
-    RUN = 0
-    WAIT = 1
+    ALLOW = 0
+    ASK = 1
     DENY = 2
+
+    @property
+    def audit_word(self) -> str:
+        """The verdict in an audit entry: `run`, `wait` or `deny`.
+
+        These words stay although the verdicts have other names: entries are hash-chained and never rewritten, and
+        readers of earlier versions know these words only.
+        """
+        return {Verdict.ALLOW: "run", Verdict.ASK: "wait", Verdict.DENY: "deny"}[self]
 
 
 class Mode(Value, kw_only=True):
-    """`withholds` are tools that are neither offered nor run, whatever they say of themselves. `only_beneath` are the
-    folders outside of which nothing may be changed, where there are any. `lets_run` are tools that change something and
-    are decided like reading, `offers_also` some that are offered though they may change something."""
+    """How one mode decides calls, and which tools it offers."""
 
     name: str
-    title: str
-    title_zh: str
+    base: str = ""
+    """The built-in mode from which a custom mode is derived; empty for a built-in mode."""
+    titles: Mapping[Language, str] = {}
+    """Titles of a custom mode; `i18n` holds those of the built-in modes."""
+    meanings: Mapping[Language, str] = {}
+    """Descriptions of a custom mode; `i18n` holds those of the built-in modes."""
     icon: str
-    meaning: str
-    meaning_zh: str
     aliases: tuple[str, ...] = ()
+    """Other names under which the mode can be chosen."""
     offers: Literal["all", "read_only", "none"]
+    """Which tools requests offer to the model."""
     read_only: Verdict
+    """The verdict on calls that only read."""
     mutating: Verdict
+    """The verdict on calls that may change something."""
     withholds: frozenset[str] = frozenset()
+    """Tools that are neither offered nor run, whatever effect they declare."""
     only_beneath: tuple[str, ...] = ()
+    """The only folders in which calls may change files; empty for no such restriction."""
     lets_run: frozenset[str] = frozenset()
+    """Mutating tools that are decided like read-only ones."""
     offers_also: frozenset[str] = frozenset()
+    """Mutating tools that are offered in spite of `offers`."""
     elevates: bool = False
+    """Whether a person can elevate the mode: allow several mutating calls at once. Rules cannot allow any then."""
     denial_ends_turn: bool = False
+    """Whether a call that the mode denies ends the turn."""
     denial_hint: str = "agent"
+    """The mode that a denial proposes to switch to."""
     prompt: str = ""
+    """The mode's part of the system prompt."""
 
 
 _BUILT_IN = (
     Mode(
         name="agent",
-        title="Agent",
-        title_zh="智能体",
         icon="⚡",
-        meaning="Runs everything by itself.",
-        meaning_zh="自动执行所有操作。",
         aliases=("build", "code", "act", "actor"),
         offers="all",
-        read_only=Verdict.RUN,
-        mutating=Verdict.RUN,
+        read_only=Verdict.ALLOW,
+        mutating=Verdict.ALLOW,
     ),
     Mode(
         name="supervised",
-        title="Supervised",
-        title_zh="监督",
         icon="🛡️",
-        meaning="Every call waits for you.",
-        meaning_zh="每次调用都等待你的批准。",
         offers="all",
-        read_only=Verdict.WAIT,
-        mutating=Verdict.WAIT,
+        read_only=Verdict.ASK,
+        mutating=Verdict.ASK,
     ),
     Mode(
         name="review",
-        title="Review",
-        title_zh="审阅",
         icon="🔎",
-        meaning="Reads by itself; asks before each change.",
-        meaning_zh="自动读取；每次修改前询问。",
         offers="all",
-        read_only=Verdict.RUN,
-        mutating=Verdict.WAIT,
+        read_only=Verdict.ALLOW,
+        mutating=Verdict.ASK,
         lets_run=frozenset({"undo"}),
         elevates=True,
         prompt=(
@@ -88,14 +97,10 @@ _BUILT_IN = (
     ),
     Mode(
         name="plan",
-        title="Plan",
-        title_zh="计划",
         icon="🧠",
-        meaning="Reads and plans; changes nothing.",
-        meaning_zh="只读取和规划；不做任何修改。",
         aliases=("planner",),
         offers="read_only",
-        read_only=Verdict.RUN,
+        read_only=Verdict.ALLOW,
         mutating=Verdict.DENY,
         withholds=frozenset({"execute"}),
         denial_ends_turn=True,
@@ -107,11 +112,7 @@ _BUILT_IN = (
     ),
     Mode(
         name="ask",
-        title="Ask",
-        title_zh="问答",
         icon="💬",
-        meaning="Only talks; has no tools.",
-        meaning_zh="只对话；没有工具。",
         offers="none",
         read_only=Verdict.DENY,
         mutating=Verdict.DENY,
@@ -127,14 +128,14 @@ DEFAULT_MODE = "agent"
 
 
 def with_plan_commands(modes: "Modes") -> "Modes":
-    """The same modes, where a plan may run commands that only read."""
+    """The same modes, with a plan mode that may run read-only commands."""
     plan = modes.all["plan"]
-    said = "run commands that change anything, write or edit anything"
+    restriction = "run commands that change anything, write or edit anything"
     changed = msgspec.structs.replace(
         plan,
         withholds=plan.withholds - {"execute"},
         offers_also=plan.offers_also | {"execute"},
-        prompt=plan.prompt.replace("run commands, write or edit anything", said),
+        prompt=plan.prompt.replace("run commands, write or edit anything", restriction),
     )
     return Modes([changed, *(mode for name, mode in modes.all.items() if name not in _BUILT_IN_NAMES)])
 
@@ -143,20 +144,23 @@ _OFFERS = {"none": 2, "read_only": 1, "all": 0}
 
 
 def strictness(mode: Mode) -> tuple[int, int, int]:
-    """For choosing one of several: what a mode says of changes counts most, then what it offers, then reading."""
+    """Sort key of modes: the verdict on mutating calls counts most, then the tools offered, then the verdict on
+    read-only calls."""
     return (mode.mutating, _OFFERS[mode.offers], mode.read_only)
 
 
 def is_looser(mode: Mode, other: Mode) -> bool:
-    """Whether a mode lets anything through, or offers anything, that another does not."""
+    """Whether a mode allows or offers anything that another mode does not."""
     return (
         mode.read_only < other.read_only
         or mode.mutating < other.mutating
         or _OFFERS[mode.offers] < _OFFERS[other.offers]
         or (mode.offers != "none" and not mode.withholds >= other.withholds)
-        or (other.mutating is not Verdict.RUN and not mode.lets_run <= other.lets_run)
+        or (other.mutating is not Verdict.ALLOW and not mode.lets_run <= other.lets_run)
         or (other.offers != "all" and not mode.offers_also <= other.offers_also)
-        or (other.elevates and not mode.elevates and mode.mutating is not Verdict.DENY)  # rules open the one only
+        or (
+            other.elevates and not mode.elevates and mode.mutating is not Verdict.DENY
+        )  # rules can allow calls in the one only
         or (bool(other.only_beneath) and mode.only_beneath != other.only_beneath)
     )
 
@@ -165,7 +169,7 @@ _BUILT_IN_NAMES = frozenset(mode.name for mode in _BUILT_IN)
 
 
 class Modes:
-    """The modes that there are, found by name or alias: the built-in ones, then a person's own."""
+    """All modes by name or alias: the built-in ones, then the custom ones."""
 
     def __init__(self, own: Iterable[Mode] = ()) -> None:
         self.all: Mapping[str, Mode] = {mode.name: mode for mode in (*_BUILT_IN, *own)}
@@ -182,6 +186,6 @@ class Modes:
         return name in self._by_any_name
 
     def stored(self, name: str) -> Mode:
-        """The mode that a context was left in. One that is no longer configured lets nothing through."""
-        known = self._by_any_name.get(name)
-        return known or msgspec.structs.replace(self.all["ask"], name=name, title=name, title_zh=name, aliases=())
+        """The mode under a stored name. A mode that is no longer configured denies everything."""
+        mode = self._by_any_name.get(name)
+        return mode or msgspec.structs.replace(self.all["ask"], name=name, base="ask", aliases=())

@@ -1,4 +1,4 @@
-"""What a client sends: a tagged union. Nothing is guessed from text."""
+"""The payloads of a message that a client sends: a tagged union. No type is guessed from text."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,10 +8,10 @@ import msgspec
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.images import Recognition, check_source
-from pilothouse.domain.values import Value
+from pilothouse.domain.value import Value
 
-TEXT_LIMIT = 1_000_000
-EXTRA_AT_MOST = 20
+MAX_TEXT_BYTES = 1_000_000
+MAX_EXTRA_USER_MESSAGES = 20
 MAX_UPLOAD_BYTES = 20 * 1024 * 1024
 
 
@@ -32,11 +32,13 @@ class FileReferencePayload(Value, tag_field="type", tag="file_reference"):
 
 
 class ImagePayload(Value, tag_field="type", tag="image"):
-    """From one of three: an address (or a data: URL), its own bytes in base64, or a path in the workspace."""
+    """An image from exactly one of three sources."""
 
     url: str | None = None
+    """An address, or a `data:` URL."""
     base64: str | None = None
     path: str | None = None
+    """A path in the workspace."""
     recognition: Recognition = "auto"
 
 
@@ -47,7 +49,7 @@ class WorkflowPayload(Value, tag_field="type", tag="workflow"):
 
 
 class ToolResultPayload(Value, tag_field="type", tag="tool_result"):
-    """A result that the client itself produced; the model sees it as the user's text."""
+    """A result that the client itself produced. The model gets it as the user's text."""
 
     tool_name: str
     result: Any
@@ -55,22 +57,23 @@ class ToolResultPayload(Value, tag_field="type", tag="tool_result"):
 
 
 Payload = TextPayload | FileReferencePayload | ImagePayload | WorkflowPayload | ToolResultPayload
-SUPPORTED = (TextPayload, FileReferencePayload, ImagePayload, ToolResultPayload)
+SUPPORTED_PAYLOADS = (TextPayload, FileReferencePayload, ImagePayload, ToolResultPayload)
 
-TYPES = ("text", "file_reference", "image", "workflow", "tool_result")
+PAYLOAD_TYPES = ("text", "file_reference", "image", "workflow", "tool_result")
 _SUPPORTED_NAMES = "text, file_reference, image, tool_result"
 
 
 class DataContext(Value):
-    """Data that the person is looking at: what it is, where it lies, and how it begins."""
+    """Data that the person has open."""
 
     label: str
     path: str
     preview: str
+    """The beginning of the data."""
 
 
-class Attached(Value):
-    """What comes with a person's message and is sent in every round of its turn, behind everything else."""
+class MessageAttachments(Value):
+    """Attachments of a person's message, sent at the end of every request of its turn."""
 
     data_context: DataContext | None = None
     extra_user_messages: tuple[str, ...] = ()
@@ -83,63 +86,61 @@ class ClientMetadata(Value):
 
 
 def parse_payload(data: Any) -> Payload:
-    """A payload from plain data (decoded JSON).
-
-    Raises: InvalidInput, naming what is wrong and what is allowed.
-    """
+    """Convert decoded JSON to a payload. Raises: InvalidInput, with the mistake and the allowed types."""
     try:
         payload: Payload = msgspec.convert(data, Payload)
         return payload
     except msgspec.ValidationError as error:
-        raise InvalidInput(Code.INVALID_PAYLOAD, detail=str(error), allowed=", ".join(TYPES)) from error
+        raise InvalidInput(Code.INVALID_PAYLOAD, detail=str(error), allowed=", ".join(PAYLOAD_TYPES)) from error
 
 
 def check_payloads(payloads: Sequence[Payload]) -> None:
-    """Raises: InvalidInput for anything that may not become a message."""
+    """Raises: InvalidInput for payloads that cannot become a message."""
     if not payloads:
         raise InvalidInput(Code.EMPTY_MESSAGE)
     for payload in payloads:
-        if not isinstance(payload, SUPPORTED):
-            kind = getattr(type(payload), "__struct_config__", None)
-            name = kind.tag if kind is not None else type(payload).__name__
+        if not isinstance(payload, SUPPORTED_PAYLOADS):
+            config = getattr(type(payload), "__struct_config__", None)
+            name = config.tag if config is not None else type(payload).__name__
             raise InvalidInput(Code.UNSUPPORTED_PAYLOAD, type=name, allowed=_SUPPORTED_NAMES)
         if isinstance(payload, TextPayload) and not payload.content.strip():
             raise InvalidInput(Code.EMPTY_MESSAGE)
         if isinstance(payload, ImagePayload):
             check_source(payload.url, payload.base64, payload.path)
-        check_text(_bulk(payload))
+        check_text(_payload_text(payload))
 
 
-def check_attached(attached: Attached) -> None:
-    """Raises: InvalidInput for more than may come with a message, or for what is no text."""
-    if len(attached.extra_user_messages) > EXTRA_AT_MOST:
-        detail = f"{len(attached.extra_user_messages)} extra_user_messages: at most {EXTRA_AT_MOST}"
+def check_attachments(attachments: MessageAttachments) -> None:
+    """Raises: InvalidInput for too many attachments, or for text that is empty, too long or not valid Unicode."""
+    if len(attachments.extra_user_messages) > MAX_EXTRA_USER_MESSAGES:
+        detail = f"{len(attachments.extra_user_messages)} extra_user_messages: at most {MAX_EXTRA_USER_MESSAGES}"
         raise InvalidInput(Code.INVALID_REQUEST, detail=detail)
-    if any(not text.strip() for text in attached.extra_user_messages):
+    if any(not text.strip() for text in attachments.extra_user_messages):
         raise InvalidInput(Code.EMPTY_MESSAGE)
-    data = attached.data_context
-    said = [data.label, data.path, data.preview] if data is not None else []
-    check_text("\n".join([*said, *attached.extra_user_messages]))
+    data = attachments.data_context
+    data_texts = [data.label, data.path, data.preview] if data is not None else []
+    check_text("\n".join([*data_texts, *attachments.extra_user_messages]))
 
 
 def check_text(text: str) -> None:
-    """Raises: InvalidInput for a text over the limit, or one that UTF-8 cannot hold."""
+    """Raises: InvalidInput for a text over the limit, or one that UTF-8 cannot encode."""
     try:
         size = len(text.encode())
     except UnicodeEncodeError as error:
         raise InvalidInput(Code.NOT_TEXT, detail=f"{error.reason} at position {error.start}") from error
-    if size > TEXT_LIMIT:
-        raise InvalidInput(Code.TEXT_TOO_LARGE, size=size, limit=TEXT_LIMIT)
+    if size > MAX_TEXT_BYTES:
+        raise InvalidInput(Code.TEXT_TOO_LARGE, size=size, limit=MAX_TEXT_BYTES)
 
 
-def _bulk(payload: Payload) -> str:
+def _payload_text(payload: Payload) -> str:
+    """The text of a payload that counts towards the limit. Raises: InvalidInput for a value that is no JSON."""
     match payload:
         case TextPayload():
             return payload.content
         case FileReferencePayload():
             return payload.path
         case ImagePayload():
-            return payload.path or ""  # what it holds itself has a limit of its own
+            return payload.path or ""  # inline data has a limit of its own
         case ToolResultPayload(result=str() as result):
             return result
         case _:

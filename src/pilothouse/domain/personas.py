@@ -1,4 +1,4 @@
-"""Personas: who the model is asked to be, which tools it may use then, and which mode a conversation begins in."""
+"""Personas: a role of the model, with the tools it may use and the mode in which its conversations begin."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Literal
@@ -7,13 +7,14 @@ import msgspec
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.modes import Mode, Modes, is_looser
-from pilothouse.domain.values import Value
+from pilothouse.domain.value import Value
 
-NO_PERSONA = "none"  # what a person says to have none; no persona is called so
+NO_PERSONA = "none"
+"""The reserved word that deselects the persona."""
 
 
 class ToolPolicy(Value):
-    """What is denied wins. Where anything is allowed by name or category, the rest is not."""
+    """The tools of a persona. Denials take precedence. Any allowed name or category forbids all others."""
 
     allowed: frozenset[str] = frozenset()
     denied: frozenset[str] = frozenset()
@@ -28,7 +29,7 @@ class ToolPolicy(Value):
 
 
 class Persona(Value):
-    """`origin` says whose file it is: the person's, or a project's that they trust."""
+    """A persona, as its file defines it."""
 
     id: str
     name: str = ""
@@ -41,6 +42,7 @@ class Persona(Value):
     default_mode: str | None = None
     tools: ToolPolicy = ToolPolicy()
     origin: Literal["user", "project"] = "user"
+    """Whose file defines the persona: the person's, or that of a trusted project."""
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -48,13 +50,14 @@ class Persona(Value):
 
 
 class Personas(Mapping[str, Persona]):
-    """Those of one workspace, by id. `hidden` are a project's that a person's own of the same id stands before."""
+    """The personas of a workspace by id: the person's own first, then those of the project."""
 
     def __init__(self, own: Iterable[Persona] = (), project: Iterable[Persona] = ()) -> None:
-        mine = {persona.id: persona for persona in own}
-        theirs = {persona.id: persona for persona in project}
-        self.hidden = tuple(persona for name, persona in theirs.items() if name in mine)
-        self._all = {**mine, **{name: persona for name, persona in theirs.items() if name not in mine}}
+        users = {persona.id: persona for persona in own}
+        projects = {persona.id: persona for persona in project}
+        self.hidden = tuple(persona for name, persona in projects.items() if name in users)
+        """Personas of the project that are replaced by one of the person's own with the same id."""
+        self._all = {**users, **{name: persona for name, persona in projects.items() if name not in users}}
 
     def __getitem__(self, name: str) -> Persona:
         return self._all[name]
@@ -66,11 +69,11 @@ class Personas(Mapping[str, Persona]):
         return len(self._all)
 
 
-def refusal(
+def tool_refusal(
     disabled: Collection[str], chosen: str | None, personas: Mapping[str, Persona], *, tool: str, category: str
 ) -> Reason | None:
-    """Why a tool is off, if it is: what the settings switch off and what the chosen persona permits, merged. Either one
-    is enough to refuse, neither gives back what the other takes. A persona that is gone permits nothing."""
+    """Why a tool is switched off, if it is. Both the settings and the chosen persona must permit the tool. A persona
+    that no longer exists permits none."""
     if tool in disabled or category in disabled:
         return Reason(Code.TOOL_DISABLED, {"tool": tool})
     if chosen is None:
@@ -81,10 +84,10 @@ def refusal(
     return None
 
 
-def first_mode(persona: Persona | None, usual: Mode, modes: Modes) -> Mode:
-    """The mode that a conversation begins in, where nobody names one. A person's own persona is their choice; a
-    project's can only make it stricter. Raises: InvalidInput for a mode that there is not."""
+def initial_mode(persona: Persona | None, default: Mode, modes: Modes) -> Mode:
+    """The mode in which a conversation begins without an explicit choice: that of the persona, or `default`. A persona
+    of a project can only choose a stricter mode than `default`. Raises: InvalidInput for an unknown mode."""
     if persona is None or persona.default_mode is None:
-        return usual
+        return default
     proposed = modes.named(persona.default_mode)
-    return usual if persona.origin == "project" and is_looser(proposed, usual) else proposed
+    return default if persona.origin == "project" and is_looser(proposed, default) else proposed

@@ -5,34 +5,36 @@ from typing import Literal
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.domain.values import Value
+from pilothouse.domain.value import Value
 
 PolicyKind = Literal["auto_approve", "manual", "white_list", "limited_auto"]
-TOOLS_AT_MOST = 500
-NAME_AT_MOST = 100
+MAX_POLICY_TOOLS = 500
+MAX_TOOL_NAME_CHARACTERS = 100
 Danger = Literal["delete", "overwrite", "network", "privilege"]
 
 
 class Policy(Value, kw_only=True):
-    """`tools` are those that a white list lets run, `depth` is how many rounds run by themselves, `always_ask` names
-    effects that wait in any case."""
+    """An approval policy."""
 
     kind: PolicyKind = "auto_approve"
     tools: frozenset[str] = frozenset()
+    """The tools that `white_list` allows without approval."""
     depth: int = 5
+    """The number of rounds that `limited_auto` allows without approval."""
     always_ask: frozenset[Danger] = frozenset()
+    """Effects that require approval under every kind of policy."""
 
 
 def check_policy(policy: Policy) -> None:
     """Raises: InvalidInput."""
     if policy.depth < 1:
         raise InvalidInput(Code.POLICY_DEPTH)
-    if len(policy.tools) > TOOLS_AT_MOST or any(len(name) > NAME_AT_MOST for name in policy.tools):
-        raise InvalidInput(Code.POLICY_TOOLS, limit=TOOLS_AT_MOST, length=NAME_AT_MOST)
+    if len(policy.tools) > MAX_POLICY_TOOLS or any(len(name) > MAX_TOOL_NAME_CHARACTERS for name in policy.tools):
+        raise InvalidInput(Code.POLICY_TOOLS, limit=MAX_POLICY_TOOLS, length=MAX_TOOL_NAME_CHARACTERS)
 
 
-def is_left_to_the_person(policy: Policy, *, tool: str, dangers: Collection[str], unknown: bool, depth: int) -> bool:
-    """Whether a policy lets a call wait. What nobody can tell the effects of counts as having them all."""
+def requires_approval(policy: Policy, *, tool: str, dangers: Collection[str], unknown: bool, depth: int) -> bool:
+    """Whether a policy requires approval of a call. A call with `unknown` effects counts as having all of them."""
     if policy.always_ask and (unknown or not policy.always_ask.isdisjoint(dangers)):
         return True
     match policy.kind:

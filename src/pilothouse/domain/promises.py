@@ -1,13 +1,13 @@
-"""What the kernel's sandbox promises about a command that runs by itself because it only reads, and what keeps it.
+"""The promises of the sandbox about read-only commands that run without approval, and the kernel features behind them.
 
-A promise is kept by Landlock, by a filter of system calls (seccomp), or by both together. Landlock grew: each version
-of its ABI came with a kernel. The filter needs a table of the architecture's system calls.
+Landlock, a system call filter (seccomp) or both together keep a promise. Landlock grew: each version of its ABI came
+with a kernel. The filter needs a table of the system calls of the architecture.
 """
 
 from collections.abc import Mapping
 from enum import StrEnum
 
-from pilothouse.domain.values import Value
+from pilothouse.domain.value import Value
 
 KERNEL_OF_ABI: Mapping[int, str] = {1: "5.13", 2: "5.19", 3: "6.2", 4: "6.7", 5: "6.10", 6: "6.12", 7: "6.15"}
 """The first Linux version with each version of the Landlock ABI."""
@@ -16,6 +16,8 @@ ARCHITECTURES = ("x86_64", "aarch64")
 
 
 class SandboxPromise(StrEnum):
+    """Things that a sandboxed command cannot do."""
+
     WRITES = "writes"
     """No file or folder is made, changed, moved or removed, nor its mode, owner, attributes or time of change."""
     TRUNCATION = "truncation"
@@ -29,16 +31,16 @@ class SandboxPromise(StrEnum):
     IPC = "ipc"
     """No shared memory, semaphore, queue, key or lock of other processes is used or left behind."""
     DEVICES = "devices"
-    """No device is used but the empty ones: no terminal, no disk, no request that changes a device's state."""
+    """No device is used except null devices: no terminal, no disk, no request that changes the state of a device."""
 
 
 class Means(Value):
-    """One way to keep a promise."""
+    """The kernel features that together keep a promise."""
 
     landlock: int = 0
-    """The lowest Landlock ABI that does it; 0 where Landlock is not needed."""
+    """The lowest Landlock ABI that is sufficient; 0 where Landlock is not needed."""
     filter: bool = False
-    """Whether a filter of system calls is needed too."""
+    """Whether a system call filter is needed."""
 
     @property
     def needs(self) -> str:
@@ -51,44 +53,45 @@ class Means(Value):
 MEANS: Mapping[SandboxPromise, tuple[Means, ...]] = {
     # Landlock knows no modes, owners, times and attributes.
     SandboxPromise.WRITES: (Means(landlock=1, filter=True),),
-    # Below ABI 3 the filter refuses O_TRUNC without write access; with write access Landlock refuses the opening.
+    # Below ABI 3 the filter refuses O_TRUNC without write access, and Landlock refuses opening with write access.
     SandboxPromise.TRUNCATION: (Means(landlock=3), Means(landlock=1, filter=True)),
     # Landlock knows TCP only (ABI 4), and abstract Unix sockets (ABI 6).
     SandboxPromise.NETWORK: (Means(filter=True),),
-    # Below ABI 6 the filter asks the command's keeper about each signal (user notification).
+    # Below ABI 6 the filter asks the command's supervisor about each signal (user notification).
     SandboxPromise.SIGNALS: (Means(landlock=6), Means(landlock=1, filter=True)),
     SandboxPromise.MEMORY: (Means(landlock=1),),
     SandboxPromise.IPC: (Means(filter=True),),
-    # Landlock grants single nodes; the filter knows which ioctl requests only ask.
+    # Landlock grants single device nodes; the filter allows the ioctl requests that only query.
     SandboxPromise.DEVICES: (Means(landlock=1, filter=True),),
 }
 
 
 class Kernel(Value):
-    """What the running kernel has to keep promises with."""
+    """The features of the running kernel that keep promises."""
 
     landlock: int = 0
-    """Version of the Landlock ABI; 0 where the kernel has none, or where it is switched off."""
+    """The version of the Landlock ABI; 0 where the kernel has none or has it switched off."""
     filter: bool = False
-    """Whether a filter of system calls can be installed, and the architecture's numbers are known."""
+    """Whether a system call filter can be installed and the architecture is in `ARCHITECTURES`."""
 
     def means_for(self, promise: SandboxPromise) -> Means | None:
-        """What keeps a promise here, None where nothing does."""
-        fitting = (each for each in MEANS[promise] if self.landlock >= each.landlock and self.filter >= each.filter)
-        return next(fitting, None)
+        """The means by which this kernel keeps a promise; None where it has none."""
+        available = (each for each in MEANS[promise] if self.landlock >= each.landlock and self.filter >= each.filter)
+        return next(available, None)
 
     @property
     def broken(self) -> tuple[SandboxPromise, ...]:
-        """The promises that nothing keeps here."""
+        """The promises that this kernel cannot keep."""
         return tuple(promise for promise in SandboxPromise if self.means_for(promise) is None)
 
     @property
     def is_complete(self) -> bool:
-        """Whether every promise is kept. Where not, only the strict list of commands runs by itself."""
+        """Whether the kernel keeps every promise. Otherwise only commands of the strict list run without approval."""
         return not self.broken
 
     @property
     def keeps_to_workspace(self) -> bool:
         """Whether a command can be kept from writing outside its workspace (`sandbox = "workspace"`)."""
-        # Without the filter a command mounts file systems in a user namespace, which write where Landlock lets nobody.
+        # Without the filter a command could mount file systems in a user namespace and write through them, past
+        # Landlock.
         return self.means_for(SandboxPromise.WRITES) is not None

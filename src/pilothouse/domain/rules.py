@@ -1,4 +1,4 @@
-"""Rules: a person's own refinements of the mode. All have one shape: effect, scope, lifetime, origin."""
+"""Rules: a person's refinements of the mode. Each rule has an effect, a scope, a lifetime and an origin."""
 
 import hashlib
 import shlex
@@ -8,67 +8,71 @@ from typing import Literal, NewType
 import msgspec
 
 from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.command_line import UNKNOWN_WORD, Certainty, CommandLine, may_contain_command, starts_with_words
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.domain.lines import UNKNOWN_WORD, CommandLine, Sure, is_led_by, may_hold
-from pilothouse.domain.places import Touches, clean_folder, is_beneath, reaches, stays_within
-from pilothouse.domain.values import CallId, ContextId, Timestamp, Value
+from pilothouse.domain.touched_paths import Touches, clean_folder, is_beneath, may_touch, stays_within
+from pilothouse.domain.value import CallId, ContextId, Timestamp, Value
 
 RuleId = NewType("RuleId", str)
 RuleEffect = Literal["allow", "ask", "deny"]
-Rung = Literal[
+RuleOption = Literal[
     "exact", "words", "folder", "tool", "exact_for_good", "words_for_good", "folder_for_good", "tool_for_good"
 ]
-ANY = "*"
-_FOR_GOOD: Mapping[Rung, Rung] = {
+ANY_TOOL = "*"
+_PERMANENT_OPTION: Mapping[RuleOption, RuleOption] = {
     "exact": "exact_for_good",
     "words": "words_for_good",
     "folder": "folder_for_good",
     "tool": "tool_for_good",
 }
-WORDS_AT_MOST = 10
-_SHOWN = 200
-_STAND_IN = "damaged-"
+MAX_RULE_WORDS = 10
+_MAX_ARGUMENTS_CHARACTERS = 200
+_SUBSTITUTE_PREFIX = "damaged-"
 _RUNTIME = "runtime"
 
-RULES_PER_CONTEXT = 50
-RULES_PER_USER = 1000
+MAX_RULES_PER_CONTEXT = 50
+MAX_RULES_PER_USER = 1000
 
 
 class Scope(Value, kw_only=True):
-    """All that is given must fit. `tool` may be `*`. `arguments` are words for the fingerprint, to be shown.
-    `words` are the leading words of a command: to allow, of the only one; to ask or deny, of any in the line.
-    `workspace` is None where the rule holds in every workspace."""
+    """The calls that a rule applies to. Every field that is set must match."""
 
-    tool: str = ANY
+    tool: str = ANY_TOOL
     fingerprint: str | None = None
+    """The fingerprint of the one call with exactly these arguments."""
     arguments: str | None = None
+    """The arguments behind `fingerprint`, shortened, for display."""
     words: tuple[str, ...] = ()
+    """The leading words of a command. An allow rule matches a line that is this one command; an ask or deny rule
+    matches any command in the line."""
     folder: str | None = None
     workspace: str | None = None
+    """None for a rule that applies in every workspace."""
 
     @property
     def width(self) -> tuple[int, int]:
-        """How much it covers: exact arguments, then leading words (the more the less), then a folder (the deeper the
-        less), then a tool, then all tools."""
+        """The sort key of scopes, narrowest first: exact arguments, leading words (more words are narrower), a folder
+        (a deeper one is narrower), a tool, all tools."""
         if self.fingerprint is not None:
             return (0, 0)
         if self.words:
             return (1, -len(self.words))
         if self.folder is not None:
             depth = 0 if clean_folder(self.folder) == "." else self.folder.count("/") + 1
-            return (2 if self.tool != ANY else 3, -depth)
-        return (4 if self.tool != ANY else 5, 0)
+            return (2 if self.tool != ANY_TOOL else 3, -depth)
+        return (4 if self.tool != ANY_TOOL else 5, 0)
 
 
 class Lifetime(Value):
-    """Both open: for good. `context` bounds it to one conversation and its sub-agents, `until` to a time."""
+    """How long a rule applies. Without either bound the rule is permanent."""
 
     context: ContextId | None = None
+    """Bounds the rule to one conversation and its sub-agents."""
     until: Timestamp | None = None
 
 
 class Origin(Value, kw_only=True):
-    """Who gave the rule, when, and at which call; or which file it stands in."""
+    """The origin of a rule: its author, time and call, or the file that defines it."""
 
     by: str
     at: Timestamp = ""
@@ -85,19 +89,19 @@ class Rule(Value, kw_only=True):
     origin: Origin
 
 
-class RuleOffer(Value):
-    """A rung of the ladder that a pending call is shown with, and the rule that taking it would give."""
+class RuleOptionOffer(Value):
+    """An "always allow" option of a pending call, and the rule that choosing it creates."""
 
-    scope: Rung
+    scope: RuleOption
     rule: Rule
 
 
-def stand_in(damage: Reason, context: ContextId | None = None) -> Rule:
-    """The rule for what a log no longer says. That may have forbidden anything, or revoked a rule that allows: until
-    the person has looked and revoked it, every call waits for them."""
+def substitute_rule(damage: Reason, context: ContextId | None = None) -> Rule:
+    """The rule in place of a damaged part of the rule log. The lost entries may have denied anything or revoked an
+    allow rule, so every call requires approval until the person revokes the substitute."""
     digest = hashlib.sha256(msgspec.json.encode(damage)).hexdigest()[:12]
     return Rule(
-        id=RuleId(f"{_STAND_IN}{digest}"),
+        id=RuleId(f"{_SUBSTITUTE_PREFIX}{digest}"),
         effect="ask",
         scope=Scope(),
         lifetime=Lifetime(context=context),
@@ -105,14 +109,14 @@ def stand_in(damage: Reason, context: ContextId | None = None) -> Rule:
     )
 
 
-def is_stand_in(rule: Rule) -> bool:
-    return rule.id.startswith(_STAND_IN) and rule.origin.by == _RUNTIME
+def is_substitute(rule: Rule) -> bool:
+    return rule.id.startswith(_SUBSTITUTE_PREFIX) and rule.origin.by == _RUNTIME
 
 
-def in_force(
+def applicable_rules(
     rules: Iterable[Rule], *, contexts: Iterable[ContextId], workspace: str | None, now: Timestamp
 ) -> list[Rule]:
-    """Those that count here and now: for this context or one above it, in this workspace, not run out."""
+    """The rules that apply now: made for one of these contexts or for all, for this workspace or all, not expired."""
     family = frozenset(contexts)
     return [
         rule
@@ -123,13 +127,14 @@ def in_force(
     ]
 
 
-def fits(rule: Rule, *, tool: str, fingerprint: str, touches: Touches, line: CommandLine | None = None) -> Sure:
-    """Whether a rule speaks of a call. In doubt about what it does, what forbids does and what allows does not."""
+def matches(rule: Rule, *, tool: str, fingerprint: str, touches: Touches, line: CommandLine | None = None) -> Certainty:
+    """Whether a rule applies to a call. In doubt about what a call does, ask and deny rules apply and allow rules do
+    not."""
     scope = rule.scope
-    if scope.tool not in (ANY, tool) or scope.fingerprint not in (None, fingerprint):
+    if scope.tool not in (ANY_TOOL, tool) or scope.fingerprint not in (None, fingerprint):
         return "no"
     if scope.folder is not None:
-        inside = stays_within(touches, [scope.folder]) if rule.effect == "allow" else reaches(touches, scope.folder)
+        inside = stays_within(touches, [scope.folder]) if rule.effect == "allow" else may_touch(touches, scope.folder)
         if not inside:
             return "no"
     if not scope.words:
@@ -137,21 +142,21 @@ def fits(rule: Rule, *, tool: str, fingerprint: str, touches: Touches, line: Com
     if line is None:
         return "no"
     if rule.effect == "allow":
-        return "yes" if is_led_by(line, scope.words) else "no"
-    return may_hold(line, scope.words)
+        return "yes" if starts_with_words(line, scope.words) else "no"
+    return may_contain_command(line, scope.words)
 
 
-def is_of_whole_tool(scope: Scope) -> bool:
-    """Whether it speaks of every call of one tool."""
-    return scope.tool != ANY and scope.fingerprint is None and scope.folder is None and not scope.words
+def covers_whole_tool(scope: Scope) -> bool:
+    """Whether a scope covers every call of one tool."""
+    return scope.tool != ANY_TOOL and scope.fingerprint is None and scope.folder is None and not scope.words
 
 
 def is_narrower(one: Scope, other: Scope) -> bool:
-    """Whether `one` says something more particular than `other`."""
+    """Whether `one` covers a more specific kind of calls than `other`."""
     return one.width < other.width
 
 
-def ladder(
+def rule_options(
     tool: str,
     fingerprint: str,
     arguments: str,
@@ -160,11 +165,14 @@ def ladder(
     words: tuple[str, ...] = (),
     workspace: str | None,
     origin: Origin,
-) -> list[RuleOffer]:
-    """The allow rules that a call which is shown may be answered with, narrowest first: in this conversation, then for
-    good in this workspace. They have no id yet: taking one gives it."""
-    scopes: list[tuple[Rung, Scope]] = [
-        ("exact", Scope(tool=tool, fingerprint=fingerprint, arguments=_cut(arguments), workspace=workspace))
+) -> list[RuleOptionOffer]:
+    """The allow rules that a pending call offers, narrowest first: for this conversation, then permanent in this
+    workspace. The rules have no id yet: the runtime assigns one to the rule that is chosen."""
+    scopes: list[tuple[RuleOption, Scope]] = [
+        (
+            "exact",
+            Scope(tool=tool, fingerprint=fingerprint, arguments=_shorten_arguments(arguments), workspace=workspace),
+        )
     ]
     if words:
         scopes.append(("words", Scope(tool=tool, words=words, workspace=workspace)))
@@ -172,26 +180,26 @@ def ladder(
     if folder is not None:
         scopes.append(("folder", Scope(tool=tool, folder=folder, workspace=workspace)))
     scopes.append(("tool", Scope(tool=tool, workspace=workspace)))
-    here = Lifetime(context=origin.context)
+    conversation = Lifetime(context=origin.context)
     return [
-        *(RuleOffer(rung, _allow(scope, here, origin)) for rung, scope in scopes),
-        *(RuleOffer(_FOR_GOOD[rung], _allow(scope, Lifetime(), origin)) for rung, scope in scopes),
+        *(RuleOptionOffer(option, _allow_rule(scope, conversation, origin)) for option, scope in scopes),
+        *(RuleOptionOffer(_PERMANENT_OPTION[name], _allow_rule(scope, Lifetime(), origin)) for name, scope in scopes),
     ]
 
 
-def _cut(arguments: str) -> str:
-    """A rule stores the beginning of long arguments, marked and with their length; the fingerprint stands for all."""
-    if len(arguments) <= _SHOWN:
+def _shorten_arguments(arguments: str) -> str:
+    """The beginning of long arguments, with a mark and their length. The fingerprint identifies the whole."""
+    if len(arguments) <= _MAX_ARGUMENTS_CHARACTERS:
         return arguments
-    return f"{arguments[:_SHOWN]}… ({len(arguments)} characters)"
+    return f"{arguments[:_MAX_ARGUMENTS_CHARACTERS]}… ({len(arguments)} characters)"
 
 
-def _allow(scope: Scope, lifetime: Lifetime, origin: Origin) -> Rule:
+def _allow_rule(scope: Scope, lifetime: Lifetime, origin: Origin) -> Rule:
     return Rule(id=RuleId(""), effect="allow", scope=scope, lifetime=lifetime, origin=origin)
 
 
 def _common_folder(touches: Touches) -> str | None:
-    """The folder that holds everything a call touches; None where that is the whole workspace."""
+    """The deepest folder that contains all paths that a call touches; None if that is the whole workspace."""
     if not touches or any(".." in path.split("/") for path in touches):
         return None
     folders = [clean_folder(path).rpartition("/")[0] or "." for path in touches]
@@ -202,26 +210,27 @@ def _common_folder(touches: Touches) -> str | None:
 
 
 def check_scope(scope: Scope) -> None:
-    """Raises: InvalidInput for a scope that says nothing, or a folder that is not one of the workspace."""
+    """Raises: InvalidInput for a scope without a tool, a folder outside the workspace or invalid leading words."""
     if not scope.tool.strip():
         raise InvalidInput(Code.RULE_WITHOUT_TOOL)
     if scope.folder is not None and (".." in scope.folder.split("/") or scope.folder.startswith("/")):
         raise InvalidInput(Code.RULE_FOLDER, folder=scope.folder)
-    if len(scope.words) > WORDS_AT_MOST or any(not word or word == UNKNOWN_WORD for word in scope.words):
-        raise InvalidInput(Code.RULE_WORDS, limit=WORDS_AT_MOST)
+    if len(scope.words) > MAX_RULE_WORDS or any(not word or word == UNKNOWN_WORD for word in scope.words):
+        raise InvalidInput(Code.RULE_WORDS, limit=MAX_RULE_WORDS)
 
 
 def rule_reason(code: Code, rule: Rule) -> Reason:
-    """What a rule did, in a form that can be put into words in any language."""
+    """The reason of a decision by a rule, with the parameters that describe the rule."""
     return Reason(code, {"rule": rule.id, **rule_params(rule)})
 
 
 def rule_params(rule: Rule) -> dict[str, str]:
+    """The parameters that describe a rule in a text."""
     scope, origin = rule.scope, rule.origin
-    where = scope.arguments or (f"{clean_folder(scope.folder)}/" if scope.folder is not None else ANY)
-    if scope.arguments and len(scope.arguments) == _SHOWN and not scope.arguments.endswith("}"):
-        where += "…"  # earlier versions cut without a mark
+    target = scope.arguments or (f"{clean_folder(scope.folder)}/" if scope.folder is not None else ANY_TOOL)
+    if scope.arguments and len(scope.arguments) == _MAX_ARGUMENTS_CHARACTERS and not scope.arguments.endswith("}"):
+        target += "…"  # earlier versions cut without a mark
     if scope.words and not scope.arguments:
-        where = f"{shlex.join(scope.words)} …"
-    given = origin.file or " ".join(filter(None, (origin.by, origin.at)))
-    return {"tool": scope.tool, "where": where, "given": given}
+        target = f"{shlex.join(scope.words)} …"
+    source = origin.file or " ".join(filter(None, (origin.by, origin.at)))
+    return {"tool": scope.tool, "where": target, "given": source}

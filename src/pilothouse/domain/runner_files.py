@@ -1,4 +1,4 @@
-"""The files of a folder that a known runner reads first: to change them is to change what a command runs."""
+"""The files of a folder that known runners read first, and that therefore decide what a command runs."""
 
 import json
 import posixpath
@@ -24,26 +24,29 @@ _HOOKS = (
     *("applypatch-msg", "commit-msg", "fsmonitor-watchman", "post-applypatch", "post-checkout", "post-commit"),
     *("post-index-change", "post-merge", "post-rewrite", "pre-applypatch", "pre-auto-gc", "pre-commit"),
     *("pre-merge-commit", "pre-push", "pre-rebase", "prepare-commit-msg", "reference-transaction"),
+    # A push to `.` runs the hooks of the receiving side, too.
+    *("pre-receive", "update", "proc-receive", "post-receive", "post-update", "push-to-checkout"),
 )
-_GIT = (
+GIT_FILES = (
     *(".git/config", ".git/config.worktree", ".gitattributes", ".git/info/attributes", ".pre-commit-config.yaml"),
     *(".git/commondir", ".gitmodules", "HEAD"),  # a folder with a HEAD may be a repository itself
     *("lefthook.yml", *(f"{folder}/{hook}" for folder in (".git/hooks", ".husky") for hook in _HOOKS)),
 )
-_MAKE = ("GNUmakefile", "makefile", "Makefile")
+MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+"""The names of which make takes the first that exists."""
 MAKES = ("make", "gmake", "remake")
 # make looks for a rule to make its own Makefile anew, and has rules of its own for these files.
-_MAKEFILE_SOURCES = (
-    *(f"{name}{ending}" for name in _MAKE for ending in (".sh", ".o", ".c", ".cc", ".cpp", ".C", ".p", ".f", ".F")),
-    *(f"{name}{ending}" for name in _MAKE for ending in (".m", ".r", ".s", ".S", ".mod", ".l", ".y", ".w", ".web")),
-    *(f"{folder}{name},v" for name in _MAKE for folder in ("", "RCS/")),
-    *(f"{folder}{name}" for name in _MAKE for folder in ("s.", "SCCS/s.", "RCS/")),
+MAKEFILE_SOURCES = (
+    *(f"{name}{ending}" for name in MAKEFILES for ending in (".sh", ".o", ".c", ".cc", ".cpp", ".C", ".p", ".f", ".F")),
+    *(f"{name}{ending}" for name in MAKEFILES for ending in (".m", ".r", ".s", ".S", ".mod", ".l", ".y", ".w", ".web")),
+    *(f"{folder}{name},v" for name in MAKEFILES for folder in ("", "RCS/")),
+    *(f"{folder}{name}" for name in MAKEFILES for folder in ("s.", "SCCS/s.", "RCS/")),
 )
 _INDEXES = ("index.js", "index.mjs", "index.cjs", "index.ts")
 
-# By the name of the program, without its version.
+# The first files of each runner, by the name of the program without its version.
 _FIRST_FILES: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(MAKES, _MAKE),
+    **dict.fromkeys(MAKES, MAKEFILES),
     **dict.fromkeys(("npm", "pnpm", "yarn", "npx", "pnpx", "bun", "bunx", "corepack"), _PACKAGE_FILES),
     **dict.fromkeys(("uv", "uvx", "poetry", "pdm", "hatch", "rye", "pip", "pipx"), _PYTHON_PROJECT),
     **dict.fromkeys(("pytest", "py.test"), ("conftest.py", "pytest.ini", "tox.ini", *_PYTHON_PROJECT)),
@@ -60,7 +63,7 @@ _FIRST_FILES: Mapping[str, tuple[str, ...]] = {
     "composer": ("composer.json",),
     "deno": ("deno.json", "deno.jsonc"),
     "dotnet": ("Directory.Build.props", "global.json"),
-    "git": _GIT,
+    "git": GIT_FILES,
     "go": ("go.mod", "go.work"),
     "just": ("justfile", "Justfile", ".justfile"),
     "lefthook": ("lefthook.yml", "lefthook.yaml"),
@@ -91,19 +94,19 @@ _SCRIPT_FLAGS: Mapping[str, frozenset[str]] = {
 
 
 def is_runner(program: str) -> bool:
-    """Whether this program is known to run what some file of the folder says."""
+    """Whether a program is known to run code that some file of the folder names."""
     return plain_name(program) in _FIRST_FILES
 
 
 def first_files(words: Sequence[str]) -> Iterator[str]:
-    """Names of files that decide what a command runs, from the folder in which it runs. They need not exist. One by
-    one: a command can name so many that nobody should hold them all."""
+    """Names of files that decide what a command runs, relative to its folder; the files need not exist. A generator,
+    because a command can name very many files."""
     if not words:
         return
     program = plain_name(words[0])
     yield from _FIRST_FILES.get(program, ())
     if program in MAKES:
-        yield from _MAKEFILE_SOURCES
+        yield from MAKEFILE_SOURCES
     if program == "python":
         yield from _module_files(words)
     for word in dict.fromkeys(words[1:]):
@@ -116,48 +119,35 @@ def first_files(words: Sequence[str]) -> Iterator[str]:
             yield f"{word}/__main__.py"
 
 
-def makefiles() -> tuple[str, ...]:
-    """The names of which make takes the first that exists."""
-    return _MAKE
-
-
-def script_files(words: Sequence[str]) -> tuple[str, ...]:
-    """Names of the files one of which is the script that a command gives to its interpreter. Empty where options other
-    than harmless ones stand before it: they may name code of their own, or files that are run first."""
+def script_operand(words: Sequence[str]) -> str | None:
+    """The script that a command gives to its interpreter. None where options other than harmless ones stand before the
+    script: they may name code of their own, or files that run first."""
     program = plain_name(words[0])
     flags = _SCRIPT_FLAGS.get(program)
     if flags is None:
-        return ()
+        return None
     for index, word in enumerate(words[1:], start=1):
-        if program == "python" and word[:2] == "-m":
-            return tuple(_module_files(words[: index + 2]))
         if word == "--":
-            return _script(program, words[index + 1 : index + 2])
+            return words[index + 1] if words[index + 1 :] else None
         if not word.startswith("-"):
-            return _script(program, words[index : index + 1])
-        if not set(word[1:]) <= flags or word == "-":
+            return word
+        if word == "-" or not set(word[1:]) <= flags:
             break
-    return ()
+    return None
 
 
-def _script(program: str, operand: Sequence[str]) -> tuple[str, ...]:
-    return tuple(name for word in operand for name in (word, *first_files((program, word))))
-
-
-def runs_line(words: Sequence[str]) -> bool:
-    """Whether a shell is given its commands in the line itself (`sh -e -c …`), and reads no file before them."""
-    if plain_name(words[0]) not in POSIX_SHELLS:
-        return False
-    for word in words[1:-1]:
-        if word[:1] != "-" or not set(word[1:]) <= {"c", *SHELL_FLAGS}:
-            return False
-        if "c" in word:
-            return True
-    return False
+def script_files(words: Sequence[str]) -> tuple[str, ...]:
+    """Names of the files one of which is the script or the module that a command gives to its interpreter."""
+    program = plain_name(words[0])
+    operand = script_operand(words)
+    if operand is not None:
+        return (operand, *first_files((program, operand)))
+    is_module = program == "python" and any(word[:2] == "-m" for word in words[1:])
+    return tuple(_module_files(words)) if is_module else ()
 
 
 def package_words(text: str) -> tuple[str, ...]:
-    """Words of a package.json that may name files: of its scripts, and what it starts from."""
+    """Words of a package.json that may name files: of its scripts and its entry points."""
     try:
         package = json.loads(text)
     except (ValueError, RecursionError):
@@ -172,22 +162,17 @@ def plain_name(program: str) -> str:
     return posixpath.basename(program).rstrip("0123456789.") or program
 
 
-def module_files(words: Sequence[str]) -> Iterator[str]:
-    """`python -m a.b` runs a/__init__.py, and a/b.py or a/b/__main__.py."""
+def _module_files(words: Sequence[str]) -> Iterator[str]:
+    """`python -m a.b` runs a/__init__.py, and a/b.py or a/b/__main__.py. A module may be a runner itself (`python -m
+    pytest`), and has first files of its own."""
     for module in _modules(words):
+        yield from _FIRST_FILES.get(module, ())
         parts = module.split(".")
         for end in range(1, len(parts) + 1):
             path = "/".join(parts[:end])
             if len(path) > MAX_PATH_CHARACTERS:
                 break
             yield from (f"{path}/__init__.py", f"{path}/__main__.py", f"{path}.py")
-
-
-def _module_files(words: Sequence[str]) -> Iterator[str]:
-    """The files of a module, and the first files of one that is a runner itself (`python -m pytest`)."""
-    for module in _modules(words):
-        yield from _FIRST_FILES.get(module, ())
-    yield from module_files(words)
 
 
 def _modules(words: Sequence[str]) -> Iterator[str]:

@@ -1,4 +1,5 @@
-"""A user's session: open tabs, the active context, the page's state, preferences. The same on disk and on the wire."""
+"""A user's session: open tabs, the active context, the state of the web client, preferences. Stored and sent in this
+form."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -9,9 +10,9 @@ from msgspec import UNSET, Meta, UnsetType
 from pilothouse.domain.codes import Code, Language, Reason
 from pilothouse.domain.errors import Conflict
 from pilothouse.domain.policies import Policy
-from pilothouse.domain.values import ContextId, Timestamp, Value
+from pilothouse.domain.value import ContextId, Timestamp, Value
 
-TABS_AT_MOST = 100
+MAX_TABS = 100
 
 Width = Annotated[int, Meta(ge=0, le=10_000)]
 FontSize = Annotated[int, Meta(ge=6, le=72)]
@@ -37,7 +38,7 @@ class UIState(Value, kw_only=True, omit_defaults=False):
 
 
 class Preferences(Value, kw_only=True, omit_defaults=False):
-    """`default_mode` and `tool_approval_policy` hold for contexts that are created from now on."""
+    """A user's preferences."""
 
     theme: Theme = "system"
     language: Language | None = None
@@ -45,11 +46,13 @@ class Preferences(Value, kw_only=True, omit_defaults=False):
     auto_save: bool = True
     default_model: Name | None = None
     default_mode: Name | None = None
+    """The mode of new contexts."""
     tool_approval_policy: Policy | None = None
+    """The approval policy of new contexts."""
 
 
 class Session(Value, kw_only=True, omit_defaults=False):
-    """`version` counts the changes. `warning` says what was wrong with the stored one, if anything was."""
+    """The session of a user."""
 
     user_id: str
     active_context_id: ContextId | None = None
@@ -58,22 +61,24 @@ class Session(Value, kw_only=True, omit_defaults=False):
     preferences: Preferences = Preferences()
     last_updated: Timestamp = ""
     version: int = 0
+    """The number of changes so far."""
     warning: Reason | None = None
+    """The damage of the stored session, if it was damaged."""
 
 
 class UIStateChange(Value, kw_only=True):
-    """Only what is given changes: two pages that change different things do not undo each other. With `version`, it
-    changes only what is still that one."""
+    """A partial change: two clients that change different fields do not undo each other's changes."""
 
     sidebar_collapsed: bool | UnsetType = UNSET
     sidebar_width: Width | UnsetType = UNSET
     context_expanded: Expanded | UnsetType = UNSET
     active_panel: Panel | UnsetType | None = UNSET
     version: int | None = None
+    """The version that the session must still have, if set."""
 
 
 class PreferencesChange(Value, kw_only=True):
-    """Only what is given changes; with `version`, only what is still that one."""
+    """A partial change of preferences."""
 
     theme: Theme | UnsetType = UNSET
     language: Language | UnsetType | None = UNSET
@@ -83,42 +88,44 @@ class PreferencesChange(Value, kw_only=True):
     default_mode: Name | UnsetType | None = UNSET
     tool_approval_policy: Policy | UnsetType | None = UNSET
     version: int | None = None
+    """The version that the session must still have, if set."""
 
 
-def given_in(change: UIStateChange | PreferencesChange) -> dict[str, Any]:
-    """The fields that are to be changed."""
-    given = {name: each for name, each in msgspec.structs.asdict(change).items() if each is not UNSET}
-    given.pop("version")
-    return given
+def changed_fields(change: UIStateChange | PreferencesChange) -> dict[str, Any]:
+    """The fields that a change sets."""
+    fields = {name: each for name, each in msgspec.structs.asdict(change).items() if each is not UNSET}
+    fields.pop("version")
+    return fields
 
 
-def opened(session: Session, context_id: ContextId, at: Timestamp) -> Session:
-    """With a tab for a context, the last one where it is new. Raises: Conflict when there are too many."""
+def with_tab(session: Session, context_id: ContextId, at: Timestamp) -> Session:
+    """The session with a tab for a context; a new tab becomes the last one. Raises: Conflict for too many tabs."""
     tabs = [tab for tab in session.open_contexts if tab.context_id == context_id]
-    if not tabs and len(session.open_contexts) >= TABS_AT_MOST:
-        raise Conflict(Code.TOO_MANY_TABS, limit=TABS_AT_MOST)
-    seen = Tab(context_id=context_id, last_access_time=at)
-    others = [seen if tab.context_id == context_id else tab for tab in session.open_contexts]
-    return msgspec.structs.replace(session, open_contexts=in_order(others if tabs else [*others, seen]))
+    if not tabs and len(session.open_contexts) >= MAX_TABS:
+        raise Conflict(Code.TOO_MANY_TABS, limit=MAX_TABS)
+    current = Tab(context_id=context_id, last_access_time=at)
+    others = [current if tab.context_id == context_id else tab for tab in session.open_contexts]
+    return msgspec.structs.replace(session, open_contexts=number_tabs(others if tabs else [*others, current]))
 
 
-def activated(session: Session, context_id: ContextId, at: Timestamp) -> Session:
-    return msgspec.structs.replace(opened(session, context_id, at), active_context_id=context_id)
+def with_active_tab(session: Session, context_id: ContextId, at: Timestamp) -> Session:
+    return msgspec.structs.replace(with_tab(session, context_id, at), active_context_id=context_id)
 
 
-def closed(session: Session, context_id: ContextId) -> Session:
-    """Without its tab. If it was the active one, its right neighbour is, else the left one."""
+def without_tab(session: Session, context_id: ContextId) -> Session:
+    """The session without the tab of a context. After the active tab the one to its right becomes active, or the last
+    one."""
     ids = [tab.context_id for tab in session.open_contexts]
     if context_id not in ids:
         return session
     position = ids.index(context_id)
-    rest = [tab for tab in session.open_contexts if tab.context_id != context_id]
+    remaining = [tab for tab in session.open_contexts if tab.context_id != context_id]
     active = session.active_context_id
     if active == context_id:
-        active = rest[min(position, len(rest) - 1)].context_id if rest else None
-    return msgspec.structs.replace(session, open_contexts=in_order(rest), active_context_id=active)
+        active = remaining[min(position, len(remaining) - 1)].context_id if remaining else None
+    return msgspec.structs.replace(session, open_contexts=number_tabs(remaining), active_context_id=active)
 
 
-def in_order(tabs: list[Tab]) -> tuple[Tab, ...]:
-    """Numbered as they stand."""
+def number_tabs(tabs: list[Tab]) -> tuple[Tab, ...]:
+    """The tabs with `order` set by their position."""
     return tuple(msgspec.structs.replace(tab, order=number) for number, tab in enumerate(tabs))

@@ -1,9 +1,9 @@
-"""Signals: small notices that something changed. They carry no content; what changed is pulled."""
+"""Signals: small notices of changes. A signal carries no content: clients fetch the changed data."""
 
 from pilothouse.domain.codes import Reason
 from pilothouse.domain.messages import Role
 from pilothouse.domain.states import State
-from pilothouse.domain.values import ContextId, MessageId, Value
+from pilothouse.domain.value import ContextId, MessageId, Value
 
 DELETED = "deleted"
 
@@ -14,7 +14,7 @@ class BaseSignal(Value, tag_field="event", tag=True):
 
     @property
     def topic(self) -> str:
-        """Whose subscribers get it."""
+        """The topic whose subscribers get the signal."""
         return self.context_id
 
     @property
@@ -53,9 +53,10 @@ class MessageChanged(_AboutMessage):
 
 
 class ContextChanged(BaseSignal):
-    """`fields` says what to pull again; ("*",) is everything. After "deleted" nothing more comes."""
+    """Fields of a context have changed."""
 
     fields: tuple[str, ...]
+    """The fields to fetch again; ("*",) for all. After "deleted" no more signals come."""
 
 
 class ErrorRaised(BaseSignal, tag="Error"):
@@ -63,7 +64,7 @@ class ErrorRaised(BaseSignal, tag="Error"):
 
 
 class SessionChanged(Value, tag_field="event", tag=True):
-    """The session of a user: no context may have such a topic."""
+    """The session of a user has changed."""
 
     user_id: str
     version: int
@@ -78,6 +79,7 @@ class SessionChanged(Value, tag_field="event", tag=True):
 
 
 def session_topic(user: str) -> str:
+    """The topic of a user's session. No context id contains a slash."""
     return f"session/{user}"
 
 

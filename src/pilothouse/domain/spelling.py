@@ -1,4 +1,4 @@
-"""Detect a key that is probably a misspelling of a known one."""
+"""Suggest a known key for one that is probably a misspelling."""
 
 from collections.abc import Collection, Iterable
 from difflib import SequenceMatcher
@@ -8,25 +8,25 @@ MIN_LETTERS_FOR_TWO_ERRORS = 6
 _MAX_KEY_LETTERS = 100
 
 
-def misspelt(key: str, known: Iterable[str], restrictions: Collection[str] = ()) -> str | None:
+def suggest_key(key: str, known_keys: Iterable[str], restrictions: Collection[str] = ()) -> str | None:
     """The known key that a person probably meant, if there is one.
 
-    Inserting, dropping, replacing or swapping a letter is one typing error; case, '-' and '_' do not count. Up to two
-    errors make a misspelling. In a key of fewer than six letters only one does: otherwise `hooks` would be `roots`.
-    The keys in `restrictions` take two whatever their length: missing one of them would lift a restriction.
+    Inserting, dropping, replacing or swapping a letter is one typing error; case, '-' and '_' do not count. A
+    misspelling has up to two errors, or one in a key of fewer than six letters: otherwise `hooks` would match `roots`.
+    A key in `restrictions` may always have two: missing it would lift a restriction.
     """
     if len(key) > _MAX_KEY_LETTERS:
         return None
-    for candidate in known:
+    for candidate in known_keys:
         is_long = len(candidate) >= MIN_LETTERS_FOR_TWO_ERRORS or candidate in restrictions
         if _typing_errors(_plain(key), _plain(candidate)) <= (MAX_TYPING_ERRORS if is_long else 1):
             return candidate
     return None
 
 
-def nearest_first(name: str, known: Iterable[str]) -> list[str]:
-    """The known names, those that are most like a name first."""
-    return sorted(known, key=lambda each: (-SequenceMatcher(None, name, each).ratio(), each))
+def sort_by_similarity(name: str, names: Iterable[str]) -> list[str]:
+    """The names, the most similar to `name` first."""
+    return sorted(names, key=lambda each: (-SequenceMatcher(None, name, each).ratio(), each))
 
 
 def _plain(key: str) -> str:

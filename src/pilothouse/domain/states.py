@@ -1,18 +1,18 @@
-"""The states of a context. A context is in exactly one, and it says everything a client needs to draw."""
+"""The states of a context. A context is in exactly one state, which holds all that a client needs to display it."""
 
 from typing import get_args
 
 import msgspec
 
 from pilothouse.domain.codes import Reason
-from pilothouse.domain.values import CallId, MessageId, Timestamp, Value, snake_case
+from pilothouse.domain.value import CallId, MessageId, Timestamp, Value, snake_case
 
 
 class BaseState(Value, tag_field="type", tag=snake_case):
     pass
 
 
-# rest: hold nothing in memory, last any time
+# resting: nothing is held in memory, for any length of time
 
 
 class Idle(BaseState):
@@ -20,11 +20,12 @@ class Idle(BaseState):
 
 
 class AwaitingToolApproval(BaseState):
-    """Where the lists are cut short (in a signal), `total` says how many there are."""
+    """Calls wait for a person's decision."""
 
     pending_requests: tuple[CallId, ...]
     tool_names: tuple[str, ...]
     total: int = 0
+    """The number of pending calls where the lists are cut short, as in a signal."""
 
 
 class AwaitingUserAnswer(BaseState):
@@ -99,7 +100,7 @@ class TransientError(BaseState):
     retry_at: Timestamp
     resume_to: str
     wait_seconds: float = 0
-    """From the error to the retry."""
+    """The time from the error to the retry."""
 
 
 # tools

@@ -1,14 +1,14 @@
-"""How the store is: what its clients and the server's health are told."""
+"""The health of a store, as clients and the server's health endpoint report it."""
 
 from pilothouse.domain.codes import Reason
-from pilothouse.domain.values import Timestamp, Value
+from pilothouse.domain.value import Timestamp, Value
 
 MIN_FREE_BYTES = 100 * 1024 * 1024
-"""Less than this on the data directory's disk is worth a warning."""
+"""Less free space on the disk of the data directory causes a warning."""
 
 
 class Refusal(Value, kw_only=True):
-    """Why writes are refused, and since when."""
+    """The reason and the beginning of a time in which writes fail."""
 
     since: Timestamp
     reason: Reason
@@ -16,8 +16,8 @@ class Refusal(Value, kw_only=True):
 
 class StoreHealth(Value, kw_only=True):
     refusal: Refusal | None = None
-    """Set from the first write that was refused until the next one that succeeds."""
+    """Set from the first failed write until the next successful one."""
     free_bytes: int | None = None
-    """What is free on the disk; None where the store has none, or it cannot be asked."""
+    """The free space on the disk; None for a store without a disk, or an unknown size."""
     path: str = ""
     """The data directory."""

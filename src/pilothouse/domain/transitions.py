@@ -1,7 +1,7 @@
-"""Which state may follow which: one literal table, and nothing elsewhere decides it.
+"""The transition table of a context: which state may follow which. No other place decides that.
 
-Three rules add the edges that every state has alike: cancel, pause, and what goes wrong.
-Recovery after a crash is no transition: it rewrites what was found before the machine runs again.
+Three rules add the common edges: cancel, pause and failure. Recovery after a crash is no transition: recovery rewrites
+the stored state before the machine runs again.
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ from pilothouse.domain.states import (
 
 Row = frozenset[type[BaseState]]
 
-_OWN: Mapping[type[BaseState], set[type[BaseState]]] = {
+_EDGES: Mapping[type[BaseState], set[type[BaseState]]] = {
     # rest
     Idle: {ProcessingUserMessage, EnhancingSystemPrompt, SwitchingBranch, MergingBranches, CompressingMessages},
     Failed: {ProcessingUserMessage, EnhancingSystemPrompt, SwitchingBranch, MergingBranches, CompressingMessages},
@@ -112,7 +112,6 @@ _OWN: Mapping[type[BaseState], set[type[BaseState]]] = {
     Cancelling: {Idle},
 }
 
-# Which step of the turn (or which command) runs while the context is in a working state.
 STEP_OF: Mapping[type[BaseState], str] = {
     Initializing: "create",
     ProcessingUserMessage: "receive",
@@ -139,12 +138,13 @@ STEP_OF: Mapping[type[BaseState], str] = {
     MergingBranches: "merge",
     SavingContext: "switch_branch",
 }
+"""The step of the turn, or the command, that runs while the context is in a working state."""
 
 _OUTSIDE_A_TURN = {Initializing, SwitchingBranch, MergingBranches, SavingContext, Cancelling}
 
 
-def _with_common_edges(state: type[BaseState], own: set[type[BaseState]]) -> Row:
-    edges: set[type[BaseState]] = {*own, Failed, WaitingForRecovery}
+def _with_common_edges(state: type[BaseState], successors: set[type[BaseState]]) -> Row:
+    edges: set[type[BaseState]] = {*successors, Failed, WaitingForRecovery}
     if state not in (Idle, Cancelling):
         edges.add(Cancelling)
     if state in WORKING and state not in _OUTSIDE_A_TURN:
@@ -152,11 +152,13 @@ def _with_common_edges(state: type[BaseState], own: set[type[BaseState]]) -> Row
     return frozenset(edges)
 
 
-TRANSITIONS: Mapping[type[BaseState], Row] = {state: _with_common_edges(state, own) for state, own in _OWN.items()}
+TRANSITIONS: Mapping[type[BaseState], Row] = {
+    state: _with_common_edges(state, successors) for state, successors in _EDGES.items()
+}
 
 
 class IllegalTransition(AssertionError):
-    """A bug of ours: the table does not know this edge."""
+    """A transition that the table does not allow: a bug in the runtime."""
 
 
 def check(before: BaseState, after: BaseState) -> None:
@@ -166,11 +168,10 @@ def check(before: BaseState, after: BaseState) -> None:
 
 
 def diagram() -> str:
-    """The table as a Mermaid diagram; the edges that the common rules add are left to the caption."""
+    """The table as a Mermaid diagram, without the common edges: the caption of the diagram names those."""
     lines = ["stateDiagram-v2", "    [*] --> Initializing"]
-    for state, own in _OWN.items():
-        lines += [
-            f"    {state.__name__} --> {after.__name__}" for after in sorted(own, key=lambda after: after.__name__)
-        ]
+    for state, successors in _EDGES.items():
+        names = sorted(successor.__name__ for successor in successors)
+        lines += [f"    {state.__name__} --> {name}" for name in names]
     lines += [f"    note right of {state.__name__}: rests" for state in RESTING]
     return "\n".join(lines) + "\n"

@@ -1,11 +1,11 @@
-"""The adapter's contract: a request in neutral form, and one stream of events for every family of models."""
+"""The contract of model adapters: a neutral request, and one stream of events for all providers."""
 
 from collections.abc import AsyncGenerator, Sequence
 from typing import Literal, Protocol
 
 from pilothouse.domain.messages import Usage
-from pilothouse.domain.offers import ToolOffer
-from pilothouse.domain.values import Value
+from pilothouse.domain.tool_offers import ToolDescription
+from pilothouse.domain.value import Value
 
 Purpose = Literal["turn", "title", "summary"]
 
@@ -15,12 +15,14 @@ class UserText(Value):
 
 
 class UserImage(Value):
-    """`data` in base64 with its `media_type`, or the `url` where it lies."""
+    """An image with data, or at an address."""
 
     name: str
     media_type: str | None = None
     data: str | None = None
+    """The bytes in base64."""
     url: str | None = None
+    """The address of an image without data."""
 
 
 class AssistantText(Value):
@@ -47,17 +49,18 @@ ModelMessage = UserText | UserImage | AssistantText | AssistantCalls | CallResul
 
 
 class ModelRequest(Value):
-    """`messages` are the adapter's own encodings, made once by `encode` and kept: only the new costs."""
+    """A request to a model."""
 
     model: str
     system: str
     messages: Sequence[bytes]
-    tools: tuple[ToolOffer, ...] = ()
+    """Encoded by the adapter's `encode`. Encodings are made once and cached, so only new messages cost."""
+    tools: tuple[ToolDescription, ...] = ()
     purpose: Purpose = "turn"
 
 
 class Connected(Value):
-    """The provider has accepted the request; nothing of the answer has arrived yet."""
+    """The provider has accepted the request. No part of the answer has arrived yet."""
 
 
 class TextDelta(Value):
@@ -65,9 +68,10 @@ class TextDelta(Value):
 
 
 class CallDelta(Value):
-    """A part of a call. `index` tells the calls of one answer apart; ids may repeat or be missing."""
+    """A part of a tool call."""
 
     index: int
+    """Identifies the call within the answer: ids may repeat or be missing."""
     id: str = ""
     tool: str = ""
     arguments: str = ""
@@ -85,15 +89,20 @@ ModelEvent = Connected | TextDelta | CallDelta | UsageReported | Finished
 
 
 class Adapter(Protocol):
+    """Translates between the runtime and the API of one kind of provider."""
+
     name: str
 
     def encode(self, message: ModelMessage) -> bytes:
-        """One message in the form in which the request carries it. Pure."""
+        """Encode a message as requests contain it. Pure."""
 
     def body(self, request: ModelRequest) -> bytes:
-        """The whole request, as JSON, as it is sent. Pure."""
+        """Encode a whole request as JSON. Pure."""
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """Raises: ModelUnavailable, ModelRefused; nothing else. A stream that ends without `Finished` was cut."""
+        """Send a request. A stream that ends without `Finished` was cut.
+
+        Raises: ModelUnavailable, ModelRefused; nothing else. An adapter never retries.
+        """
 
     async def close(self) -> None: ...

@@ -23,15 +23,18 @@ from pilothouse.llm.base import (
     TextDelta,
     UsageReported,
 )
-from pilothouse.llm.chat_form import encode_body, encode_message
-from pilothouse.llm.refusals import in_the_stream, not_a_stream, refusal, told
-from pilothouse.llm.sse import data_lines
+from pilothouse.llm.chat_completions import encode_body, encode_message
+from pilothouse.llm.error_mapping import error_of_event, error_of_non_stream, error_of_response, safe_params
+from pilothouse.sse import sse_events
 
-CONNECT_SECONDS = 10.0
-SILENCE_SECONDS = 120.0
-_ERROR_BODY = 4000
-_LIST_AT_MOST, _LISTED_AT_MOST, _NAME_AT_MOST = 8_000_000, 1000, 100
-_SENT_AT_ONCE = 512 * 1024
+CONNECT_TIMEOUT_SECONDS = 10.0
+READ_TIMEOUT_SECONDS = 120.0
+_MAX_ERROR_BODY_BYTES = 4000
+_MAX_MODEL_LIST_BYTES = 8_000_000
+_MAX_MODELS = 1000
+_MAX_MODEL_NAME_CHARACTERS = 100
+_MAX_UNSPLIT_BODY_BYTES = 512 * 1024
+"""A longer body is sent in parts, so that it does not block the other streams."""
 
 
 class _Function(msgspec.Struct):
@@ -67,28 +70,29 @@ class _Chunk(msgspec.Struct):
     error: Any = None
 
 
-class _Listed(msgspec.Struct):
+class _ModelEntry(msgspec.Struct):
     id: str
 
 
-class _List(msgspec.Struct):
-    data: list[_Listed]
+class _ModelList(msgspec.Struct):
+    data: list[_ModelEntry]
 
 
-# What compatible servers say for the same: Mistral, proxies to Anthropic and Gemini, Zhipu, DeepSeek.
-_FINISHES = {
+# Finish reasons of compatible servers: Mistral, proxies to Anthropic and Gemini, Zhipu, DeepSeek.
+_FINISH_REASONS = {
     **dict.fromkeys(("max_tokens", "model_length", "max_output_tokens"), "length"),
     **dict.fromkeys(("safety", "sensitive", "prohibited_content", "blocklist", "recitation", "spii"), "content_filter"),
 }
+_MAX_LINE_BYTES = 16 * 1024 * 1024
 _REFUSAL = "refusal"
-_BROKEN_OFF = frozenset({"insufficient_system_resource"})
+_ABORT_REASONS = frozenset({"insufficient_system_resource"})
 
 _CHUNK = msgspec.json.Decoder(_Chunk)
 
 
 class OpenAIAdapter:
-    """Gets its HTTP settings by constructor; the key goes into the header and nowhere else: no redirect is followed,
-    and what a server says of it is not said again."""
+    """An adapter for one server. The API key is sent in a header only: no redirect is followed, and errors that repeat
+    the key are masked."""
 
     name = "openai"
 
@@ -97,8 +101,8 @@ class OpenAIAdapter:
         base_url: str,
         key: str | None,
         *,
-        connect_seconds: float = CONNECT_SECONDS,
-        silence_seconds: float = SILENCE_SECONDS,
+        connect_seconds: float = CONNECT_TIMEOUT_SECONDS,
+        silence_seconds: float = READ_TIMEOUT_SECONDS,
     ) -> None:
         self._url = base_url.rstrip("/") + "/chat/completions"
         self._models_url = base_url.rstrip("/") + "/models"
@@ -119,17 +123,17 @@ class OpenAIAdapter:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         with self._as_model_errors():
             body = self.body(request)
-            # A large one goes as a file: it is sent in parts, and does not hold up the other streams.
-            data = body if len(body) < _SENT_AT_ONCE else io.BytesIO(body)
-            way = _way(self._url)
-            async with self._client().post(self._url, data=data, allow_redirects=False, **way) as response:
+            data = body if len(body) < _MAX_UNSPLIT_BODY_BYTES else io.BytesIO(body)
+            proxy_options = _proxy_options(self._url)
+            async with self._client().post(self._url, data=data, allow_redirects=False, **proxy_options) as response:
                 if response.status != 200:
-                    raise refusal(response.status, response.headers, await _start_of_body(response))
+                    raise error_of_response(response.status, response.headers, await _start_of_body(response))
                 yield Connected()
                 if response.headers.get("content-type", "text/event-stream").startswith("application/json"):
-                    raise not_a_stream(await _start_of_body(response))
+                    raise error_of_non_stream(await _start_of_body(response))
                 finish: str | None = None
-                async for line in data_lines(response.content.iter_any()):
+                parts = response.content.iter_any()
+                async for _, line in sse_events(parts, max_line_bytes=_MAX_LINE_BYTES, accept_cut_line=True):
                     if line == b"[DONE]":
                         finish = finish or "stop"
                         break
@@ -138,31 +142,31 @@ class OpenAIAdapter:
                             finish = event.reason if finish != _REFUSAL else finish
                         else:
                             yield event
-                if finish is not None:  # else there was no end mark: what is missing decides the turn
+                if finish is not None:  # otherwise the answer was cut, and the turn handles that
                     yield Finished(reason=finish)
 
     async def models(self) -> list[str]:
-        """The names that the server lists, in their order. Raises: ModelUnavailable, ModelRefused."""
+        """The names of the models that the server lists, sorted. Raises: ModelUnavailable, ModelRefused."""
         with self._as_model_errors():
-            way = _way(self._models_url)
-            async with self._client().get(self._models_url, allow_redirects=False, **way) as response:
+            proxy_options = _proxy_options(self._models_url)
+            async with self._client().get(self._models_url, allow_redirects=False, **proxy_options) as response:
                 if response.status != 200:
-                    raise refusal(response.status, response.headers, await _start_of_body(response))
-                body = await _start_of_body(response, _LIST_AT_MOST)
+                    raise error_of_response(response.status, response.headers, await _start_of_body(response))
+                body = await _start_of_body(response, _MAX_MODEL_LIST_BYTES)
         try:
-            names = {each.id for each in msgspec.json.decode(body, type=_List).data}
+            names = {each.id for each in msgspec.json.decode(body, type=_ModelList).data}
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise ModelRefused(Code.MODEL_GARBLED, detail=str(error)) from error
-        return sorted(name for name in names if name and name.isprintable() and len(name) <= _NAME_AT_MOST)[
-            :_LISTED_AT_MOST
-        ]
+        return sorted(
+            name for name in names if name and name.isprintable() and len(name) <= _MAX_MODEL_NAME_CHARACTERS
+        )[:_MAX_MODELS]
 
     @contextmanager
     def _as_model_errors(self) -> Iterator[None]:
         try:
             yield
         except ModelError as error:
-            error.reason = Reason(error.reason.code, told(error.reason.params, self._key))
+            error.reason = Reason(error.reason.code, safe_params(error.reason.params, self._key))
             error.args = (error.reason.code, error.reason.params)
             raise
         except aiohttp.ConnectionTimeoutError as error:
@@ -171,7 +175,7 @@ class OpenAIAdapter:
             raise ModelUnavailable(Code.MODEL_TIMEOUT, seconds=self._silence) from error
         except (aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError, ConnectionResetError) as error:
             raise ModelUnavailable(Code.MODEL_CUT) from error
-        except (aiohttp.ClientError, OSError, UnicodeError) as error:  # the last for a host that cannot be one
+        except (aiohttp.ClientError, OSError, UnicodeError) as error:  # UnicodeError: an impossible host name
             raise ModelUnavailable(Code.MODEL_CONNECT, address=self._url, detail=str(error) or repr(error)) from error
 
     def _client(self) -> aiohttp.ClientSession:
@@ -188,9 +192,9 @@ class OpenAIAdapter:
             await self._session.close()
 
 
-def _way(address: str) -> dict[str, Any]:
-    """Through the proxy that the environment names. A password of the person's `.netrc` goes nowhere, as it would with
-    all that a client can take from the environment: whoever is asked may be anybody."""
+def _proxy_options(address: str) -> dict[str, Any]:
+    """The proxy that the environment names. Other settings of the environment are not used: with `trust_env` the client
+    would also send passwords from the person's `.netrc` to any server."""
     try:
         proxy, login = get_env_proxy_for_url(URL(address))
     except (LookupError, ValueError):
@@ -204,7 +208,7 @@ def _events(line: bytes) -> list[ModelEvent]:
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ModelUnavailable(Code.MODEL_GARBLED, detail=str(error)) from error
     if chunk.error is not None:
-        raise in_the_stream(line, chunk.error)
+        raise error_of_event(line, chunk.error)
     events: list[ModelEvent] = []
     for choice in chunk.choices or ():
         if choice.delta is not None:
@@ -215,18 +219,18 @@ def _events(line: bytes) -> list[ModelEvent]:
             for position, call in enumerate(choice.delta.tool_calls or ()):
                 events.append(_call_delta(call, position))
         if choice.finish_reason:
-            events.append(Finished(reason=_finish(choice.finish_reason)))
+            events.append(Finished(reason=_finish_reason(choice.finish_reason)))
     if chunk.usage is not None:
-        given, made = chunk.usage.prompt_tokens, chunk.usage.completion_tokens
-        events.append(UsageReported(usage=Usage(input_tokens=int(given or 0), output_tokens=int(made or 0))))
+        prompt, completion = chunk.usage.prompt_tokens, chunk.usage.completion_tokens
+        events.append(UsageReported(usage=Usage(input_tokens=int(prompt or 0), output_tokens=int(completion or 0))))
     return events
 
 
-def _finish(reason: str) -> str:
-    """The common name of a finish reason. Raises: ModelUnavailable for one that says that the provider broke off."""
-    if reason in _BROKEN_OFF:
+def _finish_reason(reason: str) -> str:
+    """The common name of a finish reason. Raises: ModelUnavailable for the reason that the provider aborted."""
+    if reason in _ABORT_REASONS:
         raise ModelUnavailable(Code.MODEL_CUT)
-    return _FINISHES.get(reason.lower(), reason)
+    return _FINISH_REASONS.get(reason.lower(), reason)
 
 
 def _call_delta(call: _Call, position: int) -> CallDelta:
@@ -240,11 +244,11 @@ def _call_delta(call: _Call, position: int) -> CallDelta:
     )
 
 
-async def _start_of_body(response: aiohttp.ClientResponse, most: int = _ERROR_BODY) -> bytes:
-    """Enough of an error's body to say what it says, however much there is."""
+async def _start_of_body(response: aiohttp.ClientResponse, max_bytes: int = _MAX_ERROR_BODY_BYTES) -> bytes:
+    """The beginning of a body, of at most `max_bytes`."""
     body = bytearray()
     async for part in response.content.iter_any():
         body += part
-        if len(body) >= most:
+        if len(body) >= max_bytes:
             break
-    return bytes(body[:most])
+    return bytes(body[:max_bytes])

@@ -1,12 +1,12 @@
-"""The script format: what a model will answer, as documented JSON. It plays in process and over real HTTP alike.
+"""The script format: the answers of a scripted model as JSON. Scripts play in process and over HTTP.
 
     {"turn": [ANSWER, …], "title": […], "summary": […]}
 
-An ANSWER has, all optional: `text` (or `deltas`, its exact pieces), `calls` [{tool, arguments, id?}] where
-`arguments` may be a string that is no JSON, `delay` before anything is sent, `delta_delay` between pieces,
+An ANSWER has, all optional: `text` (or `deltas`, its exact parts), `calls` [{tool, arguments, id?}] where
+`arguments` may be a string that is no JSON, `delay` before anything is sent, `delta_delay` between deltas,
 `error` {status, message?, retry_after?} instead of an answer, `cut` (drop the connection after so many
-events), `silence` (say nothing more after so many events), `finish`, `usage` {input_tokens, output_tokens},
-and `raw` (lines to send as they stand, over HTTP only).
+events), `silence` (send nothing more after so many events), `finish`, `usage` {input_tokens, output_tokens},
+and `raw` (lines to send unchanged, over HTTP only).
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,10 +18,10 @@ import msgspec
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput, ModelRefused
 from pilothouse.domain.messages import Usage
-from pilothouse.domain.values import Value
+from pilothouse.domain.value import Value
 from pilothouse.llm.base import CallDelta, Finished, ModelEvent, Purpose, TextDelta, UsageReported
 
-_PIECE = 16
+_DELTA_CHARACTERS = 16
 
 
 class ScriptedCall(Value):
@@ -50,8 +50,8 @@ class Answer(Value):
     raw: tuple[str, ...] | None = None
 
     def events(self) -> Iterator[ModelEvent]:
-        """The answer as the common stream of events."""
-        for text in self.pieces():
+        """The answer as a stream of model events."""
+        for text in self.text_deltas():
             yield TextDelta(text=text)
         for index, call in enumerate(self.calls):
             arguments = call.arguments
@@ -65,10 +65,10 @@ class Answer(Value):
         if self.usage is not None:
             yield UsageReported(usage=self.usage)
 
-    def pieces(self) -> Sequence[str]:
+    def text_deltas(self) -> Sequence[str]:
         if self.deltas is not None:
             return self.deltas
-        return [self.text[start : start + _PIECE] for start in range(0, len(self.text), _PIECE)]
+        return [self.text[start : start + _DELTA_CHARACTERS] for start in range(0, len(self.text), _DELTA_CHARACTERS)]
 
 
 class Script(Value):
@@ -78,14 +78,14 @@ class Script(Value):
 
 
 class Player:
-    """Gives out the answers of a script in order. An exhausted script is an error."""
+    """Plays the answers of a script in order. An exhausted script is an error."""
 
     def __init__(self, script: Script) -> None:
         self._script = script
         self._next: dict[Purpose, int] = {}
 
     def answer(self, purpose: Purpose) -> Answer:
-        """Raises: ModelRefused when there is none left."""
+        """The next answer for a purpose. Raises: ModelRefused for an exhausted script."""
         answers: tuple[Answer, ...] = getattr(self._script, purpose)
         position = self._next.get(purpose, 0)
         if position >= len(answers):
@@ -95,7 +95,7 @@ class Player:
 
 
 def parse_script(data: bytes | str) -> Script:
-    """Raises: InvalidInput, saying where the script is wrong."""
+    """Raises: InvalidInput, with the place of the mistake."""
     try:
         return msgspec.json.decode(data, type=Script)
     except msgspec.MsgspecError as error:

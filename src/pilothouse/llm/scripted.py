@@ -1,4 +1,4 @@
-"""The scripted model: plays a script in process, and remembers what it was asked."""
+"""The scripted model: plays a script in process and records the requests."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ModelError, ModelRefused, ModelTooLong, ModelUnavailable
 from pilothouse.llm.base import Connected, ModelEvent, ModelMessage, ModelRequest
-from pilothouse.llm.chat_form import encode_body, encode_message
+from pilothouse.llm.chat_completions import encode_body, encode_message
 from pilothouse.llm.script import Player, Script, ScriptedError
 
 
@@ -28,7 +28,7 @@ class ScriptedAdapter:
         answer = self._player.answer(request.purpose)
         await asyncio.sleep(answer.delay)
         if answer.error is not None:
-            raise error_of(answer.error)
+            raise scripted_error(answer.error)
         yield Connected()
         if answer.raw is not None:
             raise ModelUnavailable(Code.MODEL_GARBLED, detail="raw lines play over HTTP only")
@@ -44,8 +44,8 @@ class ScriptedAdapter:
         pass
 
 
-def error_of(error: ScriptedError) -> ModelError:
-    """The error that a real adapter would make of this answer."""
+def scripted_error(error: ScriptedError) -> ModelError:
+    """The error that a real adapter would raise for this answer."""
     detail = error.message
     if error.status == 429:
         seconds = float(error.retry_after) if error.retry_after else None

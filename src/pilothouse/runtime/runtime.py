@@ -1,57 +1,61 @@
-"""The runtime: all that any client can do, bound together. Each command stands in the file of its noun."""
+"""`Runtime`: every command that a client can give. Each command is defined in the module of its noun."""
 
 from collections.abc import Iterable
 
 from pilothouse.domain.audit import CheckedAudit
 from pilothouse.domain.promises import Kernel
-from pilothouse.runtime import (
+from pilothouse.runtime.commands import (
     branches,
     calls,
-    catalogue,
-    compressions,
-    context_names,
-    delegation,
-    finding,
-    folders,
-    importing,
-    looking_ahead,
+    context_export,
+    context_import,
+    files,
     merges,
     messages,
     modes,
     queue,
     rules,
-    setup,
     titles,
-    toolbox,
-    transfer,
+    tools,
     turns,
     uploads,
+    workspaces,
 )
-from pilothouse.runtime.audit_reads import read_audit
-from pilothouse.runtime.contexts import Contexts
-from pilothouse.runtime.hub import Subscription
-from pilothouse.runtime.live import Live
+from pilothouse.runtime.commands import (
+    contexts as context_commands,
+)
+from pilothouse.runtime.commands import (
+    providers as setup,
+)
+from pilothouse.runtime.commands.audit import read_audit
+from pilothouse.runtime.compression import commands
+from pilothouse.runtime.context import context_ids
+from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.events.hub import Subscription
+from pilothouse.runtime.pool import ContextPool
+from pilothouse.runtime.request import preview
+from pilothouse.runtime.turn import subagents
 from pilothouse.sandbox import confinement
 
 
-class Runtime(Contexts):
-    """Made from `Parts`. Use it as an async context manager, or call `close`."""
+class Runtime(ContextPool):
+    """The runtime, built from `RuntimeDependencies`. Use it as an async context manager, or call `close`."""
 
-    create_context = catalogue.create_context
-    contexts = catalogue.list_contexts
-    own_context = context_names.own_context
-    archive = catalogue.archive
-    change_context = catalogue.change_context
-    delete_context = catalogue.delete_context
-    usage = catalogue.usage
+    create_context = context_commands.create_context
+    contexts = context_commands.list_contexts
+    own_context = context_ids.own_context
+    archive = context_commands.archive
+    change_context = context_commands.change_context
+    delete_context = context_commands.delete_context
+    usage = context_commands.usage
     add_file = uploads.add_file
     copy_upload = uploads.copy_upload
     remove_upload = uploads.remove_upload
     set_title = titles.set_title
-    export_context = transfer.export_context
-    left_out_of_export = transfer.left_out_of_export
-    export_markdown = transfer.export_markdown
-    import_context = importing.import_context
+    export_context = context_export.export_context
+    left_out_of_export = context_export.left_out_of_export
+    export_markdown = context_export.export_markdown
+    import_context = context_import.import_context
 
     send = messages.send
     edit_message = messages.edit_message
@@ -106,32 +110,32 @@ class Runtime(Contexts):
     preview_merge = merges.preview_merge
     provenance = merges.provenance
 
-    compress = compressions.compress
-    preview_compression = compressions.preview_compression
-    undo_compression = compressions.undo_compression
-    pin = compressions.pin
-    read_window = looking_ahead.read_window
-    meter = looking_ahead.read_meter
-    add_overview = folders.add_overview
+    compress = commands.compress
+    preview_compression = commands.preview_compression
+    undo_compression = commands.undo_compression
+    pin = commands.pin
+    read_window = preview.read_window
+    meter = preview.read_meter
+    add_overview = workspaces.add_overview
 
-    delegate = delegation.delegate
+    delegate = subagents.delegate
 
-    folder_trust = folders.folder_trust
-    trust_folder = folders.trust_folder
-    distrust_folder = folders.distrust_folder
-    undo = folders.undo
-    note_own_command = folders.note_own_command
-    call_output = folders.call_output
-    find_files = finding.find_files
+    folder_trust = workspaces.folder_trust
+    trust_folder = workspaces.trust_folder
+    distrust_folder = workspaces.distrust_folder
+    undo = workspaces.undo
+    note_own_command = workspaces.note_own_command
+    call_output = workspaces.call_output
+    find_files = files.find_files
 
-    known_tools = toolbox.known_tools
-    tools_off = toolbox.tools_off
-    switch_tool = toolbox.switch_tool
-    tool_servers = toolbox.tool_servers
-    reconnect_server = toolbox.reconnect_server
-    server_resources = toolbox.server_resources
-    server_prompt = toolbox.server_prompt
-    add_resource = toolbox.add_resource
+    known_tools = tools.known_tools
+    tools_off = tools.tools_off
+    switch_tool = tools.switch_tool
+    tool_servers = tools.tool_servers
+    reconnect_server = tools.reconnect_server
+    server_resources = tools.server_resources
+    server_prompt = tools.server_prompt
+    add_resource = tools.add_resource
 
     try_setup = setup.try_setup
     set_up = setup.set_up
@@ -140,22 +144,22 @@ class Runtime(Contexts):
 
     @property
     def kernel(self) -> Kernel:
-        """Which promises the kernel keeps about commands that only read. Where it breaks one, fewer run by
-        themselves."""
+        """The promises that the kernel keeps about commands that only read. Without one of them, fewer commands run
+        without approval."""
         return confinement.kernel()
 
-    async def context(self, context_id: str) -> Live:
-        """The context as it is now. To be read, not changed. Raises: NotFound, StoreError."""
+    async def context(self, context_id: str) -> LiveContext:
+        """The live context, for reading only. Raises: NotFound, StoreError."""
         return await self.find(context_id)
 
     async def audit(self, context_id: str, after: int = 0, limit: int | None = None) -> CheckedAudit:
-        """What was decided, and whether the audit can be relied on. Raises: NotFound, StoreError."""
+        """The audit behind the first `after` entries, and whether its chain is intact. Raises: NotFound, StoreError."""
         live = await self.find(context_id)
         return await read_audit(self, live.id, after, limit)
 
     def signals(self, topics: Iterable[str]) -> Subscription:
-        """Of contexts by their id, of a user's session by its topic."""
-        return self.parts.hub.subscribe(topics)
+        """Subscribe to signals: of contexts by their ids, of a user's session by its topic."""
+        return self.dependencies.hub.subscribe(topics)
 
     async def __aenter__(self) -> "Runtime":
         await self.start()

@@ -1,4 +1,4 @@
-"""What a command may reach: everything, its workspace for writing, or only reading. The kernel holds it to that."""
+"""The files that a command may read and write, enforced by the kernel (Landlock and seccomp)."""
 
 import contextlib
 import itertools
@@ -12,19 +12,19 @@ import msgspec
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.domain.promises import Kernel
-from pilothouse.domain.values import Value
+from pilothouse.domain.value import Value
 from pilothouse.sandbox import landlock, seccomp
 from pilothouse.sandbox.program_folders import SYSTEM, program_paths
 
 Kind = Literal["no", "read_only", "workspace"]
 
 MAX_ENTRIES_BESIDE_PRIVATE = 50_000
-"""In a folder that holds something private, each of the other entries is granted by itself."""
+"""In a folder with private entries, each of the other entries is granted separately."""
 _DEVICES = ("/dev/random", "/dev/urandom")
 _EMPTY_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
 _LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/nix/store", "/etc/ld.so.cache")
-_REFUSALS = (
-    "not a git repository",  # of which this folder is only a part
+_REFUSAL_MESSAGES = (
+    "not a git repository",  # the workspace is a part of a repository above it
     "ermission denied",
     "not permitted",
     "ead-only file system",
@@ -34,57 +34,60 @@ _REFUSALS = (
 
 
 class Confinement(Value):
-    """What the kernel leaves to a command, where it is confined at all. No path holds a link."""
+    """The paths that a confined command may access. No path contains a link."""
 
     kind: Kind = "no"
     readable: tuple[str, ...] = ()
+    """Folders and files to read and execute."""
     writable: tuple[str, ...] = ()
+    """Folders and files to read and write."""
     listable: tuple[str, ...] = ()
     """Folders in which, and beneath which, the names of files can be read, but not the files."""
     kernel: Kernel = Kernel()
-    """What the keeper uses to confine the command. Where the running kernel has less, the command is not started."""
+    """The features that the supervisor uses to confine the command. Where the running kernel has less, the command is
+    not started."""
 
     def grants(self) -> list[tuple[str, str]]:
-        """Each a leave and a path. There may be as many as a folder has entries."""
-        leaves = (("list", self.listable), ("read", self.readable), ("write", self.writable))
-        return [(leave, path) for leave, paths in leaves for path in paths]
+        """Pairs of an access and a path. There may be as many as a folder has entries."""
+        accesses = (("list", self.listable), ("read", self.readable), ("write", self.writable))
+        return [(access, path) for access, paths in accesses for path in paths]
 
 
-FREE = Confinement()
+UNCONFINED = Confinement()
 
 
 @cache
 def kernel() -> Kernel:
-    """What the running kernel has."""
+    """The features of the running kernel."""
     return Kernel(landlock=landlock.abi(), filter=seccomp.is_available())
 
 
-def only_reading(
+def read_only_confinement(
     readable: Sequence[str],
     environment: Mapping[str, str],
     private: Sequence[str] = (),
     with_kernel: Kernel | None = None,
 ) -> Confinement:
-    """The system, the programs on the PATH and these folders can be read, but for what is private in any of them;
-    nothing can be written, nobody be called."""
+    """Allows reading the system, the programs on the PATH and these folders, except private paths in any of them.
+    Writing files, connections and signals to other processes are denied."""
     folders = (*_system(), *_real(readable), *program_paths(environment, (*readable, *private)))
     return _confined("read_only", folders, _EMPTY_DEVICES, private, with_kernel)
 
 
-def reading_with(program: Sequence[str], readable: Sequence[str], private: Sequence[str]) -> Confinement:
-    """For a program that the runtime itself runs over a folder: the folder, but for what is private in it, the
-    program's own files and the libraries of the system can be read."""
+def program_confinement(program: Sequence[str], readable: Sequence[str], private: Sequence[str]) -> Confinement:
+    """For a program that the runtime itself runs over a folder: allows reading the folder, except private paths in it,
+    the program's own files and the libraries of the system."""
     return _confined("read_only", _real((*readable, *program, *_LIBRARIES)), (), private)
 
 
-def writing_beneath(
+def workspace_confinement(
     writable: Sequence[str],
     readable: Sequence[str] = (),
     private: Sequence[str] = (),
     with_kernel: Kernel | None = None,
 ) -> Confinement:
-    """Everything can be read, and what lies beneath some folders be written, but for what is private in any of them.
-    In a folder that holds something private nothing new can be made: the kernel knows no exception from a leave."""
+    """Allows reading everything, and writing beneath some folders, except private paths in any of them. In a folder
+    that contains a private path no new file can be created: Landlock has no exceptions from a grant."""
     devices = (*_EMPTY_DEVICES, "/dev/tty", "/dev/shm")  # noqa: S108
     closed = (*private, "/dev")
     whole = _confined("workspace", ("/",), _real((*devices, *writable)), closed, with_kernel)
@@ -109,7 +112,7 @@ def _confined(
 
 
 def _real(paths: Sequence[str]) -> list[str]:
-    """Where paths lead, once each."""
+    """The paths with links resolved, once each."""
     return list(dict.fromkeys(map(os.path.realpath, paths)))
 
 
@@ -120,8 +123,8 @@ def _system() -> tuple[str, ...]:
 
 
 def _without(folder: str, private: Collection[str], listable: list[str]) -> list[str]:
-    """All of a folder but what is private in it: the kernel knows leave only, and that for a whole folder. A folder
-    inside a private one was granted on purpose. Raises: ToolError for too many entries."""
+    """The parts of a folder without the private paths in it: Landlock grants whole folders, and denies nothing. A
+    folder inside a private one was granted on purpose. Raises: ToolError for too many entries."""
     if folder in private:
         return []
     if not any(_is_within(path, folder) for path in private):
@@ -131,19 +134,20 @@ def _without(folder: str, private: Collection[str], listable: list[str]) -> list
         present = list(itertools.islice(entries, MAX_ENTRIES_BESIDE_PRIVATE + 1))
         if len(present) > MAX_ENTRIES_BESIDE_PRIVATE:
             raise ToolError(Code.SANDBOX_TOO_MANY_ENTRIES, folder=folder, most=MAX_ENTRIES_BESIDE_PRIVATE)
-        plain = [entry.path for entry in present if not entry.is_symlink()]  # a link leads elsewhere
-        return [each for path in plain for each in _without(path, private, listable)]
+        paths = [entry.path for entry in present if not entry.is_symlink()]  # the target of a link lies elsewhere
+        return [part for path in paths for part in _without(path, private, listable)]
     return []
 
 
-def path_outside(path: str, workspace: str) -> str:
-    """A PATH without what is relative, or lies in the workspace: no program of a folder passes for another."""
-    kept = [entry for entry in path.split(":") if os.path.isabs(entry)]
-    return ":".join(entry for entry in kept if not _is_within(os.path.realpath(entry), workspace))
+def path_outside_workspace(path: str, workspace: str) -> str:
+    """A PATH without relative entries and entries in the workspace: no program of the workspace can replace another."""
+    entries = [entry for entry in path.split(":") if os.path.isabs(entry)]
+    return ":".join(entry for entry in entries if not _is_within(os.path.realpath(entry), workspace))
 
 
 def environment_for(kind: Kind, environment: Mapping[str, str], workspace: str) -> dict[str, str]:
-    """What only reads gets no program of the workspace by its name, and a git that runs as little as it can."""
+    """The environment of a command. A read-only command finds no program of the workspace by its name, and its git
+    starts as few other programs as possible."""
     if kind != "read_only":
         return dict(environment)
     settings = {"core.fsmonitor": "false", "core.hooksPath": "/dev/null", "core.pager": "cat", "diff.external": ""}
@@ -152,16 +156,16 @@ def environment_for(kind: Kind, environment: Mapping[str, str], workspace: str) 
     return {
         **environment,
         **git,
-        "PATH": path_outside(environment.get("PATH", os.defpath), workspace),
+        "PATH": path_outside_workspace(environment.get("PATH", os.defpath), workspace),
         "GIT_CONFIG_COUNT": str(len(settings)),
         "GIT_CONFIG_GLOBAL": "/dev/null",
         "GIT_OPTIONAL_LOCKS": "0",
     }
 
 
-def was_refused(output: str) -> bool:
-    """Whether a program seems to say that the kernel has refused it something."""
-    return any(word in output for word in _REFUSALS)
+def mentions_refusal(output: str) -> bool:
+    """Whether a program's output suggests that the kernel denied an access."""
+    return any(word in output for word in _REFUSAL_MESSAGES)
 
 
 def _is_within(path: str, root: str) -> bool:

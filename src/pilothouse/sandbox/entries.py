@@ -1,6 +1,6 @@
-"""Entries of a workspace as they are, files and links alike: looked at, put back, removed. No link is followed.
+"""Entries of a workspace, files and links alike: compared, restored and removed, for undo. No link is followed.
 
-Undo uses them. Protected files can be put back, for then they hold again what they held; the runtime's own cannot.
+Protected files can be restored, for they then have their former content; the runtime's own files cannot.
 """
 
 import contextlib
@@ -12,37 +12,37 @@ from typing import NamedTuple
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
-from pilothouse.regular_file import SAFE_FLAGS, NotRegularFile, open_regular_file
-from pilothouse.sandbox.beneath import FOLDER as OPEN_FOLDER
-from pilothouse.sandbox.beneath import Way
+from pilothouse.sandbox.atomic_write import as_tool_errors, put_link, replace_file
 from pilothouse.sandbox.file_names import escape
-from pilothouse.sandbox.placing import as_tool_errors, draft_name, replace_file
+from pilothouse.sandbox.openat import FOLDER_FLAGS, OpenMethod
 from pilothouse.sandbox.workspace import ABSENT, Workspace
+from pilothouse.system.regular_file import SAFE_FLAGS, NotRegularFile, open_regular_file
 
 FOLDER = "folder"
 OTHER = "other"
 BLOCKED = "blocked"
 MAX_HASHED_BYTES = 64 * 1024 * 1024
-_MAX_HELD_ENTRIES = 100_000
-_LINK = "link:"
+_MAX_CHECKED_ENTRIES = 100_000
+_LINK_PREFIX = "link:"
 
 
 class EntryState(NamedTuple):
-    """What lies at a path, without following a link."""
+    """The state of the entry at a path, without following a link."""
 
     content: str
-    """The digest of a file's content or, after `link:`, of where a link leads; ABSENT, FOLDER, OTHER, or BLOCKED where
-    a file lies in the place of a folder above."""
+    """The digest of a file's content or, after `link:`, of a link's target; ABSENT, FOLDER, OTHER, or BLOCKED where a
+    file lies in the place of a parent folder."""
     stat: str = ""
-    """Names a file by its status: enough to notice a change where its content was not read."""
+    """Identifies a file by its status: enough to detect a change where the content was not read."""
     bits: int | None = None
+    """The permission bits; None for ABSENT and BLOCKED."""
 
     def is_named(self, name: str) -> bool:
         return name in (self.content, self.stat)
 
     @property
     def is_unread(self) -> bool:
-        """Whether it is a file whose content was not read: too large, or unreadable."""
+        """Whether the entry is a file whose content was not read: too large, or unreadable."""
         return self.content == self.stat
 
 
@@ -55,33 +55,33 @@ def _state(dir_fd: int, name: str) -> EntryState:
         status = os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
     except FileNotFoundError:
         return _NO_ENTRY
-    about = _about(status)
+    stat_and_bits = _stat_and_bits(status)
     if stat.S_ISLNK(status.st_mode):
-        return EntryState(link_name(os.fsencode(os.readlink(name, dir_fd=dir_fd))), *about)
+        return EntryState(link_name(os.fsencode(os.readlink(name, dir_fd=dir_fd))), *stat_and_bits)
     if not stat.S_ISREG(status.st_mode):
-        return EntryState(FOLDER if stat.S_ISDIR(status.st_mode) else OTHER, *about)
+        return EntryState(FOLDER if stat.S_ISDIR(status.st_mode) else OTHER, *stat_and_bits)
     if status.st_size > MAX_HASHED_BYTES:
-        return EntryState(about[0], *about)
+        return EntryState(stat_and_bits[0], *stat_and_bits)
     try:
         with open_regular_file(name, dir_fd=dir_fd) as file:
-            return EntryState(hashlib.file_digest(file, "sha256").hexdigest(), *about)
-    except PermissionError:  # its status still tells whether it changed
-        return EntryState(about[0], *about)
+            return EntryState(hashlib.file_digest(file, "sha256").hexdigest(), *stat_and_bits)
+    except PermissionError:  # the status still shows a change
+        return EntryState(stat_and_bits[0], *stat_and_bits)
 
 
 def _opened_state(fd: int) -> EntryState:
-    """The state of what was opened, whatever has taken its place since. Raises: OSError."""
+    """The state of an open file or folder, whatever its name means by now. Raises: OSError."""
     status = os.fstat(fd)
-    about = _about(status)
+    stat_and_bits = _stat_and_bits(status)
     if not stat.S_ISREG(status.st_mode):
-        return EntryState(FOLDER if stat.S_ISDIR(status.st_mode) else OTHER, *about)
+        return EntryState(FOLDER if stat.S_ISDIR(status.st_mode) else OTHER, *stat_and_bits)
     if status.st_size > MAX_HASHED_BYTES:
-        return EntryState(about[0], *about)
+        return EntryState(stat_and_bits[0], *stat_and_bits)
     with open(os.dup(fd), "rb") as file:
-        return EntryState(hashlib.file_digest(file, "sha256").hexdigest(), *about)
+        return EntryState(hashlib.file_digest(file, "sha256").hexdigest(), *stat_and_bits)
 
 
-def _about(status: os.stat_result) -> tuple[str, int]:
+def _stat_and_bits(status: os.stat_result) -> tuple[str, int]:
     return stat_name(status.st_size, status.st_mtime_ns, status.st_ino), stat.S_IMODE(status.st_mode)
 
 
@@ -90,23 +90,12 @@ def stat_name(size: int, mtime_ns: int, inode: int) -> str:
 
 
 def link_name(target: bytes) -> str:
-    return f"{_LINK}{hashlib.sha256(target).hexdigest()}"
+    return f"{_LINK_PREFIX}{hashlib.sha256(target).hexdigest()}"
 
 
 def is_link_name(name: str) -> bool:
-    """Whether a name stands for where a link leads."""
-    return name.startswith(_LINK)
-
-
-def _put_link(dir_fd: int, name: str, target: bytes) -> None:
-    draft = draft_name()
-    os.symlink(os.fsdecode(target), draft, dir_fd=dir_fd)
-    try:
-        os.replace(draft, name, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(draft, dir_fd=dir_fd)
-        raise
+    """Whether a state's name is that of a link's target."""
+    return name.startswith(_LINK_PREFIX)
 
 
 class Entries:
@@ -115,14 +104,14 @@ class Entries:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def _elsewhere(self, path: str) -> "tuple[Entries, str] | None":
-        elsewhere = self._workspace.elsewhere(path)
-        return (Entries(elsewhere[0]), elsewhere[1]) if elsewhere is not None else None
+    def _redirect(self, path: str) -> "tuple[Entries, str] | None":
+        redirection = self._workspace.redirect(path)
+        return (Entries(redirection[0]), redirection[1]) if redirection is not None else None
 
-    def look(self, path: str) -> EntryState:
-        """What lies at a path; a link is not followed. Raises: ToolError."""
-        if (elsewhere := self._elsewhere(path)) is not None:
-            return elsewhere[0].look(elsewhere[1])
+    def state(self, path: str) -> EntryState:
+        """The state of the entry at a path; a link is not followed. Raises: ToolError."""
+        if (redirection := self._redirect(path)) is not None:
+            return redirection[0].state(redirection[1])
         try:
             with self._folder(path) as (dir_fd, name):
                 return _state(dir_fd, name)
@@ -134,9 +123,9 @@ class Entries:
             raise
 
     def status(self, path: str) -> os.stat_result | None:
-        """What the system tells of an entry; None where there is none. Raises: ToolError where nobody can tell."""
-        if (elsewhere := self._elsewhere(path)) is not None:
-            return elsewhere[0].status(elsewhere[1])
+        """The status of an entry; None where there is none. Raises: ToolError where the status cannot be read."""
+        if (redirection := self._redirect(path)) is not None:
+            return redirection[0].status(redirection[1])
         try:
             with self._folder(path) as (dir_fd, name):
                 return os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
@@ -146,9 +135,12 @@ class Entries:
             raise
 
     def read(self, path: str, limit: int = MAX_HASHED_BYTES) -> bytes | None:
-        """What a regular file holds, also a protected one; None where it is none, or too large. Raises: ToolError."""
-        if (elsewhere := self._elsewhere(path)) is not None:
-            return elsewhere[0].read(elsewhere[1], limit)
+        """The content of a regular file, also of a protected one; None for another entry or a file over the limit.
+
+        Raises: ToolError.
+        """
+        if (redirection := self._redirect(path)) is not None:
+            return redirection[0].read(redirection[1], limit)
         with self._folder(path) as (dir_fd, name):
             try:
                 file = open_regular_file(name, dir_fd=dir_fd)
@@ -159,47 +151,47 @@ class Entries:
 
     def holds_only(self, path: str, names: Set[str]) -> bool:
         """Whether every file beneath a folder is one of these paths. Raises: ToolError."""
-        inside, todo = 0, [path]
-        while todo:
-            folder = todo.pop()
+        count, folders = 0, [path]
+        while folders:
+            folder = folders.pop()
             with self._workspace.directory(folder) as fd, os.scandir(fd) as entries:
                 for entry in entries:
-                    each = os.path.join(folder, escape(entry.name))
-                    inside += 1
+                    entry_path = os.path.join(folder, escape(entry.name))
+                    count += 1
                     if entry.is_dir(follow_symlinks=False):
-                        todo.append(each)
-                    elif each not in names or inside > _MAX_HELD_ENTRIES:
+                        folders.append(entry_path)
+                    elif entry_path not in names or count > _MAX_CHECKED_ENTRIES:
                         return False
         return True
 
     def put(self, path: str, data: bytes, *, expected: str, mode: int | None, is_link: bool) -> None:
-        """Replace what lies at a path by a file or a link, if it still is what is expected.
+        """Replace the entry at a path by a file or a link, if the entry is still the expected one.
 
-        Protected files are put back too: they hold again what they held. Raises: ToolError.
+        Protected files are replaced too: undo restores their former content. Raises: ToolError.
         """
-        if (elsewhere := self._elsewhere(path)) is not None:
-            elsewhere[0].put(elsewhere[1], data, expected=expected, mode=mode, is_link=is_link)
+        if (redirection := self._redirect(path)) is not None:
+            redirection[0].put(redirection[1], data, expected=expected, mode=mode, is_link=is_link)
             return
         with self._parent(path, expected) as (dir_fd, name):
             if is_link:
-                _put_link(dir_fd, name, data)
+                put_link(dir_fd, name, data)
                 return
             status = os.stat(name, dir_fd=dir_fd, follow_symlinks=False) if expected != ABSENT else None
             before = status if status is not None and stat.S_ISREG(status.st_mode) else None
             replace_file(dir_fd, name, data, before, mode if mode is not None else 0o600)
 
     def remove(self, path: str, *, expected: str) -> None:
-        """Remove a file or a link that still is what is expected. Raises: ToolError."""
-        if (elsewhere := self._elsewhere(path)) is not None:
-            elsewhere[0].remove(elsewhere[1], expected=expected)
+        """Remove a file or a link that is still the expected one. Raises: ToolError."""
+        if (redirection := self._redirect(path)) is not None:
+            redirection[0].remove(redirection[1], expected=expected)
             return
         with self._parent(path, expected) as (dir_fd, name):
             os.unlink(name, dir_fd=dir_fd)
 
     def set_bits(self, path: str, mode: int, *, expected: str) -> None:
-        """Change the permission bits of a file that still holds what is expected, or of a folder. Raises: ToolError."""
-        if (elsewhere := self._elsewhere(path)) is not None:
-            elsewhere[0].set_bits(elsewhere[1], mode, expected=expected)
+        """Change the permission bits of a file that is still the expected one, or of a folder. Raises: ToolError."""
+        if (redirection := self._redirect(path)) is not None:
+            redirection[0].set_bits(redirection[1], mode, expected=expected)
             return
         with self._parent(path, expected) as (dir_fd, name):
             fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | SAFE_FLAGS, dir_fd=dir_fd)  # a file or a folder
@@ -211,25 +203,25 @@ class Entries:
                 os.close(fd)
 
     def remove_empty_folder(self, path: str) -> bool:
-        """Remove a folder if it is there and nothing is in it; gives whether it was removed."""
-        if (elsewhere := self._elsewhere(path)) is not None:
-            return elsewhere[0].remove_empty_folder(elsewhere[1])
+        """Remove a folder that exists and is empty; returns whether a folder was removed."""
+        if (redirection := self._redirect(path)) is not None:
+            return redirection[0].remove_empty_folder(redirection[1])
         with contextlib.suppress(ToolError), self._folder(path) as (dir_fd, name):
             os.rmdir(name, dir_fd=dir_fd)
             return True
         return False
 
     def make_folder(self, path: str, bits: int) -> bool:
-        """Make a folder with its parents; gives whether it was not there before. Raises: ToolError."""
-        if (elsewhere := self._elsewhere(path)) is not None:
-            return elsewhere[0].make_folder(elsewhere[1], bits)
+        """Create a folder with its parents; returns whether the folder is new. Raises: ToolError."""
+        if (redirection := self._redirect(path)) is not None:
+            return redirection[0].make_folder(redirection[1], bits)
         with self._parent(path, None) as (dir_fd, name):
             try:
                 os.mkdir(name, 0o700, dir_fd=dir_fd)
             except FileExistsError:
                 return False
             # By descriptor: a link may have taken the folder's place, and `chmod` by name would follow it.
-            fd = os.open(name, OPEN_FOLDER, dir_fd=dir_fd)
+            fd = os.open(name, FOLDER_FLAGS, dir_fd=dir_fd)
             try:
                 os.fchmod(fd, bits)
             finally:
@@ -238,23 +230,23 @@ class Entries:
 
     @contextlib.contextmanager
     def _folder(self, path: str) -> Iterator[tuple[int, str]]:
-        """The open folder that a path lies in and the name there. Raises: ToolError."""
+        """The open parent folder of a path, and the name in it. Raises: ToolError."""
         with as_tool_errors(path), self._workspace.root_fd() as root_fd:
             *folders, name = self._workspace.relative(path).split("/")
-            with contextlib.closing(Way(root_fd)) as way:
-                yield way.open(folders), name
+            with contextlib.closing(OpenMethod(root_fd)) as opener:
+                yield opener.open(folders), name
 
     @contextlib.contextmanager
     def _parent(self, path: str, expected: str | None) -> Iterator[tuple[int, str]]:
-        """The same to change what lies there, made where it is missing. Raises: ToolError."""
+        """As `_folder`, for a change: the parent is created where it is missing. Raises: ToolError."""
         if not self._workspace.is_writable:
             raise ToolError(Code.PROTECTED_PATH, path=path)
         with as_tool_errors(path), self._workspace.root_fd() as root_fd:
             *folders, name = self._workspace.relative(path).split("/")
             if self._workspace.is_private(str(self._workspace.root.joinpath(*folders, name))):
                 raise ToolError(Code.PROTECTED_PATH, path=path)
-            with contextlib.closing(Way(root_fd)) as way:
-                dir_fd = way.open(folders, make=True)
+            with contextlib.closing(OpenMethod(root_fd)) as opener:
+                dir_fd = opener.open(folders, make=True)
                 if expected is not None and not _state(dir_fd, name).is_named(expected):
                     raise ToolError(Code.FILE_CHANGED, path=path)
                 yield dir_fd, name

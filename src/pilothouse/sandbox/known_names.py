@@ -1,4 +1,4 @@
-"""Names that a person knows: programs on the PATH, commands of the shell, paths that exist."""
+"""Names that the shell resolves: programs on the PATH, commands of the shell, paths that exist."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ _SHELL_COMMANDS = frozenset(
 
 
 def is_program_or_path(name: str, *, folder: str | None) -> bool:
-    """Whether `name` is a program, a command of the shell, or a path in `folder` or from the root on."""
+    """Whether `name` is a program, a command of the shell, an absolute path, or a path relative to `folder`."""
     if not name or len(name) > MAX_NAME_CHARACTERS or "\0" in name:
         return False
     return (

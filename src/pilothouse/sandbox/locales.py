@@ -1,4 +1,4 @@
-"""Locales by their names: which of them read text as this program does, and which are installed."""
+"""Locales by name: whether a locale uses UTF-8, and whether it is installed."""
 
 import ctypes
 import functools
@@ -14,15 +14,16 @@ _UTF_8 = re.compile(r"(?:C|POSIX|(?:[\w-]+\.)?utf-?8(?:@\w+)?)?", re.IGNORECASE)
 
 
 def reads_utf8(name: str) -> bool:
-    """Whether every ASCII byte is a character of its own. In GBK, Big5 or Shift JIS, a byte of a letter may be a
-    backslash, so that the shell finds the end of a quote elsewhere. A name without a character set may stand for any.
+    """Whether a locale reads every ASCII byte as a character of its own. In GBK, Big5 or Shift JIS, a byte of a letter
+    may be a backslash, so that the shell finds the end of a quote elsewhere. A locale name without a character set may
+    imply any.
     """
     return bool(_UTF_8.fullmatch(name))
 
 
 def with_usable_locales(variables: Mapping[str, str]) -> dict[str, str]:
-    """The locale variables among these. C.UTF-8 replaces a locale that is not installed (programs warn about it and
-    read bytes instead of letters) and one that does not read UTF-8."""
+    """The locale variables among `variables`. C.UTF-8 replaces locales that are not installed (programs warn about
+    them and read bytes instead of letters) and locales that do not read UTF-8."""
     names = [name for name in variables if name == "LANG" or name.startswith("LC_")]
     return {name: variables[name] if _is_usable(variables[name]) else UTF_8_LOCALE for name in names}
 
@@ -33,14 +34,14 @@ def _is_usable(name: str) -> bool:
 
 @functools.cache
 def _is_installed(name: str) -> bool:
-    """Whether the C library finds the locale. `newlocale` asks without changing the locale of this process."""
+    """Whether the C library finds the locale. `newlocale` does not change the locale of this process."""
     try:
         library = ctypes.CDLL(None)
         library.newlocale.restype = ctypes.c_void_p
         library.newlocale.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)
         library.freelocale.argtypes = (ctypes.c_void_p,)
         handle = library.newlocale(1 << locale.LC_CTYPE, os.fsencode(name), None)
-    except (OSError, AttributeError, ValueError):  # a C library without the function: the name is believed
+    except (OSError, AttributeError, ValueError):  # a C library without the function: assume an installed locale
         return True
     if handle is None:
         return False
@@ -50,10 +51,11 @@ def _is_installed(name: str) -> bool:
 
 def read_terminal_as_utf8(environment: MutableMapping[str, str]) -> None:
     """Make this process read and write its terminal as UTF-8 where the locale of `environment` is not installed or has
-    another character set. Call it before `readline` is imported: `readline` then takes bytes beyond ASCII for keys.
+    another character set. Call this function before importing `readline`, which otherwise takes bytes beyond ASCII for
+    keys.
 
-    `readline` sets the locale from the environment for every line, so the environment changes, too. The language that
-    LC_ALL named stays in LC_MESSAGES.
+    `readline` sets the locale from the environment for every line, so the environment changes, too. The language of
+    LC_ALL stays in LC_MESSAGES.
     """
     try:
         before = locale.setlocale(locale.LC_CTYPE)

@@ -1,6 +1,6 @@
-"""Patterns for names of files, in the notation of `fnmatch`, that come from command lines.
+"""Matching of file names against patterns from command lines, in the notation of `fnmatch`.
 
-`fnmatch` keeps 32,768 compiled patterns of any length: those of command lines could fill the memory.
+`fnmatch` itself caches 32,768 compiled patterns of any length: patterns of command lines could fill the memory.
 """
 
 import fnmatch
@@ -8,14 +8,14 @@ import re
 from collections.abc import Callable
 
 MAX_NAME_CHARACTERS = 255
-"""No file system has longer names."""
+"""The longest name that any file system allows."""
 _MAX_PATTERN_CHARACTERS = 4 * MAX_NAME_CHARACTERS + 1
-"""Each character of a name takes three at most (`[*]`), with a star before it, and one star behind the last."""
+"""Each character of a name takes at most three (`[*]`), with a star before it, and one star behind the last."""
 _STARS = re.compile(r"\*{2,}")
 
 
 def name_matcher(pattern: str) -> Callable[[str], bool]:
-    """Whether a name matches the pattern. The only sets in a pattern are those that quote one sign."""
+    """A function that tells whether a name matches the pattern. The only sets in a pattern quote one character."""
     short = _STARS.sub("*", pattern)
     if len(short) > _MAX_PATTERN_CHARACTERS:
         return lambda _: False

@@ -1,19 +1,18 @@
-"""The processes below a process. The keeper imports this module, so it imports next to nothing."""
+"""The processes below a process. The supervisor imports this module: imports here cost time with every command."""
 
 import os
 import sys
 
 
-def descendants(of: int, at_most: int = sys.maxsize) -> list[int]:
-    """All processes below one, whether they run or have ended; of more than `at_most`, only that many."""
-    found: list[int] = []
-    todo = [of]
-    while todo and len(found) < at_most:
-        parent = todo.pop()
-        below = children(parent)
-        found += below
-        todo += below
-    return found[:at_most]
+def descendants(pid: int, max_count: int = sys.maxsize) -> list[int]:
+    """The processes below one, running or ended; at most `max_count` of them."""
+    pids: list[int] = []
+    parents = [pid]
+    while parents and len(pids) < max_count:
+        below = children(parents.pop())
+        pids += below
+        parents += below
+    return pids[:max_count]
 
 
 def children(pid: int) -> list[int]:
@@ -21,11 +20,11 @@ def children(pid: int) -> list[int]:
         tasks = os.listdir(f"/proc/{pid}/task")
     except OSError:
         return []
-    found: list[int] = []
+    pids: list[int] = []
     for task in tasks:
         try:
             with open(f"/proc/{pid}/task/{task}/children", "rb") as file:
-                found += map(int, file.read().split())
+                pids += map(int, file.read().split())
         except OSError:
             continue
-    return found
+    return pids

@@ -1,4 +1,4 @@
-"""Processes that end with their call: a keeper around each, and a mark that finds what even that one lost."""
+"""Processes that end with their call: a supervisor around each, and a mark that finds processes which escape it."""
 
 import asyncio
 import contextlib
@@ -12,31 +12,34 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pilothouse.sandbox.confinement import FREE, Confinement
+from pilothouse.sandbox.confinement import UNCONFINED, Confinement
 from pilothouse.sandbox.locales import with_usable_locales
 from pilothouse.sandbox.process_tree import descendants
 
 MARK = "PILOTHOUSE_CALL"
-_PASSES_AT_MOST = 50
+"""The environment variable that names the call of a process."""
+_MAX_KILL_PASSES = 50
 _PR_SET_DUMPABLE = 4
 
-# Nothing that holds a key: what a program needs to find its home, its language and its tools.
-_PASSED_ON = (
+# Variables by which a program finds its home, its language and its tools. None of them holds a key.
+_INHERITED_VARIABLES = (
     *("HOME", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER"),
-    # where version managers find what their programs stand for
+    # the folders of version managers, whose shims start the real programs
     *("ASDF_DATA_DIR", "ASDF_DIR", "CARGO_HOME", "MISE_DATA_DIR", "NODENV_ROOT", "PYENV_ROOT", "RBENV_ROOT"),
     *("RUSTUP_HOME", "VOLTA_HOME"),
 )
 
-# The keeper is found where this package lies, and imports nothing else that lies beside it.
+# The supervisor is imported from this package's folder, which comes last in the search path.
 _PACKAGES = str(Path(__file__).parents[2])
-_KEEPER = "import sys; sys.path.append(sys.argv[1]); from pilothouse.sandbox.keeper import main; main(sys.argv[2:])"
-# The server raises its own limit on open files. What it starts keeps the limit that the server was started with:
-# programs that use select() fail with high descriptors, and old ones close every number up to the limit.
+_SUPERVISOR = (
+    "import sys; sys.path.append(sys.argv[1]); from pilothouse.sandbox.supervisor import main; main(sys.argv[2:])"
+)
+# The server raises its own limit on open files. Its children keep the limit that the server was started with: programs
+# that use select() fail with high descriptors, and old programs close every number up to the limit.
 MAX_OPEN_FILES = resource.getrlimit(resource.RLIMIT_NOFILE)
-_KEEP_LIMIT = f"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, {MAX_OPEN_FILES}); "
-PROCESSES_AT_MOST = 1024
-_ENDS_WITHIN = 1.2
+_RESTORE_LIMIT = f"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, {MAX_OPEN_FILES}); "
+MAX_PROCESSES = 1024
+_END_TIMEOUT_SECONDS = 1.2
 
 
 def shell() -> str:
@@ -44,13 +47,15 @@ def shell() -> str:
 
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    kept = {name: value for name, value in environment.items() if name in _PASSED_ON}
-    # A command line is judged as UTF-8, and so must the shell read it.
-    return {**kept, **with_usable_locales(environment), "TERM": "dumb", "PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
+    """The variables of an environment that commands inherit, with settings for output to no terminal."""
+    inherited = {name: value for name, value in environment.items() if name in _INHERITED_VARIABLES}
+    # A command line is classified as UTF-8; the shell must decode it in the same way.
+    locales = with_usable_locales(environment)
+    return {**inherited, **locales, "TERM": "dumb", "PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
 
 
-class Running:
-    """A command that was started. `output` is a pipe of ours: it can be closed while a daemon still holds its end."""
+class SupervisedProcess:
+    """A running command under its supervisor."""
 
     def __init__(
         self,
@@ -60,25 +65,27 @@ class Running:
         call_id: str,
     ) -> None:
         self.process = process
+        """The supervisor."""
         self.output = output
+        """Reads a pipe of the runtime's own, which can be closed while a daemon still holds the other end."""
         self._pipe = pipe
         self._call_id = call_id
 
     async def end(self) -> None:
-        """Nothing of the command is left when this returns. The keeper sees to it; if it does not, we do."""
+        """End the command with all of its processes. The supervisor kills them; if it fails to, the runtime does."""
         assert self.process.stdin is not None
         self.process.stdin.close()
         try:
-            async with asyncio.timeout(_ENDS_WITHIN):
+            async with asyncio.timeout(_END_TIMEOUT_SECONDS):
                 await self.process.wait()
         except TimeoutError:
-            await asyncio.to_thread(end_below, self.process.pid)
-            end_group(self.process.pid)
+            await asyncio.to_thread(kill_descendants, self.process.pid)
+            kill_group(self.process.pid)
             await self.process.wait()
         finally:
             self._pipe.close()
-            if (self.process.returncode or 0) < 0:  # the command has ended its keeper
-                await asyncio.to_thread(end_marked, [self._call_id])
+            if (self.process.returncode or 0) < 0:  # the command has killed its supervisor
+                await asyncio.to_thread(kill_marked, [self._call_id])
 
 
 async def start(
@@ -87,27 +94,27 @@ async def start(
     cwd: str,
     call_id: str,
     environment: Mapping[str, str],
-    confinement: Confinement = FREE,
-    processes: int = PROCESSES_AT_MOST,
-) -> Running:
-    """Start a program under a keeper of its own; stdout and stderr come together. Raises: OSError."""
+    confinement: Confinement = UNCONFINED,
+    max_processes: int = MAX_PROCESSES,
+) -> SupervisedProcess:
+    """Start a program under a supervisor of its own; stdout and stderr share one pipe. Raises: OSError."""
     grants = await asyncio.to_thread(encode_grants, confinement)
-    ours, theirs = os.pipe()
+    read_end, write_end = os.pipe()
     output = asyncio.StreamReader()
     try:
         loop = asyncio.get_running_loop()
         pipe, _ = await loop.connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(output), os.fdopen(ours, "rb", buffering=0)
+            lambda: asyncio.StreamReaderProtocol(output), os.fdopen(read_end, "rb", buffering=0)
         )
         try:
             with memory_file(grants) as fd:
                 process = await asyncio.create_subprocess_exec(
-                    *_keeper(confinement, processes, fd),
+                    *_supervisor_argv(confinement, max_processes, fd),
                     *argv,
                     cwd=cwd,
                     env={**environment, MARK: call_id},
                     stdin=asyncio.subprocess.PIPE,
-                    stdout=theirs,
+                    stdout=write_end,
                     stderr=asyncio.subprocess.STDOUT,
                     start_new_session=True,
                     pass_fds=(fd,),
@@ -116,18 +123,18 @@ async def start(
             pipe.close()
             raise
     finally:
-        os.close(theirs)
-    return Running(process, output, pipe, call_id)
+        os.close(write_end)
+    return SupervisedProcess(process, output, pipe, call_id)
 
 
 def encode_grants(confinement: Confinement) -> bytes:
-    """The grants as the keeper reads them: leaves and paths in turn, separated by zero bytes."""
+    """The grants as the supervisor reads them: accesses and paths in turn, separated by zero bytes."""
     return b"\0".join(os.fsencode(part) for grant in confinement.grants() for part in grant)
 
 
 @contextlib.contextmanager
 def memory_file(data: bytes) -> Iterator[int]:
-    """An open file without a name: arguments of a program hold two megabytes, less than the grants may take."""
+    """An open file without a name: a program's arguments are limited to two megabytes, and grants may take more."""
     fd = os.memfd_create("pilothouse")
     try:
         with open(fd, "wb", closefd=False) as file:
@@ -138,22 +145,22 @@ def memory_file(data: bytes) -> Iterator[int]:
         os.close(fd)
 
 
-def _keeper(confinement: Confinement, processes: int, grants: int) -> list[str]:
-    # Isolated, and without what a site adds: it starts in a few milliseconds, and reads nothing of the folder.
-    python = [sys.executable, "-I", "-S", "-B", "-c", _KEEP_LIMIT + _KEEPER, _PACKAGES]
+def _supervisor_argv(confinement: Confinement, max_processes: int, grants_fd: int) -> list[str]:
+    # Isolated and without `site`, Python starts in a few milliseconds, and reads nothing in the working folder.
+    python = [sys.executable, "-I", "-S", "-B", "-c", _RESTORE_LIMIT + _SUPERVISOR, _PACKAGES]
     kernel = [str(confinement.kernel.landlock), str(int(confinement.kernel.filter))]
-    return [*python, confinement.kind, *kernel, str(processes), str(grants)]
+    return [*python, confinement.kind, *kernel, str(max_processes), str(grants_fd)]
 
 
 def remove_deep_tree(folder: str) -> None:
-    """Remove a folder that lies too deep for Python. It waits: call it in a thread."""
+    """Remove a folder that is nested too deeply for Python. Blocks: call it in a thread."""
     subprocess.run(["/bin/rm", "-rf", "--", folder], check=False, capture_output=True)  # noqa: S603
 
 
-def end_below(pid: int) -> None:
-    """End all that a keeper keeps, where it cannot do so itself. What loses its parent still comes to it."""
-    for _ in range(_PASSES_AT_MOST):
-        alive = [child for child in descendants(pid, PROCESSES_AT_MOST) if _is_alive(child)]
+def kill_descendants(pid: int) -> None:
+    """Kill all processes below a supervisor that does not do so itself. Orphans still become its children."""
+    for _ in range(_MAX_KILL_PASSES):
+        alive = [child for child in descendants(pid, MAX_PROCESSES) if _is_alive(child)]
         if not alive:
             return
         for child in alive:
@@ -163,49 +170,49 @@ def end_below(pid: int) -> None:
 
 def _is_alive(pid: int) -> bool:
     try:
-        state = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2]  # the name before it may hold anything
+        state = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2]  # the name in front may contain `)`
     except OSError:
         return False
     return not state.startswith(b" Z")
 
 
-def end_group(pid: int) -> None:
+def kill_group(pid: int) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
 
 
-def end_marked(call_ids: Iterable[str]) -> int:
-    """End every process that carries the mark of one of these calls, whatever group it has moved to.
+def kill_marked(call_ids: Iterable[str]) -> int:
+    """Kill every process that carries the mark of one of these calls, whatever group it has moved to.
 
-    The mark is inherited, so it finds what a killed runtime left behind and what made itself a daemon, and it
-    can never hit a stranger that was given an old number. Gives how many there were.
+    The mark is inherited: it identifies orphans of a killed runtime and daemons, and never a foreign process that was
+    given an old process number. Returns the number of processes.
     """
     marks = {f"{MARK}={call_id}".encode() for call_id in call_ids}
-    ended = quiet = 0
-    # One that is just forking can slip through a pass: two in a row must find nothing.
-    for _ in range(_PASSES_AT_MOST if marks else 0):
-        found = _end_once(marks)
-        ended += found
-        quiet = 0 if found else quiet + 1
-        if quiet == 2:
+    killed = empty_passes = 0
+    # A process that is just forking can slip through a pass: two passes in a row must find nothing.
+    for _ in range(_MAX_KILL_PASSES if marks else 0):
+        count = _kill_once(marks)
+        killed += count
+        empty_passes = 0 if count else empty_passes + 1
+        if empty_passes == 2:
             break
-    return ended
+    return killed
 
 
-def _end_once(marks: set[bytes]) -> int:
-    ended = 0
+def _kill_once(marks: set[bytes]) -> int:
+    killed = 0
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             if marks.isdisjoint((entry / "environ").read_bytes().split(b"\0")):
                 continue
             os.kill(int(entry.name), signal.SIGKILL)
-            ended += 1
+            killed += 1
         except OSError:
             continue
-    return ended
+    return killed
 
 
 def hide_environment() -> None:
-    """Keep our own environment, which may hold keys, from being read through /proc by what we start (not by root)."""
+    """Keep child processes (unless root) from reading this process's environment, which may hold keys, in /proc."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)

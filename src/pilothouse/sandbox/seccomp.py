@@ -1,8 +1,9 @@
-"""Filters of system calls, for what Landlock does not know. `system_calls` says which calls a filter lets through.
+"""Filters of system calls, for operations that Landlock does not cover. `system_calls` lists the allowed calls.
 
-A filter is a small program for the kernel (classic BPF). It sees the numbers in a call's registers, never what an
-address points to. The keeper imports this module, so it imports next to nothing.
+A filter is a small kernel program (classic BPF): it sees a call's registers, never the memory behind an address.
 """
+
+# The supervisor starts with every command: this module imports little.
 
 import ctypes
 import errno
@@ -18,36 +19,59 @@ if TYPE_CHECKING:
     Step = tuple[int, int, int, int]  # operation, jump if true, jump if false, operand
 
 _PR_SET_NO_NEW_PRIVS = 38
-_SYSTEM_CALL = {"x86_64": 317, "aarch64": 277}  # seccomp(2)
-_AUDIT_ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_SET_FILTER, _ACTION_AVAILABLE = 1, 2
-_WITH_LISTENER = 8
-_LOAD, _AND, _JUMP_EQUAL, _JUMP_OVER, _JUMP_FROM, _JUMP_BITS, _RETURN = 0x20, 0x54, 0x15, 0x25, 0x35, 0x45, 0x06
-_ALLOW, _ERRNO, _NOTIFY = 0x7FFF0000, 0x00050000, 0x7FC00000
+_SECCOMP_NUMBER = {"x86_64": 317, "aarch64": 277}
+_AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_SECCOMP_SET_MODE_FILTER = 1
+_SECCOMP_GET_ACTION_AVAIL = 2
+_SECCOMP_FILTER_FLAG_NEW_LISTENER = 8
+
+# Operations of BPF programs.
+_LOAD = 0x20  # BPF_LD | BPF_W | BPF_ABS
+_AND = 0x54  # BPF_ALU | BPF_AND | BPF_K
+_JUMP_EQUAL = 0x15  # BPF_JMP | BPF_JEQ | BPF_K
+_JUMP_GREATER = 0x25  # BPF_JMP | BPF_JGT | BPF_K
+_JUMP_GREATER_EQUAL = 0x35  # BPF_JMP | BPF_JGE | BPF_K
+_JUMP_BITS_SET = 0x45  # BPF_JMP | BPF_JSET | BPF_K
+_RETURN = 0x06  # BPF_RET | BPF_K
+
+# Actions: SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO, SECCOMP_RET_USER_NOTIF.
+_ALLOW = 0x7FFF0000
+_ERRNO = 0x00050000
+_NOTIFY = 0x7FC00000
 _PRETEND = _ERRNO | 0
 """The call is not made and returns 0."""
-_NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENTS_AT = 0, 4, 16
-_X32 = 0x40000000  # numbers from here on are of the x32 form of x86_64
 
-_O_ACCMODE, _O_TRUNC = 3, 0o1000
-_S_IFMT, _S_IFCHR, _S_IFBLK = 0o170000, 0o020000, 0o060000
-_AF_UNIX, _SOCK_STREAM, _SOCK_SEQPACKET, _SOCK_TYPE = 1, 1, 5, 0xF
+# Offsets in struct seccomp_data.
+_NUMBER_OFFSET = 0
+_ARCH_OFFSET = 4
+_ARGUMENTS_OFFSET = 16
+_X32_SYSCALL_BIT = 0x40000000  # numbers from here on belong to the x32 ABI of x86_64
+
+_O_ACCMODE = 3
+_O_TRUNC = 0o1000
+_S_IFMT = 0o170000
+_S_IFCHR = 0o020000
+_S_IFBLK = 0o060000
+_AF_UNIX = 1
+_SOCK_STREAM = 1
+_SOCK_SEQPACKET = 5
+_SOCK_TYPE_MASK = 0xF
 _RLIMIT_CORE = 4
 _SHARED_REQUEUE = (3, 4, 12)  # FUTEX_REQUEUE, CMP_REQUEUE, CMP_REQUEUE_PI without FUTEX_PRIVATE_FLAG (128)
 _CLONE_NAMESPACES = 0x7E020000  # mount, control group, host name, IPC, user, process, network
-_CLONE_NEWTIME = 0x80  # of unshare(2) only: clone(2) has the signal of the end there
+_CLONE_NEWTIME = 0x80  # of unshare(2) only: clone(2) has the exit signal there
 _OPEN_TREE_CLONE = 1
-# Requests that ask, or change nothing but a descriptor of the command's own.
+# Requests that only query, or change only a descriptor of the command's own.
 _IOCTL = (
     *(0x5401, 0x802C542A, 0x5405),  # TCGETS, TCGETS2, TCGETA: the settings of a terminal
     *(0x5413, 0x540F, 0x5429, 0x5424),  # TIOCGWINSZ, TIOCGPGRP, TIOCGSID, TIOCGETD: its size, group, session, kind
-    *(0x541B, 0x5411, 0x5460),  # FIONREAD, TIOCOUTQ, FIOQSIZE: how much there is
+    *(0x541B, 0x5411, 0x5460),  # FIONREAD, TIOCOUTQ, FIOQSIZE: sizes of pending data and of files
     *(0x5421, 0x5450, 0x5451),  # FIONBIO, FIONCLEX, FIOCLEX: of a descriptor
     *(0x80086601, 0x80046601, 0x801C581F, 0x80087601),  # FS_IOC_GETFLAGS (also 32 bits), FSGETXATTR, GETVERSION
     *(0x00000002, 0xC020660B),  # FIGETBSZ, FS_IOC_FIEMAP: blocks of a file
 )
-# What a command may ask a file system for, of the types of requests that file systems have: flags and versions of a
-# file, its blocks, and copies of blocks into a file that must be open for writing (FICLONE, FICLONERANGE).
+# The allowed requests among those of the types that file systems define: flags and versions of a file, its blocks, and
+# copies of blocks into a file that must be open for writing (FICLONE, FICLONERANGE).
 _FILE_SYSTEM_IOCTL = (0x80086601, 0x80046601, 0x801C581F, 0x80087601, 0xC020660B, 0x40049409, 0x4020940D)
 _FILE_SYSTEM_TYPES = (
     *(0x5800, 0x6600, 0x7200, 0x7600, 0x9400, 0xF500),  # XFS, ext4 and all, FAT, versions, btrfs, F2FS
@@ -66,21 +90,22 @@ class _Program(ctypes.Structure):
 
 
 def is_available() -> bool:
-    """Whether the architecture's system calls are known, and the kernel takes filters that can ask a listener."""
+    """Whether the architecture's system calls are known, and the kernel supports filters that notify a listener."""
     machine = os.uname().machine
     if not system_calls.has_table(machine):
         return False
     action = ctypes.c_uint32(_NOTIFY)
-    return _seccomp(_ACTION_AVAILABLE, 0, action) == 0
+    return _seccomp(_SECCOMP_GET_ACTION_AVAIL, 0, action) == 0
 
 
 def install(program: bytes, *, listener: bool = False) -> int | None:
-    """Filter the calls of this process and all that it starts, for good. Gives the descriptor on which the kernel asks
-    about calls, where there is a listener. Raises: OSError."""
+    """Filter the calls of this process and its descendants, for good. With a `listener`, returns the descriptor on
+    which the kernel notifies of calls. Raises: OSError."""
     buffer = ctypes.create_string_buffer(program, len(program))
-    described = _Program(len(program) // 8, ctypes.addressof(buffer))
+    header = _Program(len(program) // 8, ctypes.addressof(buffer))
+    flags = _SECCOMP_FILTER_FLAG_NEW_LISTENER if listener else 0
     failed = _libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    result = -1 if failed else _seccomp(_SET_FILTER, _WITH_LISTENER if listener else 0, described)
+    result = -1 if failed else _seccomp(_SECCOMP_SET_MODE_FILTER, flags, header)
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{os.strerror(number)} (seccomp)")
@@ -92,82 +117,82 @@ def _libc() -> ctypes.CDLL:
 
 
 def _seccomp(operation: int, flags: int, argument: "ctypes.Structure | ctypes.c_uint32") -> int:
-    number = ctypes.c_long(_SYSTEM_CALL[os.uname().machine])
+    number = ctypes.c_long(_SECCOMP_NUMBER[os.uname().machine])
     result: int = _libc().syscall(number, ctypes.c_uint(operation), ctypes.c_uint(flags), ctypes.byref(argument))
     return result
 
 
-def reading_program(machine: str, *, asks_about_signals: bool) -> bytes:
-    """For a command that only reads: what is not allowed is refused, and unknown numbers are no calls at all."""
+def read_only_filter(machine: str, *, asks_about_signals: bool) -> bytes:
+    """For a read-only command: only listed calls are allowed, and unknown numbers fail with ENOSYS."""
     signals = system_calls.numbers(machine, system_calls.SIGNALS).values()
     allowed = sorted(system_calls.numbers(machine, system_calls.ALLOWED).values())
     refused = sorted(system_calls.numbers(machine, system_calls.REFUSED).values())
     steps = [
-        *_of_architecture(machine),
+        *_check_architecture(machine),
         *_conditions(machine),
         *_each(signals, _NOTIFY if asks_about_signals else _ALLOW),
         *_each(allowed, _ALLOW),
         *_each(refused, _ERRNO | errno.EPERM),
         _give(_ERRNO | errno.ENOSYS),
     ]
-    return _encoded(steps)
+    return _encode(steps)
 
 
-def workspace_program(machine: str, *, allows_truncation: bool) -> bytes:
-    """For a command that may write beneath some folders: the system calls that change something elsewhere although
-    Landlock grants nothing there. Truncation is among them where Landlock does not know it (below ABI 3)."""
-    numbers = {name: each for table in _TABLES for name, each in system_calls.numbers(machine, table).items()}
+def workspace_filter(machine: str, *, allows_truncation: bool) -> bytes:
+    """For a command that may write beneath some folders: denies the system calls that can change something elsewhere
+    despite Landlock. Truncation is among them where Landlock does not cover it (below ABI 3)."""
+    numbers = {name: number for table in _TABLES for name, number in system_calls.numbers(machine, table).items()}
     conditions = {
         "mknod": _makes_node(1),
         "mknodat": _makes_node(2),
-        "ioctl": _asks_file_system(),
-        "unshare": _unless_bits(0, _CLONE_NAMESPACES | _CLONE_NEWTIME),
-        "clone": _unless_bits(0, _CLONE_NAMESPACES),
-        "open_tree": _unless_bits(2, _OPEN_TREE_CLONE),
-        "prlimit64": _limits_core_files(),
+        "ioctl": _file_system_requests(),
+        "unshare": _without_bits(0, _CLONE_NAMESPACES | _CLONE_NEWTIME),
+        "clone": _without_bits(0, _CLONE_NAMESPACES),
+        "open_tree": _without_bits(2, _OPEN_TREE_CLONE),
+        "prlimit64": _core_file_limit(),
         "setrlimit": [_argument(0), (_JUMP_EQUAL, 0, 1, _RLIMIT_CORE), _give(_PRETEND), _give(_ALLOW)],
     }
-    refused = ["open_by_handle_at", *_SETS_UP_FILE_SYSTEMS, *_SETS_UP_THE_MACHINE]
+    refused = ["open_by_handle_at", *_FILE_SYSTEM_SETUP, *_MACHINE_SETUP]
     # io_uring opens files and sets attributes unseen by filters; the flags of clone3 lie in memory, and libraries fall
     # back on clone; the kernel answers request_key by starting a program outside.
-    hidden = ["io_uring_setup", "clone3", "request_key"]
+    absent = ["io_uring_setup", "clone3", "request_key"]
     if not allows_truncation:
         conditions |= {"open": _opens(1), "openat": _opens(2)}
         refused.append("truncate")
-        hidden.append("openat2")
+        absent.append("openat2")
     steps = [
-        *_of_architecture(machine),
+        *_check_architecture(machine),
         *(step for name, rule in conditions.items() if name in numbers for step in _if(numbers[name], rule)),
         *_each([numbers[name] for name in refused], _ERRNO | errno.EPERM),
-        *_each([numbers[name] for name in hidden], _ERRNO | errno.ENOSYS),
-        *_each([numbers[name] for name in _SETS_ATTRIBUTES if name in numbers], _ERRNO | errno.EOPNOTSUPP),
+        *_each([numbers[name] for name in absent], _ERRNO | errno.ENOSYS),
+        *_each([numbers[name] for name in _ATTRIBUTE_CHANGES if name in numbers], _ERRNO | errno.EOPNOTSUPP),
         _give(_ALLOW),
     ]
-    return _encoded(steps)
+    return _encode(steps)
 
 
 _TABLES = (system_calls.CONDITIONAL, system_calls.REFUSED, system_calls.ABSENT)
 
 
-# A file system that is set up can write by itself where Landlock lets the command write nothing: overlayfs empties its
-# work directory. Whoever makes, or joins, a user namespace has the privilege to set one up.
-_SETS_UP_FILE_SYSTEMS = (
+# A mounted file system can write by itself where Landlock denies the command every write: overlayfs empties its work
+# directory. A process that creates, or joins, a user namespace has the privilege to mount one.
+_FILE_SYSTEM_SETUP = (
     *("mount", "umount2", "pivot_root", "mount_setattr", "fsopen", "fsconfig", "fsmount", "fspick", "move_mount"),
     *("open_tree_attr", "setns"),
 )
 # The kernel writes to the file of acct and swapon; programs of bpf run in the kernel.
-_SETS_UP_THE_MACHINE = ("acct", "swapon", "swapoff", "bpf")
+_MACHINE_SETUP = ("acct", "swapon", "swapoff", "bpf")
 
 
-# Programs take the error for that of a file system without attributes, and go on without.
-_SETS_ATTRIBUTES = (
+# Programs take the error for that of a file system without extended attributes, and continue without.
+_ATTRIBUTE_CHANGES = (
     *("setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr"),
     *("removexattrat", "file_setattr"),
 )
 
 
-def _asks_file_system() -> "list[Step]":
-    """Requests to file systems need no file that is open for writing: some set flags, or make folders (btrfs)."""
+def _file_system_requests() -> "list[Step]":
+    """Requests to file systems need no file that is open for writing: some set flags, or create folders (btrfs)."""
     return [
         _argument(1),
         *_each(_FILE_SYSTEM_IOCTL, _ALLOW),
@@ -177,16 +202,17 @@ def _asks_file_system() -> "list[Step]":
     ]
 
 
-def _unless_bits(at: int, bits: int) -> "list[Step]":
-    """Everything but a call with one of these flags in this argument."""
-    return [_argument(at), (_JUMP_BITS, 0, 1, bits), _give(_ERRNO | errno.EPERM), _give(_ALLOW)]
+def _without_bits(index: int, bits: int) -> "list[Step]":
+    """Allow a call unless one of these flags is set in an argument."""
+    return [_argument(index), (_JUMP_BITS_SET, 0, 1, bits), _give(_ERRNO | errno.EPERM), _give(_ALLOW)]
 
 
-def _limits_core_files() -> "list[Step]":
-    """prlimit64, but for the limit that keeps a crash from starting the machine's crash handler, which writes outside.
+def _core_file_limit() -> "list[Step]":
+    """prlimit64, except for the limit that keeps a crash from starting the machine's crash handler, which writes
+    outside.
 
-    With a limit of 0 the handler would start. Programs that want no core files (gpg) set 0 and give up where that
-    fails: of their own limit they are told that it is set.
+    With a limit of 0 the handler would start. Programs that avoid core files (gpg) set 0 and exit where that fails: a
+    change of their own limit seems to succeed.
     """
     return [
         _argument(1),
@@ -201,46 +227,46 @@ def _limits_core_files() -> "list[Step]":
     ]
 
 
-def _makes_node(at: int) -> "list[Step]":
-    """Making a file that is no device, with the type in this argument."""
+def _makes_node(index: int) -> "list[Step]":
+    """Creating a node that is no device; the argument holds its type."""
     refuse = _ERRNO | errno.EPERM
-    return [_argument(at), (_AND, 0, 0, _S_IFMT), *_each((_S_IFCHR, _S_IFBLK), refuse), _give(_ALLOW)]
+    return [_argument(index), (_AND, 0, 0, _S_IFMT), *_each((_S_IFCHR, _S_IFBLK), refuse), _give(_ALLOW)]
 
 
-def _of_architecture(machine: str) -> "list[Step]":
-    """Programs of another architecture (32 bits) can call nothing; then the call's number is loaded."""
+def _check_architecture(machine: str) -> "list[Step]":
+    """Deny every call of programs of another architecture (32 bits), then load the call's number."""
     return [
-        (_LOAD, 0, 0, _ARCHITECTURE_AT),
-        (_JUMP_EQUAL, 1, 0, _AUDIT_ARCHITECTURE[machine]),
+        (_LOAD, 0, 0, _ARCH_OFFSET),
+        (_JUMP_EQUAL, 1, 0, _AUDIT_ARCH[machine]),
         _give(_ERRNO | errno.EPERM),
-        (_LOAD, 0, 0, _NUMBER_AT),
-        (_JUMP_FROM, 0, 1, _X32),
+        (_LOAD, 0, 0, _NUMBER_OFFSET),
+        (_JUMP_GREATER_EQUAL, 0, 1, _X32_SYSCALL_BIT),
         _give(_ERRNO | errno.ENOSYS),
     ]
 
 
 def _conditions(machine: str) -> "list[Step]":
-    """The calls whose arguments decide."""
+    """The calls that are allowed with some arguments."""
     refuse = _give(_ERRNO | errno.EPERM)
     rules: dict[str, list[Step]] = {
         "open": _opens(1),
         "openat": _opens(2),
         "ioctl": [_argument(1), *_each(_IOCTL, _ALLOW), _give(_ERRNO | errno.ENOTTY)],
         "fcntl": [_argument(1), *_each(_FCNTL, _ALLOW), _give(_ERRNO | errno.EINVAL)],
-        "clone": _unless_bits(0, _CLONE_NAMESPACES),
+        "clone": _without_bits(0, _CLONE_NAMESPACES),
         # A pair of datagram sockets could send to any other socket.
         "socketpair": [
             _argument(0),
             (_JUMP_EQUAL, 1, 0, _AF_UNIX),
             refuse,
             _argument(1),
-            (_AND, 0, 0, _SOCK_TYPE),
+            (_AND, 0, 0, _SOCK_TYPE_MASK),
             *_each((_SOCK_STREAM, _SOCK_SEQPACKET), _ALLOW),
             refuse,
         ],
-        # Only to the other end, not to an address.
+        # Only to the connected end, not to an address.
         "sendto": [*_unless_zero(4, refuse), _give(_ALLOW)],
-        # Only its own, and not the one that keeps a crash from starting the machine's crash handler.
+        # Only the process's own limits, except the limit that keeps a crash from starting the machine's crash handler.
         "prlimit64": [
             _argument(0),
             (_JUMP_EQUAL, 1, 0, 0),
@@ -251,7 +277,7 @@ def _conditions(machine: str) -> "list[Step]":
             *_unless_zero(2, refuse),
             _give(_ALLOW),
         ],
-        # Others' waiters in a file that can be read would be moved away for good. Only within its own memory.
+        # Only within the process's own memory: a shared requeue moves other processes' waiters in a readable file.
         "futex": [_argument(1), (_AND, 0, 0, 0xFF), *_each(_SHARED_REQUEUE, _ERRNO | errno.EPERM), _give(_ALLOW)],
         "setrlimit": [_argument(0), (_JUMP_EQUAL, 0, 1, _RLIMIT_CORE), refuse, _give(_ALLOW)],
     }
@@ -259,19 +285,19 @@ def _conditions(machine: str) -> "list[Step]":
     return [step for name, number in numbers.items() for step in _if(number, rules[name])]
 
 
-def _opens(at: int) -> "list[Step]":
-    """Opening a file, with the flags in this argument. O_TRUNC without write access empties a file although Landlock
+def _opens(index: int) -> "list[Step]":
+    """Opening a file; the argument holds the flags. O_TRUNC without write access empties a file although Landlock
     sees only reading (below ABI 3); access mode 3 is neither reading nor writing for Landlock."""
     refuse = _give(_ERRNO | errno.EPERM)
     return [
-        _argument(at),
+        _argument(index),
         (_AND, 0, 0, _O_ACCMODE),
         (_JUMP_EQUAL, 0, 1, _O_ACCMODE),
         refuse,
         (_JUMP_EQUAL, 1, 0, os.O_RDONLY),
         _give(_ALLOW),
-        _argument(at),
-        (_JUMP_BITS, 0, 1, _O_TRUNC),
+        _argument(index),
+        (_JUMP_BITS_SET, 0, 1, _O_TRUNC),
         refuse,
         _give(_ALLOW),
     ]
@@ -279,11 +305,11 @@ def _opens(at: int) -> "list[Step]":
 
 def _argument(index: int, *, upper: bool = False) -> "Step":
     """Load half of an argument: both architectures are little-endian."""
-    return (_LOAD, 0, 0, _ARGUMENTS_AT + 8 * index + 4 * upper)
+    return (_LOAD, 0, 0, _ARGUMENTS_OFFSET + 8 * index + 4 * upper)
 
 
 def _unless_zero(index: int, then: "Step") -> "list[Step]":
-    """One step for an argument that is an address, and not none."""
+    """Take a step where an argument of 64 bits is not zero."""
     return [_argument(index), (_JUMP_EQUAL, 1, 0, 0), then, _argument(index, upper=True), (_JUMP_EQUAL, 1, 0, 0), then]
 
 
@@ -292,7 +318,7 @@ def _give(action: int) -> "Step":
 
 
 def _each(values: "Iterable[int]", action: int) -> "list[Step]":
-    """Do the same for each of some values; neighbours are compared together."""
+    """Return an action for each of some values; consecutive values are compared as a range."""
     ranges: list[list[int]] = []
     for value in sorted(values):
         if ranges and value == ranges[-1][1] + 1:
@@ -300,7 +326,9 @@ def _each(values: "Iterable[int]", action: int) -> "list[Step]":
         else:
             ranges.append([value, value])
     return [
-        step for first, last in ranges for step in ((_JUMP_FROM, 0, 2, first), (_JUMP_OVER, 1, 0, last), _give(action))
+        step
+        for first, last in ranges
+        for step in ((_JUMP_GREATER_EQUAL, 0, 2, first), (_JUMP_GREATER, 1, 0, last), _give(action))
     ]
 
 
@@ -308,5 +336,5 @@ def _if(number: int, then: "list[Step]") -> "list[Step]":
     return [(_JUMP_EQUAL, 0, len(then), number), *then]
 
 
-def _encoded(steps: "list[Step]") -> bytes:
+def _encode(steps: "list[Step]") -> bytes:
     return b"".join(struct.pack("=HBBI", *step) for step in steps)

@@ -1,11 +1,10 @@
-"""Decides which signals a confined command sends, where Landlock cannot (below ABI 6): to its own processes only.
+"""Limits the signals of a confined command to its own processes, where Landlock cannot (below ABI 6)."""
 
-The kernel holds a process that sends a signal until the keeper has answered (seccomp user notification). The numbers
-come from registers, so they cannot change afterwards, but a process number may be given to another process meanwhile:
-the keeper sends such signals itself, through a descriptor of the process that it has checked. A process that signals
-itself or its own group goes on with its own call: those numbers stay taken while it waits, and a group never leaves
-its session, which holds nothing but the command.
-"""
+# The kernel suspends a process that sends a signal until the supervisor has answered (seccomp user notification). The
+# arguments come from registers, so they cannot change afterwards, but the target's process number may be reused
+# meanwhile: the supervisor sends such signals itself, through a pidfd of the process that it has checked. A process
+# that signals itself or its own group continues with its own call: those numbers stay taken while it waits, and a
+# group never leaves its session, which contains nothing but the command.
 
 import ctypes
 import errno
@@ -17,16 +16,18 @@ import struct
 from pilothouse.sandbox import system_calls
 from pilothouse.sandbox.process_tree import descendants
 
-_RECEIVE, _ANSWER, _CHECK = 0xC0502100, 0xC0182101, 0x40082102
-_REQUEST = struct.Struct("=QIIiIQ6Q")  # id, thread, flags, number, architecture, instruction, arguments
-_RESPONSE = struct.Struct("=QqiI")  # id, value, error, flags
-_CONTINUE = 1
+_SECCOMP_IOCTL_NOTIF_RECV = 0xC0502100
+_SECCOMP_IOCTL_NOTIF_SEND = 0xC0182101
+_SECCOMP_IOCTL_NOTIF_ID_VALID = 0x40082102
+_SECCOMP_NOTIF = struct.Struct("=QIIiIQ6Q")  # id, thread, flags, number, architecture, instruction, arguments
+_SECCOMP_NOTIF_RESP = struct.Struct("=QqiI")  # id, value, error, flags
+_SECCOMP_USER_NOTIF_FLAG_CONTINUE = 1
 _MAX_SIGNAL = 64
 _TGKILL = {"x86_64": 234, "aarch64": 131}
 
 
 class SignalListener:
-    """The keeper's end: readable when a process waits for an answer."""
+    """The supervisor's end: readable when a process waits for an answer."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
@@ -36,14 +37,15 @@ class SignalListener:
         return self._fd
 
     def answer(self) -> None:
-        """Answer one process that waits. A process that was ended meanwhile needs no answer."""
-        request = bytearray(_REQUEST.size)
+        """Answer one waiting process. A process that was killed meanwhile needs no answer."""
+        request = bytearray(_SECCOMP_NOTIF.size)
         try:
-            fcntl.ioctl(self._fd, _RECEIVE, request, True)
-            cookie, thread, _, number, _, _, *arguments = _REQUEST.unpack(request)
+            fcntl.ioctl(self._fd, _SECCOMP_IOCTL_NOTIF_RECV, request, True)
+            cookie, thread, _, number, _, _, *arguments = _SECCOMP_NOTIF.unpack(request)
             outcome = self._outcome_or_error(cookie, thread, number, list(map(_signed, arguments)))
-            flags = _CONTINUE if outcome is None else 0
-            fcntl.ioctl(self._fd, _ANSWER, _RESPONSE.pack(cookie, 0, -(outcome or 0), flags))
+            flags = _SECCOMP_USER_NOTIF_FLAG_CONTINUE if outcome is None else 0
+            response = _SECCOMP_NOTIF_RESP.pack(cookie, 0, -(outcome or 0), flags)
+            fcntl.ioctl(self._fd, _SECCOMP_IOCTL_NOTIF_SEND, response)
         except OSError:
             return
 
@@ -54,7 +56,7 @@ class SignalListener:
             return error.errno or errno.EPERM
 
     def _outcome(self, cookie: int, thread: int, name: str, arguments: list[int]) -> int | None:
-        """The error of the call, 0 for success; None to let the process go on with it."""
+        """The error of the call, 0 for success; None to let the process continue with the call."""
         sender = _process_of(thread)
         target = arguments[0]
         if sender is None:
@@ -62,7 +64,8 @@ class SignalListener:
         if name == "kill":
             return self._kill(sender, target, arguments[1])
         if name == "tkill" and target != thread:
-            fcntl.ioctl(self._fd, _CHECK, struct.pack("=Q", cookie))  # fails where the sender has ended meanwhile
+            # Fails where the sender has ended meanwhile.
+            fcntl.ioctl(self._fd, _SECCOMP_IOCTL_NOTIF_ID_VALID, struct.pack("=Q", cookie))
             return _send_to_thread(sender, target, arguments[1])
         return None if target in (sender, thread) else errno.EPERM
 
@@ -91,7 +94,7 @@ def _signed(argument: int) -> int:
 
 
 def _send(pid: int, number: int) -> int:
-    """Send a signal to a process below the keeper, and to no other. Gives the error, 0 for none."""
+    """Send a signal to a process below the supervisor, and to no other. Returns the error, 0 for none."""
     try:
         process = os.pidfd_open(pid)
     except OSError as error:
@@ -99,7 +102,7 @@ def _send(pid: int, number: int) -> int:
     try:
         if not _is_below(pid, os.getpid()):
             return errno.EPERM
-        signal.pidfd_send_signal(process, number)  # of the process that was checked: a new one of its number is none
+        signal.pidfd_send_signal(process, number)  # reaches only the checked process, even if its number was reused
         return 0
     except OSError as error:
         return error.errno or errno.ESRCH
@@ -108,17 +111,17 @@ def _send(pid: int, number: int) -> int:
 
 
 def _send_to_thread(process: int, thread: int, number: int) -> int:
-    """Another thread of the sender's own process. The kernel checks that it is one."""
+    """Signal another thread of the sender's own process. The kernel checks that the thread belongs to it."""
     libc = ctypes.CDLL(None, use_errno=True)
     call = ctypes.c_long(_TGKILL[os.uname().machine])
     failed = libc.syscall(call, ctypes.c_int(process), ctypes.c_int(thread), ctypes.c_int(number))
     return ctypes.get_errno() if failed else 0
 
 
-def _is_below(pid: int, keeper: int) -> bool:
+def _is_below(pid: int, supervisor: int) -> bool:
     while pid > 1:
         parent = _status(pid, b"PPid:")
-        if parent == keeper:
+        if parent == supervisor:
             return True
         if parent is None:
             return False

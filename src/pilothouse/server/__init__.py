@@ -1,1 +1,1 @@
-"""The runtime behind HTTP. Handlers parse, call the runtime and return: no rule lives here but who may ask."""
+"""The HTTP server. Handlers decode, call the runtime and encode; only authentication and ownership are decided here."""

@@ -1,4 +1,4 @@
-"""Who may ask: the host that is asked for, the origin of the page that asks, the token, and how often it was wrong."""
+"""Checks on each request: the Host header, the origin, the token or cookie, and the rate of failed sign-ins."""
 
 import ipaddress
 import re
@@ -7,10 +7,10 @@ from collections.abc import Collection
 
 from starlette.requests import Request
 
-from pilothouse.ambient import Ambient
 from pilothouse.domain.codes import Code
-from pilothouse.server.problems import Refused
+from pilothouse.server.problems import HTTPProblem
 from pilothouse.server.tokens import MAX_TOKEN_LENGTH, Tokens
+from pilothouse.system.ambient import Ambient
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
@@ -21,15 +21,16 @@ _HOST = re.compile(
     re.ASCII,
 )
 MAX_PORT = 65535
-_FAILURES = 10
-_WINDOW = 60.0
-_DELAY = 1.0
-_DELAYED_AT_MOST = 20
-_ADDRESSES_AT_MOST = 1000
+_MAX_FAILURES = 10
+_FAILURE_WINDOW_SECONDS = 60.0
+_FAILURE_DELAY_SECONDS = 1.0
+_MAX_DELAYED_REQUESTS = 20
+_MAX_TRACKED_ADDRESSES = 1000
 
 
 class Access:
-    """`host` and `port` are where the server listens; `names` are other names that it answers to."""
+    """Authenticates requests. `host` and `port` are where the server listens; `names` are further host names that a
+    request may address."""
 
     def __init__(self, tokens: Tokens, ambient: Ambient, *, host: str, port: int, names: Collection[str] = ()) -> None:
         self.tokens = tokens
@@ -40,99 +41,103 @@ class Access:
         self._failures: OrderedDict[str, deque[float]] = OrderedDict()
         self._delayed = 0
 
-    def check_sender(self, request: Request) -> None:
-        """Raises: Refused for a name that is not ours (DNS rebinding), or a page that is not ours."""
+    def check_host_and_origin(self, request: Request) -> None:
+        """Raises: HTTPProblem for a foreign Host header (DNS rebinding), or a request from another site."""
         hosts = request.headers.getlist("host")
         host = hosts[0] if hosts else ""
-        if len(hosts) != 1 or not self._is_known(host):
-            raise Refused(421, Code.FOREIGN_HOST, host=host[:100], allowed=", ".join(sorted(self._names)))
+        if len(hosts) != 1 or not self._is_own_host(host):
+            raise HTTPProblem(421, Code.FOREIGN_HOST, host=host[:100], allowed=", ".join(sorted(self._names)))
         origin = request.headers.get("origin")
         if origin is not None and origin.lower() not in (f"http://{host.lower()}", f"https://{host.lower()}"):
-            raise Refused(403, Code.FOREIGN_ORIGIN, origin=origin[:100])
+            raise HTTPProblem(403, Code.FOREIGN_ORIGIN, origin=origin[:100])
         site = request.headers.get("sec-fetch-site", "none")
-        if site not in _OWN_SITES and not _is_visit(request):
-            raise Refused(403, Code.FOREIGN_ORIGIN, origin=origin or site)
+        if site not in _OWN_SITES and not _is_navigation(request):
+            raise HTTPProblem(403, Code.FOREIGN_ORIGIN, origin=origin or site)
 
-    def _is_known(self, host: str) -> bool:
+    def _is_own_host(self, host: str) -> bool:
         name = _hostname(host)
         if name is None or name in self._names:
             return name is not None
-        # No name can be made to point at us by somebody else where an address is given.
+        # DNS rebinding needs a name: a request to an IP address cannot come from it.
         return self._any_address and _address(name) is not None
 
     async def user(self, request: Request) -> str:
-        """Whose token it is. Raises: Refused."""
+        """Return the user of the request's token or cookie. Raises: HTTPProblem, StoreDamaged."""
         header = request.headers.get("authorization")
         if header is not None:
             scheme, _, token = header.partition(" ")
-            found = self.tokens.user_of(token.strip()) if scheme.lower() == "bearer" else None
+            user = self.tokens.user_of(token.strip()) if scheme.lower() == "bearer" else None
         else:
             value = self._cookie_value(request)
-            found = self.signed_in(request)
+            user = self.signed_in_user(request)
             # Cookie-authenticated writes must carry an Origin header (CSRF).
-            if found is not None and request.method not in SAFE_METHODS and "origin" not in request.headers:
-                raise Refused(403, Code.FOREIGN_ORIGIN, origin="-")
-            if found is None and not value:
+            if user is not None and request.method not in SAFE_METHODS and "origin" not in request.headers:
+                raise HTTPProblem(403, Code.FOREIGN_ORIGIN, origin="-")
+            if user is None and not value:
                 raise _unauthorized()
-        if found is None:
-            await self.slow_down(request)
+        if user is None:
+            await self.record_failure(request)
             raise _unauthorized()
-        return found
+        return user
 
     def cookie(self, request: Request) -> str | None:
-        """The secret of a browser that is signed in, or that claims to be."""
+        """Return the secret in the browser's cookie, valid or not."""
         value = self._cookie_value(request)
         return value if value and len(value) <= MAX_TOKEN_LENGTH else None
 
     def _cookie_value(self, request: Request) -> str | None:
-        """Our cookie as it was set, without quotes or escapes. Unescaping what anybody sends takes quadratic time."""
+        """Return the raw value of our cookie. Nothing is unescaped: that would take quadratic time on hostile input."""
         for pair in request.headers.get("cookie", "").split(";"):
             name, _, value = pair.strip().partition("=")
             if name == self.cookie_name:
                 return value
         return None
 
-    def signed_in(self, request: Request) -> str | None:
-        """The user as whom the browser is signed in. Raises: StoreDamaged."""
+    def signed_in_user(self, request: Request) -> str | None:
+        """Return the user whom the browser's cookie signs in. Raises: StoreDamaged."""
         secret = self.cookie(request)
         return self.tokens.user_of_cookie(secret) if secret is not None else None
 
-    async def slow_down(self, request: Request) -> None:
-        """Count a wrong token. An address with many of them waits for its answer, or gets none."""
+    async def record_failure(self, request: Request) -> None:
+        """Count a failed authentication. After _MAX_FAILURES within the window, requests from the same address are
+        delayed and refused; beyond _MAX_DELAYED_REQUESTS, they are refused at once.
+
+        Raises: HTTPProblem.
+        """
         address = request.client.host if request.client is not None else "-"
-        failures = self._failures.setdefault(address, deque(maxlen=_FAILURES))
+        failures = self._failures.setdefault(address, deque(maxlen=_MAX_FAILURES))
         self._failures.move_to_end(address)
-        while len(self._failures) > _ADDRESSES_AT_MOST:
+        while len(self._failures) > _MAX_TRACKED_ADDRESSES:
             self._failures.popitem(last=False)
         now = self._ambient.monotonic()
-        is_slowed = len(failures) == _FAILURES and now - failures[0] < _WINDOW
+        is_limited = len(failures) == _MAX_FAILURES and now - failures[0] < _FAILURE_WINDOW_SECONDS
         failures.append(now)
-        if not is_slowed:
+        if not is_limited:
             return
-        if self._delayed < _DELAYED_AT_MOST:
+        if self._delayed < _MAX_DELAYED_REQUESTS:
             self._delayed += 1
             try:
-                await self._ambient.sleep(_DELAY)
+                await self._ambient.sleep(_FAILURE_DELAY_SECONDS)
             finally:
                 self._delayed -= 1
-        wait = max(1, round(_WINDOW - (now - failures[0])))
-        raise Refused(429, Code.TOO_MANY_ATTEMPTS, {"retry-after": str(wait)}, seconds=wait)
+        wait = max(1, round(_FAILURE_WINDOW_SECONDS - (now - failures[0])))
+        raise HTTPProblem(429, Code.TOO_MANY_ATTEMPTS, {"retry-after": str(wait)}, seconds=wait)
 
 
-def _unauthorized() -> Refused:
-    return Refused(401, Code.UNAUTHORIZED, {"www-authenticate": "Bearer"})
+def _unauthorized() -> HTTPProblem:
+    return HTTPProblem(401, Code.UNAUTHORIZED, {"www-authenticate": "Bearer"})
 
 
-def _is_visit(request: Request) -> bool:
-    """Somebody follows a link to the page itself."""
+def _is_navigation(request: Request) -> bool:
+    """Whether the browser opens the web client itself, from a link on any site."""
     return (
         request.method == "GET" and request.headers.get("sec-fetch-mode") == "navigate" and request.scope["path"] == "/"
     )
 
 
 def _hostname(host: str) -> str | None:
-    """The name or address in a Host header, in small letters; None where the header is not exactly NAME[:PORT] or
-    [IPv6][:PORT]: what programs read into anything else differs."""
+    """Return the name or address in a Host header in lower case, or None unless the header is exactly NAME[:PORT] or
+    [IPv6][:PORT]: programs disagree on how to read anything else."""
     parts = _HOST.fullmatch(host)
     if parts is None or (parts["port"] is not None and int(parts["port"]) > MAX_PORT):
         return None

@@ -1,12 +1,12 @@
-"""Where the server of a data directory listens: told by a file that the server holds locked while it runs."""
+"""The address of a data directory's running server, in a file that the server keeps locked."""
 
 import contextlib
-import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from pilothouse.private_file import open_private
+from pilothouse.system.file_lock import is_locked, locked_file
+from pilothouse.system.private_file import open_private
 
 FILE = "server.url"
 _MAX_BYTES = 1000
@@ -14,20 +14,16 @@ _MAX_BYTES = 1000
 
 @contextlib.contextmanager
 def published_address(data_dir: Path, url: str) -> Iterator[None]:
-    """Tell other processes of the same user the server's address until the end. Raises: OSError."""
-    fd = open_private(data_dir / FILE, os.O_RDWR | os.O_CREAT)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
+    """Publish the server's address to other processes of the same user, until the end of the block. Raises: OSError."""
+    with locked_file(data_dir / FILE) as fd:
         os.ftruncate(fd, 0)
         os.pwrite(fd, url.encode(), 0)
         yield
-    finally:
-        os.close(fd)
 
 
 def address_of_server(data_dir: Path) -> str | None:
-    """None where no server runs, or one starts that has not written its address yet. The kernel releases the lock of a
-    server that was killed.
+    """Return the address of the running server. None if no server runs, or a starting server has not written its
+    address yet: the kernel releases the lock of a server that was killed.
 
     Raises: OSError.
     """
@@ -36,9 +32,6 @@ def address_of_server(data_dir: Path) -> str | None:
     except FileNotFoundError:
         return None
     try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return os.pread(fd, _MAX_BYTES, 0).decode() or None
+        return (os.pread(fd, _MAX_BYTES, 0).decode() or None) if is_locked(fd) else None
     finally:
         os.close(fd)
-    return None

@@ -1,4 +1,4 @@
-"""The ASGI application: every request passes here, once: who asks, which route, what is given, what is answered."""
+"""The ASGI application: authenticates each request, finds its route, decodes the arguments, encodes the response."""
 
 import asyncio
 import logging
@@ -15,73 +15,82 @@ from starlette.types import Receive, Scope, Send
 from pilothouse.domain.codes import Code, Language
 from pilothouse.domain.errors import PilothouseError, StoreDamaged
 from pilothouse.domain.json_size import has_more_values
-from pilothouse.fair_threads import acting_user
-from pilothouse.server.problems import HEADERS, Refused, internal_response, problem_response, status_of
+from pilothouse.server.problems import HEADERS, HTTPProblem, internal_response, problem_response, status_of
 from pilothouse.server.routing import JSON, Route, Router
-from pilothouse.server.serving import Call, Serving, language_of
 from pilothouse.server.sign_in import sign_in, sign_in_page
 from pilothouse.server.sse import EventStream
+from pilothouse.server.state import RequestContext, ServerState, language_of
+from pilothouse.system.fair_threads import acting_user
 
-BODY_AT_MOST = 1024 * 1024
-BODY_SECONDS = 120
-BODY_IDLE_SECONDS = 20
+MAX_BODY_BYTES = 1024 * 1024
+MAX_BODY_SECONDS = 120
+MAX_BODY_IDLE_SECONDS = 20
 MAX_JSON_VALUES = 100_000
-_MAX_UNCOUNTED_BYTES = 256 * 1024
-ADDRESS_AT_MOST = 16 * 1024
+_MAX_INLINE_BYTES = 256 * 1024
+"""Larger bodies are counted in a thread, and larger results are encoded with pauses."""
+MAX_URL_BYTES = 16 * 1024
 
-# What a form of any page can send without asking first.
-_FORMS = frozenset({"text/plain", "multipart/form-data", "application/x-www-form-urlencoded"})
+# The content types that a form on any site can send without a CORS preflight.
+_FORM_TYPES = frozenset({"text/plain", "multipart/form-data", "application/x-www-form-urlencoded"})
 _RAW_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 _LOG = logging.getLogger("pilothouse.server")
 
 
 class App:
-    def __init__(self, serving: Serving, routes: Sequence[Route]) -> None:
-        self._serving = serving
+    def __init__(self, state: ServerState, routes: Sequence[Route]) -> None:
+        self._state = state
         self._router = Router(routes)
         self._decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        assert scope["type"] == "http", "nothing else is switched on"
+        assert scope["type"] == "http", "lifespan and WebSocket are switched off"
         request = Request(scope, receive)
-        clock = self._serving.runtime.parts.ambient.monotonic
-        began = clock()
+        clock = self._state.runtime.dependencies.ambient.monotonic
+        start_time = clock()
         try:
             response = await self._respond(request)
         except ClientDisconnect:
             return
-        own = {name for name, _ in response.raw_headers}
-        response.raw_headers += [header for header in _RAW_HEADERS if header[0] not in own]
-        if self._serving.stopping.is_set():
-            response.headers["connection"] = "close"  # nobody waits for another request on it
+        header_names = {name for name, _ in response.raw_headers}
+        response.raw_headers += [header for header in _RAW_HEADERS if header[0] not in header_names]
+        if self._state.stopping.is_set():
+            response.headers["connection"] = "close"  # the stopping server reads no further request from it
         path = scope.get("route", "-")
-        seconds = clock() - began
-        self._serving.counts.answered(request.method if path != "-" else "-", path, response.status_code, seconds)
-        # What only reads, and may, is nothing that one looks for later; it is counted.
+        seconds = clock() - start_time
+        method = request.method if path != "-" else "-"
+        self._state.metrics.record_response(method, path, response.status_code, seconds)
+        # Successful GETs are logged at DEBUG only; metrics count them.
         level = logging.DEBUG if request.method == "GET" and response.status_code < 400 else logging.INFO
-        if _LOG.isEnabledFor(level):  # the route's path: what was asked for may hold anything
-            told = {"method": request.method[:20], "path": path, "status": response.status_code}
-            about = {"user": scope.get("user"), "context": scope.get("context"), "ms": round(seconds * 1000, 2)}
-            _LOG.log(level, "request", extra={"fields": {**told, **about}})
+        if _LOG.isEnabledFor(level):
+            fields = {
+                "method": request.method[:20],
+                "path": path,  # the route's template: the requested path may contain anything, secrets too
+                "status": response.status_code,
+                "user": scope.get("user"),
+                "context": scope.get("context"),
+                "ms": round(seconds * 1000, 2),
+            }
+            _LOG.log(level, "request", extra={"fields": fields})
         await response(scope, receive, send)
 
     async def _respond(self, request: Request) -> Response:
         language = language_of(request.headers.get("accept-language", ""))
         try:
-            return await self._answer(request, language)
+            return await self._handle(request, language)
         except StoreDamaged as error:
             if error.reason.code is not Code.TOKENS_DAMAGED:
                 return problem_response(error, language)
-            _LOG.exception("the tokens cannot be read", exc_info=error)  # who asks has shown none: they are not told
-            hidden = Refused(503, Code.TOKENS_DAMAGED, path="", detail="see the server's log")
-            return problem_response(hidden, language)
+            # The client is not authenticated: path and cause go to the log only.
+            _LOG.exception("the tokens cannot be read", exc_info=error)
+            redacted = HTTPProblem(503, Code.TOKENS_DAMAGED, path="", detail="see the server's log")
+            return problem_response(redacted, language)
         except PilothouseError as error:
-            if isinstance(error, Refused):
-                self._serving.counts.refused[error.reason.code] += 1
+            if isinstance(error, HTTPProblem):
+                self._state.metrics.refused[error.reason.code] += 1
             status = status_of(error)
             if request.scope["path"] == "/" and (status in (401, 429) or request.method == "POST"):
                 page = sign_in_page(language, error.reason, status)
-                page.headers.update(error.headers if isinstance(error, Refused) else {})
+                page.headers.update(error.headers if isinstance(error, HTTPProblem) else {})
                 return page
             return problem_response(error, language)
         except ClientDisconnect:
@@ -90,32 +99,33 @@ class App:
             _LOG.exception("a request failed", exc_info=error)
             return internal_response(language)
 
-    async def _answer(self, request: Request, language: Language) -> Response:
-        scope, access = request.scope, self._serving.access
-        if len(scope["raw_path"]) + len(scope["query_string"]) > ADDRESS_AT_MOST:
-            raise Refused(414, Code.QUERY_TOO_LARGE, limit=ADDRESS_AT_MOST)
-        access.check_sender(request)
-        signed_in = await sign_in(access, request, language)
-        if signed_in is not None:
-            return signed_in
-        user = scope["user"] = await self._user(request)
+    async def _handle(self, request: Request, language: Language) -> Response:
+        scope, access = request.scope, self._state.access
+        if len(scope["raw_path"]) + len(scope["query_string"]) > MAX_URL_BYTES:
+            raise HTTPProblem(414, Code.QUERY_TOO_LARGE, limit=MAX_URL_BYTES)
+        access.check_host_and_origin(request)
+        sign_in_response = await sign_in(access, request, language)
+        if sign_in_response is not None:
+            return sign_in_response
+        user = scope["user"] = await self._authenticate(request)
         route, params = self._router.find(request.method, scope["raw_path"])
         scope["route"], scope["context"] = route.path, params.get("context_id")
-        call = Call(self._serving, user, language, request.headers, access.tokens.credential(user))
-        shares = self._serving.shares
+        context = RequestContext(self._state, user, language, request.headers, access.tokens.credential(user))
+        shares = self._state.shares
         with shares.receiving(user) as count, shares.importing(user) if route.is_import else nullcontext():
-            arguments = await self._arguments(route, params, request, count)
-            if "body" in arguments and not call.is_user():  # it may have come slowly: much can change meanwhile
-                raise Refused(401, Code.UNAUTHORIZED)
-            if "context_id" in params:  # here, and after the body has come: no handler can forget it
-                arguments["context_id"] = (await call.own(params["context_id"])).id
-            return await _response(route, await route.handler(call, **arguments))
+            arguments = await self._read_arguments(route, params, request, count)
+            if "body" in arguments and not context.has_valid_token():  # revoked while the body arrived
+                raise HTTPProblem(401, Code.UNAUTHORIZED)
+            # Ownership is checked here, so that no handler can forget it, and after the body has arrived.
+            if "context_id" in params:
+                arguments["context_id"] = (await context.own(params["context_id"])).id
+            return await _make_response(route, await route.handler(context, **arguments))
 
-    async def _user(self, request: Request) -> str:
-        """Who asks; the connection counts as theirs from now on. Raises: Refused."""
+    async def _authenticate(self, request: Request) -> str:
+        """Return the request's user and assign its connection to them. Raises: HTTPProblem."""
         set_user = request.scope["state"]["set_user"]
         try:
-            user = await self._serving.access.user(request)
+            user = await self._state.access.user(request)
         except PilothouseError:
             set_user(None)
             raise
@@ -123,83 +133,86 @@ class App:
         acting_user.set(user)
         return user
 
-    async def _arguments(
+    async def _read_arguments(
         self, route: Route, params: Mapping[str, str], request: Request, count: Callable[[int], None]
     ) -> dict[str, Any]:
-        """Raises: Refused for anything that does not fit."""
+        """Decode path parameters, query and body for the handler. Raises: HTTPProblem for invalid input."""
         signature = route.signature
         arguments: dict[str, Any] = dict(params)
         if signature.query is not None:
-            arguments["query"] = _query(request.scope["query_string"], signature.query)
+            arguments["query"] = _parse_query(request.scope["query_string"], signature.query)
         if request.method not in ("GET", "HEAD"):
-            _check_type(route, request)
+            _check_content_type(route, request)
         if signature.body is bytes:
-            arguments["body"] = await _body(request, route.limit or BODY_AT_MOST, count)
+            arguments["body"] = await _read_body(request, route.limit or MAX_BODY_BYTES, count)
         elif signature.body is not None:
-            data = await _body(request, route.limit or BODY_AT_MOST, count)
-            if len(data) > _MAX_UNCOUNTED_BYTES:
+            data = await _read_body(request, route.limit or MAX_BODY_BYTES, count)
+            if len(data) > _MAX_INLINE_BYTES:
                 has_too_many = await asyncio.to_thread(has_more_values, data, MAX_JSON_VALUES)
                 if has_too_many:
-                    raise Refused(413, Code.TOO_MANY_VALUES, limit=MAX_JSON_VALUES)
-            arguments["body"] = self._decoded(data or b"{}", signature.body)
+                    raise HTTPProblem(413, Code.TOO_MANY_VALUES, limit=MAX_JSON_VALUES)
+            arguments["body"] = self._decode(data or b"{}", signature.body)
         return arguments
 
-    def _decoded(self, data: bytes, kind: Any) -> Any:
+    def _decode(self, data: bytes, kind: Any) -> Any:
         decoder = self._decoders.get(kind)
         if decoder is None:
             decoder = self._decoders[kind] = msgspec.json.Decoder(kind)
         try:
             return decoder.decode(data)
         except msgspec.ValidationError as error:
-            raise Refused(422, Code.INVALID_REQUEST, detail=str(error)[:500]) from error
+            raise HTTPProblem(422, Code.INVALID_REQUEST, detail=str(error)[:500]) from error
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise Refused(400, Code.NOT_JSON, detail=str(error)[:500]) from error
+            raise HTTPProblem(400, Code.NOT_JSON, detail=str(error)[:500]) from error
 
 
-def _query(query: bytes, kind: Any) -> Any:
+def _parse_query(query: bytes, kind: Any) -> Any:
     try:
         pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=50)
-        given = dict(pairs)
-        if len(given) != len(pairs):
-            raise Refused(422, Code.INVALID_REQUEST, detail="a parameter is given twice")
-        return msgspec.convert(given, kind, strict=False)
+        parameters = dict(pairs)
+        if len(parameters) != len(pairs):
+            raise HTTPProblem(422, Code.INVALID_REQUEST, detail="a parameter is given twice")
+        return msgspec.convert(parameters, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise Refused(422, Code.INVALID_REQUEST, detail=str(error)[:500]) from error
+        raise HTTPProblem(422, Code.INVALID_REQUEST, detail=str(error)[:500]) from error
     except (UnicodeDecodeError, ValueError) as error:
-        raise Refused(422, Code.INVALID_REQUEST, detail="the query is no valid text") from error
+        raise HTTPProblem(422, Code.INVALID_REQUEST, detail="the query is no valid text") from error
 
 
-def _check_type(route: Route, request: Request) -> None:
-    """A form of another page can send only certain types: none of them is taken."""
-    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+def _check_content_type(route: Route, request: Request) -> None:
+    """Reject the content types of HTML forms, which other sites can send with the user's cookie (CSRF).
+
+    Raises: HTTPProblem.
+    """
+    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     has_body = request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
-    if given in _FORMS or (has_body and given != route.takes):
-        raise Refused(415, Code.UNSUPPORTED_TYPE, type=given[:100], allowed=route.takes)
+    if content_type in _FORM_TYPES or (has_body and content_type != route.takes):
+        raise HTTPProblem(415, Code.UNSUPPORTED_TYPE, type=content_type[:100], allowed=route.takes)
 
 
-async def _body(request: Request, limit: int, count: Callable[[int], None]) -> bytes:
+async def _read_body(request: Request, limit: int, count: Callable[[int], None]) -> bytes:
     length = request.headers.get("content-length", "")
     if length.isascii() and length.isdigit() and int(length) > limit:
-        raise Refused(413, Code.BODY_TOO_LARGE, {"connection": "close"}, limit=limit)
+        raise HTTPProblem(413, Code.BODY_TOO_LARGE, {"connection": "close"}, limit=limit)
     pieces, size = [], 0
     try:
-        async with asyncio.timeout(BODY_SECONDS), asyncio.timeout(BODY_IDLE_SECONDS) as idle:
+        async with asyncio.timeout(MAX_BODY_SECONDS), asyncio.timeout(MAX_BODY_IDLE_SECONDS) as idle:
             async for piece in request.stream():
-                idle.reschedule(asyncio.get_running_loop().time() + BODY_IDLE_SECONDS)
+                idle.reschedule(asyncio.get_running_loop().time() + MAX_BODY_IDLE_SECONDS)
                 count(len(piece))
                 size += len(piece)
                 if size > limit:
-                    raise Refused(413, Code.BODY_TOO_LARGE, {"connection": "close"}, limit=limit)
+                    raise HTTPProblem(413, Code.BODY_TOO_LARGE, {"connection": "close"}, limit=limit)
                 pieces.append(piece)
     except TimeoutError as error:
-        seconds = BODY_IDLE_SECONDS if idle.expired() else BODY_SECONDS
-        raise Refused(408, Code.BODY_TOO_SLOW, {"connection": "close"}, seconds=seconds) from error
+        seconds = MAX_BODY_IDLE_SECONDS if idle.expired() else MAX_BODY_SECONDS
+        raise HTTPProblem(408, Code.BODY_TOO_SLOW, {"connection": "close"}, seconds=seconds) from error
     return b"".join(pieces)
 
 
-async def encoded(result: Any) -> bytes:
-    """A result as JSON. The items of a list or a page are encoded one by one, with turns for others: a page of long
-    messages is hundreds of megabytes."""
+async def encode_result(result: Any) -> bytes:
+    """Encode a handler's result as JSON. The items of a list or a page are encoded one by one, and the event loop gets
+    control in between: a page of long messages can take hundreds of megabytes."""
     items = result if isinstance(result, list) else getattr(result, "items", None)
     if not isinstance(items, list | tuple):
         return msgspec.json.encode(result)
@@ -207,17 +220,17 @@ async def encoded(result: Any) -> bytes:
     for item in items:
         pieces.append(msgspec.json.encode(item))
         size += len(pieces[-1])
-        if size > _MAX_UNCOUNTED_BYTES:
+        if size > _MAX_INLINE_BYTES:
             size = 0
             await asyncio.sleep(0)
     if isinstance(result, list):
         return b"[%b]" % b",".join(pieces)
     frame = msgspec.json.encode(msgspec.structs.replace(result, items=()))
-    before, between, after = frame.partition(b'"items":[')  # the first of its kind: what is inside texts is escaped
-    return b"%b%b%b%b" % (before, between, b",".join(pieces), after)
+    before, key, after = frame.partition(b'"items":[')  # the first match is the field: quotes in texts are escaped
+    return b"%b%b%b%b" % (before, key, b",".join(pieces), after)
 
 
-async def _response(route: Route, result: Any) -> Response:
+async def _make_response(route: Route, result: Any) -> Response:
     if isinstance(result, Response):
         if route.status != 200 and not isinstance(result, EventStream):
             result.status_code = route.status
@@ -226,4 +239,4 @@ async def _response(route: Route, result: Any) -> Response:
         return StreamingResponse(result, route.status, media_type=route.gives)
     if result is None and route.status == 204:
         return Response(status_code=204)
-    return Response(await encoded(result), route.status, media_type=JSON)
+    return Response(await encode_result(result), route.status, media_type=JSON)

@@ -1,29 +1,29 @@
-"""Branches: made, forked, switched to, merged, deleted."""
+"""The branch routes: list, create, change, activate, merge and delete."""
 
 from typing import Annotated
 
 from msgspec import Meta
 
+from pilothouse.api.views import BranchView, ContextView, Page
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import NotFound
-from pilothouse.domain.merging import MergePlan, Strategy
-from pilothouse.domain.shapes import BranchShape, ContextShape, Page
-from pilothouse.domain.values import MessageId, Value
-from pilothouse.runtime.forks import read_forks
+from pilothouse.domain.merges import MergePlan, Strategy
+from pilothouse.domain.value import MessageId, Value
+from pilothouse.runtime.context.forks import read_forks
 from pilothouse.server.contexts import get
-from pilothouse.server.inputs import BranchName, Id, Ids
-from pilothouse.server.serving import Call
-from pilothouse.server.views import branch_shape
+from pilothouse.server.queries import BranchName, Id, Ids
+from pilothouse.server.state import RequestContext
+from pilothouse.server.view_builder import branch_view
 
 Addition = Annotated[str, Meta(max_length=100_000)]
 
 
 class NewBranch(Value, kw_only=True):
-    """With the messages of `source` (the active one), up to and with `at`."""
-
     name: BranchName
     source: BranchName | None = None
+    """The branch whose messages the new one starts with; the active one by default."""
     at: Id | None = None
+    """The last message that the new branch takes over; all by default."""
     prompt_addition: Addition | None = None
 
 
@@ -36,36 +36,35 @@ class ActiveBranch(Value):
 
 
 class Merge(Value, kw_only=True):
-    """With `preview`, only what it would do."""
-
     target: BranchName | None = None
     strategy: Strategy = "append"
     message_ids: Ids = ()
     preview: bool = False
+    """Whether to return the plan of the merge without merging."""
 
 
 class IdsQuery(Value):
-    """The ids before the position `before`."""
+    """A page of message ids: the last `limit` before the position `before`."""
 
     before: Annotated[int, Meta(ge=0)] | None = None
     limit: Annotated[int, Meta(ge=1, le=1000)] = 100
 
 
-async def read(call: Call, context_id: str) -> Page[BranchShape]:
-    live = await call.runtime.context(context_id)
+async def read(request: RequestContext, context_id: str) -> Page[BranchView]:
+    live = await request.runtime.context(context_id)
     forks = await read_forks(live)
     branches = list(live.branches.values())
-    shapes = [await branch_shape(call.runtime, live.id, branch, fork=forks.get(branch.name)) for branch in branches]
+    shapes = [await branch_view(request.runtime, live.id, branch, fork=forks.get(branch.name)) for branch in branches]
     return Page(tuple(shapes))
 
 
-async def read_one(call: Call, context_id: str, branch: str, query: IdsQuery) -> BranchShape:
-    live = await call.runtime.context(context_id)
+async def read_one(request: RequestContext, context_id: str, branch: str, query: IdsQuery) -> BranchView:
+    live = await request.runtime.context(context_id)
     if branch not in live.branches:
         raise NotFound(Code.UNKNOWN_BRANCH, branch=branch, allowed=", ".join(live.branches))
     forks = await read_forks(live)
-    return await branch_shape(
-        call.runtime,
+    return await branch_view(
+        request.runtime,
         live.id,
         live.branches[branch],
         fork=forks.get(branch),
@@ -74,9 +73,9 @@ async def read_one(call: Call, context_id: str, branch: str, query: IdsQuery) ->
     )
 
 
-async def create(call: Call, context_id: str, body: NewBranch) -> BranchShape:
+async def create(request: RequestContext, context_id: str, body: NewBranch) -> BranchView:
     if body.at is not None:
-        await call.runtime.fork(
+        await request.runtime.fork(
             context_id,
             body.name,
             at=MessageId(body.at),
@@ -84,36 +83,36 @@ async def create(call: Call, context_id: str, body: NewBranch) -> BranchShape:
             prompt_addition=body.prompt_addition,
         )
     else:
-        await call.runtime.create_branch(
+        await request.runtime.create_branch(
             context_id, body.name, source=body.source, prompt_addition=body.prompt_addition
         )
-    return await read_one(call, context_id, body.name, IdsQuery())
+    return await read_one(request, context_id, body.name, IdsQuery())
 
 
-async def change(call: Call, context_id: str, branch: str, body: BranchChange) -> BranchShape:
-    await call.runtime.set_prompt_addition(context_id, body.prompt_addition, branch=branch, by=call.user)
-    return await read_one(call, context_id, branch, IdsQuery())
+async def change(request: RequestContext, context_id: str, branch: str, body: BranchChange) -> BranchView:
+    await request.runtime.set_prompt_addition(context_id, body.prompt_addition, branch=branch, by=request.user)
+    return await read_one(request, context_id, branch, IdsQuery())
 
 
-async def activate(call: Call, context_id: str, body: ActiveBranch) -> ContextShape:
-    await call.runtime.switch_branch(context_id, body.branch)
-    return await get(call, context_id)
+async def activate(request: RequestContext, context_id: str, body: ActiveBranch) -> ContextView:
+    await request.runtime.switch_branch(context_id, body.branch)
+    return await get(request, context_id)
 
 
-async def merge(call: Call, context_id: str, source: str, body: Merge) -> MergePlan:
+async def merge(request: RequestContext, context_id: str, source: str, body: Merge) -> MergePlan:
     if body.preview:
-        return await call.runtime.preview_merge(
+        return await request.runtime.preview_merge(
             context_id, source, target=body.target, strategy=body.strategy, message_ids=body.message_ids
         )
-    return await call.runtime.merge(
+    return await request.runtime.merge(
         context_id,
         source,
         target=body.target,
         strategy=body.strategy,
         message_ids=body.message_ids,
-        by=call.user,
+        by=request.user,
     )
 
 
-async def delete(call: Call, context_id: str, branch: str) -> None:
-    await call.runtime.delete_branch(context_id, branch, by=call.user)
+async def delete(request: RequestContext, context_id: str, branch: str) -> None:
+    await request.runtime.delete_branch(context_id, branch, by=request.user)

@@ -1,21 +1,22 @@
-"""Tool calls: which there are, and the person's decisions about them."""
+"""The tool call routes: list, preview, approve, reject and explain."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
+from pilothouse.api.views import AuditedPage, CallView, Page
 from pilothouse.domain.calls import CallRecord, Status
-from pilothouse.domain.codes import Reason, say
-from pilothouse.domain.rules import Rung
-from pilothouse.domain.shapes import AuditedPage, CallShape, Page
-from pilothouse.domain.values import Timestamp, Value
-from pilothouse.runtime.calls import PersonsDecision
-from pilothouse.server.inputs import CallDigest, Cursor, Id, Ids, Limit, Shown
-from pilothouse.server.serving import Call
-from pilothouse.server.views import call_shapes, edited_call_shape
+from pilothouse.domain.codes import Reason
+from pilothouse.domain.rules import RuleOption
+from pilothouse.domain.value import Timestamp, Value
+from pilothouse.i18n import translate
+from pilothouse.runtime.commands.calls import PersonsDecision
+from pilothouse.server.queries import CallDigest, Cursor, Id, Ids, Limit, ShownDigests
+from pilothouse.server.state import RequestContext
+from pilothouse.server.view_builder import call_views, edited_call_view
 
-Words = Annotated[str, Meta(max_length=10_000)]
+RejectionReason = Annotated[str, Meta(max_length=10_000)]
 
 
 class CallsQuery(Value):
@@ -29,36 +30,38 @@ class Edit(Value, kw_only=True):
 
 
 class EditPreview(Value, kw_only=True, omit_defaults=False):
-    """A pending call as it would be with other arguments. The digest of the call is the `edited_digest` to approve."""
+    """A pending call with edited arguments."""
 
-    call: CallShape
+    call: CallView
+    """The edited call. To approve it, send its digest as `edited_digest`."""
     refusal: Reason | None = None
-    """Why the edited call could not run."""
+    """Why the edited call cannot run."""
 
 
 class Approve(Value, kw_only=True):
-    """`digest` is that of the call which was shown; `always` is a scope of its `rule_offers`. With `arguments`,
-    `edited_digest` is that of the preview which was shown: where the call would be another one by now, nothing runs."""
-
     digest: CallDigest | None = None
+    """The digest of the call that the person has read."""
     arguments: dict[str, Any] | None = None
+    """Edited arguments."""
     edited_digest: CallDigest | None = None
-    always: Rung | None = None
+    """The digest of the edited call's preview that the person has read. If the edited call has changed since, nothing
+    runs."""
+    always: RuleOption | None = None
+    """The scope of one of the call's `rule_offers`: similar calls are allowed from now on."""
 
 
 class Reject(Value, kw_only=True):
-    reason: Words | None = None
+    reason: RejectionReason | None = None
 
 
 class ApproveAll(Value, kw_only=True):
-    """All that are pending, or those named."""
-
     ids: Ids | None = None
+    """The calls; all pending ones by default."""
 
 
 class RejectAll(Value, kw_only=True):
     ids: Ids | None = None
-    reason: Words | None = None
+    reason: RejectionReason | None = None
 
 
 class OneDecision(Value, kw_only=True):
@@ -67,19 +70,18 @@ class OneDecision(Value, kw_only=True):
     digest: CallDigest | None = None
     arguments: dict[str, Any] | None = None
     edited_digest: CallDigest | None = None
-    reason: Words | None = None
-    always: Rung | None = None
+    reason: RejectionReason | None = None
+    always: RuleOption | None = None
 
 
 class Decide(Value, kw_only=True):
-    """With `shown`, the digests of calls that the person has read, a rule that is given starts no other call."""
-
     decisions: Annotated[tuple[OneDecision, ...], Meta(min_length=1, max_length=1000)]
-    shown: Shown | None = None
+    shown: ShownDigests | None = None
+    """The digests of the calls that the person has read: a new rule starts none but these."""
 
 
 class WhyStep(Value, kw_only=True):
-    """A step of what became of a call, in words."""
+    """An event in the history of a call, in the user's language."""
 
     at: Timestamp
     by: str
@@ -87,23 +89,23 @@ class WhyStep(Value, kw_only=True):
     why: str | None = None
 
 
-async def read(call: Call, context_id: str, query: CallsQuery) -> Page[CallShape]:
-    found = await call.runtime.read_calls(context_id, status=query.status, cursor=query.cursor, limit=query.limit)
-    return Page(await call_shapes(call.runtime, context_id, found.items, with_results=True), found.next)
+async def read(request: RequestContext, context_id: str, query: CallsQuery) -> Page[CallView]:
+    page = await request.runtime.read_calls(context_id, status=query.status, cursor=query.cursor, limit=query.limit)
+    return Page(await call_views(request.runtime, context_id, page.items, with_results=True), page.next)
 
 
-async def read_one(call: Call, context_id: str, call_id: str) -> CallShape:
-    found = await call.runtime.call(context_id, call_id)
-    (shape,) = await call_shapes(call.runtime, context_id, [found], with_results=True)
-    return shape
+async def read_one(request: RequestContext, context_id: str, call_id: str) -> CallView:
+    record = await request.runtime.call(context_id, call_id)
+    (view,) = await call_views(request.runtime, context_id, [record], with_results=True)
+    return view
 
 
-async def preview(call: Call, context_id: str, call_id: str, body: Edit) -> EditPreview:
-    edited = await call.runtime.preview_edit(context_id, call_id, body.arguments)
-    return EditPreview(call=edited_call_shape(edited), refusal=edited.limit)
+async def preview(request: RequestContext, context_id: str, call_id: str, body: Edit) -> EditPreview:
+    edited = await request.runtime.preview_edit(context_id, call_id, body.arguments)
+    return EditPreview(call=edited_call_view(edited), refusal=edited.limit)
 
 
-async def approve(call: Call, context_id: str, call_id: str, body: Approve) -> CallShape:
+async def approve(request: RequestContext, context_id: str, call_id: str, body: Approve) -> CallView:
     decision = PersonsDecision(
         id=call_id,
         verdict="approve",
@@ -112,27 +114,31 @@ async def approve(call: Call, context_id: str, call_id: str, body: Approve) -> C
         always=body.always,
         edited_digest=body.edited_digest,
     )
-    (shape,) = await _decided(call, context_id, await call.runtime.decide(context_id, [decision], by=call.user))
-    return shape
+    (view,) = await _call_views(
+        request, context_id, await request.runtime.decide(context_id, [decision], by=request.user)
+    )
+    return view
 
 
-async def reject(call: Call, context_id: str, call_id: str, body: Reject) -> CallShape:
+async def reject(request: RequestContext, context_id: str, call_id: str, body: Reject) -> CallView:
     decision = PersonsDecision(id=call_id, verdict="reject", reason=body.reason)
-    (shape,) = await _decided(call, context_id, await call.runtime.decide(context_id, [decision], by=call.user))
-    return shape
+    (view,) = await _call_views(
+        request, context_id, await request.runtime.decide(context_id, [decision], by=request.user)
+    )
+    return view
 
 
-async def approve_all(call: Call, context_id: str, body: ApproveAll) -> Page[CallShape]:
-    decided = await call.runtime.approve_all(context_id, ids=body.ids, by=call.user)
-    return Page(await _decided(call, context_id, decided))
+async def approve_all(request: RequestContext, context_id: str, body: ApproveAll) -> Page[CallView]:
+    decided = await request.runtime.approve_all(context_id, ids=body.ids, by=request.user)
+    return Page(await _call_views(request, context_id, decided))
 
 
-async def reject_all(call: Call, context_id: str, body: RejectAll) -> Page[CallShape]:
-    decided = await call.runtime.reject_all(context_id, ids=body.ids, reason=body.reason, by=call.user)
-    return Page(await _decided(call, context_id, decided))
+async def reject_all(request: RequestContext, context_id: str, body: RejectAll) -> Page[CallView]:
+    decided = await request.runtime.reject_all(context_id, ids=body.ids, reason=body.reason, by=request.user)
+    return Page(await _call_views(request, context_id, decided))
 
 
-async def decide(call: Call, context_id: str, body: Decide) -> Page[CallShape]:
+async def decide(request: RequestContext, context_id: str, body: Decide) -> Page[CallView]:
     decisions = [
         PersonsDecision(
             id=each.id,
@@ -145,22 +151,22 @@ async def decide(call: Call, context_id: str, body: Decide) -> Page[CallShape]:
         )
         for each in body.decisions
     ]
-    decided = await call.runtime.decide(context_id, decisions, shown=body.shown, by=call.user)
-    return Page(await _decided(call, context_id, decided))
+    decided = await request.runtime.decide(context_id, decisions, shown=body.shown, by=request.user)
+    return Page(await _call_views(request, context_id, decided))
 
 
-async def _decided(call: Call, context_id: str, records: Sequence[CallRecord]) -> tuple[CallShape, ...]:
-    return await call_shapes(call.runtime, context_id, records)
+async def _call_views(request: RequestContext, context_id: str, records: Sequence[CallRecord]) -> tuple[CallView, ...]:
+    return await call_views(request.runtime, context_id, records)
 
 
-async def explain(call: Call, context_id: str, call_id: str) -> AuditedPage[WhyStep]:
-    explanation = await call.runtime.explain_call(context_id, call_id)
+async def explain(request: RequestContext, context_id: str, call_id: str) -> AuditedPage[WhyStep]:
+    explanation = await request.runtime.explain_call(context_id, call_id)
     items = tuple(
         WhyStep(
             at=step.at,
             by=step.by,
-            what=say(step.what, call.language),
-            why=say(step.why, call.language) if step.why is not None else None,
+            what=translate(step.what, request.language),
+            why=translate(step.why, request.language) if step.why is not None else None,
         )
         for step in explanation.steps
     )

@@ -1,4 +1,4 @@
-"""The simple chat stream: one call, the whole turn as events. The thread is the context of the same id."""
+"""The chat endpoints: one request streams a whole turn as events. A thread is the context with the same id."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -12,18 +12,18 @@ from pilothouse.domain.contexts import check_context_id
 from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, PilothouseError
 from pilothouse.domain.payloads import FileReferencePayload, Payload, TextPayload, check_payloads
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, name_of
-from pilothouse.domain.values import CallId, TurnId, Value
-from pilothouse.runtime.calls import PersonsDecision
-from pilothouse.runtime.following import Place, end_of, follow_turn
-from pilothouse.runtime.live import Live
-from pilothouse.server.counts import StreamSlot
-from pilothouse.server.inputs import Id, ModeName
+from pilothouse.domain.value import CallId, TurnId, Value
+from pilothouse.runtime.commands.calls import PersonsDecision
+from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.events.turn_events import BranchPosition, end_of, stream_turn_events
+from pilothouse.server.chat_events import ChatEventEncoder, error_event, waiting_contexts
 from pilothouse.server.messages import Files
-from pilothouse.server.serving import Call
+from pilothouse.server.metrics import StreamSlot
+from pilothouse.server.queries import Id, ModeName
 from pilothouse.server.sse import EventStream, event
-from pilothouse.server.telling import Teller, error_event, waiting_in
+from pilothouse.server.state import RequestContext
 
-CREATED_MODE = "build"
+NEW_THREAD_MODE = "build"
 
 
 class ChatBody(Value, kw_only=True):
@@ -33,107 +33,117 @@ class ChatBody(Value, kw_only=True):
 
 
 class ResumeDecision(Value, kw_only=True):
-    """It is about the call `id`; without one, about the call in the same place. `args` go with an edit."""
+    """A decision about one pending call."""
 
     type: Literal["approve", "reject", "edit"]
     id: Id | None = None
+    """The call; without an id, the pending call at the same position."""
     digest: str | None = None
     args: dict[str, Any] | None = None
+    """The new arguments of an edit."""
     reason: Annotated[str, Meta(max_length=10_000)] | None = None
 
 
 class ResumeBody(Value, kw_only=True):
-    """`context_id` says whose question is answered, where several conversations ask."""
+    """Either decisions about pending calls, or answers to a question."""
 
     decisions: Annotated[tuple[ResumeDecision, ...], Meta(max_length=1000)] | None = None
     answers: Annotated[tuple[str, ...], Meta(max_length=100)] | None = None
     context_id: Id | None = None
+    """The conversation whose question is answered, when several have one."""
 
 
-class _Turn(NamedTuple):
-    """Whose turn is told, from where on its branch."""
+class _StreamedTurn(NamedTuple):
+    """The turn to stream."""
 
-    live: Live
+    live: LiveContext
     id: TurnId | None
-    place: Place
+    position: BranchPosition
+    """The end of the branch before the turn's events."""
     title: str | None
+    """The context's title then; a `title` event reports a new one."""
     has_begun: bool = False
 
 
-async def chat(call: Call, thread_id: str, body: ChatBody) -> EventStream:
-    with call.stream_slot("chat") as slot:
-        return _stream(call, await _begun(call, thread_id, body), slot)
+async def chat(request: RequestContext, thread_id: str, body: ChatBody) -> EventStream:
+    with request.stream_slot("chat") as slot:
+        return _stream(request, await _start_turn(request, thread_id, body), slot)
 
 
-async def _begun(call: Call, thread_id: str, body: ChatBody) -> _Turn:
+async def _start_turn(request: RequestContext, thread_id: str, body: ChatBody) -> _StreamedTurn:
     payloads: list[Payload] = [TextPayload(content=body.message)]
     payloads += [FileReferencePayload(path=path) for path in body.files or ()]
     check_payloads(payloads)
     if body.mode is not None:
-        call.runtime.parts.modes.named(body.mode)
-    live = await _thread(call, thread_id)
-    place, title = end_of(live), live.core.title
-    sent = await call.runtime.send(live.id, payloads, mode=body.mode, by=call.user)
-    return _Turn(live, sent.turn_id, place, title)
+        request.runtime.dependencies.modes.named(body.mode)
+    live = await _get_or_create_thread(request, thread_id)
+    position, title = end_of(live), live.core.title
+    sent = await request.runtime.send(live.id, payloads, mode=body.mode, by=request.user)
+    return _StreamedTurn(live, sent.turn_id, position, title)
 
 
-async def resume(call: Call, thread_id: str, body: ResumeBody) -> EventStream:
-    with call.stream_slot("chat") as slot:
-        return _stream(call, await _resumed(call, thread_id, body), slot)
+async def resume(request: RequestContext, thread_id: str, body: ResumeBody) -> EventStream:
+    with request.stream_slot("chat") as slot:
+        return _stream(request, await _resume_turn(request, thread_id, body), slot)
 
 
-async def _resumed(call: Call, thread_id: str, body: ResumeBody) -> _Turn:
+async def _resume_turn(request: RequestContext, thread_id: str, body: ResumeBody) -> _StreamedTurn:
     if (body.decisions is None) == (body.answers is None):
         raise InvalidInput(Code.INVALID_REQUEST, detail="give `decisions` or `answers`")
-    live = await call.own(thread_id)
-    waiting = waiting_in(live)
+    live = await request.own(thread_id)
+    waiting = waiting_contexts(live)
     if not waiting or live.core.turn is None:
         raise Conflict(Code.NOTHING_TO_RESUME, state=name_of(live.state))
-    turn = _Turn(live, live.core.turn.id, end_of(live), live.core.title, True)
+    turn = _StreamedTurn(live, live.core.turn.id, end_of(live), live.core.title, True)
     if body.answers is not None:
-        asked = _chosen([each for each in waiting if _is_asked(each)], body.context_id)
-        await call.runtime.answer(asked.id, body.answers, by=call.user)
+        target = _select_context([each for each in waiting if _has_question(each)], body.context_id)
+        await request.runtime.answer(target.id, body.answers, by=request.user)
     else:
-        await _decide(call, waiting, body.decisions or ())
+        await _decide(request, waiting, body.decisions or ())
     return turn
 
 
-def _is_asked(live: Live) -> bool:
-    return isinstance(live.state, AwaitingUserAnswer) or bool(live.asked_by_calls())
+def _has_question(live: LiveContext) -> bool:
+    return isinstance(live.state, AwaitingUserAnswer) or bool(live.calls_with_questions())
 
 
-def _chosen(waiting: list[Live], context_id: str | None) -> Live:
-    """The one conversation that an answer is for. Raises: Conflict where that is not clear."""
-    named = [each for each in waiting if context_id in (None, each.id, each.id.partition("~")[0])]
-    if not named:
+def _select_context(waiting: list[LiveContext], context_id: str | None) -> LiveContext:
+    """Return the conversation that an answer is for. Raises: Conflict if there is none, or more than one."""
+    matches = [each for each in waiting if context_id in (None, each.id, each.id.partition("~")[0])]
+    if not matches:
         raise Conflict(Code.NO_QUESTION)
-    if len(named) > 1:
-        raise Conflict(Code.AMBIGUOUS_DECISION, count=len(named))
-    return named[0]
+    if len(matches) > 1:
+        raise Conflict(Code.AMBIGUOUS_DECISION, count=len(matches))
+    return matches[0]
 
 
-async def _decide(call: Call, waiting: list[Live], decisions: tuple[ResumeDecision, ...]) -> None:
-    """Each with its call: by id among all that wait, by position only where one conversation does."""
-    pending = [(each.id, record) for each in waiting for record in await call.runtime.pending_calls(each.id)]
+async def _decide(request: RequestContext, waiting: list[LiveContext], decisions: tuple[ResumeDecision, ...]) -> None:
+    """Match each decision to a pending call and apply it. Ids match in all waiting conversations; positions only if a
+    single conversation waits.
+
+    Raises: InvalidInput, NotFound, Conflict.
+    """
+    pending = [(each.id, record) for each in waiting for record in await request.runtime.pending_calls(each.id)]
     if len(decisions) > len(pending) or not decisions:
         raise InvalidInput(Code.TOO_MANY_DECISIONS, given=len(decisions), pending=len(pending))
-    if len(waiting) > 1 and any(decision.id is None for decision in decisions):
+    if len(waiting) > 1 and any(each.id is None for each in decisions):
         raise Conflict(Code.AMBIGUOUS_DECISION, count=len(waiting))
     owners = {record.id: (context_id, record.digest) for context_id, record in pending}
-    found: dict[str, list[PersonsDecision]] = {}
-    for decision, (_, record) in zip(decisions, pending, strict=False):
-        made = _made(decision, decision.id or record.id)
-        if made.id not in owners:
-            raise NotFound(Code.UNKNOWN_CALL, call_id=made.id)
-        owner, digest = owners[CallId(made.id)]
-        if made.digest not in (None, digest):
-            raise Conflict(Code.DIGEST_CHANGED, call_id=made.id)
-        found.setdefault(owner, []).append(made)
-    for context_id, made_there in found.items():
-        await call.runtime.decide(context_id, made_there, by=call.user)
+    by_context: dict[str, list[PersonsDecision]] = {}
+    for resume_decision, (_, record) in zip(decisions, pending, strict=False):
+        decision = _persons_decision(resume_decision, resume_decision.id or record.id)
+        if decision.id not in owners:
+            raise NotFound(Code.UNKNOWN_CALL, call_id=decision.id)
+        owner, digest = owners[CallId(decision.id)]
+        if decision.digest not in (None, digest):
+            raise Conflict(Code.DIGEST_CHANGED, call_id=decision.id)
+        by_context.setdefault(owner, []).append(decision)
+    for context_id, context_decisions in by_context.items():
+        await request.runtime.decide(context_id, context_decisions, by=request.user)
 
 
-def _made(decision: ResumeDecision, call_id: str) -> PersonsDecision:
+def _persons_decision(decision: ResumeDecision, call_id: str) -> PersonsDecision:
+    """Raises: InvalidInput for an edit without arguments, or arguments without an edit."""
     if (decision.type == "edit") != (decision.args is not None):
         raise InvalidInput(Code.EDIT_WITHOUT_ARGUMENTS)
     return PersonsDecision(
@@ -145,63 +155,67 @@ def _made(decision: ResumeDecision, call_id: str) -> PersonsDecision:
     )
 
 
-async def _thread(call: Call, thread_id: str) -> Live:
-    """The user's context of that id, made where there is none."""
+async def _get_or_create_thread(request: RequestContext, thread_id: str) -> LiveContext:
+    """Return the user's context with this id; create it if it does not exist."""
     check_context_id(thread_id)
     with suppress(NotFound):
-        return await call.own(thread_id)
-    preferences = (await call.serving.sessions.get(call.user)).preferences
-    with suppress(Conflict):  # another request has made it meanwhile
-        await call.runtime.create_context(
-            call.serving.workspace(None, call.user),
-            usual_modes=(CREATED_MODE, call.serving.mode),
+        return await request.own(thread_id)
+    preferences = (await request.server.sessions.get(request.user)).preferences
+    with suppress(Conflict):  # a concurrent request created it
+        await request.runtime.create_context(
+            request.server.workspace(None, request.user),
+            usual_modes=(NEW_THREAD_MODE, request.server.mode),
             policy=preferences.tool_approval_policy,
             context_id=thread_id,
-            by=call.user,
+            by=request.user,
         )
-    return await call.own(thread_id)
+    return await request.own(thread_id)
 
 
-def _stream(call: Call, turn: _Turn, slot: StreamSlot) -> EventStream:
-    return EventStream(_events(call, turn), heartbeat=call.serving.heartbeat, goes_on=call.is_user, slot=slot)
+def _stream(request: RequestContext, turn: _StreamedTurn, slot: StreamSlot) -> EventStream:
+    return EventStream(
+        _events(request, turn), heartbeat=request.server.heartbeat, is_authorized=request.has_valid_token, slot=slot
+    )
 
 
-async def _events(call: Call, turn: _Turn) -> AsyncGenerator[bytes, None]:
-    """The turn; then what it waits for; `done` in any case. The turn itself goes on whoever leaves."""
+async def _events(request: RequestContext, turn: _StreamedTurn) -> AsyncGenerator[bytes, None]:
+    """Stream the turn's events, then an `interrupt` if a person must act, and always `done`. The turn itself continues
+    when the client disconnects."""
     context_id = turn.live.id
-    stopping = asyncio.ensure_future(call.serving.stopping.wait())
-    teller = Teller(call.runtime, context_id, call.language, title=turn.title)
+    stopping = asyncio.ensure_future(request.server.stopping.wait())
+    encoder = ChatEventEncoder(request.runtime, context_id, request.language, title=turn.title)
     try:
-        with call.runtime.signals([context_id]) as signals:
+        with request.runtime.signals([context_id]) as signals:
             stopping.add_done_callback(lambda _: signals.close())
-            happens = follow_turn(
-                call.runtime, context_id, turn.id, place=turn.place, has_begun=turn.has_begun, signals=signals
+            turn_events = stream_turn_events(
+                request.runtime, context_id, turn.id, place=turn.position, has_begun=turn.has_begun, signals=signals
             )
-            async for piece in teller.tell(happens):
+            async for piece in encoder.encode(turn_events):
                 yield piece
         if stopping.done():
-            yield error_event(Reason(Code.SERVER_STOPPING), call.language)
+            yield error_event(Reason(Code.SERVER_STOPPING), request.language)
         else:
-            yield await _interrupt(call, teller.waiting) + teller.last_error()
+            yield await _interrupt(request, encoder.waiting) + encoder.last_error()
     except PilothouseError as error:
-        yield error_event(error.reason, call.language)
+        yield error_event(error.reason, request.language)
     finally:
         stopping.cancel()
     yield event("done", {})
 
 
-async def _interrupt(call: Call, waiting: list[Live]) -> bytes:
-    """What a person must decide or answer, and in which conversation: a sub-agent has its own."""
+async def _interrupt(request: RequestContext, waiting: list[LiveContext]) -> bytes:
+    """Encode the calls or the questions that wait for a person, with the id of their conversation: a sub-agent has its
+    own."""
     calls = []
-    for each in waiting:
-        if isinstance(each.state, AwaitingToolApproval):
-            for record in await call.runtime.pending_calls(each.id):
-                about = {"id": record.id, "name": record.tool, "args": record.arguments}
-                calls.append({**about, "digest": record.digest, "preview": record.preview, "context_id": each.id})
+    for live in waiting:
+        if isinstance(live.state, AwaitingToolApproval):
+            for record in await request.runtime.pending_calls(live.id):
+                fields = {"id": record.id, "name": record.tool, "args": record.arguments}
+                calls.append({**fields, "digest": record.digest, "preview": record.preview, "context_id": live.id})
     if calls:
         return event("interrupt", {"tool_calls": calls})
-    for each in waiting:
-        asked = await call.runtime.open_questions(each.id)
-        if asked:
-            return event("interrupt", {"questions": asked[0].arguments["questions"], "context_id": each.id})
+    for live in waiting:
+        questions = await request.runtime.open_questions(live.id)
+        if questions:
+            return event("interrupt", {"questions": questions[0].arguments["questions"], "context_id": live.id})
     return b""

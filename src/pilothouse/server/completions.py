@@ -1,4 +1,4 @@
-"""OpenAI's chat completions, for existing clients. Nobody can be asked here: what would need a person is denied."""
+"""The OpenAI-compatible chat completions endpoint. Its clients cannot approve calls: pending calls are rejected."""
 
 from collections.abc import AsyncGenerator, Mapping
 from typing import Annotated, Any, Literal
@@ -11,25 +11,26 @@ from pilothouse.domain.errors import InvalidInput, ModelError, StoreRefused
 from pilothouse.domain.messages import Usage
 from pilothouse.domain.payloads import TextPayload, check_payloads
 from pilothouse.domain.states import WaitingForRecovery
-from pilothouse.domain.values import MessageId, Value
-from pilothouse.runtime.following import end_of
-from pilothouse.runtime.live import Live
-from pilothouse.server.counts import StreamSlot
-from pilothouse.server.inputs import Id
-from pilothouse.server.problems import Refused
-from pilothouse.server.serving import Call
+from pilothouse.domain.value import MessageId, Value
+from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.events.turn_events import end_of
+from pilothouse.server.headless_turn import HeadlessTurn
+from pilothouse.server.metrics import StreamSlot
+from pilothouse.server.problems import HTTPProblem
+from pilothouse.server.queries import Id
 from pilothouse.server.sse import EventStream
-from pilothouse.server.unattended import Unattended
+from pilothouse.server.state import RequestContext
+from pilothouse.sse import sse_event
 
 FinishReason = Literal["stop", "length", "content_filter"]
-# How an answer ended that is incomplete. Clients know these finish reasons, so no words are added to the text.
-_FINISHES: Mapping[Code, FinishReason] = {
+# Finish reasons of incomplete answers. Clients know them, so the text gets no additional remark.
+_FINISH_REASONS: Mapping[Code, FinishReason] = {
     Code.ANSWER_TOO_LONG: "length",
     Code.ANSWER_FILTERED: "content_filter",
     Code.ANSWER_REFUSED: "content_filter",
 }
 
-_DONE = b"data: [DONE]\n\n"
+_DONE = sse_event(b"[DONE]")
 
 
 class ContentPart(Struct, kw_only=True):
@@ -38,20 +39,22 @@ class ContentPart(Struct, kw_only=True):
 
 
 class PromptMessage(Struct, kw_only=True):
-    """Fields that are not listed are accepted and not read."""
+    """A message of the prompt. Unknown fields are accepted and ignored."""
 
     role: Literal["system", "developer", "user", "assistant", "tool"]
     content: str | Annotated[list[ContentPart], Meta(max_length=100)] | None = None
 
 
 class CompletionMetadata(Struct, kw_only=True):
-    """`context_id` goes on with a context; then only the last message is said to it."""
+    """Pilothouse's own options of a request."""
 
     context_id: Id | None = None
+    """The context to continue: only the last message of the request is sent to it."""
 
 
 class CompletionBody(Struct, kw_only=True):
-    """Fields that are not listed are accepted and not read: the model and its mode are the server's."""
+    """A chat completion request. Unknown fields are accepted and ignored, and so is `model`: the server's settings
+    choose the model and the mode."""
 
     messages: Annotated[list[PromptMessage], Meta(min_length=1, max_length=2000)]
     model: str | None = None
@@ -74,67 +77,72 @@ class Completion(Value, kw_only=True, omit_defaults=False):
     usage: dict[str, int]
 
 
-async def complete(call: Call, body: CompletionBody) -> Completion | EventStream:
-    with call.stream_slot("chat") as slot:
-        return await _complete(call, body, slot)
+async def complete(request: RequestContext, body: CompletionBody) -> Completion | EventStream:
+    with request.stream_slot("chat") as slot:
+        return await _complete(request, body, slot)
 
 
-async def _complete(call: Call, body: CompletionBody, slot: StreamSlot) -> Completion | EventStream:
+async def _complete(request: RequestContext, body: CompletionBody, slot: StreamSlot) -> Completion | EventStream:
     prompt = _prompt(body)
-    check_payloads([TextPayload(content=prompt)])  # before a context is made for it
-    live = await _context(call, body)
-    place, before = end_of(live), live.core.usage
-    sent = await call.runtime.send(live.id, prompt, mode_at_most=call.serving.completions_mode, by=call.user)
-    turn = Unattended(call, live, sent.turn_id, place)
-    call.runtime.beside(turn.deny())
+    check_payloads([TextPayload(content=prompt)])  # before a context is created for it
+    live = await _get_or_create_context(request, body)
+    position, usage_before = end_of(live), live.core.usage
+    sent = await request.runtime.send(live.id, prompt, max_mode=request.server.completions_mode, by=request.user)
+    turn = HeadlessTurn(request, live, sent.turn_id, position)
+    request.runtime.run_in_background(turn.reject_pending())
     if body.stream:
-        pieces = _chunks(call, turn, sent.message_id)
+        pieces = _chunks(request, turn, sent.message_id)
         headers = {"x-pilothouse-context": live.id}
-        heartbeat = call.serving.heartbeat
-        return EventStream(pieces, heartbeat=heartbeat, goes_on=call.is_user, slot=slot, headers=headers)
+        heartbeat = request.server.heartbeat
+        return EventStream(
+            pieces, heartbeat=heartbeat, is_authorized=request.has_valid_token, slot=slot, headers=headers
+        )
     async for _ in turn.text():
         pass
-    text = turn.whole_text()
-    if call.serving.stopping.is_set():
-        raise Refused(503, Code.SERVER_STOPPING)
-    finish = _finish(turn)
+    text = turn.full_text()
+    if request.server.stopping.is_set():
+        raise HTTPProblem(503, Code.SERVER_STOPPING)
+    finish_reason = _finish_reason(turn)
     if isinstance(turn.live.state, WaitingForRecovery) and not text:
         raise StoreRefused(turn.live.state.reason.code, **turn.live.state.reason.params)
-    if turn.has_failed and turn.failure is not None and not text and finish == "stop":
+    if turn.has_failed and turn.failure is not None and not text and finish_reason == "stop":
         raise ModelError(turn.failure.code, **turn.failure.params)
     return Completion(
         id=f"chatcmpl-{sent.message_id}",
-        created=int(call.runtime.parts.ambient.now()),
+        created=int(request.runtime.dependencies.ambient.now()),
         model=live.model,
-        choices=(Choice(message={"role": "assistant", "content": text + _remark(turn)}, finish_reason=finish),),
-        usage=_usage(before, turn.live.core.usage),
+        choices=(Choice(message={"role": "assistant", "content": text + _remark(turn)}, finish_reason=finish_reason),),
+        usage=_usage(usage_before, turn.live.core.usage),
     )
 
 
-async def _context(call: Call, body: CompletionBody) -> Live:
-    named = body.metadata.context_id if body.metadata is not None else None
-    if named is not None:
-        return await call.own(named)
-    preferences = (await call.serving.sessions.get(call.user)).preferences
-    created = await call.runtime.create_context(
-        call.serving.workspace(None, call.user),
-        usual_modes=(call.serving.completions_mode, call.serving.mode),
+async def _get_or_create_context(request: RequestContext, body: CompletionBody) -> LiveContext:
+    existing_id = body.metadata.context_id if body.metadata is not None else None
+    if existing_id is not None:
+        return await request.own(existing_id)
+    preferences = (await request.server.sessions.get(request.user)).preferences
+    context_id = await request.runtime.create_context(
+        request.server.workspace(None, request.user),
+        usual_modes=(request.server.completions_mode, request.server.mode),
         policy=preferences.tool_approval_policy,
-        by=call.user,
+        by=request.user,
     )
-    return await call.runtime.context(created)
+    return await request.runtime.context(context_id)
 
 
 def _prompt(body: CompletionBody) -> str:
-    """The last message; where no context is named, with what came before it as an account."""
+    """Return the text to send: the last message. For a new context, a transcript of the earlier ones precedes it.
+
+    Raises: InvalidInput.
+    """
     *earlier, last = [(message.role, _text(message)) for message in body.messages]
     if last[0] != "user" or not last[1].strip():
         raise InvalidInput(Code.INVALID_REQUEST, detail="the last message must be the user's, with text")
-    told = [f"{role}: {text}" for role, text in earlier if text.strip()]
-    if not told or (body.metadata is not None and body.metadata.context_id is not None):
+    transcript = [f"{role}: {text}" for role, text in earlier if text.strip()]
+    if not transcript or (body.metadata is not None and body.metadata.context_id is not None):
         return last[1]
-    account = "\n\n".join(told)
-    return f"What was said before:\n\n{account}\n\nNow:\n\n{last[1]}"
+    history = "\n\n".join(transcript)
+    return f"What was said before:\n\n{history}\n\nNow:\n\n{last[1]}"
 
 
 def _text(message: PromptMessage) -> str:
@@ -143,36 +151,36 @@ def _text(message: PromptMessage) -> str:
     return "\n".join(part.text for part in message.content if part.text)
 
 
-async def _chunks(call: Call, turn: Unattended, message_id: MessageId) -> AsyncGenerator[bytes, None]:
-    about = {
+async def _chunks(request: RequestContext, turn: HeadlessTurn, message_id: MessageId) -> AsyncGenerator[bytes, None]:
+    header = {
         "id": f"chatcmpl-{message_id}",
         "object": "chat.completion.chunk",
-        "created": int(call.runtime.parts.ambient.now()),
+        "created": int(request.runtime.dependencies.ambient.now()),
         "model": turn.live.model,
     }
-    yield _chunk(about, {"role": "assistant", "content": ""})
+    yield _chunk(header, {"role": "assistant", "content": ""})
     async for piece in turn.text():
-        yield _chunk(about, {"content": piece})
+        yield _chunk(header, {"content": piece})
     if remark := _remark(turn):
-        yield _chunk(about, {"content": remark})
-    yield _chunk(about, {}, _finish(turn))
+        yield _chunk(header, {"content": remark})
+    yield _chunk(header, {}, _finish_reason(turn))
     yield _DONE
 
 
-def _finish(turn: Unattended) -> FinishReason:
-    return _FINISHES.get(turn.failure.code, "stop") if turn.failure is not None else "stop"
+def _finish_reason(turn: HeadlessTurn) -> FinishReason:
+    return _FINISH_REASONS.get(turn.failure.code, "stop") if turn.failure is not None else "stop"
 
 
-def _remark(turn: Unattended) -> str:
-    return turn.remark(with_failure=_finish(turn) == "stop")
+def _remark(turn: HeadlessTurn) -> str:
+    return turn.remark(with_failure=_finish_reason(turn) == "stop")
 
 
-def _chunk(about: dict[str, Any], delta: dict[str, str], finish: str | None = None) -> bytes:
-    choice = {"index": 0, "delta": delta, "finish_reason": finish}
-    return b"data: " + msgspec.json.encode({**about, "choices": [choice]}) + b"\n\n"
+def _chunk(header: dict[str, Any], delta: dict[str, str], finish_reason: str | None = None) -> bytes:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
+    return sse_event(msgspec.json.encode({**header, "choices": [choice]}))
 
 
 def _usage(before: Usage, after: Usage) -> dict[str, int]:
-    given = after.input_tokens - before.input_tokens
-    made = after.output_tokens - before.output_tokens
-    return {"prompt_tokens": given, "completion_tokens": made, "total_tokens": given + made}
+    prompt = after.input_tokens - before.input_tokens
+    completion = after.output_tokens - before.output_tokens
+    return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}

@@ -1,4 +1,4 @@
-"""Connections of clients: how many there may be, which one is dropped first, and the socket that accepts them."""
+"""Client connections: the limits on them, which one is dropped first, and the listener that accepts them."""
 
 import asyncio
 import errno
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from pilothouse.domain.codes import Code
-from pilothouse.server.problems import Refused
+from pilothouse.server.problems import HTTPProblem
 
 MAX_CONNECTIONS = 4000
 MAX_UNAUTHENTICATED = 128
@@ -27,31 +27,31 @@ _LOG = logging.getLogger("pilothouse.server")
 
 
 def raise_descriptor_limit() -> None:
-    """Let this process open as many files as the system allows it. Processes that it starts keep the lower limit."""
+    """Raise the limit on open files to the hard limit. Child processes keep the lower limit."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    except (OSError, ValueError) as error:  # a system may have a lower limit of its own
+    except (OSError, ValueError) as error:  # the system may enforce a lower limit than it reports
         _LOG.warning("the limit on open files stays as it is: %s", error)
 
 
 class Connection(Protocol):
-    """A client's connection, as the pool sees it."""
+    """A client connection as the pool uses it."""
 
     @property
     def is_idle(self) -> bool:
-        """Whether no request is being answered."""
+        """Whether the connection handles no request."""
 
     def drop(self) -> None:
-        """End it now, whatever it does."""
+        """Close the connection at once, also during a request."""
 
 
 class ConnectionPool:
-    """All open connections. A connection is unauthenticated until a request on it has shown a valid token, and again
-    after one that has not.
+    """All open connections. A request with a valid token makes its connection authenticated; one without makes it
+    unauthenticated again.
 
-    Clients get half of the process's descriptors at most: the store, tools and providers always find one. One user gets
-    half of the authenticated connections at most.
+    Clients get at most half of the process's file descriptors, so that the store, tools and providers always get one.
+    One user gets at most half of the authenticated connections.
     """
 
     def __init__(self, max_descriptors: int | None = None) -> None:
@@ -62,7 +62,7 @@ class ConnectionPool:
         self.max_per_user = max(1, self.max_authenticated // 2)
         self._unauthenticated: OrderedDict[Connection, None] = OrderedDict()
         self._authenticated: OrderedDict[Connection, str] = OrderedDict()
-        """The user of each connection; the connection that was used last stands last."""
+        """The user of each connection, least recently used first."""
         self._per_user: Counter[str] = Counter()
 
     @property
@@ -74,31 +74,31 @@ class ConnectionPool:
         return len(self._authenticated)
 
     def add(self, connection: Connection) -> None:
-        """Take in a connection as an unauthenticated one; the oldest of them makes room."""
+        """Add a connection as unauthenticated, or make it so; the oldest unauthenticated one is dropped for it."""
         self._remove_authenticated(connection)
         self._unauthenticated[connection] = None
         while len(self._unauthenticated) > self.max_unauthenticated:
             self._unauthenticated.popitem(last=False)[0].drop()
 
     def authenticate(self, connection: Connection, user: str) -> None:
-        """A valid token of the user came on this connection.
+        """Assign a connection to the user whose valid token arrived on it.
 
-        Raises: Refused where there is no room and none is idle.
+        Raises: HTTPProblem if a limit is reached and no connection is idle.
         """
         if self._authenticated.get(connection) == user:
             self._authenticated.move_to_end(connection)
             return
         self._remove_authenticated(connection)
         if self._per_user[user] >= self.max_per_user and not self._drop_idle(user):
-            raise _no_room(429, Code.TOO_MANY_CONNECTIONS_OF_USER, self.max_per_user)
+            raise _limit_reached(429, Code.TOO_MANY_CONNECTIONS_OF_USER, self.max_per_user)
         if len(self._authenticated) >= self.max_authenticated and not self._drop_idle():
-            raise _no_room(503, Code.TOO_MANY_CONNECTIONS, self.max_authenticated)
+            raise _limit_reached(503, Code.TOO_MANY_CONNECTIONS, self.max_authenticated)
         self._unauthenticated.pop(connection, None)
         self._authenticated[connection] = user
         self._per_user[user] += 1
 
     def _drop_idle(self, user: str | None = None) -> bool:
-        """Drop the connection that has been idle for longest, of one user or of all. Returns whether there was one."""
+        """Drop the longest idle connection, of one user or of all. Return whether there was one."""
         candidates = (each for each, owner in self._authenticated.items() if user in (None, owner) and each.is_idle)
         idle = next(candidates, None)
         if idle is None:
@@ -119,7 +119,7 @@ class ConnectionPool:
         self._remove_authenticated(connection)
 
     def drop_unauthenticated(self) -> int:
-        """Give back the descriptors of all unauthenticated connections. Returns their number."""
+        """Drop all unauthenticated connections to free their descriptors. Return their number."""
         dropped = list(self._unauthenticated)
         self._unauthenticated.clear()
         for connection in dropped:
@@ -127,13 +127,13 @@ class ConnectionPool:
         return len(dropped)
 
 
-def _no_room(status: int, code: Code, limit: int) -> Refused:
-    """The connection ends with the answer: what is still to come of a body is not received."""
-    return Refused(status, code, {"connection": "close", "retry-after": _RETRY_AFTER_SECONDS}, limit=limit)
+def _limit_reached(status: int, code: Code, limit: int) -> HTTPProblem:
+    """Make a problem whose response closes the connection, so that the rest of a body is not received."""
+    return HTTPProblem(status, code, {"connection": "close", "retry-after": _RETRY_AFTER_SECONDS}, limit=limit)
 
 
 class RequestShares:
-    """What the requests of each user hold at once: imports, and bytes of bodies until they are answered."""
+    """The imports and the bytes of request bodies that the concurrent requests of each user occupy."""
 
     def __init__(self) -> None:
         self._imports: Counter[str] = Counter()
@@ -141,9 +141,9 @@ class RequestShares:
 
     @contextmanager
     def importing(self, user: str) -> Iterator[None]:
-        """Raises: Refused where the user has as many imports under way as one may have."""
+        """Count an import for the block. Raises: HTTPProblem if the user has MAX_IMPORTS_PER_USER running already."""
         if self._imports[user] >= MAX_IMPORTS_PER_USER:
-            raise _no_room(429, Code.TOO_MANY_IMPORTS, MAX_IMPORTS_PER_USER)
+            raise _limit_reached(429, Code.TOO_MANY_IMPORTS, MAX_IMPORTS_PER_USER)
         self._imports[user] += 1
         try:
             yield
@@ -152,14 +152,14 @@ class RequestShares:
 
     @contextmanager
     def receiving(self, user: str) -> Iterator[Callable[[int], None]]:
-        """Gives a function that counts bytes as they come: Refused is raised when the user's bodies together are too
-        large. They count until the request is answered."""
+        """Provide a function that counts received bytes until the end of the block. The function raises HTTPProblem
+        when the bodies of the user's requests exceed MAX_BODY_BYTES_PER_USER together."""
         received = 0
 
         def count(size: int) -> None:
             nonlocal received
             if self._body_bytes[user] + size > MAX_BODY_BYTES_PER_USER:
-                raise _no_room(429, Code.TOO_MANY_BODIES, MAX_BODY_BYTES_PER_USER >> 20)
+                raise _limit_reached(429, Code.TOO_MANY_BODIES, MAX_BODY_BYTES_PER_USER >> 20)
             received += size
             self._body_bytes[user] += size
 
@@ -170,9 +170,9 @@ class RequestShares:
 
 
 class Listener:
-    """Accepts connections on a listening socket, a few at a time, so that a flood of them stops nothing else.
+    """Accepts connections on a listening socket in small batches, so that a flood of connections blocks nothing else.
 
-    asyncio's own server logs a traceback for each connection that it cannot accept, thousands a second.
+    asyncio's own server logs a traceback for each connection that it cannot accept: thousands per second.
     """
 
     def __init__(
@@ -199,13 +199,13 @@ class Listener:
         for _ in range(_MAX_ACCEPTED_AT_ONCE):
             try:
                 accepted, _ = self._sock.accept()
-            except BlockingIOError:  # nobody waits
+            except BlockingIOError:  # the queue is empty
                 return
             except OSError as error:
                 if error.errno in _OUT_OF_RESOURCES:
                     self._pause_accepting(error)
                     return
-                # Linux gives the pending network error of one new connection, which is gone then; see accept(2).
+                # Linux reports the pending network error of one new connection and drops it; see accept(2).
                 _LOG.info("a connection ended before it was accepted", extra={"fields": {"error": error.strerror}})
                 continue
             accepted.setblocking(False)
@@ -216,11 +216,11 @@ class Listener:
     async def _connect(self, accepted: socket.socket) -> None:
         try:
             await self._loop.connect_accepted_socket(self._make_protocol, accepted)
-        except OSError:  # the peer left at once
+        except OSError:  # the client disconnected at once
             accepted.close()
 
     def _pause_accepting(self, error: OSError) -> None:
-        """Clients wait in the kernel's queue until descriptors are free again."""
+        """Leave clients in the kernel's queue until descriptors are free again."""
         self._loop.remove_reader(self._sock)
         self._pause = self._loop.call_later(_ACCEPT_PAUSE_SECONDS, self._listen)
         dropped = self._pool.drop_unauthenticated()

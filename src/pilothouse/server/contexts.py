@@ -1,4 +1,4 @@
-"""Contexts: made, listed, looked at, changed, deleted; what they used, what was decided in them, and as one file."""
+"""The context routes: create, list, read, change, delete, audit, export and import."""
 
 import re
 from collections.abc import AsyncIterator
@@ -9,22 +9,22 @@ from urllib.parse import quote
 from msgspec import UNSET, Meta, UnsetType
 from starlette.responses import Response, StreamingResponse
 
+from pilothouse.api.views import AuditedPage, ContextView, Page
 from pilothouse.domain.audit import AuditEntry
 from pilothouse.domain.codes import Code
 from pilothouse.domain.contexts import ContextSummary
 from pilothouse.domain.errors import InvalidInput, NotFound, StoreDamaged, StoreError
 from pilothouse.domain.policies import Policy
-from pilothouse.domain.shapes import AuditedPage, ContextShape, Page
-from pilothouse.domain.values import Value
-from pilothouse.runtime.importing import Imported
-from pilothouse.server.inputs import BranchName, Cursor, Id, Limit, ModeName, PageQuery
+from pilothouse.domain.value import Value
+from pilothouse.runtime.commands.context_import import Imported
+from pilothouse.server.queries import BranchName, Cursor, Id, Limit, ModeName, PageQuery
 from pilothouse.server.routing import LINES, MARKDOWN
-from pilothouse.server.serving import Call
-from pilothouse.server.views import context_shape
+from pilothouse.server.state import RequestContext
+from pilothouse.server.view_builder import context_view
 
-# What means something in a path, to a shell, or is not to be seen.
+# Everything but harmless characters: nothing that is special in paths or shells, and nothing invisible.
 _UNSAFE = re.compile(r"[^\w ().,+-]+")
-_NOT_PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
+_NON_ASCII = re.compile(r"[^A-Za-z0-9._-]+")
 Title = Annotated[str, Meta(min_length=1, max_length=200)]
 Name = Annotated[str, Meta(min_length=1, max_length=100)]
 Folder = Annotated[str, Meta(min_length=1, max_length=4096)]
@@ -39,7 +39,7 @@ class NewContext(Value, kw_only=True):
 
 
 class ContextChange(Value, kw_only=True):
-    """Only what is given changes."""
+    """The fields to change; a field that is left out stays as it is."""
 
     title: Title | UnsetType = UNSET
     archived: bool | UnsetType = UNSET
@@ -56,78 +56,78 @@ class ListQuery(Value):
 
 
 class ExportQuery(Value):
-    """`pilothouse` can be imported again. `branch` is of Markdown: without it, the active one."""
-
     format: Literal["pilothouse", "markdown"] = "pilothouse"
+    """Only `pilothouse` can be imported again."""
     branch: BranchName | None = None
+    """The branch to export as Markdown; the active one by default."""
 
 
 class ImportQuery(Value):
-    """`grants` takes over the leave that was given in it."""
-
     context_id: Id | None = None
     workspace: Folder | None = None
     grants: bool = False
+    """Whether permissions that were granted in the exported context apply to the new one too."""
 
 
-async def create(call: Call, body: NewContext) -> ContextShape:
-    preferences = (await call.serving.sessions.get(call.user)).preferences
-    context_id = await call.runtime.create_context(
-        call.serving.workspace(body.workspace, call.user),
+async def create(request: RequestContext, body: NewContext) -> ContextView:
+    preferences = (await request.server.sessions.get(request.user)).preferences
+    context_id = await request.runtime.create_context(
+        request.server.workspace(body.workspace, request.user),
         mode=body.mode,
-        usual_modes=(preferences.default_mode, call.serving.mode),
+        usual_modes=(preferences.default_mode, request.server.mode),
         policy=preferences.tool_approval_policy,
         title=body.title,
         persona=body.persona,
         model=body.model,
         usual_model=preferences.default_model,
-        by=call.user,
+        by=request.user,
     )
-    return await get(call, context_id)
+    return await get(request, context_id)
 
 
-async def list_all(call: Call, query: ListQuery) -> Page[ContextSummary]:
+async def list_all(request: RequestContext, query: ListQuery) -> Page[ContextSummary]:
     parent: str | None = query.parent
     if parent is not None:
         with suppress(NotFound, StoreDamaged):
-            parent = (await call.own(parent)).id
-    page = await call.runtime.contexts(
-        limit=query.limit, cursor=query.cursor, archived=query.archived, parent=parent, owner=call.user
+            parent = (await request.own(parent)).id
+    page = await request.runtime.contexts(
+        limit=query.limit, cursor=query.cursor, archived=query.archived, parent=parent, owner=request.user
     )
     return Page(page.items, page.next)
 
 
-async def get(call: Call, context_id: str) -> ContextShape:
-    return await context_shape(call.runtime, await call.runtime.context(context_id))
+async def get(request: RequestContext, context_id: str) -> ContextView:
+    return await context_view(request.runtime, await request.runtime.context(context_id))
 
 
-async def change(call: Call, context_id: str, body: ContextChange) -> ContextShape:
-    await call.runtime.change_context(
+async def change(request: RequestContext, context_id: str, body: ContextChange) -> ContextView:
+    await request.runtime.change_context(
         context_id,
         title=body.title,
         archived=body.archived,
         persona=body.persona,
         model=body.model,
         policy=body.policy,
-        by=call.user,
+        by=request.user,
     )
-    return await get(call, context_id)
+    return await get(request, context_id)
 
 
-async def delete(call: Call, context_id: str) -> None:
-    await call.runtime.delete_context(context_id)
-    with suppress(StoreError):  # what is gone has no tab in any case
-        await call.serving.sessions.close(call.user, context_id)
+async def delete(request: RequestContext, context_id: str) -> None:
+    await request.runtime.delete_context(context_id)
+    with suppress(StoreError):  # a deleted context shows no tab in any case
+        await request.server.sessions.close(request.user, context_id)
 
 
-async def audit(call: Call, context_id: str, query: PageQuery) -> AuditedPage[AuditEntry]:
+async def audit(request: RequestContext, context_id: str, query: PageQuery) -> AuditedPage[AuditEntry]:
     after = _position(query.cursor)
-    found = await call.runtime.audit(context_id, after, query.limit)
+    page = await request.runtime.audit(context_id, after, query.limit)
     end = after + query.limit
-    return AuditedPage(items=found.entries, next=str(end) if end < found.line_count else None, chain=found.chain)
+    return AuditedPage(items=page.entries, next=str(end) if end < page.line_count else None, chain=page.chain)
 
 
 def _position(cursor: str | None) -> int:
+    """Raises: InvalidInput."""
     if cursor is None:
         return 0
     if not cursor.isascii() or not cursor.isdigit():
@@ -135,38 +135,39 @@ def _position(cursor: str | None) -> int:
     return int(cursor)
 
 
-async def export(call: Call, context_id: str, query: ExportQuery) -> Response:
+async def export(request: RequestContext, context_id: str, query: ExportQuery) -> Response:
     if query.format == "markdown":
-        kind, ending = f"{MARKDOWN}; charset=utf-8", "md"
-        pieces = call.runtime.export_markdown(context_id, branch=query.branch, language=call.language)
+        content_type, extension = f"{MARKDOWN}; charset=utf-8", "md"
+        pieces = request.runtime.export_markdown(context_id, branch=query.branch, language=request.language)
     else:
-        kind, ending = LINES, "jsonl"
-        pieces = call.runtime.export_context(context_id)
-    first = await anext(pieces)  # what is wrong is told before the answer begins
+        content_type, extension = LINES, "jsonl"
+        pieces = request.runtime.export_context(context_id)
+    first = await anext(pieces)  # raises errors before the response starts
 
     async def all_pieces() -> AsyncIterator[bytes]:
         yield first
         async for piece in pieces:
             yield piece
 
-    title = (await call.runtime.context(context_id)).core.title
-    headers = {"content-disposition": _attachment(title or context_id, ending)}
-    return StreamingResponse(all_pieces(), media_type=kind, headers=headers)
+    title = (await request.runtime.context(context_id)).core.title
+    headers = {"content-disposition": _attachment(title or context_id, extension)}
+    return StreamingResponse(all_pieces(), media_type=content_type, headers=headers)
 
 
-def _attachment(title: str, ending: str) -> str:
-    """A name that is safe on any system, in letters that every client reads, and as it is for those that read it."""
+def _attachment(title: str, extension: str) -> str:
+    """Make a Content-Disposition with a file name that is safe on every system: in ASCII, and in UTF-8 for clients that
+    support it (RFC 6266)."""
     name = _UNSAFE.sub("-", title)[:80].strip(" .-") or "conversation"
-    plain = _NOT_PLAIN.sub("-", name).strip("-") or "conversation"
-    return f"attachment; filename=\"{plain}.{ending}\"; filename*=UTF-8''{quote(name, safe='')}.{ending}"
+    plain = _NON_ASCII.sub("-", name).strip("-") or "conversation"
+    return f"attachment; filename=\"{plain}.{extension}\"; filename*=UTF-8''{quote(name, safe='')}.{extension}"
 
 
-async def import_file(call: Call, query: ImportQuery, body: bytes) -> Imported:
-    workspace = call.serving.workspace(query.workspace, call.user) if query.workspace is not None else None
-    return await call.runtime.import_context(
+async def import_file(request: RequestContext, query: ImportQuery, body: bytes) -> Imported:
+    workspace = request.server.workspace(query.workspace, request.user) if query.workspace is not None else None
+    return await request.runtime.import_context(
         body,
         context_id=query.context_id,
         workspace=workspace,
         grants=query.grants,
-        by=call.user,
+        by=request.user,
     )

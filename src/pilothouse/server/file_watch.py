@@ -1,4 +1,4 @@
-"""Tells at once when a small file of ours is replaced, by whichever process (inotify)."""
+"""Notification about changes of a file by any process, with inotify."""
 
 import asyncio
 import ctypes
@@ -10,18 +10,18 @@ from pathlib import Path
 _IN_CLOSE_WRITE = 0x08
 _IN_MOVED_TO = 0x80
 _IN_DELETE = 0x200
-_EVENTS_BYTES = 64 * 1024
+_EVENT_BUFFER_BYTES = 64 * 1024
 _LOG = logging.getLogger("pilothouse.server")
 
 
 class FileWatch:
-    """Calls `changed` on the event loop whenever something in the file's folder was written, replaced or removed.
+    """Calls `on_change` on the event loop whenever a file in the same folder is written, replaced or removed.
 
-    Where the system cannot tell (no inotify, no folder), nothing is called: whoever watches must look now and then.
+    Without inotify, or without the folder, `on_change` is never called: callers must also poll.
     """
 
-    def __init__(self, file: Path, changed: Callable[[], None]) -> None:
-        self._changed = changed
+    def __init__(self, file: Path, on_change: Callable[[], None]) -> None:
+        self._on_change = on_change
         self._fd: int | None = None
         try:
             self._fd = _watch(file.parent)
@@ -33,10 +33,10 @@ class FileWatch:
     def _read(self) -> None:
         assert self._fd is not None
         try:
-            os.read(self._fd, _EVENTS_BYTES)
+            os.read(self._fd, _EVENT_BUFFER_BYTES)
         except BlockingIOError:
             return
-        self._changed()
+        self._on_change()
 
     def close(self) -> None:
         if self._fd is not None:
@@ -46,7 +46,7 @@ class FileWatch:
 
 
 def _watch(folder: Path) -> int:
-    """Raises: OSError; AttributeError where the C library has no inotify."""
+    """Return an inotify descriptor for the folder. Raises: OSError; AttributeError if the C library has no inotify."""
     libc = ctypes.CDLL(None, use_errno=True)
     fd = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
     if fd < 0:

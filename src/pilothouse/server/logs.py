@@ -1,4 +1,4 @@
-"""Structured logs: one JSON object a line, and no secret in any of them."""
+"""Structured logs: one JSON object per line, without secrets, and with a limit on repeated messages."""
 
 import contextlib
 import logging
@@ -10,21 +10,21 @@ from typing import TextIO
 
 import msgspec
 
-from pilothouse.ambient import timestamp
 from pilothouse.domain.errors import StoreDamaged
+from pilothouse.system.ambient import timestamp
 
 MAX_REPEATS_PER_MINUTE = 20
-_WINDOW_SECONDS = 60.0
-_HIDDEN = "[hidden]"
+_REPEAT_WINDOW_SECONDS = 60.0
+_REDACTED = "[hidden]"
 
 
 class JsonLines(logging.Formatter):
-    """`secrets` gives what must not be seen, as it is now."""
+    """Formats records as JSON and redacts the texts that `secrets` returns at that moment."""
 
     def __init__(self, secrets: Callable[[], Iterable[str]]) -> None:
         super().__init__()
         self._secrets = secrets
-        self._known: frozenset[str] = frozenset()
+        self._latest: frozenset[str] = frozenset()
 
     def format(self, record: logging.LogRecord) -> str:
         line = {
@@ -37,15 +37,15 @@ class JsonLines(logging.Formatter):
         if record.exc_info:
             line["trace"] = "".join(traceback.format_exception(*record.exc_info))
         text = msgspec.json.encode(line).decode()
-        with contextlib.suppress(StoreDamaged):  # then those that were known last
-            self._known = frozenset(self._secrets())
-        for secret in self._known:
-            text = text.replace(secret, _HIDDEN)
+        with contextlib.suppress(StoreDamaged):  # then the secrets of the last successful read are redacted
+            self._latest = frozenset(self._secrets())
+        for secret in self._latest:
+            text = text.replace(secret, _REDACTED)
         return text
 
 
 class _Repeats:
-    """How often one message came since `began`."""
+    """How often a message was logged since `began`."""
 
     def __init__(self, began: float) -> None:
         self.began = began
@@ -53,11 +53,11 @@ class _Repeats:
 
 
 class RepeatLimitHandler(logging.StreamHandler[TextIO]):
-    """Writes the same message MAX_REPEATS_PER_MINUTE times a minute at most, then says how many were left out: nobody
-    without a token fills the disk. Requests of known users are all written.
+    """Writes a message at most MAX_REPEATS_PER_MINUTE times a minute, then reports how many were suppressed, so that
+    unauthenticated clients cannot fill the disk. Requests of authenticated users are always written.
 
-    Messages that differ only in their arguments are the same: an address or a number in a flood makes none of them new.
-    A logger that passes different texts must therefore pass each as the message, not as the argument of "%s".
+    Messages that differ only in their arguments count as the same, so that varying addresses or numbers do not evade
+    the limit. Code that logs different texts must therefore pass each as the message, not as the argument of "%s".
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -76,25 +76,25 @@ class RepeatLimitHandler(logging.StreamHandler[TextIO]):
         super().emit(record)
 
     def _end_windows(self, now: float) -> None:
-        """The windows stand in the order in which they began."""
+        """Report and remove the windows that are over. They are ordered by their start."""
         while self._repeats:
             key, repeats = next(iter(self._repeats.items()))
-            if 0 <= now - repeats.began < _WINDOW_SECONDS:
+            if 0 <= now - repeats.began < _REPEAT_WINDOW_SECONDS:
                 return
             del self._repeats[key]
             suppressed = repeats.count - MAX_REPEATS_PER_MINUTE
             if suppressed > 0:
                 name, level, message, path, status = key
-                told = {"name": name, "levelno": level, "levelname": logging.getLevelName(int(str(level)))}
+                attributes = {"name": name, "levelno": level, "levelname": logging.getLevelName(int(str(level)))}
                 fields = {"suppressed": suppressed, "path": path, "status": status}
-                super().emit(logging.makeLogRecord({**told, "msg": message, "fields": fields}))
+                super().emit(logging.makeLogRecord({**attributes, "msg": message, "fields": fields}))
 
 
 def set_up_logs(secrets: Callable[[], Iterable[str]]) -> None:
-    """To standard error: everything where a program reads it, only what is wrong where a person does."""
+    """Log to standard error: from INFO on, or only warnings and errors if it is a terminal."""
     handler = RepeatLimitHandler(sys.stderr)
     handler.setFormatter(JsonLines(secrets))
     root = logging.getLogger()
     root.handlers = [handler]
-    logging.getLogger("uvicorn").setLevel(logging.ERROR)  # what it warns of is a client's mistake
+    logging.getLogger("uvicorn").setLevel(logging.ERROR)  # its warnings are about mistakes of clients
     root.setLevel(logging.WARNING if sys.stderr.isatty() else logging.INFO)

@@ -7,30 +7,30 @@ import msgspec
 from starlette.responses import Response
 
 from pilothouse import __version__
-from pilothouse.domain.shapes import Problem
-from pilothouse.server.inputs import BranchName, Id
+from pilothouse.api.views import Problem
+from pilothouse.server.queries import BranchName, Id
 from pilothouse.server.routing import EVENTS, HTML, JSON, Route
 
 REFERENCE = "#/components/schemas/{name}"
 _PROBLEM = "application/problem+json"
-_SAID = {
-    400: "The body is no JSON",
-    401: "The token is missing or wrong",
-    403: "The page that asks is not ours",
-    404: "There is no such thing",
-    409: "Right in itself, but not now",
+_ERROR_DESCRIPTIONS = {
+    400: "The body is not valid JSON",
+    401: "The token is missing or invalid",
+    403: "The request comes from another site, or only the local user may do this",
+    404: "The resource does not exist",
+    409: "The request conflicts with the current state",
     413: "The body is too large",
-    415: "The content type is not accepted",
-    422: "The request was not understood",
-    429: "Too many wrong tokens, or more at once than one user may have",
-    502: "The model did not answer",
-    503: "The store refuses, or the server is full or stopping",
+    415: "The content type is not supported",
+    422: "The request is not valid",
+    429: "Too many invalid tokens, or a limit per user is reached",
+    502: "The model provider did not answer",
+    503: "The store cannot write, or the server is overloaded or stopping",
 }
 _KEY_HEADER = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": False,
-    "description": "The same request under the same key is done once, and gets the same answer.",
+    "description": "Repeated requests with the same key are executed once and get the same response.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255},
 }
 
@@ -38,17 +38,17 @@ _KEY_HEADER = {
 def openapi_document(routes: Sequence[Route]) -> dict[str, Any]:
     types = list(dict.fromkeys(kind for route in routes for kind in _types(route)))
     schemas, components = msgspec.json.schema_components([*types, Problem], ref_template=REFERENCE)
-    known = dict(zip([*map(_key, types), _key(Problem)], schemas, strict=True))
+    schema_of = dict(zip([*map(_key, types), _key(Problem)], schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
         if route.gives != HTML:
-            paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, known, components)
+            paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, schema_of, components)
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "Pilothouse",
             "version": __version__,
-            "description": "A runtime for AI agents. Signals say that something changed, pulls say what.",
+            "description": "A runtime for AI agents. Signals report that something changed; GET requests return what.",
         },
         "security": [{"token": []}],
         "paths": paths,
@@ -61,12 +61,12 @@ def openapi_document(routes: Sequence[Route]) -> dict[str, Any]:
 
 def _types(route: Route) -> list[Any]:
     signature = route.signature
-    found = [kind for kind in (signature.query, signature.body) if kind not in (None, bytes)]
-    return [*found, *_answers(route)]
+    inputs = [kind for kind in (signature.query, signature.body) if kind not in (None, bytes)]
+    return [*inputs, *_answers(route)]
 
 
 def _answers(route: Route) -> list[Any]:
-    """What it gives as JSON; null where it gives nothing."""
+    """Return the types of the route's JSON responses."""
     if route.gives != JSON or route.status == 204:
         return []
     answer = route.signature.answer
@@ -84,14 +84,14 @@ def _key(kind: Any) -> str:
     return repr(kind)
 
 
-def _operation(route: Route, known: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
+def _operation(route: Route, schema_of: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
     signature = route.signature
     operation: dict[str, Any] = {
         "operationId": f"{route.handler.__module__.rpartition('.')[2]}_{route.handler.__name__}",
         "summary": route.summary,
         "tags": [route.handler.__module__.rpartition(".")[2]],
-        "parameters": [*map(_path_parameter, signature.path), *_query_parameters(route, known, components)],
-        "responses": _responses(route, known),
+        "parameters": [*map(_path_parameter, signature.path), *_query_parameters(route, schema_of, components)],
+        "responses": _responses(route, schema_of),
     }
     if operation["operationId"] == "messages_send":
         operation["parameters"].append(_KEY_HEADER)
@@ -99,11 +99,11 @@ def _operation(route: Route, known: dict[str, Any], components: dict[str, Any]) 
         schema = {"type": "string", "format": "binary"}
         operation["requestBody"] = {"required": True, "content": {route.takes: {"schema": schema}}}
     elif signature.body is not None:
-        content = {"schema": known[_key(signature.body)]}
+        content = {"schema": schema_of[_key(signature.body)]}
         if route.body_example is not None:
             content["example"] = route.body_example
-        name = known[_key(signature.body)]["$ref"].rpartition("/")[2]
-        is_required = bool(components[name].get("required"))  # an empty body is an empty object
+        name = schema_of[_key(signature.body)]["$ref"].rpartition("/")[2]
+        is_required = bool(components[name].get("required"))  # an empty body counts as an empty object
         operation["requestBody"] = {"required": is_required, "content": {route.takes: content}}
     return operation
 
@@ -113,10 +113,10 @@ def _path_parameter(name: str) -> dict[str, Any]:
     return {"name": name, "in": "path", "required": True, "schema": msgspec.json.schema(kind)}
 
 
-def _query_parameters(route: Route, known: dict[str, Any], components: dict[str, Any]) -> list[dict[str, Any]]:
+def _query_parameters(route: Route, schema_of: dict[str, Any], components: dict[str, Any]) -> list[dict[str, Any]]:
     if route.signature.query is None:
         return []
-    schema = components[known[_key(route.signature.query)]["$ref"].rpartition("/")[2]]
+    schema = components[schema_of[_key(route.signature.query)]["$ref"].rpartition("/")[2]]
     required = schema.get("required", ())
     return [
         {"name": name, "in": "query", "required": name in required, "schema": _without_null(each)}
@@ -125,15 +125,15 @@ def _query_parameters(route: Route, known: dict[str, Any], components: dict[str,
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """A parameter is there or it is not."""
+    """Remove null from the types and the defaults of a query parameter: an absent parameter is None."""
     members = [each for each in schema.get("anyOf", ()) if each.get("type") != "null"]
     if len(members) == 1:
         return dict(members[0])
     return {name: value for name, value in schema.items() if not (name == "default" and value is None)}
 
 
-def _responses(route: Route, known: dict[str, Any]) -> dict[str, Any]:
-    answers = [known[_key(kind)] for kind in _answers(route)]
+def _responses(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
+    answers = [schema_of[_key(kind)] for kind in _answers(route)]
     content: dict[str, Any] = {}
     if answers:
         content[JSON] = {"schema": answers[0] if len(answers) == 1 else {"anyOf": answers}, "example": route.example}
@@ -143,17 +143,17 @@ def _responses(route: Route, known: dict[str, Any]) -> dict[str, Any]:
         content[route.gives] = {"schema": {"type": "string"}, "example": route.example}
     if route.or_gives is not None:
         content[route.or_gives] = {"schema": {"type": "string"}}
-    if route.gives == JSON and EVENTS in _streams(route):
+    if route.gives == JSON and _can_stream(route):
         content[EVENTS] = {"schema": {"type": "string"}}
-    good: dict[str, Any] = {"description": "Done"}
+    success: dict[str, Any] = {"description": "Success"}
     if content:
-        good["content"] = content
-    problem = {_PROBLEM: {"schema": known[_key(Problem)]}}
+        success["content"] = content
+    problem = {_PROBLEM: {"schema": schema_of[_key(Problem)]}}
     statuses = sorted({400, 401, 403, 422, *route.errors, *([413, 415] if route.method != "GET" else [])})
-    errors = {str(status): {"description": _SAID[status], "content": problem} for status in statuses}
-    return {str(route.status): good, **errors, "default": {"description": "A problem", "content": problem}}
+    errors = {str(status): {"description": _ERROR_DESCRIPTIONS[status], "content": problem} for status in statuses}
+    return {str(route.status): success, **errors, "default": {"description": "A problem", "content": problem}}
 
 
-def _streams(route: Route) -> list[str]:
-    members = get_args(route.signature.answer)
-    return [EVENTS] if any(isinstance(each, type) and issubclass(each, Response) for each in members) else []
+def _can_stream(route: Route) -> bool:
+    """Whether the handler can also return an event stream."""
+    return any(isinstance(kind, type) and issubclass(kind, Response) for kind in get_args(route.signature.answer))

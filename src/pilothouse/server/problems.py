@@ -1,4 +1,4 @@
-"""Errors as answers: `application/problem+json` with a stable code, in the reader's language."""
+"""Errors as responses: `application/problem+json` (RFC 9457) with a stable code and a text in the user's language."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
-from pilothouse.domain.codes import Code, Language, Reason, say
+from pilothouse.api.views import Problem
+from pilothouse.domain.codes import Code, Language, Reason
 from pilothouse.domain.errors import (
     Conflict,
     InvalidInput,
@@ -19,15 +20,15 @@ from pilothouse.domain.errors import (
     StoreError,
     ToolError,
 )
-from pilothouse.domain.shapes import Problem
+from pilothouse.i18n import translate
 
-_TEXT_AT_MOST = 1000
-_REASONS_AT_MOST = 20
+_MAX_TEXT_CHARACTERS = 1000
+_MAX_REASONS = 20
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src {styles}; img-src 'self' data:; connect-src 'self'; "
     "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-# On every answer.
+# Sent with every response.
 HEADERS = {
     "content-security-policy": POLICY.format(styles="'self'"),
     "x-content-type-options": "nosniff",
@@ -49,8 +50,8 @@ _STATUSES: tuple[tuple[type[PilothouseError], int], ...] = (
 )
 
 
-class Refused(RequestError):
-    """A request that does not come as far as the runtime."""
+class HTTPProblem(RequestError):
+    """A request that the server rejects before the runtime handles it."""
 
     def __init__(self, status: int, code: Code, headers: dict[str, str] | None = None, **params: Any) -> None:
         super().__init__(code, **params)
@@ -59,7 +60,8 @@ class Refused(RequestError):
 
 
 def status_of(error: PilothouseError) -> int:
-    if isinstance(error, Refused):
+    """Return the HTTP status for an error."""
+    if isinstance(error, HTTPProblem):
         return error.status
     if error.reason.code is Code.RUNTIME_CLOSED:
         return 503
@@ -67,12 +69,12 @@ def status_of(error: PilothouseError) -> int:
 
 
 def problem_response(error: PilothouseError, language: Language) -> Response:
-    headers = error.headers if isinstance(error, Refused) else None
+    headers = error.headers if isinstance(error, HTTPProblem) else None
     return _response(status_of(error), error.reason, language, headers)
 
 
 def internal_response(language: Language) -> Response:
-    """A bug of ours. What it was stands in the log, not in the answer."""
+    """Respond to an unexpected exception. Its details are in the log, not in the response."""
     return _response(500, Reason(Code.INTERNAL, {"detail": "see the server's log"}), language)
 
 
@@ -81,15 +83,15 @@ def _response(status: int, reason: Reason, language: Language, headers: dict[str
         title=HTTPStatus(status).phrase,
         status=status,
         code=reason.code,
-        detail=say(reason, language)[:_TEXT_AT_MOST],
-        params=plain(reason.params),
+        detail=translate(reason, language)[:_MAX_TEXT_CHARACTERS],
+        params=plain_params(reason.params),
     )
     return Response(msgspec.json.encode(problem), status, headers, media_type="application/problem+json")
 
 
-def plain(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters as short plain values: what is told about a request is never larger than the request was. Reasons
-    among them are given as {code, params}."""
+def plain_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert parameters to short JSON values, so that a problem is never larger than its request. A Reason among them
+    becomes {code, params}."""
     return {str(name): _plain_value(value) for name, value in params.items()}
 
 
@@ -98,8 +100,8 @@ def _plain_value(value: Any) -> Any:
         case None | bool() | int() | float():
             return value
         case Reason():
-            return {"code": value.code, "params": plain(value.params)}
+            return {"code": value.code, "params": plain_params(value.params)}
         case [Reason(), *_]:
-            return [_plain_value(each) for each in value[:_REASONS_AT_MOST]]
+            return [_plain_value(each) for each in value[:_MAX_REASONS]]
         case _:
-            return str(value)[:_TEXT_AT_MOST]
+            return str(value)[:_MAX_TEXT_CHARACTERS]

@@ -1,5 +1,5 @@
-"""The HTTP protocol, with bounds where the library has none: on headers, on the time that they may take, and on the
-connections that have shown no token."""
+"""uvicorn's HTTP protocol with the limits that it lacks: on the size of headers, on the time they take to arrive, and
+on unauthenticated connections."""
 
 import asyncio
 from typing import Any
@@ -8,14 +8,14 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from pilothouse.domain.codes import Code
 from pilothouse.server.connections import ConnectionPool
-from pilothouse.server.problems import HEADERS, Refused, problem_response
+from pilothouse.server.problems import HEADERS, HTTPProblem, problem_response
 
-HEADERS_AT_MOST = 64 * 1024
-HEADER_SECONDS = 10.0
+MAX_HEADER_BYTES = 64 * 1024
+MAX_HEADER_SECONDS = 10.0
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """A peer that sends endless headers, or does not come to their end, is left."""
+    """Closes connections whose headers are too large or arrive too slowly."""
 
     _header_bytes = 0
     _deadline: asyncio.TimerHandle | None = None
@@ -35,8 +35,10 @@ class BoundedProtocol(HttpToolsProtocol):
             transport.abort()
 
     def set_user(self, user: str | None) -> None:
-        """Whose valid token the request has shown that is being answered; None for no valid one. Raises: Refused where
-        there is no room for another connection."""
+        """Assign the connection to the user of the current request's token; None if it has no valid one.
+
+        Raises: HTTPProblem if the user, or the server, has too many connections.
+        """
         if self.transport.is_closing():
             return
         if user is not None:
@@ -60,7 +62,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._deadline is not None and not self._in_body:
             self._header_bytes += len(data)
         super().data_received(data)
-        if self._deadline is not None and not self._in_body and self._header_bytes > HEADERS_AT_MOST:
+        if self._deadline is not None and not self._in_body and self._header_bytes > MAX_HEADER_BYTES:
             self._got_headers()
             self.transport.abort()
 
@@ -74,17 +76,17 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         self._in_body = False
         if self.cycle.response_complete:
-            self._got_headers()  # the deadline was for the rest of this body
+            self._got_headers()  # this deadline was for the rest of the body
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
         if self._in_body and not self.transport.is_closing():
-            self._expect_headers()  # nobody reads the rest of this body: it must end as soon as headers must
+            self._expect_headers()  # the rest of the body is discarded, and must arrive within the same time as headers
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002
-        """What is no request at all gets an answer like any other."""
-        response = problem_response(Refused(400, Code.NOT_HTTP), "en")
+        """Answer input that is not HTTP with a problem document, like any other bad request."""
+        response = problem_response(HTTPProblem(400, Code.NOT_HTTP), "en")
         for name, value in HEADERS.items():
             response.headers.setdefault(name, value)
         head = b"".join(b"%b: %b\r\n" % header for header in response.raw_headers)
@@ -93,13 +95,13 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _expect_headers(self) -> None:
         self._header_bytes = 0
-        self._deadline = self.loop.call_later(HEADER_SECONDS, self._give_up)
+        self._deadline = self.loop.call_later(MAX_HEADER_SECONDS, self._time_out)
 
     def _got_headers(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
 
-    def _give_up(self) -> None:
+    def _time_out(self) -> None:
         self._deadline = None
         self.drop()

@@ -1,4 +1,4 @@
-"""A row of the route table, what its handler takes and gives, and how a request finds it."""
+"""The route class, the signature of a handler, and the router that matches a request to a route."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, get_type_hints
 from urllib.parse import unquote_to_bytes
 
 from pilothouse.domain.codes import Code
-from pilothouse.server.problems import Refused
+from pilothouse.server.problems import HTTPProblem
 
 JSON = "application/json"
 EVENTS = "text/event-stream"
@@ -15,21 +15,24 @@ LINES = "application/x-ndjson"
 MARKDOWN = "text/markdown"
 TEXT = "text/plain"
 HTML = "text/html"
-_SEGMENT_AT_MOST = 1000
+_MAX_SEGMENT_CHARACTERS = 1000
 
 
 class Signature(NamedTuple):
-    """What a handler's own annotations say. Parameters that are neither `query` nor `body` stand in the path."""
+    """The parameters and the result of a handler, read from its annotations."""
 
     path: tuple[str, ...]
+    """The names of the path parameters: every parameter but `request`, `query` and `body`."""
     query: Any
+    """The type of the query parameters, or None."""
     body: Any
+    """The type of the JSON body, `bytes` for a raw body, or None."""
     answer: Any
+    """The type of the result."""
 
 
 class Route:
-    """One row. `example` is an answer, `body_example` what is sent; `errors` are the statuses that are its own. `gives`
-    is the type of the answer, `or_gives` another one that can be asked for."""
+    """A row of the route table: method, path, handler, and what the API documentation says about them."""
 
     def __init__(
         self,
@@ -53,62 +56,71 @@ class Route:
         self.handler = handler
         self.summary = summary
         self.status = status
+        """The status of a success."""
         self.errors = tuple(errors)
+        """The error statuses beside those that every route can return."""
         self.example = example
+        """An example of the response."""
         self.body_example = body_example
+        """An example of the request body."""
         self.takes = takes
+        """The content type of the request body."""
         self.gives = gives
+        """The content type of the response."""
         self.or_gives = or_gives
+        """Another content type that the client can ask for."""
         self.limit = limit
+        """The largest request body in bytes; None for MAX_BODY_BYTES."""
         self.is_import = is_import
-        """Whether one user may have only a few such requests at once."""
+        """Whether requests count against MAX_IMPORTS_PER_USER."""
         self.segments = tuple(path.split("/")[1:])
 
     @cached_property
     def signature(self) -> Signature:
         hints = get_type_hints(self.handler, include_extras=True)
         answer = hints.pop("return")
-        hints.pop("call")
+        hints.pop("request")
         query, body = hints.pop("query", None), hints.pop("body", None)
         return Signature(tuple(hints), query, body, answer)
 
     def match(self, segments: Sequence[str]) -> dict[str, str] | None:
-        found = {}
-        for own, given in zip(self.segments, segments, strict=True):
-            if own.startswith("{"):
-                found[own[1:-1]] = given
-            elif own != given:
+        """Return the path parameters, or None where a fixed segment differs."""
+        params = {}
+        for template, segment in zip(self.segments, segments, strict=True):
+            if template.startswith("{"):
+                params[template[1:-1]] = segment
+            elif template != segment:
                 return None
-        return found
+        return params
 
 
 class Router:
     def __init__(self, routes: Sequence[Route]) -> None:
         self._routes: dict[int, list[Route]] = {}
-        for route in sorted(routes, key=lambda route: route.path.count("{")):  # what is named goes before what fits all
+        for route in sorted(routes, key=lambda route: route.path.count("{")):  # fixed segments match before parameters
             self._routes.setdefault(len(route.segments), []).append(route)
 
     def find(self, method: str, raw_path: bytes) -> tuple[Route, Mapping[str, str]]:
-        """Raises: Refused for a path that there is not, or not with this method."""
+        """Return the route and its path parameters. Raises: HTTPProblem for an unknown path or method."""
         segments = _segments(raw_path)
         allowed = []
         for route in self._routes.get(len(segments), ()):
-            found = route.match(segments)
-            if found is not None:
+            params = route.match(segments)
+            if params is not None:
                 if route.method == method:
-                    return route, found
+                    return route, params
                 allowed.append(route.method)
         if allowed:
             names = ", ".join(sorted(set(allowed)))
-            raise Refused(405, Code.METHOD_NOT_ALLOWED, {"allow": names}, method=method[:20], allowed=names)
-        raise Refused(404, Code.NO_SUCH_PATH, path=raw_path[:200].decode("ascii", "replace"))
+            raise HTTPProblem(405, Code.METHOD_NOT_ALLOWED, {"allow": names}, method=method[:20], allowed=names)
+        raise HTTPProblem(404, Code.NO_SUCH_PATH, path=raw_path[:200].decode("ascii", "replace"))
 
 
 def _segments(raw_path: bytes) -> list[str]:
-    """Parts of a path, decoded one by one: a branch may have a slash in its name."""
+    """Split a path, then decode each segment: the name of a branch may contain an encoded slash."""
     try:
         parts = raw_path.split(b"/")[1:]
-        found = [(unquote_to_bytes(part) if b"%" in part else part).decode() for part in parts]
+        segments = [(unquote_to_bytes(part) if b"%" in part else part).decode() for part in parts]
     except UnicodeDecodeError:
         return []
-    return found if all(len(part) <= _SEGMENT_AT_MOST for part in found) else []
+    return segments if all(len(segment) <= _MAX_SEGMENT_CHARACTERS for segment in segments) else []

@@ -1,4 +1,4 @@
-"""Serving: a socket, the application on it, a link, and a clean end."""
+"""Running the server: the listening socket, uvicorn, and the graceful shutdown."""
 
 import asyncio
 import contextlib
@@ -14,39 +14,38 @@ import uvicorn
 
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.fair_threads import FairThreads
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.server.access import Access, is_loopback
+from pilothouse.server.access import MAX_PORT, Access, is_loopback
 from pilothouse.server.app import App
 from pilothouse.server.connections import ConnectionPool, Listener
 from pilothouse.server.file_watch import FileWatch
 from pilothouse.server.protocol import BoundedProtocol
 from pilothouse.server.routes import ROUTES
-from pilothouse.server.serving import PAGE, Serving
+from pilothouse.server.state import PAGE, ServerState
 from pilothouse.server.tokens import MIN_TOKEN_LENGTH, Tokens
 from pilothouse.session.manager import Sessions
+from pilothouse.system.fair_threads import FairThreads
 
 HOST = "127.0.0.1"
 PORT = 8484
-_PORTS_TRIED = 50
-_PORT_AT_MOST = 65535
-_SECONDS_TO_END = 5
+_MAX_PORTS_TRIED = 50
+_SHUTDOWN_TIMEOUT_SECONDS = 5
 
 
 def listen(host: str, port: int | None, tokens: Tokens) -> socket.socket:
-    """A listening socket. Without a port, the usual one or the next free one; a port that was named, or none.
+    """Open the listening socket: on the given port, or on the first free one from the default port on.
 
-    Raises: InvalidInput where it would be reachable from other machines without a token of the person's own, or where
-    the address cannot be had.
+    Raises: InvalidInput if other machines could reach the server without a token that the user has set, or if the
+    address is not available.
     """
-    if not is_loopback(host) and not tokens.is_given:
+    if not is_loopback(host) and not tokens.is_from_environment:
         raise InvalidInput(Code.OPEN_ACCESS, host=host, limit=MIN_TOKEN_LENGTH)
-    if port is not None and port > _PORT_AT_MOST:
+    if port is not None and port > MAX_PORT:
         raise InvalidInput(Code.CANNOT_LISTEN, host=host, port=port, detail=os.strerror(errno.EADDRNOTAVAIL))
-    candidates = range(PORT, PORT + _PORTS_TRIED) if port is None else (port,)
+    candidates = range(PORT, PORT + _MAX_PORTS_TRIED) if port is None else (port,)
     for candidate in candidates:
         try:
-            return _bound(host, candidate)
+            return _bind(host, candidate)
         except (OSError, UnicodeError, OverflowError) as error:
             if not isinstance(error, OSError) or error.errno != errno.EADDRINUSE:
                 detail = getattr(error, "strerror", None) or str(error)
@@ -56,20 +55,20 @@ def listen(host: str, port: int | None, tokens: Tokens) -> socket.socket:
     raise InvalidInput(Code.PORT_TAKEN, host=host, port=port)
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def _bind(host: str, port: int) -> socket.socket:
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    found = socket.socket(family, kind, protocol)
+    sock = socket.socket(family, kind, protocol)
     try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind(address)
-        found.listen(socket.SOMAXCONN)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind(address)
+        sock.listen(socket.SOMAXCONN)
     except OSError:
-        found.close()
+        sock.close()
         raise
-    return found
+    return sock
 
 
-def make_serving(
+def make_server_state(
     runtime: Runtime,
     tokens: Tokens,
     *,
@@ -81,25 +80,26 @@ def make_serving(
     page: Path = PAGE,
     workspace: Path | None = None,
     warnings: Sequence[Reason] = (),
-) -> Serving:
-    return Serving(
+) -> ServerState:
+    """Assemble the state of a server that listens on `host` and `port`."""
+    return ServerState(
         runtime=runtime,
         sessions=Sessions(runtime),
-        access=Access(tokens, runtime.parts.ambient, host=host, port=port, names=names),
+        access=Access(tokens, runtime.dependencies.ambient, host=host, port=port, names=names),
         mode=mode,
         completions_mode=completions_mode,
-        page=page,
-        usual_workspace=workspace,
+        web_folder=page,
+        default_workspace=workspace,
         warnings=warnings,
     )
 
 
 class _Server(uvicorn.Server):
     def __init__(
-        self, config: uvicorn.Config, serving: Serving, pool: ConnectionPool, ready: Callable[[], None]
+        self, config: uvicorn.Config, state: ServerState, pool: ConnectionPool, ready: Callable[[], None]
     ) -> None:
         super().__init__(config)
-        self._serving = serving
+        self._state = state
         self._token_watch: FileWatch | None = None
         self._pool = pool
         self._ready = ready
@@ -107,14 +107,14 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Signals are ours: clients are told first."""
+        """Leave the signals to `serve`, which informs clients before the server stops."""
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup([])
         asyncio.get_running_loop().set_default_executor(FairThreads())
         self._listeners = [Listener(each, self._make_protocol, self._pool) for each in sockets or ()]
-        self._token_watch = FileWatch(self._serving.access.tokens.path, self._serving.counts.check_users)
+        self._token_watch = FileWatch(self._state.access.tokens.path, self._state.metrics.check_users)
         self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -129,45 +129,47 @@ class _Server(uvicorn.Server):
         return BoundedProtocol(self._pool, config=self.config, server_state=self.server_state, app_state=state)
 
 
-def start(serving: Serving, ready: Callable[[], None]) -> uvicorn.Server:
-    """The application on uvicorn, to be run."""
+def make_server(state: ServerState, ready: Callable[[], None]) -> uvicorn.Server:
+    """Make the uvicorn server of the application. `ready` is called when it listens."""
     config = uvicorn.Config(
-        App(serving, ROUTES),
+        App(state, ROUTES),
         http="httptools",
         ws="none",
         lifespan="off",
         log_config=None,
         access_log=False,
-        proxy_headers=False,  # else whoever asks may say that they are somebody else
+        proxy_headers=False,  # a client could forge its address
         server_header=False,
         timeout_keep_alive=60,
-        timeout_graceful_shutdown=_SECONDS_TO_END,
+        timeout_graceful_shutdown=_SHUTDOWN_TIMEOUT_SECONDS,
     )
-    return _Server(config, serving, ConnectionPool(), ready)
+    return _Server(config, state, ConnectionPool(), ready)
 
 
-async def serve(serving: Serving, listening: socket.socket, ready: Callable[[], None]) -> None:
-    """Until SIGTERM or SIGINT: then streams are told and ended, requests finish, and nothing new is taken."""
-    server = start(serving, ready)
+async def serve(state: ServerState, sock: socket.socket, ready: Callable[[], None]) -> None:
+    """Serve until SIGTERM or SIGINT. Then no request is accepted, running requests finish, and streams end with an
+    error event."""
+    server = make_server(state, ready)
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
-        if serving.stopping.is_set():
-            server.force_exit = True  # a second one: whoever asked does not want to wait
-        serving.stopping.set()
+        if state.stopping.is_set():
+            server.force_exit = True  # a second signal: do not wait for requests
+        state.stopping.set()
         server.should_exit = True
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
     try:
-        await server.serve(sockets=[listening])
-    finally:  # what is being written is written out: nothing cuts that
+        await server.serve(sockets=[sock])
+    finally:  # further signals are ignored, so that they do not interrupt the last writes
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, lambda: None)
 
 
 def open_in_browser(link: str) -> None:
-    """Where there is a screen, and a person at it. A browser in the terminal would take the terminal away."""
+    """Open the link if there is a graphical session and an interactive terminal. A text browser would take over the
+    terminal."""
     has_screen = sys.platform == "darwin" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
     if has_screen and sys.stdout.isatty():
         import webbrowser  # rarely needed

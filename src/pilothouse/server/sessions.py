@@ -1,4 +1,4 @@
-"""The user's session."""
+"""The session routes: tabs, active context, UI state and preferences of the user."""
 
 from typing import Annotated
 
@@ -8,13 +8,13 @@ from pilothouse.domain.codes import Reason
 from pilothouse.domain.contexts import check_context_id
 from pilothouse.domain.errors import NotFound, StoreError
 from pilothouse.domain.sessions import Preferences, PreferencesChange, Session, UIState, UIStateChange
-from pilothouse.domain.values import Timestamp, Value
-from pilothouse.server.inputs import Id
-from pilothouse.server.serving import Call
+from pilothouse.domain.value import Timestamp, Value
+from pilothouse.server.queries import Id
+from pilothouse.server.state import RequestContext
 
 
 class TabInput(Value, kw_only=True):
-    """Only the id and the order are read."""
+    """An open tab. Title and access time are accepted, but the server sets its own."""
 
     context_id: Id
     order: int = 0
@@ -23,9 +23,10 @@ class TabInput(Value, kw_only=True):
 
 
 class WholeSession(Value, kw_only=True):
-    """The session as it was read, with changes. `version` is what it was read with."""
+    """A complete session that replaces the stored one."""
 
     version: int
+    """The version on which the changes are based."""
     active_context_id: Id | None = None
     open_contexts: Annotated[tuple[TabInput, ...], Meta(max_length=100)] = ()
     ui_state: UIState = UIState()
@@ -43,14 +44,14 @@ class ActiveContext(Value):
     context_id: Id | None
 
 
-async def read(call: Call) -> Session:
-    return await call.serving.sessions.get(call.user)
+async def read(request: RequestContext) -> Session:
+    return await request.server.sessions.get(request.user)
 
 
-async def replace(call: Call, body: WholeSession) -> Session:
+async def replace(request: RequestContext, body: WholeSession) -> Session:
     tabs = [tab.context_id for tab in sorted(body.open_contexts, key=lambda tab: tab.order)]
-    return await call.serving.sessions.replace(
-        call.user,
+    return await request.server.sessions.replace(
+        request.user,
         version=body.version,
         active=body.active_context_id,
         tabs=tabs,
@@ -59,25 +60,25 @@ async def replace(call: Call, body: WholeSession) -> Session:
     )
 
 
-async def activate(call: Call, body: ActiveContext) -> Session:
-    return await call.serving.sessions.activate(call.user, body.context_id)
+async def activate(request: RequestContext, body: ActiveContext) -> Session:
+    return await request.server.sessions.activate(request.user, body.context_id)
 
 
-async def open_tab(call: Call, body: ContextChoice) -> Session:
-    return await call.serving.sessions.open(call.user, body.context_id)
+async def open_tab(request: RequestContext, body: ContextChoice) -> Session:
+    return await request.server.sessions.open(request.user, body.context_id)
 
 
-async def close_tab(call: Call, tab_id: str) -> Session:
+async def close_tab(request: RequestContext, tab_id: str) -> Session:
     try:
-        context_id: str = (await call.own(check_context_id(tab_id))).id
-    except (NotFound, StoreError):  # a context that is gone, or that cannot be read, may have a tab
+        context_id: str = (await request.own(check_context_id(tab_id))).id
+    except (NotFound, StoreError):  # the tab of a deleted or unreadable context can be closed
         context_id = tab_id
-    return await call.serving.sessions.close(call.user, context_id)
+    return await request.server.sessions.close(request.user, context_id)
 
 
-async def set_ui_state(call: Call, body: UIStateChange) -> Session:
-    return await call.serving.sessions.set_ui_state(call.user, body)
+async def set_ui_state(request: RequestContext, body: UIStateChange) -> Session:
+    return await request.server.sessions.set_ui_state(request.user, body)
 
 
-async def set_preferences(call: Call, body: PreferencesChange) -> Session:
-    return await call.serving.sessions.set_preferences(call.user, body)
+async def set_preferences(request: RequestContext, body: PreferencesChange) -> Session:
+    return await request.server.sessions.set_preferences(request.user, body)

@@ -1,7 +1,7 @@
-"""Signing a browser in: by a link with a one-time code, or by an access token in a form.
+"""Signing in a browser, by a link with a one-time code or by an access token in a form.
 
-A link alone signs nobody in: the browser shows for whom it is, and the person confirms. Otherwise whoever sends a
-link could make others work, unnoticed, under the sender's name.
+A link must be confirmed by the person: otherwise an attacker's link could sign them in under the attacker's name
+(login CSRF).
 """
 
 import asyncio
@@ -12,140 +12,129 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pilothouse.domain.codes import Code, Language, Reason, say
+from pilothouse.domain.codes import Code, Language, Reason
 from pilothouse.domain.users import LOCAL
+from pilothouse.i18n import translate, ui_text
 from pilothouse.server.access import Access
-from pilothouse.server.plain_page import plain_page
-from pilothouse.server.problems import Refused
-from pilothouse.server.tokens import MAX_TOKEN_LENGTH, SIGN_IN_SECONDS
+from pilothouse.server.fallback_page import plain_page
+from pilothouse.server.problems import HTTPProblem
+from pilothouse.server.tokens import MAX_TOKEN_LENGTH, SIGN_IN_LIFETIME_SECONDS
 
 FORM_TYPE = "application/x-www-form-urlencoded"
 MAX_FORM_BYTES = 8 * 1024
-FORM_SECONDS = 10
-_MAX_FIELDS = 5
-_ENGLISH = {
-    "confirm": "Sign this browser in as {user}? Only do so if you asked for this link yourself.",
-    "replace": "This browser is signed in as {present}. Signing in as {user} signs {present} out here.",
-    "button": "Sign in as {user}",
-    "token": "Access token",
-    "enter": "Sign in",
-    "local": "the user of this machine",
-}
-_CHINESE = {
-    "confirm": "让此浏览器以{user}的身份登录吗？请只在你自己获取了此链接时确认。",
-    "replace": "此浏览器目前以{present}的身份登录。以{user}的身份登录后，{present}将在此退出。",
-    "button": "以{user}的身份登录",
-    "token": "访问令牌",
-    "enter": "登录",
-    "local": "本机用户",
-}
+MAX_FORM_SECONDS = 10
+_MAX_FORM_FIELDS = 5
 
 
 async def sign_in(access: Access, request: Request, language: Language) -> Response | None:
-    """The answer to a link with a code, or to the form of such a page; None for every other request.
+    """Respond to a sign-in link, or to the submitted sign-in form; return None for every other request.
 
-    Raises: Refused, StoreError.
+    Raises: HTTPProblem, StoreError.
     """
     if request.scope["path"] != "/":
         return None
     if request.method == "POST":
-        return await _submitted(access, request, language)
+        return await _submit(access, request, language)
     code = request.query_params.get("code")
     if request.method != "GET" or code is None:
         return None
-    user, present = access.tokens.user_of_code(code), access.signed_in(request)
-    if present is not None and user in (None, present):
-        return _redirect()  # a link that was used before, or that changes nothing
+    user, current_user = access.tokens.user_of_code(code), access.signed_in_user(request)
+    if current_user is not None and user in (None, current_user):
+        return _redirect()  # the link was used before, or is for the user who is signed in
     if user is None:
-        await access.slow_down(request)
-        raise Refused(401, Code.LINK_EXPIRED)
-    return _confirmation(language, code, user, present)
+        await access.record_failure(request)
+        raise HTTPProblem(401, Code.LINK_EXPIRED)
+    return _confirmation_page(language, code, user, current_user)
 
 
-async def _submitted(access: Access, request: Request, language: Language) -> Response:
-    if "origin" not in request.headers:  # where it is sent, its value has been checked
-        raise Refused(403, Code.FOREIGN_ORIGIN, origin="-")
-    fields = await _fields(request)
+async def _submit(access: Access, request: Request, language: Language) -> Response:
+    if "origin" not in request.headers:  # a value that is sent has been checked already
+        raise HTTPProblem(403, Code.FOREIGN_ORIGIN, origin="-")
+    fields = await _read_form(request)
     if "token" in fields:
         token, secret = fields["token"].strip(), None
-        if access.tokens.user_of(token) is not None:  # a wrong token takes no thread and no lock
+        if access.tokens.user_of(token) is not None:  # a wrong token costs no thread and no lock
             secret = await asyncio.to_thread(access.tokens.sign_in, token, access.cookie(request))
         if secret is None:
-            await access.slow_down(request)
-            raise Refused(401, Code.WRONG_TOKEN)
-        return _signed_in(access, request, secret)
+            await access.record_failure(request)
+            raise HTTPProblem(401, Code.WRONG_TOKEN)
+        return _redirect_with_cookie(access, request, secret)
     code = fields.get("code", "")
-    user, present = access.tokens.user_of_code(code), access.signed_in(request)
-    if user is not None and present not in (None, user, fields.get("instead_of")):
-        return _confirmation(language, code, user, present)  # the link came from elsewhere, without the cookie
-    used = None
-    if user is not None:  # an unknown code takes no thread and no lock
-        used = await asyncio.to_thread(access.tokens.use_code, code, access.cookie(request))
-    if used is None:
-        await access.slow_down(request)
-        raise Refused(401, Code.LINK_EXPIRED)
-    return _signed_in(access, request, used[1])
+    user, current_user = access.tokens.user_of_code(code), access.signed_in_user(request)
+    if user is not None and current_user not in (None, user, fields.get("instead_of")):
+        # The link was opened from another site, without the SameSite cookie: the replaced user was not shown.
+        return _confirmation_page(language, code, user, current_user)
+    result = None
+    if user is not None:  # an unknown code costs no thread and no lock
+        result = await asyncio.to_thread(access.tokens.use_code, code, access.cookie(request))
+    if result is None:
+        await access.record_failure(request)
+        raise HTTPProblem(401, Code.LINK_EXPIRED)
+    return _redirect_with_cookie(access, request, result[1])
 
 
-async def _fields(request: Request) -> Mapping[str, str]:
+async def _read_form(request: Request) -> Mapping[str, str]:
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM_TYPE:
-        raise Refused(415, Code.UNSUPPORTED_TYPE, type=request.headers.get("content-type", "")[:100], allowed=FORM_TYPE)
+        raise HTTPProblem(
+            415, Code.UNSUPPORTED_TYPE, type=request.headers.get("content-type", "")[:100], allowed=FORM_TYPE
+        )
     data = b""
     try:
-        async with asyncio.timeout(FORM_SECONDS):
+        async with asyncio.timeout(MAX_FORM_SECONDS):
             async for piece in request.stream():
                 data += piece
                 if len(data) > MAX_FORM_BYTES:
-                    raise Refused(413, Code.BODY_TOO_LARGE, {"connection": "close"}, limit=MAX_FORM_BYTES)
+                    raise HTTPProblem(413, Code.BODY_TOO_LARGE, {"connection": "close"}, limit=MAX_FORM_BYTES)
     except TimeoutError as error:
-        raise Refused(408, Code.BODY_TOO_SLOW, {"connection": "close"}, seconds=FORM_SECONDS) from error
+        raise HTTPProblem(408, Code.BODY_TOO_SLOW, {"connection": "close"}, seconds=MAX_FORM_SECONDS) from error
     try:
-        pairs = parse_qsl(data.decode("ascii"), errors="strict", max_num_fields=_MAX_FIELDS)
+        pairs = parse_qsl(data.decode("ascii"), errors="strict", max_num_fields=_MAX_FORM_FIELDS)
     except ValueError as error:
-        raise Refused(422, Code.INVALID_REQUEST, detail="the form is no valid text") from error
+        raise HTTPProblem(422, Code.INVALID_REQUEST, detail="the form is no valid text") from error
     return dict(pairs)
 
 
-def _signed_in(access: Access, request: Request, secret: str) -> Response:
+def _redirect_with_cookie(access: Access, request: Request, secret: str) -> Response:
     response = _redirect()
     response.set_cookie(
         access.cookie_name,
         secret,
-        max_age=SIGN_IN_SECONDS,
+        max_age=SIGN_IN_LIFETIME_SECONDS,
         httponly=True,
         samesite="strict",
-        secure=request.headers["origin"].lower().startswith("https:"),  # a proxy ends TLS; the browser knows
+        secure=request.headers["origin"]
+        .lower()
+        .startswith("https:"),  # TLS ends at a proxy; only the origin tells the scheme
     )
     return response
 
 
 def _redirect() -> Response:
-    """On to the web client, at an address without the code."""
+    """Redirect to the web client, at an address without the code."""
     return Response(status_code=303, headers={"location": "/"})
 
 
-def _confirmation(language: Language, code: str, user: str, present: str | None) -> Response:
-    words = _CHINESE if language == "zh" else _ENGLISH
-    names = {"user": _name(user, words), "present": _name(present or "", words)}
-    paragraphs = [words["confirm"].format_map(names)]
-    if present is not None:
-        paragraphs.append(words["replace"].format_map(names))
-    fields = {"code": code, "instead_of": present or ""}
-    return plain_page(language, *paragraphs, form=_form(fields, words["button"].format_map(names)))
+def _confirmation_page(language: Language, code: str, user: str, current_user: str | None) -> Response:
+    names = {"user": _name(user, language), "present": _name(current_user or "", language)}
+    paragraphs = [ui_text("sign_in", "confirm", language, **names)]
+    if current_user is not None:
+        paragraphs.append(ui_text("sign_in", "replace", language, **names))
+    fields = {"code": code, "instead_of": current_user or ""}
+    return plain_page(language, *paragraphs, form=_form(fields, ui_text("sign_in", "button", language, **names)))
 
 
-def _name(user: str, words: Mapping[str, str]) -> str:
-    return words["local"] if user == LOCAL else user
+def _name(user: str, language: Language) -> str:
+    return ui_text("sign_in", "local", language) if user == LOCAL else user
 
 
 def sign_in_page(language: Language, reason: Reason, status: int) -> Response:
-    """What a browser is shown that is not signed in, or whose sign-in failed."""
-    words = _CHINESE if language == "zh" else _ENGLISH
+    """Return the page for a browser that is not signed in, or whose sign-in failed."""
+    label, button = (ui_text("sign_in", key, language) for key in ("token", "enter"))
     field = (
-        f'<label for="token">{words["token"]}</label><input id="token" name="token" type="password" '
+        f'<label for="token">{label}</label><input id="token" name="token" type="password" '
         f'autocomplete="current-password" maxlength="{MAX_TOKEN_LENGTH}" required>'
     )
-    return plain_page(language, say(reason, language), form=_form({}, words["enter"], field), status=status)
+    return plain_page(language, translate(reason, language), form=_form({}, button, field), status=status)
 
 
 def _form(hidden: Mapping[str, str], button: str, field: str = "") -> str:

@@ -1,4 +1,4 @@
-"""The signal streams: first the present, then what changes. Each event is small, whatever it is about."""
+"""The signal streams: the current state of the contexts first, then every change. Each event has a bounded size."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from pilothouse.domain.codes import Code, Language, Reason, say
+from pilothouse.domain.codes import Code, Language, Reason
 from pilothouse.domain.errors import PilothouseError
 from pilothouse.domain.signals import (
     DELETED,
@@ -21,29 +21,32 @@ from pilothouse.domain.signals import (
     session_topic,
 )
 from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, State
-from pilothouse.domain.values import Value
-from pilothouse.server.counts import StreamSlot
-from pilothouse.server.inputs import LISTED_IDS
-from pilothouse.server.serving import Call
+from pilothouse.domain.value import Value
+from pilothouse.i18n import translate
+from pilothouse.server.metrics import StreamSlot
+from pilothouse.server.queries import LISTED_IDS
 from pilothouse.server.sse import EventStream, event
+from pilothouse.server.state import RequestContext
 
-EVENT_AT_MOST = 1024
-CONTEXTS_AT_MOST = 200
-_LISTED = 8
-_SHOWN = 200
-_STEPS = ((200, 8), (100, 8), (50, 8), (25, 8), (12, 8), (12, 4), (12, 0))
-_WHOLE = frozenset({"event", "type", "code", "context_id", "message_id", "pending_requests", "question_ids", "user_id"})
+MAX_EVENT_BYTES = 1024
+MAX_STREAMED_CONTEXTS = 200
+_MAX_LIST_ITEMS = 8
+_MAX_ERROR_BYTES = 200
+# Bytes of a text and entries of a list, in the order in which they are tried until an event fits.
+_TRUNCATION_STEPS = ((200, 8), (100, 8), (50, 8), (25, 8), (12, 8), (12, 4), (12, 0))
+_UNCUT_FIELDS = frozenset(
+    {"event", "type", "code", "context_id", "message_id", "pending_requests", "question_ids", "user_id"}
+)
 _ENCODER = msgspec.json.Encoder()
 
 
 class StreamQuery(Value):
-    """`contexts` are ids with commas between them."""
+    contexts: Annotated[str, Meta(max_length=MAX_STREAMED_CONTEXTS * 130, pattern=LISTED_IDS)] = ""
+    """Comma-separated ids."""
 
-    contexts: Annotated[str, Meta(max_length=CONTEXTS_AT_MOST * 130, pattern=LISTED_IDS)] = ""
 
-
-class ErrorTold(Value, kw_only=True):
-    """An error as its event tells it: what has happened, where and when if it is about a context."""
+class ErrorEvent(Value, kw_only=True):
+    """An error. `context_id` and `version` are set if it concerns a context."""
 
     context_id: str | None = None
     version: int | None = None
@@ -51,128 +54,129 @@ class ErrorTold(Value, kw_only=True):
     error_message: str
 
 
-async def stream(call: Call, context_id: str) -> EventStream:
-    """The signals of one context."""
-    with call.stream_slot("signals") as slot:
-        return _stream(call, [context_id], slot, with_session=False)
+async def stream(request: RequestContext, context_id: str) -> EventStream:
+    """Stream the signals of one context."""
+    with request.stream_slot("signals") as slot:
+        return _stream(request, [context_id], slot, with_session=False)
 
 
-async def stream_all(call: Call, query: StreamQuery) -> EventStream:
-    """The signals of several contexts and of the user's session, over one connection."""
-    ids = list(dict.fromkeys(filter(None, query.contexts.split(","))))[:CONTEXTS_AT_MOST]
-    with call.stream_slot("signals") as slot:
-        return _stream(call, ids, slot, with_session=True)
+async def stream_all(request: RequestContext, query: StreamQuery) -> EventStream:
+    """Stream the signals of several contexts and of the user's session over one connection."""
+    ids = list(dict.fromkeys(filter(None, query.contexts.split(","))))[:MAX_STREAMED_CONTEXTS]
+    with request.stream_slot("signals") as slot:
+        return _stream(request, ids, slot, with_session=True)
 
 
-def _stream(call: Call, ids: Sequence[str], slot: StreamSlot, *, with_session: bool) -> EventStream:
-    pieces = _events(call, ids, with_session=with_session)
-    return EventStream(pieces, heartbeat=call.serving.heartbeat, goes_on=call.is_user, slot=slot)
+def _stream(request: RequestContext, ids: Sequence[str], slot: StreamSlot, *, with_session: bool) -> EventStream:
+    pieces = _events(request, ids, with_session=with_session)
+    return EventStream(pieces, heartbeat=request.server.heartbeat, is_authorized=request.has_valid_token, slot=slot)
 
 
-async def _events(call: Call, ids: Sequence[str], *, with_session: bool) -> AsyncGenerator[bytes, None]:
-    serving = call.serving
-    stopping = asyncio.ensure_future(serving.stopping.wait())
+async def _events(request: RequestContext, ids: Sequence[str], *, with_session: bool) -> AsyncGenerator[bytes, None]:
+    state = request.server
+    stopping = asyncio.ensure_future(state.stopping.wait())
     try:
-        own, refusals = await _own(call, ids)
-        topics = [*own, *([session_topic(call.user)] if with_session else [])]
-        with call.runtime.signals(topics) as subscription:  # before the present is read: nothing falls between
+        own_ids, errors = await _own_ids(request, ids)
+        topics = [*own_ids, *([session_topic(request.user)] if with_session else [])]
+        # Subscribing before the current state is read leaves no gap between the two.
+        with request.runtime.signals(topics) as subscription:
             stopping.add_done_callback(lambda _: subscription.close())
-            present = [piece for each in own for piece in await _present(call, each)]
+            current = [piece for context_id in own_ids for piece in await _current_state(request, context_id)]
             if with_session:
-                version = (await serving.sessions.get(call.user)).version
-                present.append(written(SessionChanged(user_id=call.user, version=version), call.language))
-            yield b"".join([*refusals, *present])
+                version = (await state.sessions.get(request.user)).version
+                current.append(encode_signal(SessionChanged(user_id=request.user, version=version), request.language))
+            yield b"".join([*errors, *current])
             while signals := await subscription.batch():
-                serving.counts.signals_sent += len(signals)
-                yield b"".join([written(signal, call.language) for signal in signals])
-                if not with_session and any(_is_end(signal) for signal in signals):
+                state.metrics.signals_sent += len(signals)
+                yield b"".join([encode_signal(signal, request.language) for signal in signals])
+                if not with_session and any(_is_deletion(signal) for signal in signals):
                     return
-        yield _error(Reason(Code.SERVER_STOPPING), call.language)
+        yield _error(Reason(Code.SERVER_STOPPING), request.language)
     finally:
         stopping.cancel()
 
 
-def _is_end(signal: Signal) -> bool:
+def _is_deletion(signal: Signal) -> bool:
     return isinstance(signal, ContextChanged) and DELETED in signal.fields
 
 
-async def _own(call: Call, ids: Sequence[str]) -> tuple[list[str], list[bytes]]:
-    """Those that there are; for each of the others, what is wrong with it."""
-    own, refusals = [], []
+async def _own_ids(request: RequestContext, ids: Sequence[str]) -> tuple[list[str], list[bytes]]:
+    """Return the ids of the contexts that the user owns, and an error event for each of the others."""
+    own_ids, errors = [], []
     for context_id in ids:
         try:
-            own.append((await call.own(context_id)).id)
+            own_ids.append((await request.own(context_id)).id)
         except PilothouseError as error:
-            refusals.append(_error(error.reason, call.language, context_id))
-    return list(own), refusals
+            errors.append(_error(error.reason, request.language, context_id))
+    return list(own_ids), errors
 
 
-async def _present(call: Call, context_id: str) -> list[bytes]:
-    """What a client needs to be right: the state, the version, and how far a message has come that is being written."""
+async def _current_state(request: RequestContext, context_id: str) -> list[bytes]:
+    """Encode what a client needs to synchronize: state, version, and the progress of a streamed message."""
     try:
-        live = await call.runtime.context(context_id)
+        live = await request.runtime.context(context_id)
     except PilothouseError as error:
-        return [_error(error.reason, call.language, context_id)]
-    about: dict[str, Any] = {"context_id": live.id, "version": live.version}
-    found: list[Signal] = [StateChanged(**about, state=live.state), ContextChanged(**about, fields=("*",))]
-    outlet = live.writing
-    if outlet is not None and outlet.flushed:
-        message = {**about, "message_id": outlet.message_id}
-        found.append(MessageCreated(**message, role="assistant", type="text"))
-        found.append(ContentDelta(**message, sequence=outlet.flushed))
-    return [written(signal, call.language) for signal in found]
+        return [_error(error.reason, request.language, context_id)]
+    fields: dict[str, Any] = {"context_id": live.id, "version": live.version}
+    signals: list[Signal] = [StateChanged(**fields, state=live.state), ContextChanged(**fields, fields=("*",))]
+    writer = live.open_delta_writer
+    if writer is not None and writer.flushed:
+        message = {**fields, "message_id": writer.message_id}
+        signals.append(MessageCreated(**message, role="assistant", type="text"))
+        signals.append(ContentDelta(**message, sequence=writer.flushed))
+    return [encode_signal(signal, request.language) for signal in signals]
 
 
-def written(signal: Signal, language: Language) -> bytes:
-    """A signal as an event of bounded size. One that had to be cut says so."""
+def encode_signal(signal: Signal, language: Language) -> bytes:
+    """Encode a signal as an event of at most MAX_EVENT_BYTES. A truncated event carries `cut: true`."""
     if isinstance(signal, ErrorRaised):
         return _error(signal.reason, language, signal.context_id, signal.version)
     if isinstance(signal, StateChanged):
-        signal = msgspec.structs.replace(signal, state=_short(signal.state))
+        signal = msgspec.structs.replace(signal, state=_shorten(signal.state))
     name = str(signal.__struct_config__.tag)
-    found = event(name, signal)
-    for shown, listed in _STEPS:
-        if len(found) <= EVENT_AT_MOST:
+    data = event(name, signal)
+    for text_bytes, list_items in _TRUNCATION_STEPS:
+        if len(data) <= MAX_EVENT_BYTES:
             break
-        found = event(name, {**_cut(msgspec.to_builtins(signal), shown, listed), "cut": True})
-    return found
+        data = event(name, {**_truncate(msgspec.to_builtins(signal), text_bytes, list_items), "cut": True})
+    return data
 
 
-def _short(state: State) -> State:
-    """A list inside a state in its first entries, with how many there are."""
+def _shorten(state: State) -> State:
+    """Keep the first entries of a list inside a state, and add their total."""
     match state:
         case AwaitingToolApproval():
             ids, names = state.pending_requests, state.tool_names
-            return AwaitingToolApproval(ids[:_LISTED], names[:_LISTED], total=len(ids))
+            return AwaitingToolApproval(ids[:_MAX_LIST_ITEMS], names[:_MAX_LIST_ITEMS], total=len(ids))
         case AwaitingUserAnswer():
-            return AwaitingUserAnswer(state.question_ids[:_LISTED], total=len(state.question_ids))
+            return AwaitingUserAnswer(state.question_ids[:_MAX_LIST_ITEMS], total=len(state.question_ids))
         case _:
             return state
 
 
 def _error(reason: Reason, language: Language, context_id: str | None = None, version: int | None = None) -> bytes:
-    message = _cut_text(say(reason, language), _SHOWN)
-    return event("Error", ErrorTold(context_id=context_id, version=version, code=reason.code, error_message=message))
+    message = _truncate_text(translate(reason, language), _MAX_ERROR_BYTES)
+    return event("Error", ErrorEvent(context_id=context_id, version=version, code=reason.code, error_message=message))
 
 
-def _cut(value: Any, shown: int, listed: int, name: str = "") -> Any:
-    """With every text in it cut to so many bytes, and every list to so many entries. Names of fields, tags and ids are
-    ours and stay whole; the parameters of a reason go first."""
+def _truncate(value: Any, text_bytes: int, list_items: int, name: str = "") -> Any:
+    """Truncate every text and every list inside a value. Field names, tags and ids have bounded lengths and stay whole;
+    a reason keeps `list_items` of its parameters."""
     match value:
         case str():
-            return value if name in _WHOLE else _cut_text(value, shown)
+            return value if name in _UNCUT_FIELDS else _truncate_text(value, text_bytes)
         case dict():
-            kept = list(value.items())[: listed if name == "params" else None]
-            return {key: _cut(each, shown, listed, key) for key, each in kept}
+            items = list(value.items())[: list_items if name == "params" else None]
+            return {key: _truncate(each, text_bytes, list_items, key) for key, each in items}
         case list() | tuple():
-            return [_cut(each, shown, listed, name) for each in value[:listed]]
+            return [_truncate(each, text_bytes, list_items, name) for each in value[:list_items]]
         case _:
             return value
 
 
-def _cut_text(text: str, shown: int) -> str:
-    """As many characters as fit, as they are written."""
-    text = text[:shown]
-    while len(_ENCODER.encode(text)) > shown + 2:
+def _truncate_text(text: str, text_bytes: int) -> str:
+    """Truncate a text so that its JSON encoding fits."""
+    text = text[:text_bytes]
+    while len(_ENCODER.encode(text)) > text_bytes + 2:
         text = text[: len(text) * 3 // 4]
     return text

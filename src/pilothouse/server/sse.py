@@ -1,4 +1,4 @@
-"""Server-sent events: how an event is written, and an answer that goes on until somebody leaves."""
+"""Server-sent events: encoding an event, and the response that streams them."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -9,22 +9,26 @@ import msgspec
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from pilothouse.server.counts import StreamSlot
+from pilothouse.server.metrics import StreamSlot
+from pilothouse.sse import sse_event
 
 HEARTBEAT = b": \n\n"
-STALLED_SECONDS = 60.0
-_SECONDS_TO_END = 2.0
+MAX_STALL_SECONDS = 60.0
+_END_TIMEOUT_SECONDS = 2.0
 _ENCODER = msgspec.json.Encoder()
 
 
 def event(name: str, data: object) -> bytes:
-    return b"event: %b\ndata: %b\n\n" % (name.encode(), _ENCODER.encode(data))
+    return sse_event(_ENCODER.encode(data), name)
 
 
 class EventStream(Response):
-    """Sends what the iterator gives, piece by piece, and a sign of life every `heartbeat` seconds as long as `goes_on`
-    says so. It waits for a slow reader, but not for ever, and for nobody else; when the reader leaves, the iterator is
-    closed. `slot` is what counts it among the open streams."""
+    """Streams events to one client, with a heartbeat when nothing else was sent for `heartbeat` seconds.
+
+    The stream ends as soon as `is_authorized` returns False. A slow client delays only its own stream, for
+    MAX_STALL_SECONDS at most; when a client disconnects, the iterator is closed. `slot` counts the stream among the
+    open ones.
+    """
 
     media_type = "text/event-stream"
 
@@ -33,7 +37,7 @@ class EventStream(Response):
         pieces: AsyncGenerator[bytes, None],
         *,
         heartbeat: float,
-        goes_on: Callable[[], bool],
+        is_authorized: Callable[[], bool],
         slot: StreamSlot,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -41,10 +45,11 @@ class EventStream(Response):
         del self.headers["content-length"]
         self._pieces = pieces
         self._heartbeat = heartbeat
-        self._goes_on = goes_on
+        self._is_authorized = is_authorized
         self._slot = slot
         slot.is_handed_over = True
-        self._sent = 0
+        self._piece_count = 0
+        """The number of pieces sent so far, heartbeats included."""
         self._is_over = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -55,23 +60,25 @@ class EventStream(Response):
 
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        tasks = [asyncio.ensure_future(work) for work in (self._send(send), self._beat(send), _left(receive))]
+        tasks = [
+            asyncio.ensure_future(work) for work in (self._send(send), self._heartbeats(send), _disconnected(receive))
+        ]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
-        sending, beating, _ = tasks
+        sending, heartbeats, _ = tasks
         if not sending.cancelled():
             sending.result()
-        elif not beating.cancelled():
-            await self._end(scope, send, is_stalled=beating.result() == "stalled")
+        elif not heartbeats.cancelled():
+            await self._end(scope, send, is_stalled=heartbeats.result() == "stalled")
 
     async def _end(self, scope: Scope, send: Send, *, is_stalled: bool) -> None:
-        """Before the pieces have come to theirs. Who does not read is not waited for."""
+        """End the response before the iterator is exhausted; abort the connection if the client does not read."""
         try:
-            async with asyncio.timeout(0 if is_stalled else _SECONDS_TO_END):
+            async with asyncio.timeout(0 if is_stalled else _END_TIMEOUT_SECONDS):
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
         except TimeoutError:
             scope["state"]["abort"]()
@@ -85,34 +92,35 @@ class EventStream(Response):
 
     async def _put(self, send: Send, piece: bytes) -> None:
         await send({"type": "http.response.body", "body": piece, "more_body": True})
-        self._sent += 1
+        self._piece_count += 1
 
-    async def _wait_for_beat(self) -> bool:
-        """Returns whether tokens have changed before it was time for a sign of life."""
-        changed = self._slot.must_check_user
+    async def _wait_for_heartbeat(self) -> bool:
+        """Wait until the next heartbeat is due, or tokens change. Return whether tokens changed."""
+        tokens_changed = self._slot.must_check_user
         try:
             async with asyncio.timeout(self._heartbeat):
-                await changed.wait()
+                await tokens_changed.wait()
         except TimeoutError:
             return False
-        changed.clear()
+        tokens_changed.clear()
         return True
 
-    async def _beat(self, send: Send) -> Literal["stalled", "over"]:
-        """A sign of life where nothing was sent meanwhile. Ends when the stream must."""
+    async def _heartbeats(self, send: Send) -> Literal["stalled", "over"]:
+        """Send a heartbeat whenever the stream was silent for a period. Return why the stream must end: the client does
+        not read, or its user's token is no longer valid."""
         while True:
-            before = self._sent
-            must_check_user = await self._wait_for_beat()
-            if not self._goes_on():
+            count = self._piece_count
+            must_check_user = await self._wait_for_heartbeat()
+            if not self._is_authorized():
                 return "over"
-            if self._sent == before and not self._is_over and not must_check_user:
+            if self._piece_count == count and not self._is_over and not must_check_user:
                 try:
-                    async with asyncio.timeout(STALLED_SECONDS):
+                    async with asyncio.timeout(MAX_STALL_SECONDS):
                         await self._put(send, HEARTBEAT)
-                except TimeoutError:  # it neither reads nor leaves
+                except TimeoutError:  # the client neither reads nor disconnects
                     return "stalled"
 
 
-async def _left(receive: Receive) -> None:
+async def _disconnected(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -1,12 +1,12 @@
-"""Uploads: files given to a conversation, copied into its workspace, removed."""
+"""The upload routes: add a file to a conversation, copy it into the workspace, and remove it."""
 
 from typing import Annotated
 
 from msgspec import Meta
 
-from pilothouse.domain.values import Value
-from pilothouse.runtime.uploads import Upload, UploadCopy
-from pilothouse.server.serving import Call
+from pilothouse.domain.value import Value
+from pilothouse.runtime.commands.uploads import Upload, UploadCopy
+from pilothouse.server.state import RequestContext
 
 
 class UploadQuery(Value):
@@ -15,16 +15,16 @@ class UploadQuery(Value):
 
 class CopyBody(Value):
     path: Annotated[str, Meta(min_length=1, max_length=4096)] | None = None
-    """Where in the workspace; without it, the upload's own name or a free one like it."""
+    """The target in the workspace; by default the upload's name, or a similar free one."""
 
 
-async def upload(call: Call, context_id: str, query: UploadQuery, body: bytes) -> Upload:
-    return await call.runtime.add_file(context_id, query.name, body)
+async def upload(request: RequestContext, context_id: str, query: UploadQuery, body: bytes) -> Upload:
+    return await request.runtime.add_file(context_id, query.name, body)
 
 
-async def copy(call: Call, context_id: str, name: str, body: CopyBody) -> UploadCopy:
-    return await call.runtime.copy_upload(context_id, name, body.path, by=call.user)
+async def copy(request: RequestContext, context_id: str, name: str, body: CopyBody) -> UploadCopy:
+    return await request.runtime.copy_upload(context_id, name, body.path, by=request.user)
 
 
-async def remove(call: Call, context_id: str, name: str) -> None:
-    await call.runtime.remove_upload(context_id, name, by=call.user)
+async def remove(request: RequestContext, context_id: str, name: str) -> None:
+    await request.runtime.remove_upload(context_id, name, by=request.user)

@@ -1,1 +1,1 @@
-"""The user's session: what they have open and how they like it."""
+"""The user's session: open tabs, UI state and preferences."""

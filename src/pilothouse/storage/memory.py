@@ -1,4 +1,4 @@
-"""A store in memory: the contract at its plainest. For tests and for conversations that nobody keeps."""
+"""A store in memory: the simplest implementation of the contract, for tests and temporary conversations."""
 
 import shutil
 from collections.abc import Sequence
@@ -23,12 +23,12 @@ from pilothouse.domain.errors import Conflict, NotFound, StaleWrite
 from pilothouse.domain.messages import Message
 from pilothouse.domain.store_health import StoreHealth
 from pilothouse.domain.users import check_user_name
-from pilothouse.domain.values import CallId, ContextId, MessageId, TurnId
-from pilothouse.private_file import make_private_folders
-from pilothouse.storage.base import FENCE, UserLog, gap
+from pilothouse.domain.value import CallId, ContextId, MessageId, TurnId
+from pilothouse.storage.base import FENCE, UserLog, damaged_message
+from pilothouse.system.private_file import make_private_folders
 
 
-class _Kept:
+class _ContextData:
     def __init__(self, core: ContextCore) -> None:
         self.core = core
         self.version = 0
@@ -53,10 +53,10 @@ class _Kept:
             self.pool[message.id] = message
             self.partials.pop(message.id, None)
         for name, branch in change.branches.items():
-            known = self.ids.setdefault(name, [])
-            self.branches[name] = msgspec.structs.replace(branch, length=len(known))
-        for name, ids in change.appended.items():
-            self.ids[name].extend(ids)
+            ids = self.ids.setdefault(name, [])
+            self.branches[name] = msgspec.structs.replace(branch, length=len(ids))
+        for name, appended in change.appended.items():
+            self.ids[name].extend(appended)
             self.branches[name] = msgspec.structs.replace(self.branches[name], length=len(self.ids[name]))
         self.calls.update((call.id, call) for call in change.calls)
         self.audit.extend(change.audit)
@@ -66,66 +66,66 @@ class _Kept:
 
 class MemoryStore:
     def __init__(self, artifacts: Path | None = None) -> None:
-        """`artifacts` is a folder for contexts' files beside their messages, if they are to have any."""
+        """`artifacts` is a folder for contexts' files beside their messages; None for a store without files."""
         self._artifacts = artifacts
         if artifacts is not None:
             make_private_folders(artifacts)
-        self._kept: dict[ContextId, _Kept] = {}
+        self._contexts: dict[ContextId, _ContextData] = {}
         self._users: dict[str, UserLog] = {}
         self._documents: dict[tuple[str, str], bytes] = {}
         self.aside: list[bytes] = []
 
     async def create(self, change: Change) -> int:
         context_id = change.core.context_id
-        if context_id in self._kept:
+        if context_id in self._contexts:
             raise Conflict(Code.CONTEXT_EXISTS, context_id=context_id)
-        self._kept[context_id] = _Kept(change.core)
-        return self._kept[context_id].apply(change)
+        self._contexts[context_id] = _ContextData(change.core)
+        return self._contexts[context_id].apply(change)
 
     async def open(self, context_id: ContextId) -> StoredContext:
-        kept = self._find(context_id)
-        turn = kept.core.turn
+        context = self._find(context_id)
+        turn = context.core.turn
         return StoredContext(
-            core=kept.core,
-            version=kept.version,
-            branches=dict(kept.branches),
-            calls={call.id: call for call in kept.calls.values() if turn is not None and call.turn == turn.id},
+            core=context.core,
+            version=context.version,
+            branches=dict(context.branches),
+            calls={call.id: call for call in context.calls.values() if turn is not None and call.turn == turn.id},
             partials=tuple(
                 PartialAnswer(message_id=message_id, turn=turn_id, deltas=tuple(deltas))
-                for message_id, (turn_id, deltas) in kept.partials.items()
+                for message_id, (turn_id, deltas) in context.partials.items()
             ),
         )
 
     async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int = FENCE) -> int:
-        kept = self._find(context_id)
+        context = self._find(context_id)
         if fence != FENCE:
             raise StaleWrite(Code.STALE_FENCE)
-        if expected != kept.version:
-            raise StaleWrite(Code.STALE_VERSION, expected=expected, found=kept.version)
-        return kept.apply(change)
+        if expected != context.version:
+            raise StaleWrite(Code.STALE_VERSION, expected=expected, found=context.version)
+        return context.apply(change)
 
     async def messages(self, context_id: ContextId, ids: Sequence[MessageId]) -> list[Message]:
         pool = self._find(context_id).pool
-        return [pool.get(message_id) or gap(message_id, "it is missing") for message_id in ids]
+        return [pool.get(message_id) or damaged_message(message_id, "it is missing") for message_id in ids]
 
     async def branch_ids(
         self, context_id: ContextId, branch: str, start: int = 0, stop: int | None = None
     ) -> list[MessageId]:
-        kept = self._find(context_id)
-        if branch not in kept.ids:
-            raise NotFound(Code.UNKNOWN_BRANCH, branch=branch, allowed=", ".join(kept.ids))
-        return kept.ids[branch][start:stop]
+        context = self._find(context_id)
+        if branch not in context.ids:
+            raise NotFound(Code.UNKNOWN_BRANCH, branch=branch, allowed=", ".join(context.ids))
+        return context.ids[branch][start:stop]
 
     async def call(self, context_id: ContextId, call_id: CallId) -> CallRecord:
-        found = self._find(context_id).calls.get(call_id)
-        if found is None:
+        record = self._find(context_id).calls.get(call_id)
+        if record is None:
             raise NotFound(Code.UNKNOWN_CALL, call_id=call_id)
-        return found
+        return record
 
     async def audit(self, context_id: ContextId, after: int = 0, limit: int | None = None) -> CheckedAudit:
-        kept = self._find(context_id)
-        entries = kept.audit[after : None if limit is None else after + limit]
-        return CheckedAudit(tuple(entries), check_chain(kept.audit, kept.core.audit), len(kept.audit))
+        context = self._find(context_id)
+        entries = context.audit[after : None if limit is None else after + limit]
+        return CheckedAudit(tuple(entries), check_chain(context.audit, context.core.audit), len(context.audit))
 
     async def accept_audit(self, context_id: ContextId) -> None:
         self._find(context_id)
@@ -137,8 +137,8 @@ class MemoryStore:
         return sorted(self._find(context_id).calls)
 
     async def calls(self, context_id: ContextId, ids: Sequence[CallId] | None = None) -> list[CallRecord]:
-        known = self._find(context_id).calls
-        return [known[call_id] for call_id in (sorted(known) if ids is None else ids) if call_id in known]
+        calls = self._find(context_id).calls
+        return [calls[call_id] for call_id in (sorted(calls) if ids is None else ids) if call_id in calls]
 
     async def sent_key(self, context_id: ContextId, key: str) -> SentKey | None:
         return self._find(context_id).keys.get(key)
@@ -160,7 +160,7 @@ class MemoryStore:
         return await self.append_user_log(user, [record], expected=expected)
 
     async def accept_user_log(self, user: str) -> None:
-        """Nothing is noted of it elsewhere."""
+        """This store notes no heads: every log is accepted."""
 
     async def document(self, user: str, name: str) -> bytes | None:
         return self._documents.get((check_user_name(user), name))
@@ -173,12 +173,12 @@ class MemoryStore:
         return f"aside/{len(self.aside)}"
 
     async def contexts(self) -> list[ContextSummary]:
-        found = [summary_of(kept.core) for kept in self._kept.values()]
-        return sorted(found, key=lambda summary: summary.updated_at, reverse=True)
+        summaries = [summary_of(context.core) for context in self._contexts.values()]
+        return sorted(summaries, key=lambda summary: summary.updated_at, reverse=True)
 
     async def delete(self, context_id: ContextId) -> None:
         self._find(context_id)
-        del self._kept[context_id]
+        del self._contexts[context_id]
         if (folder := self.artifacts_folder(context_id)) is not None:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -197,8 +197,8 @@ class MemoryStore:
     async def close(self) -> None:
         pass
 
-    def _find(self, context_id: ContextId) -> _Kept:
-        kept = self._kept.get(context_id)
-        if kept is None:
+    def _find(self, context_id: ContextId) -> _ContextData:
+        context = self._contexts.get(context_id)
+        if context is None:
             raise NotFound(Code.UNKNOWN_CONTEXT, context_id=context_id)
-        return kept
+        return context

@@ -1,4 +1,4 @@
-"""Approvals and questions in the terminal: what would run is shown whole, then the person decides."""
+"""Approvals and questions in the terminal: each call is shown in full before the person decides."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -6,30 +6,29 @@ from typing import Literal
 import msgspec
 
 from pilothouse.domain.calls import CallRecord
-from pilothouse.domain.codes import Language, say
+from pilothouse.domain.codes import Language
 from pilothouse.domain.errors import RequestError
-from pilothouse.domain.rule_words import say_rule
-from pilothouse.domain.rules import Rule, RuleOffer, Rung
-from pilothouse.domain.values import CallId
-from pilothouse.runtime.calls import PersonsDecision
+from pilothouse.domain.rules import Rule, RuleOption, RuleOptionOffer
+from pilothouse.domain.value import CallId
+from pilothouse.i18n import translate, translate_rule, ui_text
+from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.runtime.runtime import Runtime
+from pilothouse.terminal.arguments import number_in
 from pilothouse.terminal.call_card import quoted_exactly, shown
 from pilothouse.terminal.call_editor import CallEditor, rejection
 from pilothouse.terminal.foreign_text import quoted
-from pilothouse.terminal.lines import LEAVING, Lines
+from pilothouse.terminal.line_reader import LEAVING, LineReader
 from pilothouse.terminal.pager import Pager
-from pilothouse.terminal.reading import number_in
-from pilothouse.terminal.words import tell
 
 LATER = "/later"
-"""Leaves a question for later. Any other text answers it."""
+"""The input that leaves a question for later. Any other text answers the question."""
 
 
-class Cards:
-    """The waiting calls of a context, put before the person one after the other. What they decided is applied at the
-    end, together: nothing starts while they read."""
+class ApprovalCards:
+    """Cards that show a context's waiting calls to the person, one after the other. All decisions are applied together
+    at the end, so that nothing starts while the person reads."""
 
-    def __init__(self, runtime: Runtime, context_id: str, lines: Lines, language: Language) -> None:
+    def __init__(self, runtime: Runtime, context_id: str, lines: LineReader, language: Language) -> None:
         self._runtime = runtime
         self._context_id = context_id
         self._lines = lines
@@ -39,20 +38,20 @@ class Cards:
         self._decisions: list[PersonsDecision] = []
         self._takes_all = False
         self._unasked: list[CallRecord] = []
-        """Calls shown after the person has said "all": approved when they say so once more."""
+        """Calls shown after the person answered "all": approved when the person confirms once more."""
         self._allowed: list[CallRecord] = []
-        """Calls shown after the person has given a rule that lets them run: they start with the rule."""
+        """Calls shown because a rule that the person added allows them: they start together with the rule."""
         self._answered: set[CallId] = set()
 
     async def ask(self) -> bool:
-        """False when the person leaves calls for later; what they decided before that is kept."""
+        """Ask about each waiting call. False when the person leaves calls for later; earlier decisions are kept."""
         for call in await self._runtime.pending_calls(self._context_id):
             if call.id not in self._answered and not await self._ask_about(call):
                 return False
         return not self._unasked or await self._confirms_all()
 
     async def _ask_about(self, call: CallRecord, rule: Rule | None = None) -> bool:
-        """`rule` is one given at an earlier card that lets the call run."""
+        """Ask about one call. `rule` was added at an earlier card and allows the call."""
         answer = await self._pager.show(shown(call, self._language, rule))
         if answer == "later":
             return False
@@ -72,14 +71,14 @@ class Cards:
         decision = await _one(call, offers, self._editor, self._pager, self._lines, self._language)
         if decision is None:
             return False
-        if isinstance(decision, str):  # all of them: each is shown, and what is dangerous has an answer of its own
+        if isinstance(decision, str):  # "all": each call is shown, and dangerous calls are decided one by one
             self._takes_all, decision = True, _approval(call)
         self._decisions.append(decision)
         rules = [offer.rule for offer in offers if offer.scope == decision.always]
         return all([await self._show_allowed(rule) for rule in rules])
 
     async def _show_allowed(self, rule: Rule) -> bool:
-        """Show the other calls that a rule lets run. What is dangerous has an answer of its own."""
+        """Show the other calls that a rule allows. Dangerous calls are decided one by one."""
         for call in await self._runtime.would_allow(self._context_id, rule):
             is_open = call.id not in self._answered and not call.dangerous
             if is_open and not await self._ask_about(call, rule):
@@ -87,15 +86,15 @@ class Cards:
         return True
 
     async def _confirms_all(self) -> bool:
-        """Who said "all" at the first card had not seen the others yet."""
-        line = await self._pager.ask(tell("confirm_all", self._language, count=len(self._unasked)))
+        """Ask for confirmation of "all": at that card, the person had not seen the later calls yet."""
+        line = await self._pager.ask(ui_text("terminal", "confirm_all", self._language, count=len(self._unasked)))
         if line is None or self._lines.is_leaving(line) or line.strip().lower() not in ("y", "yes", "a", "all"):
             return False
         self._decisions += [_approval(call) for call in self._unasked]
         return True
 
     async def apply(self) -> None:
-        """Apply what was decided, together. Where that is refused because of one decision, the others count."""
+        """Apply the decisions together. If one decision makes the batch fail, apply the others one by one."""
         batches = [self._decisions] if self._decisions else []
         while batches:
             batch = batches.pop(0)
@@ -110,12 +109,12 @@ class Cards:
                 waiting = await self._waiting()
                 left = [[decision] for decision in batch if decision.id in waiting]
                 if len(batch) == 1 or len(left) < len(batch):
-                    print(quoted(say(error.reason, self._language)))
+                    print(quoted(translate(error.reason, self._language)))
                 if len(batch) > 1:
                     batches += left
 
     async def tell_applied(self) -> None:
-        """Say what became of the cards before the person left."""
+        """Print how many calls were approved and rejected before the person left."""
         waiting = await self._waiting()
         verdicts = [decision.verdict for decision in self._decisions if decision.id not in waiting]
         counts = {
@@ -123,14 +122,15 @@ class Cards:
             "applied_rejected": verdicts.count("reject"),
             "applied_by_rule": sum(call.id not in waiting for call in self._allowed),
         }
-        words = [tell(key, self._language, count=count) for key, count in counts.items() if count]
+        words = [ui_text("terminal", key, self._language, count=count) for key, count in counts.items() if count]
         if words:
-            print(tell("applied", self._language, what=tell("comma", self._language).join(words)))
+            what = ui_text("terminal", "comma", self._language).join(words)
+            print(ui_text("terminal", "applied", self._language, what=what))
 
     def tell_dropped(self) -> None:
-        """Say that nothing was applied."""
+        """Print that no decision was applied."""
         if self._decisions:
-            print(tell("dropped", self._language, count=len(self._decisions)))
+            print(ui_text("terminal", "dropped", self._language, count=len(self._decisions)))
 
     async def _waiting(self) -> set[str]:
         return {call.id for call in await self._runtime.pending_calls(self._context_id)}
@@ -141,10 +141,15 @@ def _approval(call: CallRecord) -> PersonsDecision:
 
 
 async def _one(
-    call: CallRecord, offers: Sequence[RuleOffer], editor: CallEditor, pager: Pager, lines: Lines, language: Language
+    call: CallRecord,
+    offers: Sequence[RuleOptionOffer],
+    editor: CallEditor,
+    pager: Pager,
+    lines: LineReader,
+    language: Language,
 ) -> PersonsDecision | Literal["all"] | None:
     while True:
-        line = await pager.ask(tell("approve" if offers else "approve_without_rule", language))
+        line = await pager.ask(ui_text("terminal", "approve" if offers else "approve_without_rule", language))
         if line is None or lines.is_leaving(line):
             return None
         word, _, rest = line.strip().partition(" ")
@@ -168,24 +173,26 @@ async def _one(
 
 
 async def _rung(
-    call: CallRecord, offers: Sequence[RuleOffer], given: str, pager: Pager, language: Language
-) -> Rung | None:
-    """The rules are shown whole, page by page, before one is given; who knows the number may say it at once."""
+    call: CallRecord, offers: Sequence[RuleOptionOffer], choice: str, pager: Pager, language: Language
+) -> RuleOption | None:
+    """Show the offered rules in full, page by page, then ask for a number, unless `choice` already holds the number."""
     if not offers:
-        print(tell("no_ladder", language))
+        print(ui_text("terminal", "no_ladder", language))
         return None
     arguments = msgspec.json.encode(call.arguments).decode()
-    rules = [say_rule(offer.rule, language, origin=False, arguments=arguments) for offer in offers]
+    rules = [translate_rule(offer.rule, language, origin=False, arguments=arguments) for offer in offers]
     text = "\n".join(quoted_exactly(f"{number}. {rule}", call) for number, rule in enumerate(rules, start=1))
     if await pager.show(text) != "seen":
         return None
-    chosen = number_in(given or await pager.ask(tell("ladder", language) + " > ") or "", len(offers))
+    chosen = number_in(choice or await pager.ask(ui_text("terminal", "ladder", language) + " > ") or "", len(offers))
     return offers[chosen - 1].scope if chosen is not None else None
 
 
-async def answer_in_a_call(runtime: Runtime, context_id: str, call_id: str, lines: Lines, language: Language) -> None:
-    """A question that a running call asks; who does not answer it declines."""
-    hint = tell("question_declined", language)
+async def answer_in_a_call(
+    runtime: Runtime, context_id: str, call_id: str, lines: LineReader, language: Language
+) -> None:
+    """Put a running call's question to the person. Leaving the question unanswered declines it."""
+    hint = ui_text("terminal", "question_declined", language)
     if not await answer_questions(runtime, context_id, lines, language, only=call_id, hint=hint):
         await runtime.decline(context_id, call_id=call_id)
 
@@ -193,14 +200,15 @@ async def answer_in_a_call(runtime: Runtime, context_id: str, call_id: str, line
 async def answer_questions(
     runtime: Runtime,
     context_id: str,
-    lines: Lines,
+    lines: LineReader,
     language: Language,
     *,
     only: str | None = None,
     hint: str | None = None,
 ) -> bool:
-    """All that is asked, or one call's. False when the person leaves it for later; `hint` says what that means."""
-    hint = hint or tell("question_later", language)
+    """Ask all open questions, or those of one call (`only`). False when the person leaves a question for later; `hint`
+    tells the person the effect of leaving."""
+    hint = hint or ui_text("terminal", "question_later", language)
     for call in [each for each in await runtime.open_questions(context_id) if only in (None, each.id)]:
         answers = []
         for question in call.arguments["questions"]:
@@ -208,7 +216,7 @@ async def answer_questions(
             numbered = [f"{number}. {option}" for number, option in enumerate(options, start=1)]
             text = "\n".join([question["question"], *numbered])
             pager = Pager(lines, language, is_question=True)
-            if await pager.show(f"\n? {tell('question', language)}\n{quoted(text)}\n{hint}") != "seen":
+            if await pager.show(f"\n? {ui_text('terminal', 'question', language)}\n{quoted(text)}\n{hint}") != "seen":
                 return False
             answer = await _answer(pager, lines, language)
             if answer is None:
@@ -218,8 +226,8 @@ async def answer_questions(
     return True
 
 
-async def _answer(pager: Pager, lines: Lines, language: Language) -> str | None:
-    """What the person types, whatever it is; None when they leave the question for later."""
+async def _answer(pager: Pager, lines: LineReader, language: Language) -> str | None:
+    """Read the person's answer, any text at all; None when the person leaves the question for later."""
     line = await pager.ask("> ")
     while True:
         if line is None or line.strip() == LATER:
@@ -229,10 +237,10 @@ async def _answer(pager: Pager, lines: Lines, language: Language) -> str | None:
             return None
         if line.strip():
             return line.strip()
-        line = await lines.ask(f"{tell('empty_answer', language)} > ")
+        line = await lines.ask(f"{ui_text('terminal', 'empty_answer', language)} > ")
 
 
 def _chosen(line: str, options: list[str]) -> str:
-    """A number stands for its option; anything else is the person's own answer."""
+    """The option with the typed number; any other text is the person's own answer."""
     chosen = number_in(line, len(options))
     return options[chosen - 1] if chosen is not None else line

@@ -2,16 +2,13 @@
 
 import msgspec
 
-from pilothouse.domain.appearances import say_dangers
 from pilothouse.domain.calls import CallRecord
-from pilothouse.domain.codes import Language, say
-from pilothouse.domain.deceptive_text import LOOKALIKE_LETTERS, lookalike_characters
-from pilothouse.domain.hidden_characters import visible_line, with_codes
-from pilothouse.domain.padding import without_padding
-from pilothouse.domain.rule_words import say_rule
+from pilothouse.domain.codes import Language
+from pilothouse.domain.deception.deceptive_text import LOOKALIKE_LETTERS, lookalike_characters
+from pilothouse.domain.deception.hidden_characters import visible_line, with_codes
 from pilothouse.domain.rules import Rule
+from pilothouse.i18n import translate, translate_dangers, translate_rule, ui_text, without_padding
 from pilothouse.terminal.foreign_text import quoted
-from pilothouse.terminal.words import tell
 
 
 def shown(call: CallRecord, language: Language, rule: Rule | None = None) -> str:
@@ -28,16 +25,17 @@ def shown(call: CallRecord, language: Language, rule: Rule | None = None) -> str
     if call.touches is not None and len(call.touches) > 1:  # as it is written, and where links lead
         parts.append("→ " + ", ".join(call.touches[1:]))
     if call.reason is not None and rule is None:
-        parts.append(say(call.reason, language))
+        parts.append(translate(call.reason, language))
     body = quoted_exactly("\n".join(parts), call)
     card = f"\n▸ {visible_line(call.display_name)}\n{body}"
     if call.dangerous:
-        what = visible_line(say_dangers(call.dangerous, language))
-        card += "\n" + tell("dangerous", language, what=what)
+        what = visible_line(translate_dangers(call.dangerous, language))
+        card += "\n" + ui_text("terminal", "dangerous", language, what=what)
     if call.may_change:
-        card += "\n" + tell("may_change", language)
+        card += "\n" + ui_text("terminal", "may_change", language)
     if rule is not None:
-        card += f"\n{tell('allowed_by_rule', language)}\n{quoted_exactly(say_rule(rule, language, origin=False), call)}"
+        text = quoted_exactly(translate_rule(rule, language, origin=False), call)
+        card += f"\n{ui_text('terminal', 'allowed_by_rule', language)}\n{text}"
     return card
 
 

@@ -11,45 +11,44 @@ from typing import Any, Literal
 import msgspec
 
 from pilothouse.domain.calls import CallRecord
-from pilothouse.domain.codes import Language, say
+from pilothouse.domain.codes import Language
+from pilothouse.domain.deception.hidden_characters import visible, visible_line
 from pilothouse.domain.errors import RequestError
-from pilothouse.domain.exit_status import describe_exit
-from pilothouse.domain.hidden_characters import visible, visible_line
-from pilothouse.private_file import replace_private_file
-from pilothouse.runtime.calls import PersonsDecision
+from pilothouse.i18n import translate, translate_exit_status, ui_text
+from pilothouse.runtime.commands.calls import PersonsDecision
 from pilothouse.runtime.runtime import Runtime
+from pilothouse.system.private_file import replace_private_file
 from pilothouse.terminal.call_card import quoted_exactly, shown
 from pilothouse.terminal.foreign_text import quoted
-from pilothouse.terminal.lines import Lines
+from pilothouse.terminal.line_reader import LineReader
 from pilothouse.terminal.pager import Pager
-from pilothouse.terminal.words import tell
 
 _MAIN_ARGUMENT = "command"
-"""Edited as plain text, whatever other arguments a call has."""
+"""The argument that is edited as plain text, whatever other arguments a call has."""
 _SUFFIXES = {None: ".json", _MAIN_ARGUMENT: ".sh"}
 
 
 class CallEditor:
-    def __init__(self, runtime: Runtime, context_id: str, pager: Pager, lines: Lines, language: Language) -> None:
+    def __init__(self, runtime: Runtime, context_id: str, pager: Pager, lines: LineReader, language: Language) -> None:
         self._runtime = runtime
         self._context_id = context_id
         self._pager = pager
         self._lines = lines
         self._language: Language = language
         self.previewed: dict[str, CallRecord] = {}
-        """Edited calls as they were shown, by their ids."""
+        """Edited calls as they were shown, by call id."""
 
     async def edit(self, call: CallRecord) -> PersonsDecision | Literal["back"] | None:
-        """What the user decides about the call as they edit it. "back" for the original call, None for later."""
+        """Let the user edit the call and decide about it. "back" returns to the original call, None is for later."""
         arguments = await self._new_arguments(call, call.arguments)
         while True:
             if arguments is None or arguments == call.arguments:
-                print(tell("not_edited", self._language))
+                print(ui_text("terminal", "not_edited", self._language))
                 return await self._show_original(call)
             try:
                 edited = await self._runtime.preview_edit(self._context_id, call.id, arguments)
             except RequestError as error:
-                print(quoted(say(error.reason, self._language)))
+                print(quoted(translate(error.reason, self._language)))
                 return await self._show_original(call)
             decision = await self._ask_about(call, edited)
             if decision == "back":
@@ -59,7 +58,7 @@ class CallEditor:
             arguments = await self._new_arguments(call, arguments)
 
     async def _show_original(self, call: CallRecord) -> PersonsDecision | Literal["back"] | None:
-        """Put the original call back on the screen: the next question is about that one."""
+        """Show the original call again, because the next question is about the original call."""
         answer = await self._pager.show(shown(call, self._language))
         if answer == "seen":
             return "back"
@@ -68,9 +67,9 @@ class CallEditor:
     async def _ask_about(
         self, call: CallRecord, edited: CallRecord
     ) -> PersonsDecision | Literal["back", "edit"] | None:
-        card = f"\n{tell('edited_call', self._language)}{shown(edited, self._language)}"
+        card = f"\n{ui_text('terminal', 'edited_call', self._language)}{shown(edited, self._language)}"
         if edited.limit is not None:
-            card += "\n" + quoted(say(edited.limit, self._language))
+            card += "\n" + quoted(translate(edited.limit, self._language))
         answer = await self._pager.show(card)
         if answer != "seen":
             return rejection(call, self._pager.reason) if answer == "no" else None
@@ -78,13 +77,13 @@ class CallEditor:
 
     async def _decide(self, call: CallRecord, edited: CallRecord) -> PersonsDecision | Literal["back", "edit"] | None:
         while True:
-            line = await self._pager.ask(tell("approve_edited", self._language))
+            line = await self._pager.ask(ui_text("terminal", "approve_edited", self._language))
             if line is None or self._lines.is_leaving(line):
                 return None
             word, _, rest = line.strip().partition(" ")
             match word.lower():
                 case "y" | "yes" if edited.limit is not None:
-                    print(quoted(say(edited.limit, self._language)))
+                    print(quoted(translate(edited.limit, self._language)))
                 case "y" | "yes":
                     self.previewed[call.id] = edited
                     return PersonsDecision(
@@ -100,7 +99,7 @@ class CallEditor:
                     self._pager.print_not_understood(line)
 
     async def _new_arguments(self, call: CallRecord, arguments: Any) -> dict[str, Any] | None:
-        """The arguments as the user changes them; None where they are left as they are."""
+        """The arguments that the user has edited; None when the user leaves them unchanged."""
         name = _main_argument(arguments)
         text = arguments[name] if name is not None else msgspec.json.format(msgspec.json.encode(arguments)).decode()
         editor = _editor()
@@ -108,7 +107,7 @@ class CallEditor:
             try:
                 changed = await self._edit_in(editor, text, _SUFFIXES.get(name, ".txt"))
             except (OSError, ValueError) as error:
-                print(visible(tell("editor_failed", self._language, detail=visible_line(str(error)))))
+                print(visible(ui_text("terminal", "editor_failed", self._language, detail=visible_line(str(error)))))
                 break
             if changed is None:
                 return None
@@ -117,22 +116,22 @@ class CallEditor:
                 return new
             text = changed
         print(quoted_exactly(msgspec.json.encode(arguments).decode(), call))
-        line = await self._lines.ask(tell("edit", self._language))
+        line = await self._lines.ask(ui_text("terminal", "edit", self._language))
         return self._decoded(line) if line and line.strip() else None
 
     async def _goes_back_to_editor(self) -> bool:
-        line = await self._lines.ask_now(tell("edit_again", self._language))
+        line = await self._lines.ask_now(ui_text("terminal", "edit_again", self._language))
         return line is not None and not line.strip()
 
     def _decoded(self, text: str) -> dict[str, Any] | None:
         try:
             return msgspec.json.decode(text, type=dict[str, Any])
         except msgspec.MsgspecError as error:
-            print(visible(tell("not_json", self._language, detail=error)))
+            print(visible(ui_text("terminal", "not_json", self._language, detail=error)))
             return None
 
     async def _edit_in(self, editor: list[str], text: str, suffix: str) -> str | None:
-        """The text as the user leaves it in their editor; None where the editor fails. Raises: OSError, ValueError."""
+        """The text that the user saves in the editor; None when the editor fails. Raises: OSError, ValueError."""
         with tempfile.TemporaryDirectory(prefix="pilothouse-edit-") as folder:  # for the editor's own files, too
             path = Path(folder, f"call{suffix}")
             replace_private_file(path, text.encode())
@@ -145,8 +144,8 @@ class CallEditor:
                     await process.wait()
                     raise
             if status:
-                status_text = describe_exit(status, self._language)
-                print(tell("editor_status", self._language, status=status_text))
+                status_text = translate_exit_status(status, self._language)
+                print(ui_text("terminal", "editor_status", self._language, status=status_text))
                 return None
             changed = path.read_bytes().decode(errors="replace")
         is_end_added = changed.endswith("\n") and not text.endswith("\n")
@@ -164,7 +163,7 @@ def _main_argument(arguments: Any) -> str | None:
 
 
 def _editor() -> list[str]:
-    """The words of the user's editor; none where nobody looks at a terminal."""
+    """The command line of the user's editor, as words; empty unless input and output are a terminal."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return []
     try:

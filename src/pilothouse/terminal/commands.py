@@ -3,10 +3,10 @@
 from collections.abc import Awaitable, Callable, Collection
 
 from pilothouse.domain.codes import Language
-from pilothouse.domain.hidden_characters import visible
+from pilothouse.domain.deception.hidden_characters import visible
+from pilothouse.i18n import ui_text
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.terminal import branching, keeping, steering, tools, window
-from pilothouse.terminal.words import tell
+from pilothouse.terminal import branch_commands, conversation_commands, tool_commands, turn_commands, window_commands
 
 Command = Callable[[Runtime, str, str, Language], Awaitable[None]]
 ReleasingCommand = Callable[[Runtime, str, str, Language, Collection[str]], Awaitable[None]]
@@ -16,7 +16,7 @@ ReleasingCommand = Callable[[Runtime, str, str, Language, Collection[str]], Awai
 def mode_of(runtime: Runtime, line: str) -> str | None:
     """The mode that a line would switch to, if any."""
     name, _, rest = line.strip().partition(" ")
-    if name[1:] in runtime.parts.modes.all and name not in _COMMANDS and name not in _RELEASING:
+    if name[1:] in runtime.dependencies.modes.all and name not in _COMMANDS and name not in _RELEASING:
         return name[1:]
     return rest.strip() or None if name in ("/mode", "/m") else None
 
@@ -34,54 +34,54 @@ async def run_command(
         return
     command = _COMMANDS.get(name)
     if command is None:
-        print(visible(tell("unknown", language, command=name)))
+        print(visible(ui_text("terminal", "unknown", language, command=name)))
         return
     await command(runtime, context_id, rest.strip(), language)
 
 
 async def _help(_: Runtime, __: str, ___: str, language: Language) -> None:
-    print(tell("help", language))
+    print(ui_text("terminal", "help", language))
 
 
 _RELEASING: dict[str, ReleasingCommand] = {
-    "/mode": steering.mode,
-    "/m": steering.mode,
-    "/elevate": steering.elevate,
+    "/mode": turn_commands.mode,
+    "/m": turn_commands.mode,
+    "/elevate": turn_commands.elevate,
 }
 _COMMANDS: dict[str, Command] = {
-    "/policy": steering.policy,
-    "/persona": steering.persona,
-    "/rules": steering.rules,
-    "/allow": steering.allow,
-    "/ask-first": steering.ask_first,
-    "/deny": steering.deny,
-    "/why": steering.why,
-    "/audit": steering.audit,
-    "/continue": steering.continue_turn,
-    "/cancel": steering.cancel,
-    "/pause": steering.pause,
-    "/resume": steering.resume,
-    "/queue": steering.queue,
-    "/branch": branching.branch,
-    "/fork": branching.fork,
-    "/merge": branching.merge,
-    "/edit": branching.edit,
-    "/prompt": branching.prompt,
-    "/undo": tools.undo,
-    "/tools": tools.tools,
-    "/servers": tools.servers,
-    "/resource": tools.resource,
-    "/use": tools.use,
-    "/trust": tools.trust,
-    "/compress": window.compress,
-    "/compact": window.compress,
-    "/tokens": window.tokens,
-    "/pin": window.pin,
-    "/model": window.model,
-    "/overview": window.overview,
-    "/title": keeping.title,
-    "/usage": keeping.usage,
-    "/export": keeping.export,
-    "/archive": keeping.archive,
+    "/policy": turn_commands.policy,
+    "/persona": turn_commands.persona,
+    "/rules": turn_commands.rules,
+    "/allow": turn_commands.allow,
+    "/ask-first": turn_commands.ask_first,
+    "/deny": turn_commands.deny,
+    "/why": turn_commands.why,
+    "/audit": turn_commands.audit,
+    "/continue": turn_commands.continue_turn,
+    "/cancel": turn_commands.cancel,
+    "/pause": turn_commands.pause,
+    "/resume": turn_commands.resume,
+    "/queue": turn_commands.queue,
+    "/branch": branch_commands.branch,
+    "/fork": branch_commands.fork,
+    "/merge": branch_commands.merge,
+    "/edit": branch_commands.edit,
+    "/prompt": branch_commands.prompt,
+    "/undo": tool_commands.undo,
+    "/tools": tool_commands.tools,
+    "/servers": tool_commands.servers,
+    "/resource": tool_commands.resource,
+    "/use": tool_commands.use,
+    "/trust": tool_commands.trust,
+    "/compress": window_commands.compress,
+    "/compact": window_commands.compress,
+    "/tokens": window_commands.tokens,
+    "/pin": window_commands.pin,
+    "/model": window_commands.model,
+    "/overview": window_commands.overview,
+    "/title": conversation_commands.title,
+    "/usage": conversation_commands.usage,
+    "/export": conversation_commands.export,
+    "/archive": conversation_commands.archive,
     "/help": _help,
 }

@@ -1,15 +1,15 @@
-"""Text of models, tools and files on a terminal: every row of it begins with a mark, so that none can imitate ours."""
+"""Text of models, tools and files on a terminal. Each row begins with a mark, so that no row can imitate our output."""
 
 import os
 import sys
 import unicodedata
 from collections.abc import Iterator
 
-from pilothouse.domain.hidden_characters import exact, is_hidden, visible
+from pilothouse.domain.deception.hidden_characters import exact, is_hidden, visible
 from pilothouse.terminal.character_width import max_columns, text_columns
 
 MARK = "│ "
-"""What every row of foreign text begins with. No line of ours does."""
+"""The prefix of every row of foreign text. None of our own lines begins with it."""
 _TAB_COLUMNS = 4
 _MARK_COLUMNS = text_columns(MARK)
 _MIN_COLUMNS = _MARK_COLUMNS + 2  # room for one wide character
@@ -21,21 +21,21 @@ _ZWJ = "\u200d"
 
 
 def quoted(text: str, *, is_exact: bool = False) -> str:
-    """The text with nothing hidden and the mark before every row of the screen; `is_exact` for what is approved."""
+    """The text with hidden characters made visible and the mark before every row. `is_exact` is for text to approve."""
     shown = (exact if is_exact else visible)(text)
     return "\n".join(MARK + row for line in shown.split("\n") for row in _rows(line, _columns() - _MARK_COLUMNS))
 
 
-class Pages:
-    """A text that is shown page by page, each as long as the screen is when the page is asked for."""
+class PagedText:
+    """A text that is shown page by page. Each page fits the screen height at the time the page is requested."""
 
     def __init__(self, text: str) -> None:
         self._rows = text.split("\n")
         self._shown = 0
-        """Pages so far."""
+        """The number of pages shown so far."""
 
     def next(self) -> str:
-        """The next page: as many rows as stand above a question. All of the rest where nobody looks at a screen."""
+        """The next page: as many rows as fit above a question. Without a screen, all remaining rows."""
         screen = _screen()
         self._shown += 1
         if screen is None:
@@ -47,7 +47,7 @@ class Pages:
         return "\n".join(page)
 
     def fit_below(self, rows: int) -> bool:
-        """Whether all that is left fits on the screen below so many rows and above a question."""
+        """Whether the remaining text fits on the screen between `rows` rows and a question."""
         screen = _screen()
         if screen is None:
             return True
@@ -67,21 +67,21 @@ class Pages:
 
     @property
     def count(self) -> int:
-        """How many pages there are, as far as the screen keeps its size."""
+        """The number of pages, provided that the screen keeps its size."""
         screen = _screen()
         return self._shown + (-(-len(self._rows) // _height(screen)) if screen is not None else int(self.has_more))
 
 
 class QuotedStream:
-    """Prints foreign text piece by piece as it comes, with the mark before every row."""
+    """A printer for foreign text that arrives in pieces, with the mark before every row."""
 
     def __init__(self) -> None:
         self._column = 0
-        """Columns of the present row that are taken; 0 before its mark."""
+        """Columns of the current row that are filled; 0 before the row's mark."""
         self._context = ""
-        """The last characters that were printed: an emoji may go on with the next piece."""
+        """The last characters that were printed: an emoji may continue in the next piece."""
         self._held = ""
-        """Hidden characters at the end of what has come: the next one says whether they are in place."""
+        """Hidden characters at the end of the received text: the next character decides whether they are legitimate."""
 
     def write(self, piece: str) -> None:
         text = self._held + piece
@@ -113,7 +113,7 @@ class QuotedStream:
         print("".join(parts), end="", flush=True)
 
     def end(self) -> None:
-        """End the row that was begun."""
+        """Print the held characters and end the current row."""
         held, self._held = self._held, ""
         if held:
             self._print(held)
@@ -124,8 +124,8 @@ class QuotedStream:
 
 
 def _screen() -> os.terminal_size | None:
-    """The size of the screen that the person looks at, also where the output goes through a pipe (`| tee`). None where
-    nobody looks: neither the output nor the input is a terminal."""
+    """The size of the person's screen, even if the output goes through a pipe (`| tee`). None when neither the output
+    nor the input is a terminal."""
     for stream in (sys.stdout, sys.stdin):
         try:
             size = os.get_terminal_size(stream.fileno())
@@ -136,7 +136,7 @@ def _screen() -> os.terminal_size | None:
 
 
 def _columns() -> int:
-    """Without a terminal nothing wraps."""
+    """The width of the screen. Without a terminal the width is unlimited and nothing wraps."""
     screen = _screen()
     return max(_MIN_COLUMNS, screen.columns) if screen is not None else sys.maxsize
 
@@ -147,14 +147,14 @@ def _height(screen: os.terminal_size) -> int:
 
 
 def _fitted(row: str, columns: int) -> list[str]:
-    """A row as those that it takes on a screen that has become narrower. Each of a foreign row has the mark."""
+    """Wrap a row for a screen that has become narrower. Each part of a foreign row gets the mark."""
     if row.startswith(MARK):
         return [MARK + part for part in _rows(row.removeprefix(MARK), columns - _MARK_COLUMNS)]
     return _rows(row, columns)
 
 
 def _rows(line: str, limit: int) -> list[str]:
-    """A line as the rows that it takes in so many columns."""
+    """Wrap a line into rows of at most `limit` columns."""
     line = line.expandtabs(_TAB_COLUMNS)
     if line.isascii() and len(line) <= limit:
         return [line]
@@ -172,7 +172,7 @@ def _rows(line: str, limit: int) -> list[str]:
 
 
 def _clusters(text: str, limit: int) -> Iterator[str]:
-    """What is drawn as one sign: a letter with its marks, an emoji of several. None is wider than the limit."""
+    """Grapheme clusters, such as a letter with its marks or a combined emoji, none wider than `limit` columns."""
     cluster, width = "", 0
     for character in text:
         continues = cluster not in ("", "\n") and (_is_attached(character) or cluster.endswith(_ZWJ))

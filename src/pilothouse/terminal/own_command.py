@@ -8,35 +8,37 @@ import termios
 from contextlib import suppress
 
 from pilothouse.domain.codes import Language
+from pilothouse.domain.deception.hidden_characters import visible
 from pilothouse.domain.errors import PilothouseError
-from pilothouse.domain.exit_status import describe_exit, is_failure
-from pilothouse.domain.hidden_characters import visible
-from pilothouse.runtime.finishing import finish
+from pilothouse.domain.exit_status import is_failure
+from pilothouse.i18n import translate_exit_status, ui_text
 from pilothouse.runtime.runtime import Runtime
+from pilothouse.runtime.shield import run_to_completion
 from pilothouse.sandbox.process_tree import descendants
-from pilothouse.terminal.lines import Lines
-from pilothouse.terminal.words import tell
+from pilothouse.terminal.line_reader import LineReader
 
 _INTERRUPT_SECONDS = 1.0
 """How long a command may take to end after Ctrl-C before the terminal offers to end it by force."""
 _TERMINATE_SECONDS = 2.0
 
 
-async def run_own_command(runtime: Runtime, context_id: str, command: str, lines: Lines, language: Language) -> None:
+async def run_own_command(
+    runtime: Runtime, context_id: str, command: str, lines: LineReader, language: Language
+) -> None:
     """Ctrl-C interrupts the command, a second one ends it by force; the conversation goes on."""
     live = await runtime.context(context_id)
     run = _Run(command, lines, language)
     try:
         await run.complete(live.core.workspace)
     except (OSError, ValueError, termios.error) as error:
-        print(visible(tell("own_refused", language, detail=error)))
+        print(visible(ui_text("terminal", "own_refused", language, detail=error)))
     except asyncio.CancelledError:
         with suppress(PilothouseError):  # the cancellation goes on
-            await finish(_note(runtime, context_id, run))
+            await run_to_completion(_note(runtime, context_id, run))
         raise
     await _note(runtime, context_id, run)
     if run.status is not None and is_failure(run.status):
-        print(f"[{describe_exit(run.status, language)}]")
+        print(f"[{translate_exit_status(run.status, language)}]")
 
 
 async def _note(runtime: Runtime, context_id: str, run: "_Run") -> None:
@@ -48,7 +50,7 @@ async def _note(runtime: Runtime, context_id: str, run: "_Run") -> None:
 class _Run:
     """A command that runs in the foreground of the terminal."""
 
-    def __init__(self, command: str, lines: Lines, language: Language) -> None:
+    def __init__(self, command: str, lines: LineReader, language: Language) -> None:
         self.command = command
         self._lines = lines
         self._language: Language = language
@@ -75,7 +77,7 @@ class _Run:
         stdin = None if sys.stdin.isatty() else asyncio.subprocess.DEVNULL  # piped lines belong to the conversation
         with self._lines.lend_terminal(self._on_interrupt):
             try:
-                await finish(self._start(folder, stdin))  # the command runs before its start is known here
+                await run_to_completion(self._start(folder, stdin))  # the command runs before its start is known here
                 await self._wait()
             finally:
                 if self._offer is not None:
@@ -109,7 +111,7 @@ class _Run:
         self._offer = None
         if not _is_taken_over():
             self._is_forced_next = True
-            print(tell("own_goes_on", self._language), flush=True)
+            print(ui_text("terminal", "own_goes_on", self._language), flush=True)
 
     async def _end(self) -> None:
         """End a command that still runs, with everything that it started."""

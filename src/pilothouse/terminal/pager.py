@@ -4,15 +4,15 @@ import sys
 from typing import Literal
 
 from pilothouse.domain.codes import Language
-from pilothouse.terminal.foreign_text import Pages
-from pilothouse.terminal.lines import Lines
-from pilothouse.terminal.words import tell
+from pilothouse.i18n import ui_text
+from pilothouse.terminal.foreign_text import PagedText
+from pilothouse.terminal.line_reader import LineReader
 
 
 class Pager:
     """Prints texts, each whole, and waits for a key whenever the screen is full of what nobody has had time to read."""
 
-    def __init__(self, lines: Lines, language: Language, *, is_question: bool = False) -> None:
+    def __init__(self, lines: LineReader, language: Language, *, is_question: bool = False) -> None:
         """`is_question` for texts that nobody can reject: they are answered or left for later."""
         self._more = "more_texts" if is_question else "more"
         self._lines = lines
@@ -24,12 +24,12 @@ class Pager:
 
     async def show(self, text: str) -> Literal["seen", "no", "later"]:
         """Print a text. "no" and "later" are answers of a person who has not seen all of it."""
-        pages = Pages(text)
+        pages = PagedText(text)
         if self._unread_rows and not pages.fit_below(self._unread_rows) and not await self._go_on():
             return "later"
         self._print(pages.next())
         while pages.has_more:
-            question = tell(self._more, self._language, number=pages.next_number, count=pages.count)
+            question = ui_text("terminal", self._more, self._language, number=pages.next_number, count=pages.count)
             line = await self._ask_page(question)
             if line is None or self._lines.is_leaving(line):
                 return "later"
@@ -49,7 +49,7 @@ class Pager:
         """Whether the person wants to see the next text. Only a mere Enter or the space bar says so: "no" at this
         place would leave open which of the texts on the screen is meant."""
         while True:
-            line = await self._ask_page(tell("more_texts", self._language))
+            line = await self._ask_page(ui_text("terminal", "more_texts", self._language))
             if line is None or self._lines.is_leaving(line):
                 return False
             if not line.strip():
@@ -61,9 +61,9 @@ class Pager:
         prompt gives it back."""
         if len(line.split()) > 1 and sys.stdin.isatty():
             self._lines.set_aside(line)
-            print(tell("not_understood_kept", self._language))
+            print(ui_text("terminal", "not_understood_kept", self._language))
         else:
-            print(tell("not_understood", self._language))
+            print(ui_text("terminal", "not_understood", self._language))
 
     async def _ask_page(self, question: str) -> str | None:
         self._unread_rows = 0

@@ -5,12 +5,10 @@ from collections.abc import Coroutine
 from typing import Any
 
 from pilothouse.domain.calls import CallRecord
-from pilothouse.domain.codes import Language, say
+from pilothouse.domain.codes import Language
+from pilothouse.domain.deception.hidden_characters import visible
 from pilothouse.domain.errors import PilothouseError
-from pilothouse.domain.hidden_characters import visible
 from pilothouse.domain.messages import ToolRequest, ToolResult
-from pilothouse.domain.promise_words import say_broken
-from pilothouse.domain.state_words import say_state
 from pilothouse.domain.states import (
     AwaitingToolApproval,
     AwaitingUserAnswer,
@@ -19,26 +17,35 @@ from pilothouse.domain.states import (
     Paused,
     WaitingForRecovery,
 )
-from pilothouse.domain.values import CallId, ContextId, MessageId
-from pilothouse.runtime.following import Asks, ChildWaits, Event, Place, Prints, Seen, end_of, follow
-from pilothouse.runtime.live import Live
+from pilothouse.domain.value import CallId, ContextId, MessageId
+from pilothouse.i18n import translate, translate_broken_promises, translate_state, ui_text
+from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.events.turn_events import (
+    BranchPosition,
+    MessageAdded,
+    QuestionAsked,
+    SubagentWaiting,
+    ToolOutput,
+    TurnEvent,
+    end_of,
+    stream_events,
+)
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.terminal.approval import Cards, answer_in_a_call, answer_questions
+from pilothouse.terminal.approval import ApprovalCards, answer_in_a_call, answer_questions
 from pilothouse.terminal.call_card import shown
 from pilothouse.terminal.commands import mode_of, run_command
+from pilothouse.terminal.event_lines import call_name, read_call_name, show_event
 from pilothouse.terminal.foreign_text import QuotedStream, quoted
-from pilothouse.terminal.lines import LEAVING, Lines
+from pilothouse.terminal.line_reader import LEAVING, LineReader
 from pilothouse.terminal.own_command import run_own_command
 from pilothouse.terminal.pager import Pager
-from pilothouse.terminal.showing import call_name, read_call_name, show_event
-from pilothouse.terminal.tools import offer_trust, review_trust
+from pilothouse.terminal.tool_commands import offer_trust, review_trust
 from pilothouse.terminal.tour import Tour
-from pilothouse.terminal.window import suggest_compression
-from pilothouse.terminal.words import tell
+from pilothouse.terminal.window_commands import suggest_compression
 
 _PATIENCE = 1.0
 _MAX_NAMED_CALLS = 10
-_PUTS_MESSAGES = ("/merge", "/compress", "/compact", "/overview", "/undo")  # it says itself what it did
+_PUTS_MESSAGES = ("/merge", "/compress", "/compact", "/overview", "/undo")  # these commands print their own result
 
 
 class Conversation:
@@ -48,18 +55,18 @@ class Conversation:
         self.runtime = runtime
         self.context_id = context_id
         self.language: Language = language
-        self.lines = Lines()
+        self.lines = LineReader()
         self._quiet_since = 0.0
         self._typed: set[MessageId] = set()
         self._stream = QuotedStream()
         self._named: CallId | None = None
-        """The call that was named last on the screen: what it prints stands below its name."""
+        """The call that was named last on the screen: its output appears below its name."""
         self._tour: Tour | None = None
         self._heard: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._heard.set_result(True)
 
     async def run(self, *, is_demo: bool, mode: str | None = None) -> None:
-        """Until the person leaves. `mode` is one to switch to first."""
+        """Run the conversation until the person leaves. `mode` is the mode to switch to first."""
         await self.lines.start()
         live = await self._live()
         self._greet(live, is_demo)
@@ -84,29 +91,30 @@ class Conversation:
         await self._say_goodbye()
 
     async def _say_goodbye(self) -> None:
-        """Name the command that comes back. Where the conversation is not on the disk, say so instead."""
-        artifacts = self.runtime.parts.store.artifacts_folder(ContextId(self.context_id))
+        """Print the command that resumes the conversation. If its files are gone, print that instead."""
+        artifacts = self.runtime.dependencies.store.artifacts_folder(ContextId(self.context_id))
         if artifacts is not None and not artifacts.parent.is_dir():
-            print(visible(tell("bye_gone", self.language, folder=artifacts.parent)))
+            print(visible(ui_text("terminal", "bye_gone", self.language, folder=artifacts.parent)))
             return
         is_refused = isinstance((await self._live()).state, WaitingForRecovery)
         command = f"{self._program} --context {self.context_id}"
-        print(tell("bye_refused" if is_refused else "bye", self.language, command=command))
+        print(ui_text("terminal", "bye_refused" if is_refused else "bye", self.language, command=command))
 
-    def _greet(self, live: Live, is_demo: bool) -> None:
-        print(visible(tell("welcome", self.language, workspace=live.core.workspace)))
+    def _greet(self, live: LiveContext, is_demo: bool) -> None:
+        print(visible(ui_text("terminal", "welcome", self.language, workspace=live.core.workspace)))
         if is_demo:
-            print(tell("demo", self.language))
+            print(ui_text("terminal", "demo", self.language))
         if not self.runtime.kernel.is_complete:
-            print(tell("no_sandbox", self.language, broken=say_broken(self.runtime.kernel, self.language)))
-        for reason in (*live.damage, *self.runtime.rulebook.damage(live.core.owner)):
-            print(visible(say(reason, self.language)))
+            broken = translate_broken_promises(self.runtime.kernel, self.language)
+            print(ui_text("terminal", "no_sandbox", self.language, broken=broken))
+        for reason in (*live.damage, *self.runtime.user_rules.damage(live.core.owner)):
+            print(visible(translate(reason, self.language)))
 
-    async def _live(self) -> Live:
+    async def _live(self) -> LiveContext:
         return await self.runtime.context(self.context_id)
 
     async def _next_line(self) -> str | None:
-        """What the person types; on a tour, a mere Enter is the line that it proposes."""
+        """Read the next line. On a tour, an empty line accepts the line that the tour proposes."""
         if not self.lines.can_edit:
             self._print_set_aside()
         if self._tour is None:
@@ -114,9 +122,10 @@ class Conversation:
         proposed = self._tour.propose()
         if proposed is None:
             self._tour = None
-            print("\n" + tell("tour_end", self.language))
+            print("\n" + ui_text("terminal", "tour_end", self.language))
             return ""
-        line = await self._ask_line(await self._prompt() + tell("tour_line", self.language, line=proposed))
+        hint = ui_text("terminal", "tour_line", self.language, line=proposed)
+        line = await self._ask_line(await self._prompt() + hint)
         if line is not None and line.strip() == "/quit":
             self._tour = None
             return ""
@@ -126,30 +135,30 @@ class Conversation:
         return line
 
     async def _ask_line(self, prompt: str) -> str | None:
-        """A line of UTF-8 text. Any other comes back behind the prompt, to be corrected."""
+        """Read a line of UTF-8 text. An invalid line is offered again behind the prompt, to be corrected."""
         line = await self.lines.ask_edited(prompt)
         while self.lines.was_undecodable:
-            print(tell("not_utf8", self.language))
+            print(ui_text("terminal", "not_utf8", self.language))
             line = await self.lines.ask_edited(prompt)
         return line
 
     def _print_set_aside(self, key: str = "typed_before") -> None:
-        """Show what was typed before a question, or not sent at the end, where no prompt can give it back."""
+        """Print text that was typed before a question, or not sent at the end, when no prompt can offer it again."""
         typed = self.lines.take_set_aside()
         if typed:
-            print(tell(key, self.language))
+            print(ui_text("terminal", key, self.language))
             print(quoted("\n".join(typed)))
 
     async def _prompt(self) -> str:
         live = await self._live()
-        mode = self.runtime.parts.modes.stored(live.core.mode)
+        mode = self.runtime.dependencies.modes.stored(live.core.mode)
         branch = "" if live.core.active_branch == "main" else f" [{live.core.active_branch}]"
         return visible(f"\n{mode.icon} {mode.name}{branch} › ")
 
     async def _handle(self, line: str) -> None:
         live = await self._live()
         branch = live.core.active_branch
-        place = Place(live.branches[branch].key, live.branches[branch].length)
+        place = BranchPosition(live.branches[branch].key, live.branches[branch].length)
         read = await self._shown_before(line)
         if read is None:
             return
@@ -162,41 +171,41 @@ class Conversation:
         else:
             command = self._send(line)
         if await self._guarded(command):
-            if live.state is before and live.is_waiting() and live.task is None:  # it did nothing to what waits
+            if live.state is before and live.is_waiting() and live.task is None:  # the input changed nothing
                 if not _is_command(line):
                     is_call = isinstance(live.state, AwaitingToolApproval)
-                    print(tell("later" if is_call else "question_waits", self.language))
+                    print(ui_text("terminal", "later" if is_call else "question_waits", self.language))
                 return
             if live.core.active_branch != branch or line.startswith(_PUTS_MESSAGES):
                 place = await self._end_of_what_was_said()
             await self._guarded(self._settle(place))
 
     async def _shown_before(self, line: str) -> list[str] | None:
-        """Before a command that would start calls that wait: show each whole, and ask. Returns the digests of what was
-        shown, or None where the person does not want the command any more."""
+        """Show each waiting call that a command would start in full, and ask for confirmation. Returns the digests of
+        the calls that were shown, or None when the person does not confirm."""
         try:
             started = await self._would_start(line)
         except PilothouseError:
-            return []  # the command itself will say what is wrong
+            return []  # the command itself reports the error
         if not started:
             return []
-        print(tell("unread_start", self.language, count=len(started)))
+        print(ui_text("terminal", "unread_start", self.language, count=len(started)))
         pager = Pager(self.lines, self.language)
         for call in started:
             if await pager.show(shown(call, self.language)) != "seen":
                 return None
-        answer = await pager.ask(tell("sure", self.language)) or ""
+        answer = await pager.ask(ui_text("terminal", "sure", self.language)) or ""
         return [call.digest for call in started] if answer.strip().lower() in ("y", "yes") else None
 
     async def _would_start(self, line: str) -> list[CallRecord]:
         if _is_command(line) and line.startswith("/elevate") and line.split()[1:] != ["end"]:
             return await self.runtime.pending_calls(self.context_id)
         mode = mode_of(self.runtime, line) if _is_command(line) else None
-        found = await self.runtime.would_start(self.context_id, mode) if mode is not None else []
-        return [call for call in found if call.status == "pending"]  # the others were approved before
+        calls = await self.runtime.would_start(self.context_id, mode) if mode is not None else []
+        return [call for call in calls if call.status == "pending"]  # calls with another status were approved before
 
-    async def _end_of_what_was_said(self) -> Place:
-        """Where to go on showing on another branch: behind the message that was just sent there, or at its end."""
+    async def _end_of_what_was_said(self) -> BranchPosition:
+        """The position from which to show another branch: behind the message just sent there, or at its end."""
         live = await self._live()
         length = live.branches[live.core.active_branch].length
         turn = live.core.turn
@@ -205,24 +214,24 @@ class Conversation:
         return end_of(live, back=max(0, len(new) - 1))
 
     async def _send(self, line: str) -> None:
-        """Send a message. While a turn is open, whatever that turn waits for, the message is queued."""
+        """Send a message. While a turn is open, even a waiting one, the message is queued."""
         sent = await self.runtime.send(self.context_id, line, queue=True)
         if sent.queued:
-            print(tell("queued", self.language, count=len((await self._live()).core.queue)))
+            print(ui_text("terminal", "queued", self.language, count=len((await self._live()).core.queue)))
         else:
             self._typed.add(sent.message_id)
 
     async def _guarded(self, work: Coroutine[Any, Any, Any]) -> bool:
-        """Do something that may be refused; what is refused is told."""
+        """Await work that may be refused, and print the reason of a refusal."""
         try:
             await work
         except PilothouseError as error:
-            print(quoted(say(error.reason, self.language)))
+            print(quoted(translate(error.reason, self.language)))
             return False
         return True
 
-    async def _settle(self, place: Place) -> None:
-        """Show what happens until the context is Idle, or the person leaves something for later."""
+    async def _settle(self, place: BranchPosition) -> None:
+        """Show events until the context is Idle, or the person leaves a question or a call for later."""
         is_left = False
         while True:
             await self._show(place)
@@ -236,22 +245,24 @@ class Conversation:
                 case AwaitingUserAnswer():
                     is_left = not await answer_questions(self.runtime, self.context_id, self.lines, self.language)
                 case Paused():
-                    print(tell("paused", self.language))
+                    print(ui_text("terminal", "paused", self.language))
                     return None
                 case WaitingForRecovery(reason=reason):
-                    print(quoted(tell("recovery", self.language, reason=say(reason, self.language))))
+                    text = translate(reason, self.language)
+                    print(quoted(ui_text("terminal", "recovery", self.language, reason=text)))
                     return None
                 case Failed(error_message=reason):
-                    print(quoted(tell("failed", self.language, reason=say(reason, self.language))))
+                    text = translate(reason, self.language)
+                    print(quoted(ui_text("terminal", "failed", self.language, reason=text)))
                     return None
                 case Idle() if live.task is None:
                     return await suggest_compression(self.runtime, self.context_id, self.language)
-                case _:  # the next of the queue is being taken
+                case _:  # the next queued message is about to start
                     await asyncio.sleep(0)
 
     async def _decide_at_cards(self) -> bool:
-        """Apply what the person decides about the calls that wait. False when they leave some for later."""
-        cards = Cards(self.runtime, self.context_id, self.lines, self.language)
+        """Ask about the waiting calls and apply the decisions. False when the person leaves some calls for later."""
+        cards = ApprovalCards(self.runtime, self.context_id, self.lines, self.language)
         is_complete = await cards.ask()
         if self.lines.was_interrupted:  # Ctrl-C cancels the turn: nothing of it may start
             cards.tell_dropped()
@@ -262,29 +273,29 @@ class Conversation:
         return is_complete
 
     async def _leave_for_later(self) -> None:
-        """Ctrl-C where something is asked cancels the turn; anything else leaves it waiting."""
+        """Leave a prompt: Ctrl-C cancels the turn; any other way of leaving keeps the turn waiting."""
         if self.lines.was_interrupted:
             self.lines.was_interrupted = False
             await self._cancel_turn()
             return
         waiting = await self.runtime.pending_calls(self.context_id)
         if not waiting:
-            print(tell("question_waits", self.language))
+            print(ui_text("terminal", "question_waits", self.language))
             return
-        print(tell("still_waiting", self.language, count=len(waiting)))
+        print(ui_text("terminal", "still_waiting", self.language, count=len(waiting)))
         names = [f"· {call_name(call)}" for call in waiting[:_MAX_NAMED_CALLS]]
         print(quoted("\n".join([*names, *(["…"] if len(waiting) > _MAX_NAMED_CALLS else [])])))
-        print(tell("later", self.language))
+        print(ui_text("terminal", "later", self.language))
 
-    async def _show(self, place: Place) -> None:
+    async def _show(self, place: BranchPosition) -> None:
         self.lines.interrupt = self._cancel
-        beside = [asyncio.create_task(self._tell_what_takes_long()), asyncio.create_task(self._listen())]
+        beside = [asyncio.create_task(self._print_slow_activity()), asyncio.create_task(self._listen())]
         try:
-            async for event in follow(self.runtime, self.context_id, place=place):
+            async for event in stream_events(self.runtime, self.context_id, place=place):
                 self._quiet_since = asyncio.get_running_loop().time()
-                if isinstance(event, ChildWaits):
+                if isinstance(event, SubagentWaiting):
                     await self._decide_for(event.context_id)
-                elif isinstance(event, Asks):
+                elif isinstance(event, QuestionAsked):
                     work = answer_in_a_call(self.runtime, self.context_id, event.call_id, self.lines, self.language)
                     await self._guarded(work)
                 else:
@@ -292,17 +303,17 @@ class Conversation:
         finally:
             for task in beside:
                 task.cancel()
-            self.lines.interrupt = None  # Ctrl-C ends what a typed command still asks
-            await self._heard  # a line that was typed is handled to its end
+            self.lines.interrupt = None  # Ctrl-C now ends the prompt of a typed command
+            await self._heard  # finish handling a typed line
 
-    async def _name_of_call(self, event: Event) -> str | None:
+    async def _name_of_call(self, event: TurnEvent) -> str | None:
         """The name of the call to which a result or an output belongs; None for an output whose call was named last."""
-        if isinstance(event, Seen) and isinstance(event.message, ToolRequest):
+        if isinstance(event, MessageAdded) and isinstance(event.message, ToolRequest):
             calls = event.message.calls
             self._named = calls[0].id if len(calls) == 1 else None
-        if isinstance(event, Seen) and isinstance(event.message, ToolResult):
+        if isinstance(event, MessageAdded) and isinstance(event.message, ToolResult):
             call_id = event.message.call_id
-        elif isinstance(event, Prints) and event.call_id != self._named:
+        elif isinstance(event, ToolOutput) and event.call_id != self._named:
             call_id = event.call_id
         else:
             return None
@@ -310,24 +321,24 @@ class Conversation:
         return await read_call_name(self.runtime, self.context_id, call_id)
 
     async def _decide_for(self, child_id: str) -> None:
-        """A sub-agent waits: the person decides there, and the conversation goes on."""
+        """Ask the person about a waiting sub-agent. The conversation continues afterwards."""
         self._stream.end()
         self.lines.interrupt = None
         child = await self.runtime.context(child_id)
         if isinstance(child.state, AwaitingToolApproval):
-            print(quoted(tell("child", self.language, context_id=child_id)))
+            print(quoted(ui_text("terminal", "child", self.language, context_id=child_id)))
             decided = await self._decide_for_child(child_id)
         else:
-            print(quoted(tell("child_asks", self.language, context_id=child_id)))
-            hint = tell("question_of_child", self.language)
+            print(quoted(ui_text("terminal", "child_asks", self.language, context_id=child_id)))
+            hint = ui_text("terminal", "question_of_child", self.language)
             decided = await answer_questions(self.runtime, child_id, self.lines, self.language, hint=hint)
         self.lines.interrupt = self._cancel
         if not decided:
             await self._cancel_turn()
 
     async def _decide_for_child(self, child_id: str) -> bool:
-        """False when the person leaves: that cancels the turn, so nothing of the sub-agent may start."""
-        cards = Cards(self.runtime, child_id, self.lines, self.language)
+        """Ask about a sub-agent's calls. False when the person leaves: the turn is cancelled, so none may start."""
+        cards = ApprovalCards(self.runtime, child_id, self.lines, self.language)
         if not await cards.ask():
             cards.tell_dropped()
             return False
@@ -335,17 +346,17 @@ class Conversation:
         return True
 
     async def _listen(self) -> None:
-        """What is typed while the turn goes on: commands are done at once, anything else is queued."""
+        """Handle input typed during a turn: commands run at once, other text is queued as a message."""
         while True:
             line = await self.lines.overhear()
-            if line.strip() in (*LEAVING, "/tour") or _is_own_command(line):  # when the turn has come to its end
+            if line.strip() in (*LEAVING, "/tour") or _is_own_command(line):  # handled at the end of the turn
                 self.lines.put_back(line)
                 return
             self._heard = asyncio.ensure_future(self._guarded(self._handle_typed(line)))
             await asyncio.shield(self._heard)
 
     async def _handle_typed(self, line: str) -> None:
-        """A line that was typed while the turn goes on."""
+        """Handle a line that was typed during a turn."""
         if _is_command(line):
             read = await self._shown_before(line.strip())
             if read is not None:
@@ -353,28 +364,28 @@ class Conversation:
         elif line.strip():
             await self._send(line)
 
-    async def _tell_what_takes_long(self) -> None:
-        """After a second in which nothing was to be seen: what is going on. Once for each thing."""
-        told = ""
+    async def _print_slow_activity(self) -> None:
+        """Print the current activity, once for each activity, after a second without output."""
+        printed = ""
         while True:
             await asyncio.sleep(_PATIENCE / 4)
-            words = say_state((await self._live()).state, self.language)
+            words = translate_state((await self._live()).state, self.language)
             quiet = asyncio.get_running_loop().time() - self._quiet_since
-            if words and words != told and quiet >= _PATIENCE and not self.lines.is_asking:
+            if words and words != printed and quiet >= _PATIENCE and not self.lines.is_asking:
                 self._stream.end()
-                print(visible(f"… {words}"), flush=True)
-                told = words
+                print(visible(words), flush=True)
+                printed = words
 
     def _cancel(self) -> None:
         self._cancelling = asyncio.ensure_future(self._cancel_turn())
 
     async def _cancel_turn(self) -> None:
         if await self._guarded(self.runtime.cancel(self.context_id)):
-            print("\n" + tell("cancelled", self.language))
+            print("\n" + ui_text("terminal", "cancelled", self.language))
 
 
 def _is_command(line: str) -> bool:
-    """A pasted text of several lines is a message, however it begins."""
+    """Whether a line is a slash command. A pasted text of several lines is always a message."""
     return line.strip().startswith("/") and "\n" not in line.strip()
 
 

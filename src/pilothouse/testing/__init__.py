@@ -1,1 +1,1 @@
-"""Doubles that ship with the library: a provider that speaks the real wire format, a clock one can turn."""
+"""Test doubles that ship with the library: a provider with the real wire format, a clock, a disk, a network."""

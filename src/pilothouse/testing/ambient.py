@@ -1,14 +1,14 @@
-"""Time that one can turn, ids that one can predict."""
+"""A clock that tests advance, and predictable ids."""
 
 import asyncio
 import os
 
-# Tests that run side by side must not find each other's processes: those are marked with the id of their call.
+# Processes are marked with the id of their call. Tests that run in parallel must not find each other's processes.
 _WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 
 
 class TurnableAmbient:
-    """Sleeping moves the clock instead of waiting. Ids count up, so that runs can be compared."""
+    """Sleeping advances the clock instead of waiting. Ids count up, so that runs can be compared."""
 
     def __init__(self, start: float = 1_800_000_000.0, *, ids_from: int = 0) -> None:
         self._now = start
@@ -28,7 +28,7 @@ class TurnableAmbient:
         self._advanced = asyncio.Event()
 
     async def background_sleep(self, seconds: float) -> None:
-        """Until a test has advanced the clock so far."""
+        """Wait until the test has advanced the clock by `seconds`."""
         due = self._now + seconds
         while self._now < due:
             await self._advanced.wait()

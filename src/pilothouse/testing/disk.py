@@ -1,4 +1,4 @@
-"""A disk that fails when it is told to: the n-th operation, once or from then on."""
+"""A disk with injected faults: the n-th operation fails, once or from then on."""
 
 import errno
 import os
@@ -9,14 +9,14 @@ from pilothouse.storage.files.disk import Disk
 
 Fault = Literal["ENOSPC", "EIO", "EROFS", "EDQUOT", "short", "kill"]
 
-_NOT_EVEN_REMOVING = ("EIO", "EROFS")
+_FAULTS_OF_REMOVAL = ("EIO", "EROFS")
 
 
 class FaultyDisk(Disk):
-    """Counts its operations. The one numbered `at` fails with `fault`; with `lasting`, all later ones too.
+    """Counts operations. Operation number `at` fails with `fault`, with `lasting` all later ones too.
 
-    "short" writes half and reports that, "kill" ends the process half-way through a write or before anything
-    else. A full disk (ENOSPC, EDQUOT) refuses what needs room, and lets things be cut and removed.
+    "short" writes and reports half of the data. "kill" ends the process in the middle of a write or before any other
+    operation. A full disk (ENOSPC, EDQUOT) refuses operations that need space, and allows truncation and removal.
     """
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class FaultyDisk(Disk):
         return super().sync_file_system(path)
 
     def truncate(self, fd: int, size: int) -> None:
-        if self._fails() and self.fault in _NOT_EVEN_REMOVING:
+        if self._fails() and self.fault in _FAULTS_OF_REMOVAL:
             self._raise()
         super().truncate(fd, size)
 
@@ -81,7 +81,7 @@ class FaultyDisk(Disk):
         super().rename(source, target)
 
     def unlink(self, path: Path) -> None:
-        if self._fails() and self.fault in _NOT_EVEN_REMOVING:
+        if self._fails() and self.fault in _FAULTS_OF_REMOVAL:
             self._raise()
         super().unlink(path)
 

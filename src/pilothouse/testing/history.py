@@ -1,21 +1,21 @@
-"""Long histories, made fast: for tests and figures about growth."""
+"""Long histories, made fast, for tests and benchmarks of growth."""
 
 from collections.abc import Callable
 from pathlib import Path
 
-from pilothouse.ambient import SystemAmbient, timestamp
 from pilothouse.domain.branches import MAIN, Branch
 from pilothouse.domain.contexts import Change, ContextCore
 from pilothouse.domain.messages import Text
-from pilothouse.domain.values import ContextId, MessageId
+from pilothouse.domain.value import ContextId, MessageId
 from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.store import FileStore
+from pilothouse.system.ambient import SystemAmbient, timestamp
 
-AT_ONCE = 2000
+BATCH_MESSAGES = 2000
 
 
 class HastyDisk(Disk):
-    """Syncs nothing: for filling a folder that nobody will miss."""
+    """A disk without syncs, for data that need not survive a crash."""
 
     def sync(self, fd: int) -> None:
         pass
@@ -33,7 +33,7 @@ async def make_history(
     title: str = "long",
     content: Callable[[int], str] | None = None,
 ) -> ContextId:
-    """A context with `count` messages of `size` characters or of this content, written out and closed."""
+    """Create and close a context with `count` messages of `size` characters or of the given content."""
     ambient = SystemAmbient()
     at = timestamp(ambient.now())
     context_id = ContextId(ambient.new_id())
@@ -44,8 +44,8 @@ async def make_history(
     version = await store.create(
         Change(core=core, branches={MAIN: Branch(name=MAIN, key=ambient.new_id(), created_at=at)})
     )
-    for start in range(0, count, AT_ONCE):
-        numbers = range(start, min(count, start + AT_ONCE))
+    for start in range(0, count, BATCH_MESSAGES):
+        numbers = range(start, min(count, start + BATCH_MESSAGES))
         texts = tuple(
             Text(
                 id=MessageId(ambient.new_id()),

@@ -1,4 +1,4 @@
-"""A fake provider: speaks OpenAI's streaming chat completions over a real loopback socket, from a script.
+"""A fake provider: plays a script as OpenAI's streaming chat completions over a real loopback socket.
 
 `python -m pilothouse.testing.provider script.json` runs it on its own and prints its address.
 """
@@ -17,21 +17,23 @@ from pilothouse.domain.errors import ModelRefused
 from pilothouse.domain.messages import Usage
 from pilothouse.llm.base import CallDelta, Finished, ModelEvent, TextDelta, UsageReported
 from pilothouse.llm.script import Answer, Player, Script, load_script
+from pilothouse.sse import sse_event
 from pilothouse.testing.wire import WireFault, faults
 
-DATE = "Thu, 01 Jan 2026 00:00:00 GMT"  # what the provider's clock says in its errors
+DATE = "Thu, 01 Jan 2026 00:00:00 GMT"
+"""The time of the provider's clock in error responses."""
 _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
 _JSON = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n%b"
 
 
 class FakeProvider:
-    """`requests` holds the decoded bodies in the order in which they came. One that a real server would refuse is
-    refused here too, and is in `faults` instead; then `stop` raises, unless this is not `strict`. `models` are those
-    that it lists; `key` is the one that it wants, and it is loud about any other."""
+    """A provider on a loopback port. Requests that a real server would refuse are refused and recorded in `faults`."""
 
     def __init__(
         self, script: Script, *, strict: bool = True, models: Sequence[str] | None = (), key: str | None = None
     ) -> None:
+        """With `strict`, `stop` raises the recorded faults. `models` are the models it lists; None for a server that
+        lists none. With `key`, requests with another key are refused, and the error repeats that key."""
         self._strict = strict
         self._models = models
         self._key = key
@@ -39,6 +41,7 @@ class FakeProvider:
         self._server: asyncio.Server | None = None
         self._serving: set[asyncio.Task[None]] = set()
         self.requests: list[dict[str, Any]] = []
+        """The decoded bodies of accepted requests, in order."""
         self.headers: list[bytes] = []
         self.faults: list[str] = []
 
@@ -52,7 +55,7 @@ class FakeProvider:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
 
     async def stop(self) -> None:
-        """Also those who are still being answered are left in the middle. Raises: WireFault."""
+        """Stop at once, in the middle of answers. Raises: WireFault."""
         if self._server is not None:
             self._server.close()
         for task in self._serving:
@@ -76,7 +79,7 @@ class FakeProvider:
         try:
             with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
                 body = await self._read(reader)
-                if not self._is_refused(writer):
+                if not self._is_answered_by_head(writer):
                     await self._answer(body, writer)
         finally:
             writer.close()
@@ -88,39 +91,39 @@ class FakeProvider:
         fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n") if b": " in line)
         return await reader.readexactly(int(fields.get(b"content-length", 0)))
 
-    def _is_refused(self, writer: asyncio.StreamWriter) -> bool:
-        """Whether it was answered already, by its head alone."""
+    def _is_answered_by_head(self, writer: asyncio.StreamWriter) -> bool:
+        """Answer a request that its head decides: a wrong key, or a list of models. Whether it is answered."""
         head = self.headers[-1].decode("latin-1")
-        found = re.search(r"(?im)^authorization: Bearer (.*?)\r?$", head)
-        given = found[1] if found else ""
-        if self._key is not None and given != self._key:
-            writer.write(_error(401, f"Incorrect API key provided: {given}"))
+        match = re.search(r"(?im)^authorization: Bearer (.*?)\r?$", head)
+        key = match[1] if match else ""
+        if self._key is not None and key != self._key:
+            writer.write(_error(401, f"Incorrect API key provided: {key}"))
         elif not head.startswith("GET "):
             return False
         elif self._models is None:
             writer.write(_error(404, "there is no such path"))
         else:
-            listed = {"object": "list", "data": [{"id": name, "object": "model"} for name in self._models]}
-            writer.write(_JSON % msgspec.json.encode(listed))
+            models = {"object": "list", "data": [{"id": name, "object": "model"} for name in self._models]}
+            writer.write(_JSON % msgspec.json.encode(models))
         return True
 
     def judge(self, body: bytes) -> list[str]:
-        """What is wrong with a body."""
+        """The faults of a body."""
         try:
             return faults(msgspec.json.decode(body))
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             return [f"body: {error}"]
 
     def choose(self, body: bytes) -> Answer:
-        """The next answer of the script. Raises: ModelRefused when it is exhausted."""
+        """The next answer of the script. Raises: ModelRefused for an exhausted script."""
         self.requests.append(msgspec.json.decode(body))
         return self._player.answer("turn")
 
     async def _answer(self, body: bytes, writer: asyncio.StreamWriter) -> None:
-        found = self.judge(body)
-        if found:
-            self.faults += found
-            writer.write(_error(400, "; ".join(found)))
+        body_faults = self.judge(body)
+        if body_faults:
+            self.faults += body_faults
+            writer.write(_error(400, "; ".join(body_faults)))
             return
         try:
             answer = self.choose(body)
@@ -137,7 +140,7 @@ class FakeProvider:
             await writer.drain()
 
     async def lines(self, answer: Answer) -> AsyncIterator[bytes]:
-        """What is sent, event by event."""
+        """The lines of an answer, event by event."""
         if answer.raw is not None:
             for raw in answer.raw:
                 yield raw.encode("utf-8", "surrogateescape")
@@ -148,8 +151,8 @@ class FakeProvider:
             if number == answer.silence:
                 await asyncio.Event().wait()
             await asyncio.sleep(answer.delta_delay)
-            yield b"data: " + msgspec.json.encode(chunk_of(event)) + b"\n\n"
-        yield b"data: [DONE]\n\n"
+            yield sse_event(msgspec.json.encode(chunk_of(event)))
+        yield sse_event(b"[DONE]")
 
 
 def chunk_of(event: ModelEvent) -> dict[str, Any]:

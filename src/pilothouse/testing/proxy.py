@@ -1,4 +1,4 @@
-"""A bad network: a TCP proxy on loopback that refuses some connections and cuts the others after some bytes."""
+"""An unreliable network: a TCP proxy on loopback that refuses some connections and cuts others after some bytes."""
 
 import asyncio
 import socket
@@ -7,18 +7,18 @@ from collections.abc import Callable
 from contextlib import suppress
 
 _HOST = "127.0.0.1"
-_READ = 64 * 1024
+_READ_BYTES = 64 * 1024
 # A cut falls anywhere from inside the first line of a request to behind many events of a stream.
-_BYTES_AT_LEAST = 16
-_BYTES_AT_MOST = 256 * 1024
-_CUT_IN_REQUESTS = 1 / 3
+_MIN_BYTES = 16
+_MAX_BYTES = 256 * 1024
+_REQUEST_CUT_FRACTION = 1 / 3
 
 
 class Proxy:
-    """Use it as an async context manager. Connections to `port` are passed on to the port `target`.
+    """An async context manager that forwards connections to `port` to the port `target`.
 
-    `fraction` gives numbers from 0 to 1: all that happens is drawn from it. `refusals` and `cuts` count what was done
-    to connections, `cut_requests` and `cut_answers` on which way they were cut.
+    `fraction` returns random numbers from 0 to 1, the only source of randomness. `refusals` and `cuts` count
+    connections, `cut_requests` and `cut_answers` the cuts by direction.
     """
 
     def __init__(self, target: int, fraction: Callable[[], float], *, refused: float = 0.3) -> None:
@@ -43,7 +43,7 @@ class Proxy:
         return self.cut_requests + self.cut_answers
 
     def calm(self) -> None:
-        """From now on everything passes, also on the connections that there are."""
+        """Forward everything from now on, also on existing connections."""
         self._is_calm = True
 
     async def __aenter__(self) -> "Proxy":
@@ -67,47 +67,47 @@ class Proxy:
                 self.refusals += 1
                 self._end(writer)
                 return
-            await self._pass(reader, writer)
+            await self._forward(reader, writer)
         except (OSError, asyncio.CancelledError):
-            pass  # the server is down, somebody left, or we end
+            pass  # the server is down, a side has left, or the proxy ends
         finally:
             writer.close()
             self._passing.discard(task)
 
-    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         answers, requests = await asyncio.open_connection(_HOST, self._target)
-        enough = round(_BYTES_AT_LEAST * (_BYTES_AT_MOST / _BYTES_AT_LEAST) ** self._fraction())
-        is_in_requests = self._fraction() < _CUT_IN_REQUESTS
-        asking = asyncio.ensure_future(self._pump(reader, requests, enough if is_in_requests else None))
-        answering = asyncio.ensure_future(self._pump(answers, writer, None if is_in_requests else enough))
+        max_bytes = round(_MIN_BYTES * (_MAX_BYTES / _MIN_BYTES) ** self._fraction())
+        is_in_requests = self._fraction() < _REQUEST_CUT_FRACTION
+        requests_pump = asyncio.ensure_future(self._pump(reader, requests, max_bytes if is_in_requests else None))
+        answers_pump = asyncio.ensure_future(self._pump(answers, writer, None if is_in_requests else max_bytes))
         try:
-            await asyncio.wait({asking, answering}, return_when=asyncio.FIRST_COMPLETED)
-            self.cut_requests += _is_cut(asking)
-            self.cut_answers += _is_cut(answering)
-            if _is_cut(asking) or _is_cut(answering):
+            await asyncio.wait({requests_pump, answers_pump}, return_when=asyncio.FIRST_COMPLETED)
+            self.cut_requests += _is_cut(requests_pump)
+            self.cut_answers += _is_cut(answers_pump)
+            if _is_cut(requests_pump) or _is_cut(answers_pump):
                 self._end(requests)
                 self._end(writer)
         finally:
             requests.close()
-            for pump in (asking, answering):
+            for pump in (requests_pump, answers_pump):
                 pump.cancel()
-            await asyncio.wait({asking, answering})
+            await asyncio.wait({requests_pump, answers_pump})
 
-    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, enough: int | None) -> bool:
-        """Pass bytes on until there are no more, or `enough`; gives whether it was a cut."""
-        passed = 0
-        with suppress(OSError):  # one side is gone: so is the connection
-            while data := await reader.read(_READ):
-                if enough is not None and not self._is_calm and passed + len(data) >= enough:
-                    writer.write(data[: max(0, enough - passed)])
+    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, max_bytes: int | None) -> bool:
+        """Forward bytes until the end or up to `max_bytes`. Whether the connection was cut."""
+        forwarded = 0
+        with suppress(OSError):  # one side has closed the connection
+            while data := await reader.read(_READ_BYTES):
+                if max_bytes is not None and not self._is_calm and forwarded + len(data) >= max_bytes:
+                    writer.write(data[: max(0, max_bytes - forwarded)])
                     return True
-                passed += len(data)
+                forwarded += len(data)
                 writer.write(data)
                 await writer.drain()
         return False
 
     def _end(self, writer: asyncio.StreamWriter) -> None:
-        """With an end that the other side can read up to, or with a reset that may take away what was on its way."""
+        """Close a connection, either in order or with a reset that may discard bytes in transit."""
         if self._fraction() < 0.5:
             writer.close()
             return

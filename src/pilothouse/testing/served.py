@@ -9,21 +9,21 @@ from typing import Any
 
 from pilothouse.client import Client
 from pilothouse.runtime.runtime import Runtime
-from pilothouse.server.serve import HOST, listen, make_serving, start
+from pilothouse.server.serve import HOST, listen, make_server, make_server_state
 from pilothouse.server.tokens import Tokens
 
 TOKEN = "a-token-for-tests-only"  # noqa: S105
 
 
 class Served:
-    """Use it as an async context manager. The runtime is not closed with it."""
+    """An async context manager that serves a runtime. Leaving it does not close the runtime."""
 
     def __init__(self, runtime: Runtime, roots: Sequence[Path], **options: Any) -> None:
         self._runtime = runtime
-        object.__setattr__(runtime.parts, "roots", [Path(os.path.realpath(root)) for root in roots])
+        object.__setattr__(runtime.dependencies, "roots", [Path(os.path.realpath(root)) for root in roots])
         self._options = options
         self._folder = tempfile.TemporaryDirectory()
-        self.tokens = Tokens(Path(self._folder.name) / "tokens.json", runtime.parts.ambient, TOKEN)
+        self.tokens = Tokens(Path(self._folder.name) / "tokens.json", runtime.dependencies.ambient, TOKEN)
         self.token = TOKEN
         self.url = ""
 
@@ -31,8 +31,8 @@ class Served:
         listening = listen(HOST, 0, self.tokens)
         self.port = listening.getsockname()[1]
         self.url = f"http://{HOST}:{self.port}"
-        self.serving = make_serving(self._runtime, self.tokens, host=HOST, port=self.port, **self._options)
-        self._server = start(self.serving, lambda: None)
+        self.serving = make_server_state(self._runtime, self.tokens, host=HOST, port=self.port, **self._options)
+        self._server = make_server(self.serving, lambda: None)
         self._task = asyncio.create_task(self._server.serve(sockets=[listening]))
         return self
 

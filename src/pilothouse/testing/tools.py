@@ -1,4 +1,4 @@
-"""Tools for tests: they leave a trace of every run, and can be held back until the test lets them go."""
+"""Tools for tests: each records its runs and can be held until the test releases it."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,18 +7,19 @@ from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.base import Arguments, Category, Job, Prepared
+from pilothouse.tools.base import Arguments, CallPreview, Category, ToolContext
 
 
 class NoteArguments(Arguments):
-    """`path` is what the call says that it touches; without one, nobody knows."""
+    """The arguments of a `NoteTool`."""
 
     text: str = ""
     path: str | None = None
+    """The path that the call touches; None for unknown paths."""
 
 
 class NoteTool:
-    """Notes each run in `ran`. With `hold`, a run waits for `release`; `fails` makes it fail."""
+    """Records each run in `ran`. With `hold`, a run waits for `release`; with `fails`, a run fails."""
 
     category: Category = "external"
     parameters = NoteArguments
@@ -43,11 +44,11 @@ class NoteTool:
         if not hold:
             self.release.set()
 
-    async def prepare(self, arguments: NoteArguments, workspace: Workspace) -> Prepared:  # noqa: ARG002
+    async def prepare(self, arguments: NoteArguments, workspace: Workspace) -> CallPreview:  # noqa: ARG002
         touches = None if arguments.path is None else (arguments.path,)
-        return Prepared(effect=self.effect, preview=arguments.text, touches=touches)
+        return CallPreview(effect=self.effect, preview=arguments.text, touches=touches)
 
-    async def run(self, arguments: NoteArguments, job: Job) -> str:  # noqa: ARG002
+    async def run(self, arguments: NoteArguments, job: ToolContext) -> str:  # noqa: ARG002
         self.ran.append(arguments.text)
         if self._on_run is not None:
             self._on_run(arguments.text)

@@ -1,9 +1,9 @@
-"""What a chat completions request must look like, by the strictest of those who take it.
+"""The rules of a chat completions request, by the strictest server for each rule.
 
-A rule stands here when OpenAI, Azure, Mistral, OpenRouter, vLLM, llama.cpp or Ollama answers a break of it with a
-refusal. Known and not held here: Mistral wants ids of exactly nine letters and digits, and an assistant between a
-result and a user; some templates of models want user and assistant to alternate; older models of OpenAI end an id at
-40 characters.
+A rule is checked here if OpenAI, Azure, Mistral, OpenRouter, vLLM, llama.cpp or Ollama refuses requests that break it.
+Known rules that are not checked: Mistral requires ids of exactly nine letters and digits, and an assistant message
+between a result and a user message; some model templates require user and assistant to alternate; older models of
+OpenAI limit an id to 40 characters.
 """
 
 import base64
@@ -16,8 +16,8 @@ import msgspec
 
 from pilothouse.testing.wire_tools import NAME, tool_faults
 
-ID_LENGTH = 64
-MESSAGES = 2048
+MAX_ID_CHARACTERS = 64
+MAX_MESSAGES = 2048
 
 _BODY_KEYS = {
     *("model", "messages", "stream", "stream_options", "tools", "tool_choice", "parallel_tool_calls"),
@@ -39,31 +39,31 @@ class WireFault(AssertionError):
 
 
 def check(body: Any) -> None:
-    """Raises: WireFault with all that is wrong with a decoded body."""
-    found = faults(body)
-    if found:
-        raise WireFault("\n".join(found))
+    """Raises: WireFault with all faults of a decoded body."""
+    body_faults = faults(body)
+    if body_faults:
+        raise WireFault("\n".join(body_faults))
 
 
 def faults(body: Any) -> list[str]:
-    """All that is wrong with a decoded body, each fault with its place. Never raises."""
+    """All faults of a decoded body, each with its place. Never raises."""
     if not isinstance(body, dict):
         return ["body: is not an object"]
-    found = [*_unsendable(body), *_head(body), *_conversation(body), *tool_faults(body)]
-    return [each.encode("utf-8", "backslashreplace").decode() for each in found]  # a fault can be sent, always
+    texts = [*_unsendable(body), *_head(body), *_conversation(body), *tool_faults(body)]
+    return [each.encode("utf-8", "backslashreplace").decode() for each in texts]  # a response can contain any fault
 
 
 def _unsendable(body: dict[str, Any]) -> Iterator[str]:
-    """What JSON in UTF-8 cannot hold, wherever it is."""
-    left: list[tuple[str, Any]] = [("", body)]
-    while left:
-        place, value = left.pop()
+    """Values anywhere in a body that JSON in UTF-8 cannot represent."""
+    stack: list[tuple[str, Any]] = [("", body)]
+    while stack:
+        place, value = stack.pop()
         if isinstance(value, dict):
             for key, inner in value.items():
-                named = f"{place}.{key}" if place else str(key)
-                left += [(named, inner), (f"{named}: the key", key)]
+                inner_place = f"{place}.{key}" if place else str(key)
+                stack += [(inner_place, inner), (f"{inner_place}: the key", key)]
         elif isinstance(value, list):
-            left += [(f"{place}[{at}]", inner) for at, inner in enumerate(value)]
+            stack += [(f"{place}[{at}]", inner) for at, inner in enumerate(value)]
         elif isinstance(value, str):
             if not _is_utf8(value):
                 yield f"{place}: holds half of a surrogate pair"
@@ -104,34 +104,34 @@ def _conversation(body: dict[str, Any]) -> Iterator[str]:
     if not isinstance(messages, list) or not messages:
         yield "messages: is not a non-empty list"
         return
-    if len(messages) > MESSAGES:
-        yield f"messages: there are {len(messages)}, and at most {MESSAGES} are taken"
-    known = []
+    if len(messages) > MAX_MESSAGES:
+        yield f"messages: there are {len(messages)}, and at most {MAX_MESSAGES} are taken"
+    valid = []
     for at, message in enumerate(messages):
         place = f"messages[{at}]"
         role = message.get("role") if isinstance(message, dict) else None
         if not isinstance(role, str) or role not in _ROLE_KEYS:
             yield f"{place}: is no message of a known role ({', '.join(_ROLE_KEYS)})"
             continue
-        known.append((place, message))
+        valid.append((place, message))
         yield from _unknown_keys(place, message, _ROLE_KEYS[role])
         yield from _content(place, message)
         yield from _calls(place, message)
     yield from _ends(messages)
-    yield from _answers(known)
-    yield from _ids(known)
-    if "tools" not in body and any(message["role"] == "tool" or "tool_calls" in message for _, message in known):
+    yield from _answers(valid)
+    yield from _ids(valid)
+    if "tools" not in body and any(message["role"] == "tool" or "tool_calls" in message for _, message in valid):
         yield "tools: are missing, though there are calls or results in messages"
 
 
-def _unknown_keys(place: str, value: dict[str, Any], known: set[str]) -> Iterator[str]:
+def _unknown_keys(place: str, value: dict[str, Any], known_keys: set[str]) -> Iterator[str]:
     for key in value:
-        if key not in known:
+        if key not in known_keys:
             yield f"{place}: {key!r} is not a known key"
 
 
 def _ends(messages: list[Any]) -> Iterator[str]:
-    """The one system message first, and a last one that asks for an answer."""
+    """The only system message must be the first one, and the last message must be by user or tool."""
     roles = [message.get("role") if isinstance(message, dict) else None for message in messages]
     if roles[0] != "system":
         yield "messages[0]: is not the system message"
@@ -164,7 +164,7 @@ def _content(place: str, message: dict[str, Any]) -> Iterator[str]:
 
 
 def _text(place: str, text: Any) -> Iterator[str]:
-    # White space alone is refused too, by what stands behind OpenRouter.
+    # Providers behind OpenRouter also refuse white space only.
     if not isinstance(text, str) or not text.strip():
         yield f"{place}: is not a string with something in it"
 
@@ -194,9 +194,9 @@ def _image(place: str, image: Any) -> Iterator[str]:
 
 
 def _is_data(url: str) -> bool:
-    found = _DATA_URL.fullmatch(url)
+    match = _DATA_URL.fullmatch(url)
     try:
-        return found is not None and bool(base64.b64decode(found[1], validate=True))
+        return match is not None and bool(base64.b64decode(match[1], validate=True))
     except ValueError:
         return False
 
@@ -231,8 +231,8 @@ def _call(place: str, call: Any) -> Iterator[str]:
 
 
 def _id(place: str, value: Any) -> Iterator[str]:
-    if not isinstance(value, str) or not 1 <= len(value) <= ID_LENGTH:
-        yield f"{place}: is not a string of 1 to {ID_LENGTH} characters"
+    if not isinstance(value, str) or not 1 <= len(value) <= MAX_ID_CHARACTERS:
+        yield f"{place}: is not a string of 1 to {MAX_ID_CHARACTERS} characters"
 
 
 def _is_json_object(text: Any) -> bool:
@@ -249,26 +249,26 @@ def _call_ids(message: dict[str, Any]) -> list[str]:
 
 
 def _answers(messages: Sequence[tuple[str, dict[str, Any]]]) -> Iterator[str]:
-    """Directly behind the calls of an assistant come their results, each once, and results come nowhere else."""
-    owed: list[str] = []
+    """The results of calls must follow directly, each once, and be nowhere else."""
+    open_calls: list[str] = []
     for place, message in messages:
         if message["role"] == "tool":
-            if message.get("tool_call_id") in owed:
-                owed.remove(message["tool_call_id"])
+            if message.get("tool_call_id") in open_calls:
+                open_calls.remove(message["tool_call_id"])
             else:
                 yield f"{place}: is the result of no call that is still open right before it"
             continue
-        if owed:
-            yield f"{place}: stands where the results of {', '.join(map(repr, owed))} should be"
-        owed = _call_ids(message)
-    if owed:
-        yield f"messages: end without the results of {', '.join(map(repr, owed))}"
+        if open_calls:
+            yield f"{place}: stands where the results of {', '.join(map(repr, open_calls))} should be"
+        open_calls = _call_ids(message)
+    if open_calls:
+        yield f"messages: end without the results of {', '.join(map(repr, open_calls))}"
 
 
 def _ids(messages: Sequence[tuple[str, dict[str, Any]]]) -> Iterator[str]:
-    seen: set[str] = set()
+    used: set[str] = set()
     for place, message in messages:
         for call_id in _call_ids(message):
-            if call_id in seen:
+            if call_id in used:
                 yield f"{place}.tool_calls: the id {call_id!r} was used before"
-            seen.add(call_id)
+            used.add(call_id)

@@ -1,14 +1,14 @@
-"""What the tools of a chat completions request must look like: names, descriptions, and schemas that OpenAI takes."""
+"""The rules of the tools in a chat completions request: names, descriptions and schemas that OpenAI accepts."""
 
 import re
 from collections.abc import Iterator
 from typing import Any
 
-TOOLS = 128
-DESCRIPTION_LENGTH = 1024  # Azure's; OpenAI's newer models take more
+MAX_TOOLS = 128
+MAX_DESCRIPTION_CHARACTERS = 1024  # Azure's; OpenAI's newer models take more
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}", re.ASCII)
 
-_NOT_AT_THE_TOP = ("oneOf", "anyOf", "allOf", "enum", "not")
+_KEYS_REFUSED_AT_TOP = ("oneOf", "anyOf", "allOf", "enum", "not")
 
 
 def tool_faults(body: dict[str, Any]) -> Iterator[str]:
@@ -18,8 +18,8 @@ def tool_faults(body: dict[str, Any]) -> Iterator[str]:
     if not isinstance(tools, list) or not tools:
         yield "tools: is not a non-empty list"
         return
-    if len(tools) > TOOLS:
-        yield f"tools: there are {len(tools)}, and at most {TOOLS} are taken"
+    if len(tools) > MAX_TOOLS:
+        yield f"tools: there are {len(tools)}, and at most {MAX_TOOLS} are taken"
     names: set[str] = set()
     for at, tool in enumerate(tools):
         function = tool.get("function") if isinstance(tool, dict) else None
@@ -40,8 +40,8 @@ def _function(place: str, function: dict[str, Any]) -> Iterator[str]:
     if not isinstance(function.get("name"), str) or not NAME.fullmatch(function["name"]):
         yield f"{place}.name: is not 1 to 64 letters, digits, _ or -"
     description = function.get("description", "")
-    if not isinstance(description, str) or len(description) > DESCRIPTION_LENGTH:
-        yield f"{place}.description: is not a string of at most {DESCRIPTION_LENGTH} characters"
+    if not isinstance(description, str) or len(description) > MAX_DESCRIPTION_CHARACTERS:
+        yield f"{place}.description: is not a string of at most {MAX_DESCRIPTION_CHARACTERS} characters"
     if not isinstance(function.get("strict", False), bool):
         yield f"{place}.strict: is neither true nor false"
     yield from _parameters(f"{place}.parameters", function.get("parameters"))
@@ -51,7 +51,7 @@ def _parameters(place: str, schema: Any) -> Iterator[str]:
     if not isinstance(schema, dict) or schema.get("type") != "object":
         yield f"{place}: is not a JSON schema of type object"
         return
-    for key in _NOT_AT_THE_TOP:
+    for key in _KEYS_REFUSED_AT_TOP:
         if key in schema:
             yield f"{place}: has {key!r} at the top"
     if not isinstance(schema.get("properties"), dict):
@@ -60,10 +60,10 @@ def _parameters(place: str, schema: Any) -> Iterator[str]:
 
 
 def _schema(place: str, top: Any) -> Iterator[str]:
-    """What is wrong anywhere in a schema; a list of names and an array without items are what is often wrong."""
-    left = [(place, top)]
-    while left:
-        at, schema = left.pop()
+    """Common faults anywhere in a schema: `required` that is no list of names, and arrays without `items`."""
+    stack = [(place, top)]
+    while stack:
+        at, schema = stack.pop()
         if isinstance(schema, bool):
             continue
         if not isinstance(schema, dict):
@@ -75,19 +75,19 @@ def _schema(place: str, top: Any) -> Iterator[str]:
         required = schema.get("required", [])
         if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
             yield f"{at}.required: is not a list of names"
-        left += _inner(at, schema)
+        stack += _inner(at, schema)
 
 
 def _inner(place: str, schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for key in ("properties", "$defs", "definitions"):
-        named = schema.get(key)
-        if isinstance(named, dict):
-            for name, inner in named.items():
+        schemas = schema.get(key)
+        if isinstance(schemas, dict):
+            for name, inner in schemas.items():
                 yield f"{place}.{key}.{name}", inner
     for key in ("anyOf", "oneOf", "allOf"):
-        several = schema.get(key)
-        if isinstance(several, list):
-            for number, inner in enumerate(several):
+        alternatives = schema.get(key)
+        if isinstance(alternatives, list):
+            for number, inner in enumerate(alternatives):
                 yield f"{place}.{key}[{number}]", inner
     for key in ("items", "additionalProperties"):
         if key in schema:

@@ -1,33 +1,32 @@
-"""A whole runtime for a test: a scripted model, tools that leave a trace, a store, a clock one can turn."""
+"""A whole runtime for a test: a scripted model, tools that record their runs, a store, and a clock to advance."""
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pilothouse.ambient import SystemAmbient
 from pilothouse.domain.states import State, name_of
-from pilothouse.domain.values import ContextId
+from pilothouse.domain.value import ContextId
 from pilothouse.llm.base import Adapter
 from pilothouse.llm.script import Answer, Script
 from pilothouse.llm.scripted import ScriptedAdapter
-from pilothouse.runtime.parts import Limits, Parts
+from pilothouse.runtime.dependencies import RuntimeDependencies
+from pilothouse.runtime.limits import Limits
 from pilothouse.runtime.runtime import Runtime
 from pilothouse.storage.base import Store
 from pilothouse.storage.memory import MemoryStore
+from pilothouse.system.ambient import SystemAmbient
 from pilothouse.testing.ambient import TurnableAmbient
 from pilothouse.testing.tools import NoteTool
 from pilothouse.tools.base import Tool
 from pilothouse.tools.builtin.ask_user import AskUser
 from pilothouse.tools.mcp.definitions import ServerDefinition
-from pilothouse.tools.mcp.servers import AcceptedTools, Servers
+from pilothouse.tools.mcp.servers import AcceptedTools, MCPServers
 from pilothouse.tools.registry import Registry
 
 
 class World:
-    """`states` is the trace of every state entered, by name; `look` reads and `change` changes. `parts` are others of
-    the runtime's parts than these; `ids_from` keeps the ids of a second process apart from a first one's. `mcp` are
-    servers of tools, real ones in real time, and `accepted` is where it is kept in which form theirs were accepted."""
+    """A runtime with two tools: the read-only `look` and the mutating `change`."""
 
     def __init__(
         self,
@@ -40,23 +39,26 @@ class World:
         ids_from: int = 0,
         mcp: Sequence[ServerDefinition] | None = None,
         accepted: Path | None = None,
-        **parts: Any,
+        **options: Any,
     ) -> None:
+        """`options` are further arguments of `RuntimeDependencies`. `ids_from` separates the ids of a second process
+        from those of a first. `mcp` are real MCP servers in real time; `accepted` is the file of their accepted
+        tools."""
         self.workspace = workspace
         self.model = ScriptedAdapter(Script(turn=answers))
         self.look = NoteTool("look", "read_only")
         self.change = NoteTool("change", "mutating")
         self.ambient = TurnableAmbient(ids_from=ids_from)
         self.entered: list[State] = []
-        given = {tool.name for tool in tools}
-        own = [tool for tool in (self.look, self.change, AskUser()) if tool.name not in given]
+        names = {tool.name for tool in tools}
+        own = [tool for tool in (self.look, self.change, AskUser()) if tool.name not in names]
         registry = Registry([*own, *tools])
         if mcp is not None:
-            remembered = AcceptedTools(accepted)
-            parts["servers"] = Servers(
-                registry, list(mcp), environment=os.environ, ambient=SystemAmbient(), accepted=remembered
+            accepted_tools = AcceptedTools(accepted)
+            options["mcp_servers"] = MCPServers(
+                registry, list(mcp), environment=os.environ, ambient=SystemAmbient(), accepted=accepted_tools
             )
-        self.parts = Parts(
+        self.dependencies = RuntimeDependencies(
             store=store or MemoryStore(),
             adapter=adapter or self.model,
             model="test",
@@ -64,12 +66,13 @@ class World:
             ambient=self.ambient,
             limits=limits or Limits(),
             trace=lambda _, state: self.entered.append(state),
-            **parts,
+            **options,
         )
-        self.runtime = Runtime(self.parts)
+        self.runtime = Runtime(self.dependencies)
 
     @property
     def states(self) -> list[str]:
+        """The names of all states entered, in order."""
         return [name_of(state) for state in self.entered]
 
     async def start(self, mode: str = "agent") -> ContextId:

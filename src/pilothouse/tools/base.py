@@ -1,4 +1,6 @@
-"""A tool's contract. A tool says what a call would do before it is decided, and does it when the gate has let it."""
+"""The contract of a tool: `prepare` predicts the effect of a call before the gate decides it; `run` performs the call
+after the gate has let it through.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated, Any, Protocol, TypeVar
@@ -8,10 +10,10 @@ from msgspec import Meta
 
 from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.command_line import CommandLine
 from pilothouse.domain.errors import ToolError
-from pilothouse.domain.lines import CommandLine
-from pilothouse.domain.offers import Category as Category
-from pilothouse.domain.values import CallId, Value
+from pilothouse.domain.tool_offers import Category as Category
+from pilothouse.domain.value import CallId, Value
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.artifacts import ArtifactStore
 
@@ -19,108 +21,136 @@ A = TypeVar("A", bound=msgspec.Struct, contravariant=True)
 
 MAX_PATH_CHARACTERS = 4096
 PathText = Annotated[str, Meta(max_length=MAX_PATH_CHARACTERS)]
-"""A path as a tool takes it. No system has longer ones, and each part of one costs a look at the disk."""
+"""A path argument of a tool. No system has longer paths, and each part of a path costs one disk access."""
 
 
 class Arguments(msgspec.Struct, forbid_unknown_fields=True):
-    """Base of a tool's parameters: the model's JSON is checked against it."""
+    """Base of every tool's parameters: the model's JSON is validated against the subclass."""
 
 
-class Prepared(Value):
-    """What a call would do. `touches` is None where it cannot be known; `limit` is a hard limit that it breaks; `ask`
-    is why only a person can let it run; `line` what stands in a command."""
+class CallPreview(Value):
+    """The predicted effect of a call."""
 
     effect: Effect
     touches: tuple[str, ...] | None = None
+    """The paths that the call reads or writes; None where they cannot be known."""
     dangerous: tuple[str, ...] = ()
+    """The dangers that a person is warned of, by name."""
     preview: str | None = None
+    """The text shown to the person who decides: a diff, a command, the arguments."""
     basis: str | None = None
+    """The state of the files that the preview was made from; a different state at the start stops the call."""
     limit: Reason | None = None
+    """The hard limit that the call breaks."""
     ask: Reason | None = None
+    """Why only a person can let the call run."""
     line: CommandLine | None = None
+    """The parsed command line, for calls that run one."""
 
 
-class Asked(Value):
-    """A question to the person, free or with options."""
+class UserQuestion(Value):
+    """A question to the person: free text, or a choice of options."""
 
     question: str
     options: tuple[str, ...] = ()
     multiple: bool = False
 
 
-class Job(Value):
-    """What a running call may use. `basis` is what its preview was made from, `seconds` its time, None without end.
-    `delegate` lets a sub-agent do a task in a mode (in the present one) and gives its answer, `ask` puts questions to
-    the person and gives their answers, None where they do not want to. `confined`: it runs only because it only reads.
-    `tell` shows what it prints meanwhile. `artifacts` is where whole results and what was changed are kept."""
+class ToolContext(Value):
+    """The surroundings of a running call, and the services that the runtime offers to it."""
 
     call_id: CallId
     workspace: Workspace
     basis: str | None = None
+    """The `CallPreview.basis` that the call was decided with; None where nobody was shown a preview."""
     seconds: float | None = 120
+    """The time limit of the call; None for no limit."""
     delegate: Callable[[str, str | None], Awaitable[str]] | None = None
-    ask: Callable[[Sequence[Asked]], Awaitable[Sequence[str] | None]] | None = None
+    """Runs a task in a sub-agent, in the named mode (None: the present mode), and returns the sub-agent's answer."""
+    ask: Callable[[Sequence[UserQuestion]], Awaitable[Sequence[str] | None]] | None = None
+    """Puts questions to the person and returns the answers; None where the person declines."""
     confined: bool = False
-    tell: Callable[[str], None] = lambda _: None
+    """Whether the call was allowed only because it reads: the tool must keep it from writing."""
+    report_output: Callable[[str], None] = lambda _: None
+    """Shows output while the call still runs."""
     artifacts: ArtifactStore | None = None
+    """Stores whole results and the contents of changed files."""
     shown_before: frozenset[CallId] = frozenset()
-    """The calls of the same round that were asked for before this one, shown to a person, and executed."""
+    """The earlier calls of the same round that were shown to a person and executed."""
     executed_before: frozenset[CallId] = frozenset()
-    """The calls of the same round that were asked for before this one and executed, whether shown or not."""
-    remark: Callable[[Reason], None] = lambda _: None
-    """Tells the person something that they should know, however the call ends."""
+    """The earlier calls of the same round that were executed, whether shown or not."""
+    add_remark: Callable[[Reason], None] = lambda _: None
+    """Adds a remark for the person, however the call ends."""
+
+    @property
+    def tell(self) -> Callable[[str], None]:
+        """The former name of `report_output`, for tool files of people that were written for it."""
+        return self.report_output
 
 
 class ToolOutput(Value):
-    """What a call gave, where there is more to say than a text."""
+    """The result of a call with more to report than a text."""
 
     content: str
     exit_status: int | None = None
-    """How a command ended: 0 for success, 128 + N where signal N ended it."""
+    """The exit status of a command: 0 for success, 128 + N where signal N ended it."""
 
     def with_remark(self, remark: str) -> "ToolOutput":
         return ToolOutput(f"{self.content}\n[{remark}]", self.exit_status)
 
 
 class Tool(Protocol[A]):
-    """`effect` is the most that a call may do. A tool whose calls may do less says so by `effect_varies`: a mode that
-    denies `effect` does not deny such a call before it was prepared. A tool that shows arguments as a diff names them
-    in `content_arguments`: such texts have fewer marks, because a file may hold any text."""
+    """A tool. Optional attributes, each False or empty by default:
+
+    - `effect_varies`: some calls do less than `effect`. A mode that denies `effect` then denies a call only after it
+      was prepared.
+    - `content_arguments`: the names of arguments that the preview shows as a diff. Such texts get fewer marks, because
+      a file may hold any text.
+    - `keeps_time`: the tool enforces the time limit itself.
+    - `needs`: the names of other tools that must be registered.
+    - `start` and `stop`: methods that begin and end with the runtime.
+    - `schema`: the JSON schema of the parameters, in place of the one made from `parameters`.
+    """
 
     @property
     def name(self) -> str: ...
     @property
-    def description(self) -> str: ...
+    def description(self) -> str:
+        """The text that the model reads."""
+
     @property
     def category(self) -> Category: ...
     @property
-    def effect(self) -> Effect: ...
+    def effect(self) -> Effect:
+        """The strongest effect that a call may have."""
+
     @property
     def parameters(self) -> type[Any]: ...
 
-    async def prepare(self, arguments: A, workspace: Workspace) -> Prepared:
-        """Look, change nothing. Raises: ToolError for a call that cannot work."""
+    async def prepare(self, arguments: A, workspace: Workspace) -> CallPreview:
+        """Predict the effect of a call without changing anything. Raises: ToolError for a call that cannot work."""
 
-    async def run(self, arguments: A, job: Job) -> str | ToolOutput:
-        """Do it; the text is the result. Raises: ToolError. Must end soon after it is cancelled."""
+    async def run(self, arguments: A, context: ToolContext) -> str | ToolOutput:
+        """Perform the call and return its result. Must end soon after a cancellation. Raises: ToolError."""
 
 
 _MIN_WIDE_BOUND = 500
 
 
 def schema_of(parameters: type[Any]) -> Mapping[str, Any]:
-    """The JSON schema of a tool's parameters, in one piece."""
+    """The JSON schema of a tool's parameters, with its definitions inlined under `$defs`."""
     (schema,), components = msgspec.json.schema_components([parameters], ref_template="#/$defs/{name}")
     definitions = dict(components)
-    top = dict(definitions.pop(parameters.__name__, schema))
-    top.pop("title", None)
-    whole = {**top, "$defs": definitions} if definitions else top
-    told: Mapping[str, Any] = _without_wide_bounds(whole)
-    return told
+    root = dict(definitions.pop(parameters.__name__, schema))
+    root.pop("title", None)
+    complete = {**root, "$defs": definitions} if definitions else root
+    result: Mapping[str, Any] = _without_wide_bounds(complete)
+    return result
 
 
 def _without_wide_bounds(schema: Any) -> Any:
-    """Bounds on lengths that an ordinary call never meets only cost tokens. They hold all the same."""
+    """A schema without the length limits that an ordinary call never reaches: they only cost tokens. Validation still
+    enforces them."""
     match schema:
         case dict():
             return {
@@ -129,14 +159,18 @@ def _without_wide_bounds(schema: Any) -> Any:
                 if not (key in ("maxLength", "maxItems") and isinstance(value, int) and value >= _MIN_WIDE_BOUND)
             }
         case list():
-            return [_without_wide_bounds(each) for each in schema]
+            return [_without_wide_bounds(item) for item in schema]
         case _:
             return schema
 
 
 def parse_arguments(tool: str, parameters: type[Any], data: Any) -> Any:
-    """Raises: ToolError, saying what is wrong."""
+    """Validate the model's arguments against a tool's parameters. Raises: ToolError with the validator's message."""
     try:
         return msgspec.convert(data, parameters)
     except msgspec.ValidationError as error:
         raise ToolError(Code.INVALID_ARGUMENTS, tool=tool, detail=str(error)) from error
+
+
+Job = ToolContext
+"""The former name, for tool files of people that were written for it."""

@@ -1,52 +1,57 @@
-"""Running one call: its time limit, and every way in which it can end, as a value."""
+"""Execution of one call under its time limit. Every way in which a call can end becomes an `Outcome`."""
 
 import asyncio
 from typing import Any, Literal
 
-from pilothouse.domain.codes import Code, Reason, say
-from pilothouse.domain.errors import PilothouseError
-from pilothouse.domain.values import Value
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.errors import PilothouseError, tool_failure
+from pilothouse.domain.value import Value
+from pilothouse.i18n import translate
 from pilothouse.sandbox.file_names import with_bytes_escaped
-from pilothouse.tools.base import Job, Tool, ToolOutput
-from pilothouse.tools.results import AT_MOST, bounded
+from pilothouse.tools.base import Tool, ToolContext, ToolOutput
+from pilothouse.tools.results import MAX_RESULT_CHARACTERS, truncate_result
 
-_GRACE = 2.0
+_TIMEOUT_GRACE_SECONDS = 2.0
 
 
 class Outcome(Value):
+    """The result of a finished call."""
+
     status: Literal["executed", "failed"]
     content: str
     error: Reason | None = None
     exit_status: int | None = None
 
 
-async def execute(tool: Tool[Any], arguments: Any, job: Job) -> Outcome:
-    """Run a call to its end. Only cancellation passes through."""
+async def execute(tool: Tool[Any], arguments: Any, context: ToolContext) -> Outcome:
+    """Run a call to its end. Only cancellation propagates."""
     try:
-        # A tool that knows its limit may end by itself and tell more: this is for the others. One that keeps its own
-        # time may wait for a person meanwhile.
-        keeps_time = job.seconds is None or getattr(tool, "keeps_time", False)
-        async with asyncio.timeout(None if keeps_time else (job.seconds or 0) + _GRACE):
-            given = await tool.run(arguments, job)
+        # The grace period lets a tool that knows the limit end by itself and report more. A tool that keeps its own
+        # time may be waiting for a person.
+        keeps_time = context.seconds is None or getattr(tool, "keeps_time", False)
+        async with asyncio.timeout(None if keeps_time else (context.seconds or 0) + _TIMEOUT_GRACE_SECONDS):
+            result = await tool.run(arguments, context)
     except PilothouseError as error:
-        return failed(error.reason)
+        return failed_outcome(error.reason)
     except TimeoutError:
-        return failed(Reason(Code.TOOL_TIMED_OUT, {"tool": tool.name, "seconds": job.seconds}))
-    except Exception as error:  # a tool is foreign code: whatever it raises, the conversation goes on
-        return failed(Reason(Code.TOOL_FAILED, {"tool": tool.name, "detail": f"{type(error).__name__}: {error}"}))
-    output = given if isinstance(given, ToolOutput) else ToolOutput(given)
+        return failed_outcome(Reason(Code.TOOL_TIMED_OUT, {"tool": tool.name, "seconds": context.seconds}))
+    except Exception as error:  # a tool is foreign code and may raise anything; the conversation goes on
+        return failed_outcome(tool_failure(tool.name, error))
+    output = result if isinstance(result, ToolOutput) else ToolOutput(result)
     if not isinstance(output.content, str):
-        detail = f"it gave {type(output.content).__name__} instead of text"
-        return failed(Reason(Code.TOOL_FAILED, {"tool": tool.name, "detail": detail}))
-    whole = with_bytes_escaped(output.content)
-    if len(whole) > AT_MOST and job.artifacts is not None:  # it says itself where the whole could not be kept
-        whole = await asyncio.to_thread(bounded, whole, job.call_id, job.artifacts)
-    return Outcome(status="executed", content=whole, exit_status=output.exit_status)
+        return failed_outcome(tool_failure(tool.name, f"it gave {type(output.content).__name__} instead of text"))
+    content = with_bytes_escaped(output.content)
+    if (
+        len(content) > MAX_RESULT_CHARACTERS and context.artifacts is not None
+    ):  # `bounded` reports a failed write in its note
+        content = await asyncio.to_thread(truncate_result, content, context.call_id, context.artifacts)
+    return Outcome(status="executed", content=content, exit_status=output.exit_status)
 
 
-def failed(reason: Reason) -> Outcome:
+def failed_outcome(reason: Reason) -> Outcome:
+    """The outcome of a call that failed for this reason."""
     params = {
         name: with_bytes_escaped(value) if isinstance(value, str) else value for name, value in reason.params.items()
     }
     cleaned = Reason(reason.code, params)
-    return Outcome(status="failed", content=say(cleaned), error=cleaned)
+    return Outcome(status="failed", content=translate(cleaned), error=cleaned)

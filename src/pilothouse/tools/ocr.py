@@ -1,5 +1,4 @@
-"""Reading text in images. The program tesseract does it, where the person has installed it; shut in, so that an image
-that is made to break it gains nothing."""
+"""Text recognition in images by the installed program tesseract, confined so that a malicious image gains nothing."""
 
 import asyncio
 import os
@@ -11,23 +10,29 @@ from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox import confinement, processes
 
-SECONDS = 30.0
-CHARACTERS_AT_MOST = 40_000
-_BYTES_AT_MOST = 4 * CHARACTERS_AT_MOST
-_LANGUAGES = "eng+chi_sim"  # one that is not installed is passed over
-# What it remarks must not stand in the text; and a small file can be an image that fills the memory.
+OCR_TIMEOUT_SECONDS = 30.0
+MAX_OCR_CHARACTERS = 40_000
+_MAX_OUTPUT_BYTES = 4 * MAX_OCR_CHARACTERS
+_LANGUAGES = "eng+chi_sim"  # tesseract skips a language that is not installed
+# Warnings on standard error must not mix with the text, and a small file can decompress into an image that fills the
+# memory.
 _QUIET_AND_BOUNDED = 'ulimit -v 2000000 && exec "$0" "$@" 2>/dev/null'
 
 
 async def read_text(
-    data: bytes, *, call_id: str, workspace: str | None, private: Sequence[str] = (), seconds: float = SECONDS
+    data: bytes,
+    *,
+    call_id: str,
+    workspace: str | None,
+    private: Sequence[str] = (),
+    seconds: float = OCR_TIMEOUT_SECONDS,
 ) -> str:
-    """The text in an image. A program that lies in the workspace is not taken for the one of the system. `private` are
-    the runtime's own folders.
+    """The text in an image. A tesseract inside the workspace is never run in place of the system's. `private` are the
+    runtime's own folders.
 
     Raises: ToolError.
     """
-    path = confinement.path_outside(os.environ.get("PATH", os.defpath), workspace or os.devnull)
+    path = confinement.path_outside_workspace(os.environ.get("PATH", os.defpath), workspace or os.devnull)
     program = shutil.which("tesseract", path=path)
     if program is None:
         raise ToolError(Code.OCR_MISSING)
@@ -42,25 +47,25 @@ async def read_text(
     text = output.decode(errors="replace").strip()
     if not text:
         raise ToolError(Code.OCR_EMPTY)
-    return text if len(text) <= CHARACTERS_AT_MOST else f"{text[:CHARACTERS_AT_MOST]}\n[cut: there is more text]"
+    return text if len(text) <= MAX_OCR_CHARACTERS else f"{text[:MAX_OCR_CHARACTERS]}\n[cut: there is more text]"
 
 
 async def _run(program: str, file: str, path: str, call_id: str, private: Sequence[str]) -> bytes:
-    """Nothing of it is left when this returns. Raises: ToolError."""
+    """Run tesseract and return its output. No process of it is left afterwards. Raises: ToolError."""
     argv = ["/bin/sh", "-c", _QUIET_AND_BOUNDED, program, file, "stdout", "-l", _LANGUAGES]
     environment = {"PATH": path, "LC_ALL": "C.UTF-8", "OMP_THREAD_LIMIT": "1"}
-    confined = await asyncio.to_thread(confinement.only_reading, [file], environment, private)
+    sandbox = await asyncio.to_thread(confinement.read_only_confinement, [file], environment, private)
     try:
-        running = await processes.start(argv, cwd="/", call_id=call_id, environment=environment, confinement=confined)
+        running = await processes.start(argv, cwd="/", call_id=call_id, environment=environment, confinement=sandbox)
     except OSError as error:
         raise ToolError(Code.OCR_FAILED, detail=error.strerror) from error
     output = b""
     try:
-        while len(output) <= _BYTES_AT_MOST:
-            part = await running.output.read(65536)
-            if not part:
+        while len(output) <= _MAX_OUTPUT_BYTES:
+            chunk = await running.output.read(65536)
+            if not chunk:
                 break
-            output += part
+            output += chunk
         else:
             return output
         status = await running.process.wait()

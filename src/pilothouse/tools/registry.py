@@ -1,4 +1,6 @@
-"""The tools that there are. Registration is explicit; some hold in one workspace only (a folder's own servers)."""
+"""The registry of tools. Tools are registered explicitly; some are offered in one workspace only (the MCP servers of a
+folder).
+"""
 
 import logging
 import re
@@ -8,9 +10,9 @@ from weakref import WeakKeyDictionary
 
 from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code
-from pilothouse.domain.decisions import Standing, is_offered
+from pilothouse.domain.decisions import PolicySnapshot, is_offered
 from pilothouse.domain.errors import InvalidInput
-from pilothouse.domain.offers import ToolOffer
+from pilothouse.domain.tool_offers import ToolDescription
 from pilothouse.tools.base import Tool, schema_of
 
 _LOG = logging.getLogger("pilothouse")
@@ -19,65 +21,68 @@ Tools = Mapping[str, Tool[Any]]
 
 
 class Registry:
-    """Tools that have a beginning and an end (`start`, `stop`) have them with the runtime."""
+    """All tools of a runtime. Tools with `start` and `stop` methods are started and stopped with the runtime."""
 
     def __init__(self, tools: Iterable[Tool[Any]]) -> None:
-        """Raises: InvalidInput for two of one name, or one that needs another that is not there."""
-        self._everywhere = _by_name(tools)
-        self._beside: dict[tuple[str | None, str], Tools] = {}
-        self._offers: WeakKeyDictionary[Tool[Any], ToolOffer] = WeakKeyDictionary()
-        for tool in self._everywhere.values():
-            _check_needs(tool, self._everywhere)
+        """Raises: InvalidInput for two tools of one name, or a tool that needs a missing one."""
+        self._global_tools = _by_name(tools)
+        self._source_tools: dict[tuple[str | None, str], Tools] = {}
+        self._descriptions: WeakKeyDictionary[Tool[Any], ToolDescription] = WeakKeyDictionary()
+        for tool in self._global_tools.values():
+            _check_needs(tool, self._global_tools)
 
     @property
     def tools(self) -> Tools:
-        """Those that are everywhere."""
-        return self.within(None)
+        """The tools offered in every workspace."""
+        return self.tools_in(None)
 
-    def within(self, workspace: str | None) -> Tools:
-        """Those of a workspace, and those that are everywhere. A name that is taken is never given again."""
-        found = dict(self._everywhere)
-        for (where, _), tools in self._beside.items():
-            if where is None or where == workspace:
-                found.update((name, tool) for name, tool in tools.items() if name not in found)
-        return found
+    def tools_in(self, workspace: str | None) -> Tools:
+        """The tools of a workspace and those of every workspace. The first tool registered under a name keeps it."""
+        tools = dict(self._global_tools)
+        for (scope, _), source_tools in self._source_tools.items():
+            if scope is None or scope == workspace:
+                tools.update((name, tool) for name, tool in source_tools.items() if name not in tools)
+        return tools
 
-    def put(self, source: str, tools: Iterable[Tool[Any]], workspace: str | None = None) -> None:
-        """The tools that a source brings now, in place of those that it brought before."""
-        self._beside[workspace, source] = _by_name(tools)
+    def set_source(self, source: str, tools: Iterable[Tool[Any]], workspace: str | None = None) -> None:
+        """Register the present tools of a source, in place of its earlier ones."""
+        self._source_tools[workspace, source] = _by_name(tools)
 
-    def take_away(self, source: str, workspace: str | None = None) -> None:
-        self._beside.pop((workspace, source), None)
+    def remove_source(self, source: str, workspace: str | None = None) -> None:
+        """Remove the tools of a source."""
+        self._source_tools.pop((workspace, source), None)
 
     def find(self, name: str, workspace: str | None = None) -> Tool[Any] | None:
-        return self.within(workspace).get(name)
+        return self.tools_in(workspace).get(name)
 
     def effect_of(self, name: str, workspace: str | None = None) -> Effect:
-        """The most that a call of a tool may do."""
+        """The strongest effect that a call of a tool may have."""
         tool = self.find(name, workspace)
         return tool.effect if tool is not None else "unknown"
 
-    def offered(self, standing: Standing, workspace: str | None = None) -> tuple[ToolOffer, ...]:
-        """The tools that the model is told of, as things stand."""
+    def offered(self, standing: PolicySnapshot, workspace: str | None = None) -> tuple[ToolDescription, ...]:
+        """The descriptions of the tools that the model is offered under a policy."""
         return tuple(
-            self.offer(tool) for name, tool in self.within(workspace).items() if is_offered(name, tool.effect, standing)
+            self.describe(tool)
+            for name, tool in self.tools_in(workspace).items()
+            if is_offered(name, tool.effect, standing)
         )
 
-    def offer(self, tool: Tool[Any]) -> ToolOffer:
-        """Made once for each: a schema takes its time."""
-        known = self._offers.get(tool)
-        if known is None:
+    def describe(self, tool: Tool[Any]) -> ToolDescription:
+        """The description of a tool, cached because building a schema is slow."""
+        description = self._descriptions.get(tool)
+        if description is None:
             parameters = getattr(tool, "schema", None) or schema_of(tool.parameters)
-            known = ToolOffer(name=tool.name, description=tool.description, parameters=parameters)
-            self._offers[tool] = known
-        return known
+            description = ToolDescription(name=tool.name, description=tool.description, parameters=parameters)
+            self._descriptions[tool] = description
+        return description
 
     async def start(self) -> None:
-        """Begin what needs a beginning, in the order of registration. Raises: what a tool raises, after stopping the
-        others."""
+        """Start the tools that have a `start` method, in the order of registration. Raises: what a tool raises, after
+        stopping the tools started before."""
         started: list[Any] = []
         try:
-            for tool in self._starting():
+            for tool in self._lifecycle_tools():
                 await tool.start()
                 started.append(tool)
         except BaseException:
@@ -86,25 +91,26 @@ class Registry:
             raise
 
     async def stop(self) -> None:
-        for tool in reversed(list(self._starting())):
+        """Stop the started tools in reverse order; a failing tool does not keep the others from stopping."""
+        for tool in reversed(list(self._lifecycle_tools())):
             try:
                 await tool.stop()
-            except Exception:  # it is foreign code: the others are stopped all the same
+            except Exception:  # foreign code may raise anything
                 _LOG.exception("the tool %s did not stop", tool.name)
 
-    def _starting(self) -> Iterator[Any]:
-        return (tool for tool in self._everywhere.values() if hasattr(tool, "start") and hasattr(tool, "stop"))
+    def _lifecycle_tools(self) -> Iterator[Any]:
+        return (tool for tool in self._global_tools.values() if hasattr(tool, "start") and hasattr(tool, "stop"))
 
 
 def _by_name(tools: Iterable[Tool[Any]]) -> dict[str, Tool[Any]]:
-    found: dict[str, Tool[Any]] = {}
+    by_name: dict[str, Tool[Any]] = {}
     for tool in tools:
         if not _NAME.fullmatch(tool.name):
             raise InvalidInput(Code.INVALID_TOOL, tool=tool.name, detail="a name has 1 to 64 letters, digits, - and _")
-        if tool.name in found:
+        if tool.name in by_name:
             raise InvalidInput(Code.TOOL_TWICE, tool=tool.name)
-        found[tool.name] = tool
-    return found
+        by_name[tool.name] = tool
+    return by_name
 
 
 def _check_needs(tool: Tool[Any], tools: Tools) -> None:

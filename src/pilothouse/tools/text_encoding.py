@@ -1,9 +1,9 @@
-"""Which encoding a text is in, and whether that is certain.
+"""Detection of a text's encoding, and of whether the result is certain.
 
-Certain are byte order marks, valid UTF-8, what the file declares in its first lines, what a person or `.editorconfig`
-says: unless the bytes contradict it. All else is a guess of `chardet`: no caller may rely on it to write a character
-that is not ASCII. The work is bounded: UTF-8 is decided by one decoding, everything else by the lines that hold bytes
-over 127, MAX_SAMPLE_BYTES of them.
+Certain are byte order marks, valid UTF-8, a declaration in the first lines of the file, and the word of a person or of
+`.editorconfig`, unless the bytes contradict it. Everything else is a guess of `chardet`, on which no caller may rely to
+write a character outside ASCII. The work is bounded: UTF-8 is decided by one decoding, everything else by
+MAX_SAMPLE_BYTES of the lines with bytes over 127.
 """
 
 import codecs
@@ -14,29 +14,29 @@ from typing import Literal
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
-from pilothouse.domain.values import Value
+from pilothouse.domain.value import Value
 
 MAX_SAMPLE_BYTES = 200_000
-_HEAD_BYTES = 64 * 1024  # grep takes a file with a zero byte in there for binary, too
+_HEAD_BYTES = 64 * 1024  # grep, too, treats a file with a zero byte here as binary
 _MIN_VALID_PER_INVALID = 9
 _MAX_DECLARATION_BYTES = 1024
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # begins like that of UTF-16
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark is a prefix of this one
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _ISO_2022 = ("iso2022_jp", "iso2022_jp_2004", "iso2022_jp_2", "iso2022_kr")
-# A character may take several bytes, and the later ones may look like ASCII.
+# Characters of several bytes, of which the later ones may look like ASCII.
 MULTI_BYTE = ("cp932", "euc_jp", "gb18030", "cp950", "big5hkscs", "cp949")
 _SINGLE_BYTE = (
     *("cp1252", "cp1251", "koi8-r", "cp1250", "iso8859-2", "cp1253", "cp1255", "cp1256", "cp874", "iso8859-15"),
     *("koi8-u", "cp866", "iso8859-5", "iso8859-7", "iso8859-8", "iso8859-6", "cp1254", "cp1257", "cp1258", "iso8859-9"),
     *("iso8859-4", "iso8859-13", "cp437", "cp850", "cp852", "mac-roman", "mac-cyrillic"),
 )
-# What a detector names narrowly is read by the encoding that holds it: files have its additional characters.
-_WIDER = {
+# The detector names narrow encodings; real files use the additional characters of these supersets.
+_SUPERSETS = {
     "shift_jis": "cp932",
     "shift_jis_2004": "cp932",
     "gb2312": "gb18030",
@@ -52,68 +52,70 @@ _WIDER = {
     "iso8859-11": "cp874",
     "ascii": "utf-8",
 }
-_NOT_FOR_FILES = frozenset({"idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "charmap"})
-_HIGH = re.compile(rb"[\x80-\xff]")
-_INVALID = re.compile("[\udc80-\udcff]{1,3}")  # a character that is not whole has so many bytes
+_NON_FILE_CODECS = frozenset({"idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "charmap"})
+_NON_ASCII_BYTE = re.compile(rb"[\x80-\xff]")
+_INVALID = re.compile("[\udc80-\udcff]{1,3}")  # an incomplete character has up to three bytes
 _DECLARATIONS = (
     re.compile(rb"\A(?:[^\n]*\n)?[ \t\f]*#[^\n]*?coding[:=][ \t]*([-\w.]+)"),  # PEP 263: in the first two lines
     re.compile(rb"\A<\?xml[^>]*?\sencoding=[\"']([-\w.]+)"),
     re.compile(rb"<meta\s[^>]*?charset=[\"']?([-\w.]+)", re.IGNORECASE),
 )
 _LETTERS = string.ascii_letters + string.digits
-_PLAIN_BYTES = frozenset(b"\t\n\r" + bytes(range(0x20, 0x7F)))
+_ASCII_TEXT_BYTES = frozenset(b"\t\n\r" + bytes(range(0x20, 0x7F)))
 _CONTROLS = re.compile("[\0-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
 _OTHER_ALPHABETS = re.compile("[\u0370-\u07ff\u0e00-\u0e7f]")
-_MIXED = re.compile("[A-Za-z][\u0370-\u07ff\u0e00-\u0e7f]|[\u0370-\u07ff\u0e00-\u0e7f](?=[A-Za-z])")
-_C1 = re.compile("[\x80-\x9f]")
-# A space, a line feed and digits of ASCII are these in EBCDIC, whose line ends are U+0085 or U+000A.
-_CONTROLS_OF_EBCDIC = re.compile("[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
+_MIXED_SCRIPTS = re.compile("[A-Za-z][\u0370-\u07ff\u0e00-\u0e7f]|[\u0370-\u07ff\u0e00-\u0e7f](?=[A-Za-z])")
+_C1_CONTROLS = re.compile("[\x80-\x9f]")
+# Spaces, line feeds and digits of ASCII decode to these controls in EBCDIC, whose own line ends are U+0085 or U+000A.
+_EBCDIC_CONTROLS = re.compile("[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 Charset = Literal["latin-1", "utf-8", "utf-8-bom", "utf-16-le", "utf-16-be"]
 
 
 class Encoding(Value):
+    """An encoding of a file."""
+
     name: str = "utf-8"
-    """A codec of Python; those of UTF-16 and UTF-32 with their byte order."""
+    """The name of a Python codec; UTF-16 and UTF-32 with their byte order."""
     bom: bytes = b""
-    """The byte order mark that the file begins with."""
+    """The byte order mark at the beginning of the file."""
     is_certain: bool = True
 
     def decode(self, data: bytes) -> str:
-        """The text after the byte order mark. Bytes that mean nothing become U+FFFD."""
+        """The text after the byte order mark. Invalid bytes become U+FFFD."""
         return data[len(self.bom) :].decode(self.name, "replace")
 
     def encode(self, text: str, path: str) -> bytes:
-        """Without the byte order mark. Raises: ToolError for a character that the encoding does not have."""
+        """The bytes without the byte order mark. Raises: ToolError for a character that the encoding lacks."""
         try:
             return text.encode(self.name)
         except UnicodeEncodeError as error:
             character = text[error.start]
-            named = character if character.isprintable() else f"U+{ord(character):04X}"
-            raise ToolError(Code.NOT_ENCODABLE, path=path, encoding=self.name, character=named) from error
+            display = character if character.isprintable() else f"U+{ord(character):04X}"
+            raise ToolError(Code.NOT_ENCODABLE, path=path, encoding=self.name, character=display) from error
 
 
 UTF_8 = Encoding()
 
 
 def detect(data: bytes, charset: Charset | None = None, *, is_cut: bool = False) -> Encoding | None:
-    """The encoding of a file, None for what is no text. `charset` is what `.editorconfig` says: it decides where the
-    bytes allow it and leave a choice. `is_cut`: there is more than was read, perhaps of the last character."""
+    """The encoding of a file, None for a file that is no text. `charset` comes from `.editorconfig` and decides where
+    the bytes leave a choice. `is_cut`: `data` is only the beginning of the file, and may end inside a character."""
     for bom, name in _BOMS:
         if data.startswith(bom):
             readable = name == "utf-8" or _decodes(data[len(bom) :], name, is_cut)
             return Encoding(name, bom) if readable else None
     declared = (charset or "utf-8").removesuffix("-bom")
     if b"\0" in data[:_HEAD_BYTES]:
-        wide = _utf_16_by_zeros(data, is_cut)
-        if wide is None and declared.startswith("utf-16") and _is_wide(data, declared, is_cut):
-            wide = declared
-        return Encoding(wide, is_certain=wide == declared) if wide else None
+        utf_16 = _utf_16_by_zeros(data, is_cut)
+        if utf_16 is None and declared.startswith("utf-16") and _can_be_utf_16_or_32(data, declared, is_cut):
+            utf_16 = declared
+        return Encoding(utf_16, is_certain=utf_16 == declared) if utf_16 else None
     is_utf_8 = _decodes(data, "utf-8", is_cut)
     if is_utf_8 and not data.isascii():
         return Encoding("utf-8", is_certain=False) if _is_utf_8_by_chance(data) else UTF_8
     in_file = _declaration(data)
     if is_utf_8:
-        return _seven_bits(data, in_file or declared, is_cut)
+        return _ascii_encoding(data, in_file or declared, is_cut)
     for name in (in_file or declared, declared):
         if name != "utf-8" and _decodes(data, name, is_cut) and not contradicts(data, Encoding(name)):
             return Encoding(name)
@@ -121,7 +123,7 @@ def detect(data: bytes, charset: Charset | None = None, *, is_cut: bool = False)
 
 
 def _declaration(data: bytes) -> str | None:
-    """The encoding that a script, an XML or an HTML document names in its first lines."""
+    """The encoding declared in the first lines of a script, an XML or an HTML document."""
     head = data[:_MAX_DECLARATION_BYTES]
     match = next(filter(None, (pattern.search(head) for pattern in _DECLARATIONS)), None)
     if match is None:
@@ -134,20 +136,22 @@ def _declaration(data: bytes) -> str | None:
 
 
 def encoding_for_new_file(charset: Charset | None) -> Encoding:
+    """The encoding in which a new file is written."""
     marks = {"utf-8-bom": codecs.BOM_UTF8, "utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
     return Encoding((charset or "utf-8").removesuffix("-bom"), marks.get(charset or "", b""))
 
 
 def named_encoding(name: str, data: bytes) -> Encoding:
-    """What a person or a model says, for a file that holds `data`. Raises: ToolError for a name that means nothing."""
+    """The encoding that a person or a model names, for a file with the content `data`. Raises: ToolError for an unknown
+    name."""
     codec = _codec(name)
-    bom, by_mark = next(((bom, known) for bom, known in _BOMS if data.startswith(bom)), (b"", ""))
-    if codec in ("utf-16", "utf-32") and by_mark.startswith(codec):
-        codec = by_mark
+    bom, bom_codec = next(((bom, codec_of_bom) for bom, codec_of_bom in _BOMS if data.startswith(bom)), (b"", ""))
+    if codec in ("utf-16", "utf-32") and bom_codec.startswith(codec):
+        codec = bom_codec
     codec = "utf-8" if codec == "utf-8-sig" else codec
-    if codec in ("utf-16", "utf-32"):  # nothing tells its byte order
+    if codec in ("utf-16", "utf-32"):  # the byte order is unknown
         raise ToolError(Code.UNKNOWN_ENCODING, encoding=name)
-    return Encoding(codec, bom if codec == by_mark else b"")
+    return Encoding(codec, bom if codec == bom_codec else b"")
 
 
 def _codec(name: str) -> str:
@@ -155,34 +159,34 @@ def _codec(name: str) -> str:
         info = codecs.lookup(name)
     except (LookupError, ValueError, UnicodeError) as error:
         raise ToolError(Code.UNKNOWN_ENCODING, encoding=name) from error
-    if not getattr(info, "_is_text_encoding", True) or info.name in _NOT_FOR_FILES:
+    if not getattr(info, "_is_text_encoding", True) or info.name in _NON_FILE_CODECS:
         raise ToolError(Code.UNKNOWN_ENCODING, encoding=name)
     return "latin-1" if info.name == "iso8859-1" else info.name
 
 
 def contradicts(data: bytes, encoding: Encoding) -> bool:
-    """Whether a file plainly is not in the encoding that somebody named. In a wrong one, a person is shown other
-    characters than programs read: bytes of ASCII, taken for UTF-16, are Chinese."""
+    """Whether the bytes plainly contradict a named encoding. In a wrong encoding, a person sees other characters than
+    programs read: ASCII bytes decoded as UTF-16 are Chinese."""
     name = encoding.name
     if encoding.bom:
         return _is_mostly_invalid(data, encoding)
     if name in ("utf-7", "hz") or any(data.startswith(bom) for bom, _ in _BOMS):
         return True
     if name.startswith(("utf-16", "utf-32")):
-        return not _is_wide(data, name, False)
+        return not _can_be_utf_16_or_32(data, name, False)
     if name.startswith("iso2022"):
         return not (b"\x1b" in data and _decodes(data, name, False)) or data.decode(name).isascii()
     if _decodes(data, "utf-8", False) and not _is_utf_8_by_chance(data):
         return data.decode(name, "replace") != data.decode("utf-8")
-    if not _holds_ascii(name) and _CONTROLS_OF_EBCDIC.search(data.decode(name, "replace")):
+    if not _holds_ascii(name) and _EBCDIC_CONTROLS.search(data.decode(name, "replace")):
         return True
     return _is_mostly_invalid(data, encoding)
 
 
 def _is_utf_8_by_chance(data: bytes) -> bool:
-    """Whether UTF-8 would give characters only that hardly any text consists of. The Russian word `Ёлка` in cp866 is
-    one rare ideograph in UTF-8."""
-    characters = {each for each in sample_lines(data).decode("utf-8", "ignore") if each > "\x7f"}
+    """Whether decoding as UTF-8 yields only characters that hardly any text consists of. The Russian word `Ёлка` in
+    cp866 is one rare ideograph in UTF-8."""
+    characters = {character for character in sample_lines(data).decode("utf-8", "ignore") if character > "\x7f"}
     return bool(characters) and all(map(_is_rare, characters))
 
 
@@ -197,13 +201,13 @@ def _is_mostly_invalid(data: bytes, encoding: Encoding) -> bool:
 
 
 def _holds_ascii(name: str) -> bool:
-    """Whether letters and digits are the bytes of ASCII: not in UTF-16, UTF-32 and EBCDIC."""
+    """Whether letters and digits have their ASCII bytes: not in UTF-16, UTF-32 and EBCDIC."""
     return _LETTERS.encode("ascii").decode(name, "replace") == _LETTERS
 
 
-def _is_wide(data: bytes, name: str, is_cut: bool) -> bool:
-    """Whether data without a byte order mark can be in UTF-16 or UTF-32: there are ASCII characters, which have zeros,
-    and the other characters are not all made of two bytes of ASCII."""
+def _can_be_utf_16_or_32(data: bytes, name: str, is_cut: bool) -> bool:
+    """Whether data without a byte order mark can be UTF-16 or UTF-32: ASCII characters with their zeros exist, and the
+    other characters are not all pairs of ASCII bytes."""
     if not data:
         return True
     if not _decodes(data, name, is_cut):
@@ -213,16 +217,22 @@ def _is_wide(data: bytes, name: str, is_cut: bool) -> bool:
     even, odd = data[:_HEAD_BYTES:2], data[1:_HEAD_BYTES:2]
     high, low = (odd, even) if name == "utf-16-le" else (even, odd)
     zeros = high.count(0)
-    plain = sum(first in _PLAIN_BYTES and second in _PLAIN_BYTES for first, second in zip(even, odd, strict=False))
+    plain = sum(
+        first in _ASCII_TEXT_BYTES and second in _ASCII_TEXT_BYTES for first, second in zip(even, odd, strict=False)
+    )
     is_ascii = plain > zeros and plain * 10 > (len(high) - zeros) * 9
     return zeros > low.count(0) and not is_ascii
 
 
 def decode_output(data: bytes, *, is_tail: bool = False) -> tuple[str, str]:
-    """What a program printed, and a note where that is not UTF-8: read as a file with that content is. The end may be
-    cut in the middle of a character, and so may be the beginning of a tail."""
-    whole = data[next((at for at in range(min(4, len(data))) if data[at] & 0xC0 != 0x80), 0) :] if is_tail else data
-    encoding = UTF_8 if _decodes(whole, "utf-8", True) else detect(data, is_cut=True)
+    """The decoded output of a program, and a note where the output is not UTF-8: it is then decoded as a file with that
+    content would be. The end may be cut inside a character; with `is_tail`, the beginning too."""
+    aligned = (
+        data[next((offset for offset in range(min(4, len(data))) if data[offset] & 0xC0 != 0x80), 0) :]
+        if is_tail
+        else data
+    )
+    encoding = UTF_8 if _decodes(aligned, "utf-8", True) else detect(data, is_cut=True)
     if encoding is None or encoding.name == "utf-8":
         return data.decode(errors="replace"), ""
     return encoding.decode(data), f"\n[this output is not UTF-8: read as {encoding.name}, which is a guess]"
@@ -232,66 +242,68 @@ def decode_output(data: bytes, *, is_tail: bool = False) -> tuple[str, str]:
 
 
 def guess(data: bytes) -> str:
-    """The likeliest encoding of text that is not UTF-8."""
+    """The most likely encoding of text that is not UTF-8."""
     sample = sample_lines(data)
     text = sample.decode("utf-8", "surrogateescape")
     invalid = _INVALID.findall(text)
     valid = sum(character > "\x7f" for character in text) - len("".join(invalid))
     if valid > _MIN_VALID_PER_INVALID * len(invalid):
         return "utf-8"
-    names = [name for name in _ranked(sample, 8) if _decodes(sample, name, True)]
+    names = [name for name in _rank_encodings(sample, 8) if _decodes(sample, name, True)]
     return next((name for name in names if not _mixes_scripts(sample, name)), (*names, "latin-1")[0])
 
 
 def _mixes_scripts(sample: bytes, name: str) -> bool:
-    """Whether Latin letters stand within words of another alphabet, as when `déjà` is read in a Cyrillic encoding."""
+    """Whether Latin letters occur within words of another alphabet, as when `déjà` is decoded with a Cyrillic
+    encoding."""
     text = sample.decode(name, "ignore")
-    return 2 * len(_MIXED.findall(text)) > len(_OTHER_ALPHABETS.findall(text))
+    return 2 * len(_MIXED_SCRIPTS.findall(text)) > len(_OTHER_ALPHABETS.findall(text))
 
 
 def candidates(data: bytes, first: str) -> list[str]:
-    """The encodings in which a file that is not certain can be read, the likeliest first."""
+    """The plausible encodings of a file whose encoding is uncertain, the most likely first."""
     if b"\0" in data[:_HEAD_BYTES]:
         return [name for name in ("utf-16-le", "utf-16-be") if name == first or _is_utf_16(data, name, False)]
     if first.startswith("iso2022"):
         return [first, *(name for name in _ISO_2022 if name != first and _decodes(data, name, False))]
     sample = sample_lines(data)
-    names = dict.fromkeys((first, *_ranked(sample, 8), *MULTI_BYTE, *_SINGLE_BYTE))
+    names = dict.fromkeys((first, *_rank_encodings(sample, 8), *MULTI_BYTE, *_SINGLE_BYTE))
     return [name for name in names if name == first or _reads_well(sample, name)]
 
 
-def sample_lines(data: bytes, start: int = 0, most: int = MAX_SAMPLE_BYTES) -> bytes:
-    """The lines with bytes over 127: ASCII around them misleads a detector."""
+def sample_lines(data: bytes, start: int = 0, max_bytes: int = MAX_SAMPLE_BYTES) -> bytes:
+    """The lines with bytes over 127: the ASCII lines around them mislead a detector."""
     lines, size = [], 0
-    found = _HIGH.search(data, start)
-    while found and size < most:
-        begin = data.rfind(b"\n", 0, found.start()) + 1
-        end = data.find(b"\n", found.start()) + 1 or len(data)
-        lines.append(data[begin : min(end, begin + most - size)])
+    match = _NON_ASCII_BYTE.search(data, start)
+    while match and size < max_bytes:
+        line_start = data.rfind(b"\n", 0, match.start()) + 1
+        line_end = data.find(b"\n", match.start()) + 1 or len(data)
+        lines.append(data[line_start : min(line_end, line_start + max_bytes - size)])
         size += len(lines[-1])
-        found = _HIGH.search(data, end)
+        match = _NON_ASCII_BYTE.search(data, line_end)
     return b"".join(lines)
 
 
-def _ranked(sample: bytes, most: int) -> list[str]:
-    import chardet  # takes 40 to 100 ms, and most files are UTF-8
+def _rank_encodings(sample: bytes, limit: int) -> list[str]:
+    import chardet  # the import takes 40 to 100 ms, and most files are UTF-8
 
     eras = chardet.EncodingEra.MODERN_WEB | chardet.EncodingEra.LEGACY_ISO  # without Mac, DOS and mainframes
-    found = chardet.detect_all(sample, encoding_era=eras, compat_names=False, max_bytes=MAX_SAMPLE_BYTES)
-    names = [_wide(each["encoding"]) for each in found if each["encoding"]]
-    return [*[name for name in dict.fromkeys(names) if name in MULTI_BYTE or name in _SINGLE_BYTE][:most], "cp1252"]
+    results = chardet.detect_all(sample, encoding_era=eras, compat_names=False, max_bytes=MAX_SAMPLE_BYTES)
+    names = [_superset(result["encoding"]) for result in results if result["encoding"]]
+    return [*[name for name in dict.fromkeys(names) if name in MULTI_BYTE or name in _SINGLE_BYTE][:limit], "cp1252"]
 
 
-def _wide(name: str) -> str:
+def _superset(name: str) -> str:
     try:
-        known = codecs.lookup(name).name
+        codec = codecs.lookup(name).name
     except LookupError:
         return name
-    return _WIDER.get(known, known)
+    return _SUPERSETS.get(codec, codec)
 
 
-def _seven_bits(data: bytes, declared: str, is_cut: bool) -> Encoding:
-    """ASCII, unless escape sequences switch to another alphabet. What is to be added is in the declared encoding."""
+def _ascii_encoding(data: bytes, declared: str, is_cut: bool) -> Encoding:
+    """The encoding of an ASCII file: UTF-8, unless escape sequences switch to another alphabet, or the declared
+    encoding, in which additions are written."""
     if b"\x1b$" in data:
         for name in _ISO_2022:
             if _decodes(data, name, is_cut) and not data.decode(name, "ignore").isascii():
@@ -300,14 +312,15 @@ def _seven_bits(data: bytes, declared: str, is_cut: bool) -> Encoding:
 
 
 def _utf_16_by_zeros(data: bytes, is_cut: bool) -> str | None:
-    """UTF-16 without a byte order mark has the zeros of its ASCII characters on one side of the byte pairs."""
+    """UTF-16 without a byte order mark, recognized by the zero bytes of ASCII characters on one side of the byte
+    pairs."""
     even, odd = data[:_HEAD_BYTES:2].count(0), data[1:_HEAD_BYTES:2].count(0)
     name = "utf-16-le" if odd > even else "utf-16-be"
     return name if min(even, odd) * 20 <= max(even, odd) and _is_utf_16(data, name, is_cut) else None
 
 
 def _is_utf_16(data: bytes, name: str, is_cut: bool) -> bool:
-    if not _is_wide(data, name, is_cut):
+    if not _can_be_utf_16_or_32(data, name, is_cut):
         return False
     text = data[:_HEAD_BYTES].decode(name, "ignore")
     strange = sum(unicodedata.category(character) in ("Cn", "Co", "Cs") for character in text)
@@ -315,7 +328,7 @@ def _is_utf_16(data: bytes, name: str, is_cut: bool) -> bool:
 
 
 def _reads_well(sample: bytes, name: str) -> bool:
-    return _decodes(sample, name, True) and not _C1.search(sample.decode(name, "ignore"))
+    return _decodes(sample, name, True) and not _C1_CONTROLS.search(sample.decode(name, "ignore"))
 
 
 def _decodes(data: bytes, name: str, is_cut: bool) -> bool:

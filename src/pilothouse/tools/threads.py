@@ -1,4 +1,4 @@
-"""Blocking work off the event loop."""
+"""Blocking work in threads, cancelled together with the call that waits for it."""
 
 import asyncio
 import threading
@@ -6,25 +6,26 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager
 from typing import Any, TypeVar
 
-_WAIT_SECONDS = 0.5
+_CANCEL_TIMEOUT_SECONDS = 0.5
 T = TypeVar("T")
 
 
 async def in_thread(function: Callable[..., Any], *args: Any) -> Any:
-    """Run blocking work in a thread. Threads cannot be stopped: a cancelled caller waits for it, briefly, so that
-    nothing is written after the call has ended."""
-    return await _waited_for(asyncio.ensure_future(asyncio.to_thread(function, *args)))
+    """Run blocking work in a thread. Threads cannot be stopped: a cancelled caller waits briefly for the thread, so
+    that nothing is written after the call has ended."""
+    return await _wait_shielded(asyncio.ensure_future(asyncio.to_thread(function, *args)))
 
 
 async def until_cancelled(work: Callable[[Callable[[], bool]], T]) -> T:
-    """Run blocking work in a thread; `work` gets a function that says whether it should stop."""
+    """Run blocking work in a thread. `work` receives a function that returns True once the caller was cancelled."""
     stop = threading.Event()
-    return await _waited_for(asyncio.ensure_future(asyncio.to_thread(work, stop.is_set)), stop.set)
+    return await _wait_shielded(asyncio.ensure_future(asyncio.to_thread(work, stop.is_set)), stop.set)
 
 
 @asynccontextmanager
 async def entered_in_thread(manager: AbstractContextManager[T]) -> AsyncIterator[T]:
-    """Enter a context manager in a thread and leave it here. A cancelled caller leaves it as soon as it is entered."""
+    """Enter a context manager in a thread and leave it on the event loop. A cancelled caller leaves the manager as soon
+    as the thread has entered it."""
     entering = asyncio.ensure_future(asyncio.to_thread(manager.__enter__))
 
     def leave(entered: "asyncio.Future[T]") -> None:
@@ -37,10 +38,11 @@ async def entered_in_thread(manager: AbstractContextManager[T]) -> AsyncIterator
         entering.add_done_callback(leave)
 
 
-async def _waited_for(running: "asyncio.Future[T]", stop: Callable[[], None] = lambda: None) -> T:
+async def _wait_shielded(running: "asyncio.Future[T]", stop: Callable[[], None] = lambda: None) -> T:
+    """Wait for a thread; after a cancellation, call `stop` and wait briefly for the thread to end."""
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:
         stop()
-        await asyncio.wait({running}, timeout=_WAIT_SECONDS)
+        await asyncio.wait({running}, timeout=_CANCEL_TIMEOUT_SECONDS)
         raise

@@ -1,1 +1,1 @@
-"""What the model is sent in one round: the prompt, and the history through the adapter's encoding. Pure."""
+"""The contents of one request to the model: prompt, history, compression, truncation. Pure functions of messages."""

@@ -1,4 +1,4 @@
-"""Who the model is asked to be: the part of the system prompt that a persona says, in plain words."""
+"""The persona's part of the system prompt."""
 
 from pilothouse.domain.personas import Persona
 
@@ -9,7 +9,7 @@ DEFAULT_IDENTITY = (
 
 
 def persona_text(persona: Persona | None) -> str:
-    """What is empty is left out; who has no identity of their own has the usual one."""
+    """Omits empty fields. A persona without an identity gets the default one."""
     if persona is None:
         return DEFAULT_IDENTITY
     role = f" Your role: {persona.role}." if persona.role else ""

@@ -1,4 +1,4 @@
-"""Telling the earlier part of a conversation in short: what a model is asked for, and what is said without one."""
+"""Summaries of the earlier part of a conversation: the instruction for a model, and a summary without a model."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -12,16 +12,16 @@ from pilothouse.domain.messages import (
     Text,
     ToolRequest,
     ToolResult,
-    is_told,
+    is_sent_to_model,
 )
-from pilothouse.window.telling import shown
+from pilothouse.window.model_messages import to_model_message
 from pilothouse.window.tokens import Counter
 
-_RESULT_SHOWN = 600
-_CALL_SHOWN = 600
-_TEXT_SHOWN = 8000
-_FILES_AT_MOST = 100
-_LINE_SHOWN = 200
+_MAX_RESULT_CHARACTERS = 600
+_MAX_CALL_CHARACTERS = 600
+_MAX_TEXT_CHARACTERS = 8000
+_MAX_FILES = 100
+_MAX_LINE_CHARACTERS = 200
 _PATH_KEYS = ("path", "file", "notebook_path")
 
 INSTRUCTION = """\
@@ -46,59 +46,63 @@ _FOCUS = "\nAbove all keep what concerns: {focus}"
 
 
 def instruction(tokens: int, focus: str | None) -> str:
+    """The system prompt for a summary of at most `tokens`."""
     return INSTRUCTION.format(words=max(50, tokens * 6 // 10)) + (_FOCUS.format(focus=focus) if focus else "")
 
 
-def record(messages: Iterable[Message]) -> list[str]:
-    """The messages as text, each of them bounded."""
-    return [line for message in messages if is_told(message) for line in _lines(message)]
+def transcript(messages: Iterable[Message]) -> list[str]:
+    """The messages as lines of text, each of bounded length."""
+    return [line for message in messages if is_sent_to_model(message) for line in _lines(message)]
 
 
 def _lines(message: Message) -> list[str]:
     match message:
         case ToolRequest():
-            said = [f"Agent: {_cut(message.content, _TEXT_SHOWN)}"] if message.content else []
-            return said + [f"Agent calls {call.tool} {_cut(call.arguments, _CALL_SHOWN)}" for call in message.calls]
+            text = [f"Agent: {_shorten(message.content, _MAX_TEXT_CHARACTERS)}"] if message.content else []
+            return text + [
+                f"Agent calls {call.tool} {_shorten(call.arguments, _MAX_CALL_CHARACTERS)}" for call in message.calls
+            ]
         case ToolResult():
-            return [f"Result of {message.tool} ({message.status}): {_cut(message.content, _RESULT_SHOWN)}"]
+            return [f"Result of {message.tool} ({message.status}): {_shorten(message.content, _MAX_RESULT_CHARACTERS)}"]
         case SystemControl(kind="summary"):
             return [f"Earlier summary:\n{message.content}"]
         case Text(role="assistant"):
-            return [f"Agent: {_cut(message.content, _TEXT_SHOWN)}"]
+            return [f"Agent: {_shorten(message.content, _MAX_TEXT_CHARACTERS)}"]
         case Image(recognised_text=None):
             return [f"Person shows the image {message.name}"]
         case _:
-            content = getattr(shown(message), "content", "")
-            return [f"Person: {_cut(content, _TEXT_SHOWN)}"]
+            content = getattr(to_model_message(message), "content", "")
+            return [f"Person: {_shorten(content, _MAX_TEXT_CHARACTERS)}"]
 
 
-def pieces(lines: Sequence[str], counter: Counter, tokens: int, at_most: int) -> tuple[list[str], int]:
-    """The record in pieces that fit into a request each; gives also how many lines were left out of its middle."""
-    found: list[list[str]] = [[]]
+def split_transcript(lines: Sequence[str], counter: Counter, tokens: int, max_parts: int) -> tuple[list[str], int]:
+    """Divide a transcript into parts that fit into one request each. Also returns how many lines were omitted from the
+    middle to get `max_parts` at most."""
+    parts: list[list[str]] = [[]]
     size = 0
     for line in lines:
-        length = counter.count(line) + 2  # and the empty line between
-        if size + length > tokens and found[-1]:
-            found.append([])
+        length = counter.count(line) + 2  # with the empty line between
+        if size + length > tokens and parts[-1]:
+            parts.append([])
             size = 0
-        found[-1].append(fit_text(line, counter, tokens) if length > tokens else line)
+        parts[-1].append(fit_text(line, counter, tokens) if length > tokens else line)
         size += length
-    left_out = 0
-    if len(found) > at_most:
-        half = at_most // 2
-        left_out = sum(map(len, found[half : len(found) - half]))
-        found[half : len(found) - half] = []
-    return ["\n\n".join(piece) for piece in found if piece], left_out
+    omitted = 0
+    if len(parts) > max_parts:
+        half = max_parts // 2
+        omitted = sum(map(len, parts[half : len(parts) - half]))
+        parts[half : len(parts) - half] = []
+    return ["\n\n".join(part) for part in parts if part], omitted
 
 
 def files_touched(messages: Iterable[Message]) -> list[str]:
-    """Paths that calls and references named, and those that earlier summaries kept, the last ones last."""
-    found: dict[str, None] = {}
+    """Paths in calls, references and earlier summaries, by their last occurrence."""
+    paths: dict[str, None] = {}
     for message in messages:
         for path in _paths(message):
-            found.pop(path, None)
-            found[path] = None
-    return list(found)[-_FILES_AT_MOST:]
+            paths.pop(path, None)
+            paths[path] = None
+    return list(paths)[-_MAX_FILES:]
 
 
 def _paths(message: Message) -> list[str]:
@@ -109,57 +113,62 @@ def _paths(message: Message) -> list[str]:
             files = message.detail.get("files")
             return [str(file) for file in files] if isinstance(files, list | tuple) else []
         case ToolRequest():
-            found = (_arguments(call.arguments) for call in message.calls)
-            named = (each.get(key) for each in found for key in _PATH_KEYS)
-            return [path for path in named if isinstance(path, str) and path not in ("", ".")]
+            arguments = (_arguments(call.arguments) for call in message.calls)
+            values = (each.get(key) for each in arguments for key in _PATH_KEYS)
+            return [path for path in values if isinstance(path, str) and path not in ("", ".")]
         case _:
             return []
 
 
 def _arguments(text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
-def without_model(messages: Sequence[Message], counter: Counter, tokens: int) -> str:
-    """What can be said by itself: how much is gone, the earlier summary, how each of the person's messages begins."""
-    told = [message for message in messages if is_told(message)]
-    head = f"{len(told)} earlier messages {_LEFT_OUT}"
-    earlier = [_bare(each.content) for each in told if isinstance(each, SystemControl) and each.kind == "summary"]
-    said = [_first_line(message.content) for message in told if isinstance(message, Text) and message.role == "user"]
+def mechanical_summary(messages: Sequence[Message], counter: Counter, tokens: int) -> str:
+    """A summary without a model: the number of messages, the earlier summary, and the first lines of the person's
+    messages."""
+    sent = [message for message in messages if is_sent_to_model(message)]
+    head = f"{len(sent)} earlier messages {_LEFT_OUT}"
+    earlier = [
+        _summary_body(each.content) for each in sent if isinstance(each, SystemControl) and each.kind == "summary"
+    ]
+    first_lines = [
+        _first_line(message.content) for message in sent if isinstance(message, Text) and message.role == "user"
+    ]
     text = "\n\n".join([head, *filter(None, earlier[-1:])])
     lines: list[str] = []
-    left = tokens - 20 - counter.count(text)
-    for line in reversed(said):
-        left -= counter.count(f"- {line}\n")
-        if left < 0:
+    remaining = tokens - 20 - counter.count(text)
+    for line in reversed(first_lines):
+        remaining -= counter.count(f"- {line}\n")
+        if remaining < 0:
             break
         lines.append(f"- {line}")
-    asked = ["The person had said, each cut short:\n" + "\n".join(reversed(lines))] if lines else []
-    return fit_text("\n\n".join([text, *asked]), counter, tokens)
+    requests = ["The person had said, each cut short:\n" + "\n".join(reversed(lines))] if lines else []
+    return fit_text("\n\n".join([text, *requests]), counter, tokens)
 
 
-def _bare(text: str) -> str:
-    """An earlier summary without what is said anew: how much was left out, and the files."""
+def _summary_body(text: str) -> str:
+    """An earlier summary without the parts that a new one repeats: the number of omitted messages, and the files."""
     head, _, rest = text.partition("\n\n")
     return (rest if head.endswith(_LEFT_OUT) else text).partition(_TOUCHED)[0]
 
 
-def finished(text: str, files: Sequence[str], counter: Counter, tokens: int) -> str:
-    """A summary with the files that were touched, within its tokens. The files are ours to know, not the model's."""
+def complete_summary(text: str, files: Sequence[str], counter: Counter, tokens: int) -> str:
+    """A summary and the list of touched files, within `tokens`. The list is not the model's."""
     for count in (len(files), 30, 10, 0):
-        listed = _TOUCHED + ", ".join(files[len(files) - count :]) if count and files else ""
-        room = tokens - counter.count(listed)
+        file_list = _TOUCHED + ", ".join(files[len(files) - count :]) if count and files else ""
+        room = tokens - counter.count(file_list)
         if room >= tokens // 2:
-            return fit_text(text.strip(), counter, room) + listed
+            return fit_text(text.strip(), counter, room) + file_list
     return fit_text(text.strip(), counter, tokens)
 
 
 def fit_text(text: str, counter: Counter, tokens: int) -> str:
-    """The beginning of a text that takes at most so many tokens, and a mark where it was cut."""
+    """The beginning of a text within `tokens`, with a mark where it was cut."""
     if counter.count(text) <= tokens:
         return text
     mark = "\n[… cut …]"
@@ -173,7 +182,7 @@ def fit_text(text: str, counter: Counter, tokens: int) -> str:
     return text[:low] + mark if low else ""
 
 
-def _cut(text: str, length: int) -> str:
+def _shorten(text: str, length: int) -> str:
     return (
         text
         if len(text) <= length
@@ -182,4 +191,4 @@ def _cut(text: str, length: int) -> str:
 
 
 def _first_line(text: str) -> str:
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:_LINE_SHOWN]
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:_MAX_LINE_CHARACTERS]

@@ -1,8 +1,8 @@
-"""Shortening a request that does not fit: what each block of it may take, and how a message is told within that.
+"""Shorten a request that does not fit: the tokens that each block gets, and messages shortened to them.
 
-In this order, and only as far as needed: the oldest blocks from before the turn are left out; results are shortened;
-the longest blocks are shortened; blocks of the turn, pinned ones and summaries are left out. The turn's first message
-and its last block are always sent. Pure: counts in, shares out.
+In this order, and only as far as needed: the oldest blocks before the turn are omitted; results are shortened; the
+longest blocks are shortened; blocks of the turn, pinned ones and summaries are omitted. The first message of the turn
+and its last block are always sent.
 """
 
 import contextlib
@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 import msgspec
 
 from pilothouse.domain.messages import ToolCall, ToolRequest, ToolResult
-from pilothouse.domain.values import CallId
+from pilothouse.domain.value import CallId
 from pilothouse.llm.base import AssistantText, ModelMessage, UserImage, UserText
-from pilothouse.window.telling import PER_MESSAGE, as_calls, as_text, shorten_characters, tokens_in
+from pilothouse.window.model_messages import TOKENS_PER_MESSAGE, as_calls, as_text, shorten_characters, tokens_in
 from pilothouse.window.tokens import Counter
 
 MIN_ROOM_TOKENS = 300
-"""What must be left beside the prompt and the tools; with less, a turn cannot go on."""
+"""The room beside the prompt and the tools with which a turn can go on."""
 NOTICE_TOKENS = 40
-"""What the notice about blocks that were left out takes at most."""
+"""The tokens of the notice about omitted blocks, at most."""
 MIN_BLOCK_TOKENS = 80
 MIN_RESULT_TOKENS = 500
 _MIN_RESULT_CHARACTERS = 400
@@ -38,7 +38,7 @@ _NOTICE = (
 
 
 class Rank(IntEnum):
-    """In which order blocks are left out."""
+    """The order in which blocks are omitted."""
 
     BEFORE_TURN = 0
     IN_TURN = 1
@@ -48,70 +48,72 @@ class Rank(IntEnum):
 
 
 class Item(NamedTuple):
-    """One block of a request: its tokens, how many of them are results, and of how many calls."""
+    """A block of a request."""
 
     tokens: int
     results: int = 0
+    """The part of `tokens` that are results."""
     calls: int = 0
+    """The number of calls with these results."""
     rank: Rank = Rank.BEFORE_TURN
 
 
-def shares(items: Sequence[Item], room: int) -> list[int]:
-    """What each item may take so that all fit into `room`: its own tokens where it is sent whole, 0 where it is left
-    out. They fit if `room` holds the required ones at their least."""
-    given = [item.tokens for item in items]
-    _leave_out(items, given, room, (Rank.BEFORE_TURN,))
-    if sum(given) <= room:
-        return given
-    _shorten_results(items, given, room)
-    if sum(given) <= room:
-        return given
-    _leave_out(items, given, room, (Rank.IN_TURN, Rank.PINNED, Rank.SUMMARY), least=MIN_BLOCK_TOKENS)
-    level = _level(given, room)
-    return [min(tokens, level) for tokens in given]
+def allocate_tokens(items: Sequence[Item], room: int) -> list[int]:
+    """The tokens of each item so that all fit into `room`: its own where it is sent whole, 0 where it is omitted. The
+    items fit if `room` holds `MIN_BLOCK_TOKENS` for each required one."""
+    shares = [item.tokens for item in items]
+    _omit_blocks(items, shares, room, (Rank.BEFORE_TURN,))
+    if sum(shares) <= room:
+        return shares
+    _shorten_results(items, shares, room)
+    if sum(shares) <= room:
+        return shares
+    _omit_blocks(items, shares, room, (Rank.IN_TURN, Rank.PINNED, Rank.SUMMARY), least=MIN_BLOCK_TOKENS)
+    level = _water_level(shares, room)
+    return [min(tokens, level) for tokens in shares]
 
 
-def _leave_out(
-    items: Sequence[Item], given: list[int], room: int, ranks: Sequence[Rank], least: int | None = None
+def _omit_blocks(
+    items: Sequence[Item], shares: list[int], room: int, ranks: Sequence[Rank], least: int | None = None
 ) -> None:
-    """Leave out items of these ranks, the oldest first, until the others fit, each with `least` tokens at most."""
-    needed = [tokens if least is None else min(tokens, least) for tokens in given]
-    left = sum(needed) - room
+    """Omit items of these ranks, the oldest first, until the others fit, each with `least` tokens at most."""
+    needed = [tokens if least is None else min(tokens, least) for tokens in shares]
+    excess = sum(needed) - room
     for rank in ranks:
         for number, item in enumerate(items):
-            if left <= 0:
+            if excess <= 0:
                 return
             if item.rank is rank:
-                left -= needed[number]
-                given[number] = 0
+                excess -= needed[number]
+                shares[number] = 0
 
 
-def _shorten_results(items: Sequence[Item], given: list[int], room: int) -> None:
-    sent = [number for number, tokens in enumerate(given) if tokens and items[number].results]
-    room += sum(items[number].results for number in sent) - sum(given)
+def _shorten_results(items: Sequence[Item], shares: list[int], room: int) -> None:
+    sent = [number for number, tokens in enumerate(shares) if tokens and items[number].results]
+    room += sum(items[number].results for number in sent) - sum(shares)
     each = [items[number].results // items[number].calls for number in sent for _ in range(items[number].calls)]
-    level = max(MIN_RESULT_TOKENS, _level(each, room))
+    level = max(MIN_RESULT_TOKENS, _water_level(each, room))
     for number in sent:
-        given[number] -= max(0, items[number].results - level * items[number].calls)
+        shares[number] -= max(0, items[number].results - level * items[number].calls)
 
 
-def _level(amounts: Sequence[int], room: int) -> int:
-    """The highest level to which amounts must be lowered so that they fit into `room` together."""
-    left, rising = room, sorted(amounts)
-    for number, amount in enumerate(rising):
-        others = len(rising) - number
-        if amount * others > left:
-            return max(0, left // others)
-        left -= amount
-    return rising[-1] if rising else 0
+def _water_level(amounts: Sequence[int], room: int) -> int:
+    """The highest level such that the amounts, each lowered to this level, fit into `room` together."""
+    remaining, ascending = room, sorted(amounts)
+    for number, amount in enumerate(ascending):
+        others = len(ascending) - number
+        if amount * others > remaining:
+            return max(0, remaining // others)
+        remaining -= amount
+    return ascending[-1] if ascending else 0
 
 
-def left_out(count: int) -> UserText:
+def omission_notice(count: int) -> UserText:
     return UserText(content=_NOTICE.format(count=count))
 
 
 def shorten_text(text: str, counter: Counter, tokens: int) -> str:
-    """The head and the tail of a text within so many tokens, with a notice between them."""
+    """The head and the tail of a text within `tokens`, with a notice between them."""
     total = counter.count(text)
     if total <= tokens:
         return text
@@ -123,14 +125,15 @@ def shorten_text(text: str, counter: Counter, tokens: int) -> str:
         used = counter.count(shorter)
         if used <= tokens:
             return shorter
-        # By its density first. A text that is denser towards its ends would take many such steps: then by halves.
+        # First by the density of the text. A text that is denser towards its ends would take many such steps: then by
+        # halves.
         length = min(length - 1, length * tokens // used * 19 // 20 if attempt < _MAX_ESTIMATES else length // 2)
     return shorten_characters(text, 0, "it is too long for the context window").strip()
 
 
 def shorten_message(message: ModelMessage, counter: Counter, tokens: int) -> ModelMessage:
-    """A message that is no call and no result."""
-    room = tokens - PER_MESSAGE
+    """Shorten a message that is no call and no result."""
+    room = tokens - TOKENS_PER_MESSAGE
     match message:
         case UserImage(name=name):
             notice = f"[The image {name[-_MAX_NAME_CHARACTERS:]} does not fit into the context window: it is not shown]"
@@ -156,23 +159,23 @@ class ShortRound(NamedTuple):
 def shorten_round(
     request: ToolRequest, results: Mapping[CallId, ToolResult], counter: Counter, tokens: int, *, with_tools: bool
 ) -> ShortRound:
-    """Its results first, then also its text and arguments; where that is still too much, it is told as text.
+    """Shorten the results, then also the text and the arguments. If that is not enough, the round is sent as text.
 
-    Each attempt costs a pass over what is told. The number of passes is the logarithm of the number of limits.
+    Each attempt costs a pass over the round. The number of passes is the logarithm of the number of limits.
     """
-    tell = as_calls if with_tools else as_text
-    whole = next(iter(tell(request, {}, 0)))
+    convert = as_calls if with_tools else as_text
+    whole = next(iter(convert(request, {}, 0)))
     whole_tokens = tokens_in(whole, counter)
     without_arguments = _without_arguments(request)
 
     def with_short_results(limit: int) -> tuple[list[ModelMessage], int]:
-        answers = list(tell(without_arguments, results, limit))[1:]
+        answers = list(convert(without_arguments, results, limit))[1:]
         return [whole, *answers], whole_tokens + _count(answers, counter)
 
     arguments = [_values_or_none(call) for call in request.calls]
 
     def all_short(limit: int) -> tuple[list[ModelMessage], int]:
-        messages = list(tell(_short_request(request, arguments, limit), results, limit))
+        messages = list(convert(_short_request(request, arguments, limit), results, limit))
         return messages, _count(messages, counter)
 
     for attempt, least in ((with_short_results, _MIN_RESULT_CHARACTERS), (all_short, _MIN_VALUE_CHARACTERS)):
@@ -181,7 +184,7 @@ def shorten_round(
         fitting = _longest_that_fits(attempt, _limits(tokens, len(request.calls), least), tokens)
         if fitting is not None:
             limit, messages = fitting
-            return ShortRound(messages, _longer(results, limit), attempt is all_short)
+            return ShortRound(messages, _count_longer(results, limit), attempt is all_short)
     short = _short_request(request, arguments, _MIN_VALUE_CHARACTERS)
     messages = [
         shorten_message(message, counter, tokens // 2) for message in as_text(short, results, _MIN_RESULT_CHARACTERS)
@@ -190,7 +193,7 @@ def shorten_round(
 
 
 def _limits(tokens: int, calls: int, least: int) -> list[int]:
-    """Ever fewer characters for each part of a round, down to `least`."""
+    """Decreasing limits on the characters of each part of a round, down to `least`."""
     limit = tokens * _MAX_CHARACTERS_PER_TOKEN // calls
     limits: list[int] = []
     while limit > least:
@@ -219,7 +222,7 @@ def _longest_that_fits(
 
 
 def _without_arguments(request: ToolRequest) -> ToolRequest:
-    """The request with calls that cost nothing to tell: for telling its results only."""
+    """The request without text and arguments, for converting only its results."""
     calls = tuple(msgspec.structs.replace(call, arguments="{}") for call in request.calls)
     bare: ToolRequest = msgspec.structs.replace(request, content="", calls=calls)
     return bare
@@ -229,12 +232,12 @@ def _count(messages: Sequence[ModelMessage], counter: Counter) -> int:
     return sum(tokens_in(message, counter) for message in messages)
 
 
-def _longer(results: Mapping[CallId, ToolResult], limit: int) -> int:
+def _count_longer(results: Mapping[CallId, ToolResult], limit: int) -> int:
     return sum(len(result.content) > limit for result in results.values())
 
 
 def _short_request(request: ToolRequest, arguments: Sequence[Any], limit: int) -> ToolRequest:
-    """`arguments` are the values of each call's arguments, None where they are told as text."""
+    """`arguments` are the decoded arguments of each call; None for those that are shortened as text."""
     shorter: ToolRequest = msgspec.structs.replace(
         request,
         content=shorten_characters(request.content, limit),
@@ -255,7 +258,7 @@ def _short_call(call: ToolCall, values: Any, limit: int) -> ToolCall:
 
 
 def _values_or_none(call: ToolCall) -> Any:
-    """The arguments of a call; None where they are no JSON, or so many values that shortening each of them saves
+    """The decoded arguments of a call; None if they are no JSON, or of so many values that shortening each one saves
     nothing."""
     try:
         values = msgspec.json.decode(call.arguments)
@@ -265,14 +268,14 @@ def _values_or_none(call: ToolCall) -> Any:
 
 
 def _has_few_values(data: Any) -> bool:
-    left, waiting = _MAX_VALUES, [data]
-    while waiting:
-        value = waiting.pop()
+    remaining, stack = _MAX_VALUES, [data]
+    while stack:
+        value = stack.pop()
         parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        left -= len(parts)
-        if left < 0:
+        remaining -= len(parts)
+        if remaining < 0:
             return False
-        waiting += parts
+        stack += parts
     return True
 
 

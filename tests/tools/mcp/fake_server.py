@@ -134,6 +134,11 @@ def long_line(number: Any, arguments: dict[str, Any]) -> None:
         raw(b"x" * 1024 * 1024)
 
 
+def close_output(number: Any, arguments: dict[str, Any]) -> None:
+    os.close(1)
+    time.sleep(300)
+
+
 DOES: dict[str, Any] = {
     "echo": lambda n, a: answer(n, a.get("text", "")),
     "received": lambda n, a: answer(n, json.dumps(RECEIVED)),
@@ -154,9 +159,16 @@ DOES: dict[str, Any] = {
     "bad_result": lambda n, a: send({"id": n, "result": {"content": "no list"}}),
     "fail": lambda n, a: send({"id": n, "result": {"content": [{"type": "text", "text": "oh"}], "isError": True}}),
     "refuse": lambda n, a: send({"id": n, "error": {"code": -32602, "message": "I refuse"}}),
-    "close_output": lambda n, a: (os.close(1), time.sleep(300)),
 }
-DOES |= {"die": die, "slow": slow, "change": change, "daemon": daemon, "parts": parts, "twice": twice}
+DOES |= {
+    "close_output": close_output,
+    "die": die,
+    "slow": slow,
+    "change": change,
+    "daemon": daemon,
+    "parts": parts,
+    "twice": twice,
+}
 DOES |= {"deaf": deaf, "flood_requests": flood_requests, "long_line": long_line}
 
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from pilothouse.ambient import SystemAmbient
-from pilothouse.domain.codes import say
 from pilothouse.domain.errors import ToolError
+from pilothouse.i18n import translate
 from pilothouse.sandbox.processes import MARK
+from pilothouse.system.ambient import SystemAmbient
 from pilothouse.tools.mcp.connection import Connection
 from pilothouse.tools.mcp.definitions import ServerDefinition
 from tests.scale import HANG_SECONDS
@@ -147,7 +147,7 @@ async def test_a_question_is_declined_where_nobody_can_be_asked() -> None:
 
 
 async def test_a_question_of_a_call_that_was_given_up_reaches_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pilothouse.tools.mcp.flights.GHOST_SECONDS", 0.5)
+    monkeypatch.setattr("pilothouse.tools.mcp.pending_requests.ABANDONED_SECONDS", 0.5)
     async with connected(fake("ghost")) as it:
         with pytest.raises(ToolError, match="time limit"):
             await it.call("hang", {}, seconds=0.1)
@@ -224,7 +224,7 @@ async def test_without_the_sdk_a_connection_says_what_to_install(monkeypatch: py
         assert not await it.ready(5)
         assert it.status == "failed"
         assert it.error is not None
-        assert "pip install 'pilothouse[mcp]'" in say(it.error)
+        assert "pip install 'pilothouse[mcp]'" in translate(it.error)
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
@@ -237,7 +237,7 @@ def test_a_server_ends_with_us_also_when_we_are_killed() -> None:
     program = str(fake("orphan").args[0])
     code = f"""
         import asyncio, sys
-        from pilothouse.ambient import SystemAmbient
+        from pilothouse.system.ambient import SystemAmbient
         from pilothouse.tools.mcp.connection import Connection
         from pilothouse.tools.mcp.definitions import ServerDefinition
         async def main():

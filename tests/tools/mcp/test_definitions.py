@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pilothouse.domain.codes import Code, say
+from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import InvalidInput
 from pilothouse.domain.jsonc import plain_json
+from pilothouse.i18n import translate
 from pilothouse.tools.mcp.definitions import ServerDefinition, read_definitions
 
 DATA = Path(__file__).parents[2] / "data/config"
@@ -163,7 +164,7 @@ def test_a_server_that_cannot_be_used_is_left_out_and_the_others_start(server: A
     assert [each.name for each in found.servers] == ["b"]
     assert [(each.code, each.params["key"]) for each in found.warnings] == [(code, key)]
     for language in ("en", "zh"):
-        sentence = say(found.warnings[0], language)
+        sentence = translate(found.warnings[0], language)
         assert "f.json" in sentence
         assert "(" not in sentence, "every parameter has its value"
 

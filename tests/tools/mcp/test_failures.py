@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from pilothouse.domain.codes import Code, say
+from pilothouse.domain.codes import Code
+from pilothouse.i18n import translate
 from pilothouse.tools.mcp import session
 from pilothouse.tools.mcp.definitions import ServerDefinition
 from tests.tools.mcp.using import connected, until
@@ -62,10 +63,10 @@ ADDRESSES: list[tuple[str, Answer, Code, str]] = [
     ("http", http("200 OK", "text/plain", "hello"), Code.MCP_NOT_MCP, "text/plain"),
     ("http", http("200 OK", "application/json", '{"hello": 1}'), Code.MCP_NOT_MCP, "JSON"),
     ("http", http("200 OK", "application/json", "[" * 9999), Code.MCP_NOT_MCP, "JSON"),
-    ("http", b"SSH-2.0-OpenSSH_9.6\r\n", Code.MCP_UNREACHABLE, "cannot be reached"),
-    ("http", b"", Code.MCP_UNREACHABLE, "cannot be reached"),
-    ("http", None, Code.MCP_SILENT, "did not answer"),
-    ("https", http("400 Bad Request"), Code.MCP_TLS, "begins with http"),
+    ("http", b"SSH-2.0-OpenSSH_9.6\r\n", Code.MCP_UNREACHABLE, "Can't connect"),
+    ("http", b"", Code.MCP_UNREACHABLE, "Can't connect"),
+    ("http", None, Code.MCP_SILENT, "didn't answer"),
+    ("https", http("400 Bad Request"), Code.MCP_TLS, "start with http"),
 ]
 
 
@@ -75,7 +76,7 @@ ADDRESSES: list[tuple[str, Answer, Code, str]] = [
 async def test_an_address_that_cannot_be_used_says_why_and_what_to_do(
     scheme: str, answer: Answer, code: Code, word: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "START_SECONDS", 1.5 if answer is None else 20.0)
+    monkeypatch.setattr(session, "START_TIMEOUT_SECONDS", 1.5 if answer is None else 20.0)
     async with answering(answer) as port:
         await failing(
             ServerDefinition(name=fresh_name(), url=f"{scheme}://127.0.0.1:{port}/mcp?key=secret"), code, word
@@ -86,17 +87,19 @@ async def test_an_address_where_nobody_is_says_so() -> None:
     async with answering(b"") as port:
         pass
     await failing(
-        ServerDefinition(name=fresh_name(), url=f"http://127.0.0.1:{port}/mcp"), Code.MCP_REFUSED, "nothing listens"
+        ServerDefinition(name=fresh_name(), url=f"http://127.0.0.1:{port}/mcp"),
+        Code.MCP_REFUSED,
+        "nothing is listening",
     )
     await failing(
-        ServerDefinition(name=fresh_name(), url="http://no-such-host.invalid/"), Code.MCP_UNKNOWN_HOST, "not known"
+        ServerDefinition(name=fresh_name(), url="http://no-such-host.invalid/"), Code.MCP_UNKNOWN_HOST, "wasn't found"
     )
 
 
 PROGRAMS: list[tuple[dict[str, Any], Code, str]] = [
     ({"command": "no-such-program"}, Code.MCP_PROGRAM_MISSING, "Install it"),
     ({"command": "/etc/passwd"}, Code.MCP_PROGRAM_MISSING, "full path"),
-    ({"command": "true", "cwd": "/no/such"}, Code.MCP_FOLDER_MISSING, "'/no/such' does not exist"),
+    ({"command": "true", "cwd": "/no/such"}, Code.MCP_FOLDER_MISSING, "'/no/such' doesn't exist"),
     ({"command": "sh", "args": ("-c", "echo no key >&2; exit 3")}, Code.MCP_PROGRAM_ENDED, "status 3: no key"),
     ({"command": "sh", "args": ("-c", "kill -9 $$")}, Code.MCP_PROGRAM_ENDED, "signal 9"),
     (
@@ -105,7 +108,7 @@ PROGRAMS: list[tuple[dict[str, Any], Code, str]] = [
         "Usage: tool",
     ),
     ({"command": "sh", "args": ("-c", "exec yes")}, Code.MCP_PROGRAM_PRINTS, "'y'"),
-    ({"command": "sh", "args": ("-c", "exec sleep 1000")}, Code.MCP_SILENT, "did not answer"),
+    ({"command": "sh", "args": ("-c", "exec sleep 1000")}, Code.MCP_SILENT, "didn't answer"),
 ]
 
 
@@ -113,7 +116,7 @@ PROGRAMS: list[tuple[dict[str, Any], Code, str]] = [
 async def test_a_program_that_cannot_be_used_says_why_and_what_to_do(
     fields: dict[str, Any], code: Code, word: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "START_SECONDS", 1.5 if code is Code.MCP_SILENT else 8.0)
+    monkeypatch.setattr(session, "START_TIMEOUT_SECONDS", 1.5 if code is Code.MCP_SILENT else 8.0)
     await failing(ServerDefinition(name=fresh_name(), **fields), code, word)
 
 
@@ -123,17 +126,15 @@ async def failing(definition: ServerDefinition, code: Code, word: str) -> None:
         assert it.error is not None
         assert it.error.code is code
         for language in ("en", "zh"):
-            sentence = say(it.error, language)
+            sentence = translate(it.error, language)
             assert "\n" not in sentence
             assert len(sentence) < 400
             assert "secret" not in sentence
             assert not {"pydantic", "Error", "validation"} & set(sentence.replace(",", " ").split())
-        assert word in say(it.error)
+        assert word in translate(it.error)
 
 
-@pytest.mark.parametrize(
-    ("language", "word"), [("C.UTF-8", "is not an MCP server"), ("zh_CN.UTF-8", "不是 MCP 服务器")]
-)
+@pytest.mark.parametrize(("language", "word"), [("C.UTF-8", "isn't an MCP server"), ("zh_CN.UTF-8", "不是 MCP 服务器")])
 async def test_the_command_prints_one_line(tmp_path: Path, language: str, word: str) -> None:
     async with answering(http("200 OK", "application/json", '{"hello": 1}')) as port:
         servers = {"mcpServers": {"far": {"url": f"http://127.0.0.1:{port}/mcp"}}}

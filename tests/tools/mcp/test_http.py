@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from pilothouse.domain.codes import say
 from pilothouse.domain.errors import ToolError
+from pilothouse.i18n import translate
 from pilothouse.testing.ambient import TurnableAmbient
 from pilothouse.tools.mcp.connection import Connection
 from pilothouse.tools.mcp.definitions import ServerDefinition
@@ -21,7 +21,7 @@ def at(fake: FakeHttp, name: str, headers: Mapping[str, str] | None = None) -> S
 async def failure(connection: Connection, tool: str, seconds: float = 10) -> str:
     with pytest.raises(ToolError) as caught:
         await connection.call(tool, {}, seconds=seconds)
-    return say(caught.value.reason)
+    return translate(caught.value.reason)
 
 
 async def test_the_given_headers_are_sent() -> None:
@@ -86,7 +86,7 @@ async def test_one_that_refuses_says_how(status: int) -> None:
             assert not await it.ready(10)
             assert it.status == "failed"
             assert it.error is not None
-            assert f"(HTTP {status})" in say(it.error)
+            assert f"(HTTP {status})" in translate(it.error)
 
 
 async def test_nobody_is_followed_to_another_origin() -> None:
@@ -96,7 +96,7 @@ async def test_nobody_is_followed_to_another_origin() -> None:
         async with connected(definition, ambient=TurnableAmbient(), is_ready=False) as it:
             assert not await it.ready(10)
             assert it.error is not None
-            assert "not followed" in say(it.error)
+            assert "aren't followed" in translate(it.error)
         assert other.seen == []
 
 

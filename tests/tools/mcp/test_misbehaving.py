@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from pilothouse.domain.codes import Code, say
+from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
+from pilothouse.i18n import translate
 from pilothouse.testing.ambient import TurnableAmbient
 from pilothouse.tools.mcp.connection import Connection
 from tests.tools.mcp.using import beside_a_healthy_one, connected, fake, left_of, until
@@ -16,7 +17,7 @@ from tests.tools.mcp.using import beside_a_healthy_one, connected, fake, left_of
 async def failure(connection: Connection, tool: str, seconds: float = 10, **arguments: Any) -> str:
     with pytest.raises(ToolError) as caught:
         await connection.call(tool, arguments, seconds=seconds)
-    return say(caught.value.reason)
+    return translate(caught.value.reason)
 
 
 async def test_one_that_dies_at_start_is_tried_again_six_times_and_then_left_alone() -> None:
@@ -29,9 +30,10 @@ async def test_one_that_dies_at_start_is_tried_again_six_times_and_then_left_alo
         ) as it,
     ):
         assert not await it.ready(20)
-        assert it.status == "failed"
+        status: str = it.status
+        assert status == "failed"
         assert it.error is not None
-        assert "ended with status 4: cannot start: no key" in say(it.error)
+        assert "ended with status 4: cannot start: no key" in translate(it.error)
         assert [wait for wait in ambient.slept if wait >= 0.5] == [0.5, 1, 2, 4, 8, 16]
         assert it.restarts == 6
         assert seen == [*["starting", "waiting"] * 6, "starting", "failed"]
@@ -46,7 +48,7 @@ async def test_one_that_is_not_there_says_so() -> None:
         async with connected(definition, ambient=TurnableAmbient(), is_ready=False) as it:
             assert not await it.ready(10)
             assert it.error is not None
-            assert f"the command {command!r} was not found" in say(it.error)
+            assert f"the command {command!r} wasn't found" in translate(it.error)
 
 
 async def test_one_that_dies_in_a_call_fails_that_call_at_once_and_comes_back() -> None:
@@ -75,18 +77,18 @@ async def test_the_count_starts_again_after_a_minute_of_being_ready() -> None:
 
 
 async def test_one_that_never_answers_the_handshake_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pilothouse.tools.mcp.session.START_SECONDS", 1.5)
-    monkeypatch.setattr("pilothouse.tools.mcp.asking.PROBE_SECONDS", 0.3)
+    monkeypatch.setattr("pilothouse.tools.mcp.session.START_TIMEOUT_SECONDS", 1.5)
+    monkeypatch.setattr("pilothouse.tools.mcp.requests.PROBE_TIMEOUT_SECONDS", 0.3)
     async with beside_a_healthy_one("silent"), connected(fake("silent", "silent"), is_ready=False) as it:
         await until(lambda: it.status == "waiting")
         assert it.error is not None
-        assert "did not answer within 1.5 seconds" in say(it.error)
+        assert "didn't answer within 1.5 seconds" in translate(it.error)
 
 
 async def test_one_that_is_silent_about_the_current_revision_is_asked_for_an_older_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("pilothouse.tools.mcp.asking.PROBE_SECONDS", 0.3)
+    monkeypatch.setattr("pilothouse.tools.mcp.requests.PROBE_TIMEOUT_SECONDS", 0.3)
     async with connected(fake("probe", "silent_probe")) as it:
         assert it.protocol == "2025-11-25"
 
@@ -123,7 +125,7 @@ async def test_one_that_breaks_a_limit_has_failed_until_a_person_says_otherwise(
         assert words in await failure(it, tool, 20)
         assert it.status == "failed"
         assert it.error is not None
-        assert words in say(it.error)
+        assert words in translate(it.error)
         await until(lambda: left_of(f"{name}") == [], 3)
         await it.reconnect()
         assert await it.ready(10)
@@ -152,7 +154,7 @@ async def test_one_that_no_longer_reads_is_not_waited_for() -> None:
             await failure(it, "echo", 0.1, **large)
         assert it.status == "failed"
         assert it.error is not None
-        assert "does not read what it is sent" in say(it.error)
+        assert "does not read what it is sent" in translate(it.error)
 
 
 async def test_answers_with_a_foreign_id_or_sent_twice_reach_nobody() -> None:
@@ -203,5 +205,5 @@ async def test_a_revision_that_nobody_knows_fails_clearly_and_is_not_tried_again
         assert not await it.ready(10)
         assert it.status == "failed"
         assert it.error is not None
-        assert "Unsupported protocol version from the server: 2099-01-01" in say(it.error)
+        assert "Unsupported protocol version from the server: 2099-01-01" in translate(it.error)
         assert it.restarts == 0

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from pilothouse.domain.codes import say
 from pilothouse.domain.errors import ToolError
+from pilothouse.i18n import translate
 from pilothouse.testing.ambient import TurnableAmbient
 from pilothouse.tools.mcp.definitions import ServerDefinition
 from tests.scale import HANG_SECONDS
@@ -137,7 +137,7 @@ async def test_an_address_without_anybody_fails_in_the_end() -> None:
         assert not await it.ready(20)
         assert it.status == "failed"
         assert it.error is not None
-        assert "cannot be reached" in say(it.error)
+        assert "Can't connect" in translate(it.error)
 
 
 async def test_a_server_of_the_current_revision_over_http() -> None:

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
-from pilothouse.ambient import SystemAmbient
 from pilothouse.sandbox.processes import MARK
+from pilothouse.system.ambient import SystemAmbient
 from pilothouse.tools.mcp.connection import Connection
 from pilothouse.tools.mcp.definitions import ServerDefinition
 from tests.scale import HANG_SECONDS

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -18,6 +19,7 @@ from pilothouse.tools.undo.changes import ChangedFile, ChangeEntry, ChangeLog
 from pilothouse.tools.undo.comparison import compare
 from pilothouse.tools.undo.limits import UndoLimits
 from pilothouse.tools.undo.revert import undo_last
+from pilothouse.tools.undo.tree import FileStat
 from tests.scale import LONG
 
 DAY = 86_400
@@ -31,9 +33,9 @@ def write(log: ChangeLog, workspace: Workspace, path: str, data: bytes, call: st
     """What an edit does: note what a file holds, then replace it."""
     before = (workspace.root / path).read_bytes()
     (workspace.root / path).write_bytes(data)
-    after = Entries(workspace).look(path).content
+    after = Entries(workspace).state(path).content
     (workspace.root / path).write_bytes(before)
-    file = ChangedFile(path, before=Entries(workspace).look(path).content, after=after, mode=0o644)
+    file = ChangedFile(path, before=Entries(workspace).state(path).content, after=after, mode=0o644)
     log.add(ChangeEntry(call=call, tool="write", files=(file,)), [before])
     (workspace.root / path).write_bytes(data)
 
@@ -80,8 +82,13 @@ def test_noting_a_change_reads_nothing_of_earlier_ones(tmp_path: Path, monkeypat
     for number in range(50):
         log.add(ChangeEntry(call=f"call-{number}", tool="execute"), [])
     listed: list[object] = []
-    monkeypatch.setattr(ChangeLog, "_listed", lambda _: listed.append(1) or [])
-    monkeypatch.setattr(ChangeLog, "_lines", lambda _: listed.append(1) or iter(()))
+
+    def read(log: ChangeLog) -> Iterator[object]:
+        listed.append(log)
+        return iter(())
+
+    monkeypatch.setattr(ChangeLog, "_list_contents", read)
+    monkeypatch.setattr(ChangeLog, "_lines", read)
     log.add(ChangeEntry(call="last", tool="execute"), [])
     assert listed == []
 
@@ -164,16 +171,24 @@ def test_a_change_of_the_same_size_within_the_same_tick_is_noticed(tmp_path: Pat
     assert [file.path for file in entry.files] == ["a"]
 
 
+def note_reads(monkeypatch: pytest.MonkeyPatch, names: list[str]) -> None:
+    """Note the name of each file that the baseline reads."""
+    read = baselines._Reader._read_data
+
+    def noting(self: baselines._Reader, fd: int, name: str, status: FileStat) -> bytes | None:
+        names.append(name)
+        return read(self, fd, name, status)
+
+    monkeypatch.setattr(baselines._Reader, "_read_data", noting)
+
+
 def test_an_untouched_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = tmp_path / "w"
     root.mkdir()
     (root / "a").write_bytes(b"one")
     os.utime(root / "a", (1, 1))
     read: list[str] = []
-    taken = baselines._Reader._data
-    monkeypatch.setattr(
-        baselines._Reader, "_data", lambda self, fd, name, status: read.append(name) or taken(self, fd, name, status)
-    )
+    note_reads(monkeypatch, read)
     monkeypatch.setattr(baselines, "_RACY_NS", -(10**18))  # as if a long time had gone by
     cache = Baseline(tmp_path / "cache", Workspace(root), UndoLimits())
     for _ in range(3):
@@ -296,7 +311,9 @@ def test_a_folder_that_a_command_closed_is_told_and_blocks_no_undo(tmp_path: Pat
     finally:
         (root / "closed").chmod(0o755)
     assert entry is not None
-    assert (entry.files, [reason.code for reason in entry.left]) == ((), [Code.UNDO_UNREADABLE])
+    assert entry.files == ()
+    left = [(reason.code, reason.params["paths"]) for reason in entry.left]
+    assert left == [(Code.UNDO_UNREADABLE, "closed/a"), (Code.UNDO_UNSEEN, "closed")]
 
 
 def test_a_workspace_that_looks_like_a_data_directory_is_covered(tmp_path: Path) -> None:
@@ -334,10 +351,7 @@ def test_a_file_over_the_budget_is_not_read(tmp_path: Path, monkeypatch: pytest.
         with open(root / f"sparse{number}", "wb") as file:
             file.truncate(900_000)
     read: list[str] = []
-    taken = baselines._Reader._data
-    monkeypatch.setattr(
-        baselines._Reader, "_data", lambda self, fd, name, status: read.append(name) or taken(self, fd, name, status)
-    )
+    note_reads(monkeypatch, read)
     found = Baseline(tmp_path / "cache", Workspace(root), UndoLimits(baseline_megabytes=1)).take(never)
     assert (read, found.is_cut) == (["sparse0"], True)
 

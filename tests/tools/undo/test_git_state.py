@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pilothouse.domain.codes import Code, Language, Reason, say, say_all
+from pilothouse.domain.codes import Code, Language, Reason
 from pilothouse.domain.errors import Conflict
+from pilothouse.i18n import translate, translate_all
 from pilothouse.testing.world import World
 from pilothouse.tools.undo.git_state import changed_programs, index_digest, read_git_state
 from tests.server.lending import DONE, furnished, runs, writes
@@ -68,7 +69,7 @@ async def test_a_commit_is_told_with_the_way_back_and_its_files_are_put_back(tmp
     assert (here / "a.txt").read_text() == "one\n"
     moved = {"repository": ".", "branch": "main", "before": first[:12], "after": second[:12]}
     assert left == [Reason(Code.GIT_MOVED, moved), Reason(Code.GIT_INDEX, {"repository": "."})]
-    assert f"git reset {first[:12]}" in say(left[0])
+    assert f"git reset {first[:12]}" in translate(left[0])
     assert git(here, "rev-parse", "HEAD") == second, "undo itself leaves the repository alone"
 
 
@@ -94,7 +95,7 @@ async def test_each_change_of_a_repository_is_named(tmp_path: Path, command: str
     assert [reason.code for reason in left] == codes
     languages: tuple[Language, ...] = ("en", "zh")
     for language in languages:
-        assert "(" not in say_all(left, language).replace("(+", ""), "every parameter is there"
+        assert "(" not in translate_all(left, language).replace("(+", ""), "every parameter is there"
 
 
 @pytest.mark.parametrize(

@@ -16,14 +16,15 @@ from pathlib import Path
 
 import pytest
 
-from pilothouse.domain.codes import Code, Reason, say
+from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import ToolError
-from pilothouse.domain.values import CallId
+from pilothouse.domain.value import CallId
+from pilothouse.i18n import translate
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.artifacts import ArtifactStore
-from pilothouse.tools.base import Job
-from pilothouse.tools.builtin.edit import Edit as TextEdit
-from pilothouse.tools.builtin.edit import EditFile, EditFileArguments, WriteFile, WriteFileArguments
+from pilothouse.tools.base import ToolContext
+from pilothouse.tools.builtin.edit_file import Edit as TextEdit
+from pilothouse.tools.builtin.edit_file import EditFile, EditFileArguments, WriteFile, WriteFileArguments
 from pilothouse.tools.undo.command_recorder import CommandRecorder
 from pilothouse.tools.undo.revert import undo_last
 from tests.scale import LONG, Record
@@ -98,8 +99,8 @@ class History:
         self.calls += 1
         return f"call-{self.calls}"
 
-    def job(self) -> Job:
-        return Job(call_id=CallId(self.next_call()), workspace=self.workspace, artifacts=self.artifacts)
+    def job(self) -> ToolContext:
+        return ToolContext(call_id=CallId(self.next_call()), workspace=self.workspace, artifacts=self.artifacts)
 
     # the steps
 
@@ -226,7 +227,7 @@ class History:
         self.check_undone(done.left, before_undo)
 
     def refused(self, reason: Reason, before_undo: Tree) -> None:
-        self.log.append(f"undo refused: {say(reason)}")
+        self.log.append(f"undo refused: {translate(reason)}")
         assert self.now() == before_undo, "a refused undo touches nothing"
         if reason.code is Code.UNDO_NOTHING:
             left = reason.params["left"]

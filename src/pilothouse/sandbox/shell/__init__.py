@@ -1,5 +1,8 @@
-"""Judging a command line before it runs: what it starts, and whether all of it only reads."""
+"""Classification of a command line before it runs: the commands that it starts, and whether all of them only read.
 
-from pilothouse.sandbox.shell.judging import Judgement, judge
+`classify` parses the line (`grammar`) and looks up the effect of each simple command (`command_table`).
+"""
 
-__all__ = ["Judgement", "judge"]
+from pilothouse.sandbox.shell.classify import Classification, classify
+
+__all__ = ["Classification", "classify"]

@@ -1,12 +1,12 @@
-"""Commands that write files which make programs run code without naming them: `git config`, `npm config set`,
+"""Commands that change code-running configuration without naming its file: `git config`, `npm config set`,
 `pre-commit install`, `crontab`."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import dropwhile
 
+from pilothouse.domain.command_line import UNKNOWN_WORD
 from pilothouse.domain.git_configuration import Kind, is_address, kind_of, starts_nothing
-from pilothouse.domain.lines import UNKNOWN_WORD
 from pilothouse.domain.runner_files import plain_name
 from pilothouse.sandbox.shell.git import reads_config
 from pilothouse.sandbox.shell.options import Options, names, split
@@ -16,7 +16,7 @@ RUN_PREFIXES = names(
     "npx pnpx bunx uvx npm pnpm yarn bun corepack exec dlx run uv poetry pdm hatch rye pipenv pipx python python3 "
     "-m --no --yes"
 )
-"""Words before the name of a program that another program starts."""
+"""Words in front of the name of a program that another program starts."""
 
 _GIT_VALUED = names("-C -c --git-dir --work-tree --namespace --super-prefix --config-env --exec-path --attr-source")
 _SETTING = Options(
@@ -28,7 +28,7 @@ _SETTING = Options(
     ),
     long_valued=names("file type default comment value"),
 )
-"""Options of `git config` beside which the first operand is the name of the setting."""
+"""Options of `git config` with which the first operand is the name of the setting."""
 _REMOTE_NAME = re.compile(r"\w[\w-]*")
 _LOCATIONS = names("--local --global --system --worktree")
 _CONFIG = names("config c")
@@ -62,7 +62,7 @@ SETTING_PROGRAMS = _PROGRAMS | {"git", "crontab"}
 
 
 def written_setting(words: Sequence[str]) -> str | None:
-    """The file that makes programs run code and that a command changes, known by what the command is told to do."""
+    """The code-running configuration file that a command changes, by the command's arguments."""
     program = plain_name(words[0]) if words else ""
     if program == "git":
         return _git(list(words[1:]))
@@ -72,7 +72,7 @@ def written_setting(words: Sequence[str]) -> str | None:
 
 
 def _settings(words: Sequence[str]) -> Iterator[str]:
-    """What the programs among the leading words change. Options and what may be their values stand anywhere."""
+    """The files that programs among the leading words change. Options and their possible values may stand anywhere."""
     programs: set[str] = set()
     changes = not _CHANGES.isdisjoint(words)
     for index, word in enumerate((*words, "")):
@@ -95,11 +95,11 @@ def _git(words: list[str]) -> str | None:
         option = words.pop(0)
         if option in _GIT_VALUED and words:
             words.pop(0)
-    command, given = (words[0], words[1:]) if words else ("", [])
+    command, args = (words[0], words[1:]) if words else ("", [])
     if command == "config":
-        return _git_config(given)
+        return _git_config(args)
     if command in ("clone", "init"):
-        return ".git/config" if any(map(_is_lasting, given, [*given[1:], ""])) else None
+        return ".git/config" if any(map(_is_persistent, args, [*args[1:], ""])) else None
     if words[:2] == ["submodule", "add"]:
         return ".gitmodules"
     if words[:2] == ["lfs", "install"]:
@@ -107,8 +107,8 @@ def _git(words: list[str]) -> str | None:
     return "crontab" if words[:2] in (["maintenance", "start"], ["maintenance", "register"]) else None
 
 
-def _is_lasting(option: str, value: str) -> bool:
-    """Whether an option of `clone` or `init` brings settings or hooks that stay."""
+def _is_persistent(option: str, value: str) -> bool:
+    """Whether an option of `clone` or `init` adds persistent settings or hooks."""
     name, equals, glued = option.partition("=")
     if name.startswith("--t") and "--template".startswith(name):
         return (glued if equals else value) != ""
@@ -118,15 +118,15 @@ def _is_lasting(option: str, value: str) -> bool:
 
 
 def _git_config(words: list[str]) -> str | None:
-    """The file that `git config` writes, unless the setting is harmless. What only reads is not asked about."""
+    """The file that `git config` writes, unless the command only reads or the setting is harmless."""
     if reads_config([literal(word) for word in words]):
         return None
     file = "~/.gitconfig" if "--global" in words else ".git/config"
-    given = list(dropwhile(_LOCATIONS.__contains__, words))
-    subcommand = given[0] if given else ""
+    args = list(dropwhile(_LOCATIONS.__contains__, words))
+    subcommand = args[0] if args else ""
     if subcommand in ("list", "get"):
         return None
-    parts = split([literal(word) for word in (given[1:] if subcommand in ("set", "unset") else words)], _SETTING)
+    parts = split([literal(word) for word in (args[1:] if subcommand in ("set", "unset") else words)], _SETTING)
     if parts is None or not parts.operands:
         return file
     setting, value = parts.operands[0].text, parts.operands[1].text if len(parts.operands) > 1 else None

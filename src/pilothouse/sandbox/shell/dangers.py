@@ -1,5 +1,8 @@
-"""What the marks on a command's card go by: deleting, replacing, the network, rights. A mark that is often wrong is not
-read any more; a word that is not known keeps the mark."""
+"""The danger marks on a command's card: deleting, overwriting, network, rights.
+
+People ignore marks that are often wrong, so harmless uses are recognised. A command with an unknown word keeps its
+mark.
+"""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +17,7 @@ _PYTHON = names("list show freeze check inspect debug help")
 _CONTAINERS = names(
     "ps images logs inspect stop start restart rm rmi exec top stats port diff rename kill version info"
 )
-# What they do without reaching elsewhere themselves; what a script of the project does is not known.
+# Subcommands that do not use the network themselves; a script of the project may.
 _OFFLINE: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(names("npm pnpm yarn bun"), _NODE),
     "pip": _PYTHON,
@@ -43,7 +46,7 @@ _GIT_OVERWRITING = names("checkout restore stash am merge rebase revert cherry-p
 
 
 def network(program: str, args: Args) -> set[str]:
-    """The mark of a program that reaches elsewhere, unless it is told to do something else."""
+    """The mark of a program that uses the network, unless its subcommand does not."""
     if program not in _FETCHING:
         return set()
     command = args[0].text if args and args[0].exact else ""
@@ -51,7 +54,7 @@ def network(program: str, args: Args) -> set[str]:
 
 
 def rights(args: Args) -> set[str]:
-    """Of `chmod`: marked where all may write, where who runs the file becomes another, and where it cannot be told."""
+    """The mark of `chmod`: for modes that let everybody write, for set-ID bits, and for unknown modes."""
     mode = next(
         (word.text if word.exact else "" for word in args if not _has(word, "-R", "-v", "-c", "--recursive")), ""
     )
@@ -59,29 +62,29 @@ def rights(args: Args) -> set[str]:
 
 
 def replacing(program: str, args: Args) -> set[str]:
-    """Of `cp`, `mv` and `ln`: marked unless an option says that nothing is replaced."""
+    """The mark of `cp`, `mv` and `ln`, unless an option keeps them from replacing files."""
     if not all(word.exact or word.operand for word in args):
         return {"overwrite"}
     options = {letter for word in args if not word.operand and word.text[:2] != "--" for letter in word.text[1:]}
-    spelled = {word.text for word in args if word.text[:2] == "--"}
+    long_options = {word.text for word in args if word.text[:2] == "--"}
     if program == "ln":
-        return {"overwrite"} if "f" in options or spelled else set()
-    return set() if "n" in options and not options & set("fi") and not spelled else {"overwrite"}
+        return {"overwrite"} if "f" in options or long_options else set()
+    return set() if "n" in options and not options & set("fi") and not long_options else {"overwrite"}
 
 
 def git_dangers(command: str, args: Args) -> set[str]:
-    found: set[str] = set()
+    marks: set[str] = set()
     first = args[0].text if args and args[0].exact else ""
     if command in _GIT_NETWORK or first in _GIT_FETCHING.get(command, ()):
-        found.add("network")
+        marks.add("network")
     is_known = all(word.exact or word.operand for word in args)
     if command == "reset":
-        found |= set() if is_known and not any(map(_is_hard, args)) else {"delete"}
+        marks |= set() if is_known and not any(map(_is_hard, args)) else {"delete"}
     elif command in _GIT_DELETING:
-        found |= set() if is_known and _GIT_SPARING.get(command, _never)(args) else {"delete"}
+        marks |= set() if is_known and _GIT_SPARING.get(command, _never)(args) else {"delete"}
     elif command in _GIT_OVERWRITING:
-        found |= set() if is_known and _GIT_SPARING.get(command, _never)(args) else {"overwrite"}
-    return found
+        marks |= set() if is_known and _GIT_SPARING.get(command, _never)(args) else {"overwrite"}
+    return marks
 
 
 def _never(_: Args) -> bool:
@@ -93,7 +96,7 @@ def _has(word: Word, *options: str) -> bool:
 
 
 def _is_hard(word: Word) -> bool:
-    """Whether this may be `--hard`, `--merge` or `--keep`: git takes any beginning of them."""
+    """Whether a word may be `--hard`, `--merge` or `--keep`, which git accepts abbreviated."""
     return not word.operand and word.text[:3] in ("--", "--h", "--m", "--k") and word.text not in ("--", "--mixed")
 
 
@@ -107,12 +110,12 @@ def _keeps_files(args: Args) -> bool:
 
 
 def _makes_branch(args: Args) -> bool:
-    """`git checkout -b NAME`, at most with the commit to begin at."""
+    """`git checkout -b NAME`, at most with a start point."""
     return bool(args) and _has(args[0], "-b", "--orphan") and len(args) <= 3 and all(word.operand for word in args[1:])
 
 
 def _keeps_changes(args: Args) -> bool:
-    """`git switch` refuses to replace what is not committed, unless it is told to."""
+    """`git switch` keeps uncommitted changes, unless an option discards them."""
     return all(word.operand or _has(word, "-c", "--create", "-q", "--quiet", "-", "--detach") for word in args)
 
 

@@ -1,7 +1,7 @@
-"""The words of a shell text as the shell expands them, read from the text alone: quotes, braces, and variables that the
-text itself sets. A word has more than one reading where the text does not say which one the shell takes.
+"""Static expansion of the words of a shell text: quotes, braces, and variables that the text itself sets.
 
-Signs that are active (not quoted) are held as private characters until a word is finished.
+A word has several readings where the text alone does not determine its value. Active (unquoted) special characters are
+represented by private characters until a word is finished.
 """
 
 import re
@@ -9,23 +9,31 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 MAX_READINGS = 20_000
-"""Of all words of a command together, those of the lines in it too."""
+"""The number of readings of all words of a command together, including those of the lines inside it."""
 MAX_NAMES = 60_000
-"""How many words and parts of words of a command are taken for possible names."""
+"""The number of words and parts of words of a command that are considered as file names."""
 MAX_PATTERNS = 1_000
 MAX_PATTERN_CHARACTERS = 100_000
-"""Of all patterns of a command together: each is compiled."""
+"""The length of all patterns of a command together: each is compiled."""
 MAX_EXPANDED_CHARACTERS = 4_000_000
-"""How many characters are put together while the words of a command are expanded and divided."""
+"""The number of characters that the expansion of a command's words may produce."""
 _MAX_RANGE_DIGITS = 9
 _MAX_VARIABLE_DEPTH = 12
-"""How deep the values of variables are followed that name other variables."""
+"""How many levels of variables inside the values of variables are resolved."""
 
 _PRIVATE = re.compile("[\ue000-\ue00f]")
-_STAR, _ANY_SIGN, _OPEN_SET, _CLOSE_SET, _OPEN_BRACE, _CLOSE_BRACE, _COMMA = map(chr, range(0xE000, 0xE007))
-_UNKNOWN, _VARIABLE, _VARIABLE_END = map(chr, range(0xE007, 0xE00A))
+_STAR = "\ue000"
+_ANY_SIGN = "\ue001"
+_OPEN_SET = "\ue002"
+_CLOSE_SET = "\ue003"
+_OPEN_BRACE = "\ue004"
+_CLOSE_BRACE = "\ue005"
+_COMMA = "\ue006"
+_UNKNOWN = "\ue007"
+_VARIABLE = "\ue008"
+_VARIABLE_END = "\ue009"
 _ACTIVE = str.maketrans("*?[]{},", _STAR + _ANY_SIGN + _OPEN_SET + _CLOSE_SET + _OPEN_BRACE + _CLOSE_BRACE + _COMMA)
-_PLAIN = str.maketrans({value: chr(key) for key, value in _ACTIVE.items()})
+_INACTIVE = str.maketrans({value: chr(key) for key, value in _ACTIVE.items()})
 _PATTERN_SIGNS = re.compile(f"[{_STAR}{_ANY_SIGN}{_OPEN_SET}]")
 _TOKEN = re.compile(
     r"""
@@ -56,58 +64,58 @@ _ASSIGNED = re.compile(r"(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=(?P<value>.*)", re.
 _BRACE_SIGN = re.compile(f"([{_OPEN_BRACE}{_CLOSE_BRACE}{_COMMA}])")
 _RANGE = re.compile(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.-?\d+)?")
 _REFERENCE = re.compile(f"{_VARIABLE}([^{_VARIABLE}{_VARIABLE_END}]*+){_VARIABLE_END}")
-_KNOWN_VARIABLES: Mapping[str, str] = {"PWD": ".", "HOME": "~"}
+_PREDEFINED_VARIABLES: Mapping[str, str] = {"PWD": ".", "HOME": "~"}
 
 
 class Expanded(NamedTuple):
-    """One reading of a word."""
+    """A reading of a word."""
 
     text: str
-    """The word; a pattern is written for `fnmatch`. What is not known is left out."""
+    """The word without its unknown parts; a pattern is in the notation of `fnmatch`."""
     is_pattern: bool
     pieces: tuple[str, ...]
-    """The known parts around what is not known."""
+    """The known parts between the unknown ones."""
 
 
 class TooManyReadings(Exception):
-    """The text has more words and readings of them than are followed."""
+    """The words of a text have too many readings."""
 
 
 class ExpansionBudget:
-    """The work that all lines of one command may cost together. Whatever spends more raises TooManyReadings."""
+    """The budget of all lines of one command together. Exceeding the budget raises TooManyReadings."""
 
     def __init__(self) -> None:
-        self._readings_left = MAX_READINGS
-        self._names_left = MAX_NAMES
-        self._patterns_left = MAX_PATTERNS
-        self._pattern_characters_left = MAX_PATTERN_CHARACTERS
-        self._characters_left = MAX_EXPANDED_CHARACTERS
+        self._remaining_readings = MAX_READINGS
+        self._remaining_names = MAX_NAMES
+        self._remaining_patterns = MAX_PATTERNS
+        self._remaining_pattern_characters = MAX_PATTERN_CHARACTERS
+        self._remaining_characters = MAX_EXPANDED_CHARACTERS
 
     def spend_characters(self, count: int) -> None:
-        self._characters_left -= count
-        if self._characters_left < 0:
+        self._remaining_characters -= count
+        if self._remaining_characters < 0:
             raise TooManyReadings
 
     def spend_readings(self, count: int) -> None:
-        self._readings_left -= count
-        if self._readings_left < 0:
+        self._remaining_readings -= count
+        if self._remaining_readings < 0:
             raise TooManyReadings
 
     def distinct_names(self, names: Iterable[str]) -> tuple[str, ...]:
         distinct: dict[str, None] = {}
         for name in names:
             distinct[name] = None
-            self._names_left -= 1
-            if self._names_left < 0:
+            self._remaining_names -= 1
+            if self._remaining_names < 0:
                 raise TooManyReadings
             self.spend_characters(len(name))
         return tuple(distinct)
 
     def distinct_patterns(self, patterns: Iterable[str]) -> tuple[str, ...]:
         distinct = self.distinct_names(patterns)
-        self._patterns_left -= len(distinct)
-        self._pattern_characters_left -= sum(map(len, distinct))
-        if self._patterns_left < 0 or self._pattern_characters_left < 0:
+        self._remaining_patterns -= len(distinct)
+        self._remaining_pattern_characters -= sum(map(len, distinct))
+        if self._remaining_patterns < 0 or self._remaining_pattern_characters < 0:
             raise TooManyReadings
         return distinct
 
@@ -117,20 +125,22 @@ def expand(text: str, budget: ExpansionBudget) -> list[Expanded]:
     words = list(_words(_PRIVATE.sub("\ufffd", text), budget))
     expansion = _Expansion(budget)
     expansion.note_variables(words)
-    found: list[Expanded] = []
+    expanded: list[Expanded] = []
     for word in dict.fromkeys(words):  # equal words have the same readings
         if word is not None:
             readings = expansion.readings(word)
             budget.spend_readings(len(readings))
-            found += map(_finished, readings)
-    return found
+            expanded += map(_finish, readings)
+    return expanded
 
 
 def _words(text: str, budget: ExpansionBudget) -> Iterator[str | None]:
-    """Words with their active signs, also of texts inside words; None where a command may end. Raises:
-    TooManyReadings."""
+    """Words with their active characters, also of texts inside words; None where a command may end.
+
+    Raises: TooManyReadings.
+    """
     texts = [text]
-    for inner in texts:  # it grows meanwhile
+    for inner in texts:  # the list grows during the loop
         budget.spend_characters(len(inner))
         yield from _words_of(inner, texts)
         yield None
@@ -171,30 +181,30 @@ def _part(kind: str | None, value: str) -> str:
 
 
 def _texts_in(kind: str | None, value: str) -> Iterator[str]:
-    """What stands in a part of a word and is expanded like a text of its own: `${name:-text}`, `"$(text)"`."""
+    """The texts inside a part of a word that are expanded separately: `${name:-text}`, `"$(text)"`."""
     if kind == "braced":
         yield _default(value)
     elif kind == "quoted" and ("$" in value or "`" in value):
-        inner = list(_IN_QUOTES.finditer(value))
-        yield from (_default(found["braced"]) for found in inner if found.lastgroup == "braced")
-        yield from [value[found.end() :] for found in inner if found.lastgroup == "command"][:1]
+        matches = list(_IN_QUOTES.finditer(value))
+        yield from (_default(match["braced"]) for match in matches if match.lastgroup == "braced")
+        yield from [value[match.end() :] for match in matches if match.lastgroup == "command"][:1]
 
 
-def _quoted_part(found: re.Match[str]) -> str:
-    if found.lastgroup == "braced":
-        return _braced(found["braced"])
-    if found.lastgroup == "name":
-        return _reference(found["name"])
-    if found.lastgroup == "command":
+def _quoted_part(match: re.Match[str]) -> str:
+    if match.lastgroup == "braced":
+        return _braced(match["braced"])
+    if match.lastgroup == "name":
+        return _reference(match["name"])
+    if match.lastgroup == "command":
         return _UNKNOWN
-    return "" if found["escaped"] == "\n" else found[found.lastgroup or 0]
+    return "" if match["escaped"] == "\n" else match[match.lastgroup or 0]
 
 
-def _ansi_sign(found: re.Match[str]) -> str:
-    if found["sign"] is not None:
-        return _ANSI_SIGNS.get(found["sign"], found["sign"])
-    digits = found[found.lastgroup or 0]
-    number = int(digits, 8 if found.lastgroup == "octal" else 16)
+def _ansi_sign(match: re.Match[str]) -> str:
+    if match["sign"] is not None:
+        return _ANSI_SIGNS.get(match["sign"], match["sign"])
+    digits = match[match.lastgroup or 0]
+    number = int(digits, 8 if match.lastgroup == "octal" else 16)
     return chr(number) if 0 < number < 0x110000 and not 0xE000 <= number <= 0xE00F else "\ufffd"
 
 
@@ -208,9 +218,9 @@ def _reference(name: str) -> str:
 
 
 def _default(parameter: str) -> str:
-    """What `${name:-value}` gives where the name is not set."""
-    found = _PARAMETER.match(parameter)
-    return found["rest"] if found is not None and found["operator"] else ""
+    """The default value in `${name:-value}`."""
+    match = _PARAMETER.match(parameter)
+    return match["rest"] if match is not None and match["operator"] else ""
 
 
 class _Expansion:
@@ -218,11 +228,13 @@ class _Expansion:
 
     def __init__(self, budget: ExpansionBudget) -> None:
         self._budget = budget
-        self._variables: dict[str, dict[str, None]] = {name: {value: None} for name, value in _KNOWN_VARIABLES.items()}
-        """The values that the text gives its variables, in which other variables may stand."""
+        self._variables: dict[str, dict[str, None]] = {
+            name: {value: None} for name, value in _PREDEFINED_VARIABLES.items()
+        }
+        """The values that the text assigns to variables. They may contain references to other variables."""
 
     def note_variables(self, words: Sequence[str | None]) -> None:
-        """Note what the text sets its variables to: by assignments and by `for`."""
+        """Record the values of variables that the text sets by assignments and by `for`."""
         loop: str | None = None
         for index, word in enumerate(words):
             if word is None:
@@ -232,13 +244,13 @@ class _Expansion:
                 loop = words[index - 2]
             if loop is not None:
                 self._note(loop, self._without_braces(word))
-            found = _ASSIGNED.fullmatch(word)
-            if found is not None:
-                former = _reference(found["name"]) if found["more"] and found["name"] in self._variables else ""
-                self._note(found["name"], [found["value"], former + found["value"]])
+            match = _ASSIGNED.fullmatch(word)
+            if match is not None:
+                former = _reference(match["name"]) if match["more"] and match["name"] in self._variables else ""
+                self._note(match["name"], [match["value"], former + match["value"]])
 
     def _note(self, name: str, values: Iterable[str]) -> None:
-        """A value holds with the other variables as they are now, and, in a loop, as they will be."""
+        """Record values with the present values of other variables, and, for loops, with their later values."""
         for value in list(values):
             names = _REFERENCE.findall(value)
             now = self._with_values(value) if names and all(map(self._variables.__contains__, names)) else []
@@ -248,13 +260,13 @@ class _Expansion:
         return self._distinct(each for one in self._without_braces(word) for each in self._with_values(one))
 
     def _distinct(self, readings: Iterable[str]) -> list[str]:
-        found: dict[str, None] = {}
+        distinct: dict[str, None] = {}
         for reading in readings:
-            found[reading] = None
+            distinct[reading] = None
             self._budget.spend_characters(len(reading) + 1)
-            if len(found) > MAX_READINGS:
+            if len(distinct) > MAX_READINGS:
                 raise TooManyReadings
-        return list(found)
+        return list(distinct)
 
     def _joined(self, *parts: Sequence[str]) -> list[str]:
         """Every reading of the first part, followed by every reading of the second, and so on."""
@@ -264,7 +276,7 @@ class _Expansion:
         return readings
 
     def _with_values(self, word: str, above: tuple[str, ...] = ()) -> list[str]:
-        """The readings of a word with each value of its variables; `above` are the variables whose values it is in."""
+        """The readings of a word with each value of its variables; `above` are the variables being resolved."""
         readings = [word]
         for name in dict.fromkeys(_REFERENCE.findall(word)):
             values = self._values(name, above)
@@ -273,7 +285,7 @@ class _Expansion:
         return readings
 
     def _values(self, name: str, above: tuple[str, ...]) -> list[str]:
-        if name in above or name not in self._variables:  # what it was before is not known
+        if name in above or name not in self._variables:  # a value from before the text is unknown
             return [_UNKNOWN]
         if len(above) == _MAX_VARIABLE_DEPTH:
             raise TooManyReadings
@@ -297,7 +309,7 @@ class _Expansion:
             elif piece:
                 brace.last = self._joined(brace.last, [piece])
         readings = open_braces[0].last
-        for brace in open_braces[1:]:  # they are not closed
+        for brace in open_braces[1:]:  # unclosed braces
             readings = self._joined(readings, ["{"], self._plain(brace))
         return readings
 
@@ -308,7 +320,7 @@ class _Expansion:
         return self._distinct(values) if values is not None else self._joined(["{"], self._plain(brace), ["}"])
 
     def _plain(self, brace: "_Brace") -> list[str]:
-        """What stands in braces that are signs like any other."""
+        """The content of braces that are literal characters."""
         return self._joined(brace.parts[0], *(part for more in brace.parts[1:] for part in ([","], more)))
 
 
@@ -328,11 +340,11 @@ class _Brace:
 
 
 def _range(inside: str) -> Iterable[str] | None:
-    """What `{a..f}` and `{1..20}` stand for; None for what is no range."""
-    found = _RANGE.fullmatch(inside)
-    if found is None:
+    """The values of `{a..f}` and `{1..20}`; None for anything but a range."""
+    match = _RANGE.fullmatch(inside)
+    if match is None:
         return None
-    first, last = found[1], found[2]
+    first, last = match[1], match[2]
     if first.isalpha() and last.isalpha():
         low, high = sorted((ord(first), ord(last)))
         return map(chr, range(low, high + 1))
@@ -344,17 +356,17 @@ def _range(inside: str) -> Iterable[str] | None:
     return map(str, range(low, high + 1))
 
 
-def _finished(reading: str) -> Expanded:
-    pieces = tuple(piece.translate(_PLAIN) for piece in reading.split(_UNKNOWN) if piece)
+def _finish(reading: str) -> Expanded:
+    pieces = tuple(piece.translate(_INACTIVE) for piece in reading.split(_UNKNOWN) if piece)
     text = _without_sets(reading.replace(_UNKNOWN, ""))
     if not _PATTERN_SIGNS.search(text):
-        return Expanded(text.translate(_PLAIN), False, pieces)
-    return Expanded("".join(f"[{sign}]" if sign in "*?[" else sign for sign in text).translate(_PLAIN), True, pieces)
+        return Expanded(text.translate(_INACTIVE), False, pieces)
+    return Expanded("".join(f"[{sign}]" if sign in "*?[" else sign for sign in text).translate(_INACTIVE), True, pieces)
 
 
 def _without_sets(pattern: str) -> str:
-    """A pattern with the sign for any character in the place of each set: what `[^a]` and `[[:alpha:]]` stand for,
-    shells and `fnmatch` do not agree on."""
+    """A pattern with each set replaced by the wildcard for any character: shells and `fnmatch` disagree about the
+    meaning of `[^a]` and `[[:alpha:]]`."""
     parts, position = [], 0
     while (start := pattern.find(_OPEN_SET, position)) >= 0 and (end := _set_end(pattern, start)) >= 0:
         parts += [pattern[position:start], _ANY_SIGN]
@@ -363,7 +375,7 @@ def _without_sets(pattern: str) -> str:
 
 
 def _set_end(pattern: str, start: int) -> int:
-    """Where a set ends; -1 for one that is not closed."""
+    """The end of a set; -1 for an unclosed set."""
     first = start + 2 + (pattern[start + 1 : start + 2] in ("!", "^"))  # a bracket that comes first closes nothing
     end = pattern.find(_CLOSE_SET, first)
     while end > 0 and pattern[end - 1] in ":.=" and (closed := pattern.find(_CLOSE_SET, end + 1)) > 0:  # `[:alpha:]`

@@ -1,10 +1,10 @@
-"""git: which of its commands only read. Even those may run what a repository's own configuration says."""
+"""git: the effects of its commands. Even read-only commands may run programs from a repository's configuration."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 
 from pilothouse.sandbox.shell.dangers import git_dangers
-from pilothouse.sandbox.shell.levels import READS, Finding, Level, Simple
+from pilothouse.sandbox.shell.effects import READS, CommandEffect, Level, SimpleCommand
 from pilothouse.sandbox.shell.options import Options, names, split
 from pilothouse.sandbox.shell.words import Word, literal
 
@@ -16,7 +16,7 @@ _READING = names(
     "diff-index diff-tree for-each-ref grep log ls-files ls-tree merge-base name-rev range-diff rev-list rev-parse "
     "shortlog show show-branch show-ref status var version whatchanged"
 )
-# git takes any beginning of a long option for it. `--textconv` and `--filters` run programs, as `--ext-diff` does.
+# git accepts any abbreviation of a long option. `--textconv` and `--filters` run programs, as `--ext-diff` does.
 _REFUSED = (
     *("--output", "--ext-diff", "--textconv", "--filters", "--open-files-in-pager", "--exec", "--upload-pack"),
     *("--remote", "--help", "--web", "--paginate"),
@@ -43,41 +43,41 @@ _QUERIES = names("list l get get-all get-regexp get-urlmatch")
 _LISTS = names("list contains no-contains merged no-merged points-at l")
 
 
-def git(args: Args) -> Finding:
+def git(args: Args) -> CommandEffect:
     rest = list(args)
     while rest and rest[0].exact and rest[0].text in _GLOBAL:
         rest.pop(0)
     if len(rest) > 2 and rest[0].exact and rest[0].text == "-C" and rest[1].single:
         rest = rest[2:]
     if not rest or not rest[0].exact or rest[0].text.startswith("-"):
-        return READS if not rest or rest[0].text == "--version" else _does_more("", ())
-    command, given = rest[0].text, rest[1:]
-    if len(rest) != len(args):  # for rules: the same without what stands before the command
-        plain = Simple(literal("git"), tuple(rest))
-        return _judged(command, given)._replace(inner=[plain])
-    return _judged(command, given)
+        return READS if not rest or rest[0].text == "--version" else _any_effect("", ())
+    command, command_args = rest[0].text, rest[1:]
+    if len(rest) != len(args):  # for rules: the same command without the global options
+        plain = SimpleCommand(literal("git"), tuple(rest))
+        return _effect(command, command_args)._replace(inner=[plain])
+    return _effect(command, command_args)
 
 
-def _judged(command: str, given: Args) -> Finding:
-    if command == "help" and not given:
+def _effect(command: str, args: Args) -> CommandEffect:
+    if command == "help" and not args:
         return READS
-    judge = _LISTING.get(command)
-    if command in _READING and _is_plain(command, given):
+    only_lists = _LISTING.get(command)
+    if command in _READING and _is_plain(command, args):
         return READS
-    return READS if judge is not None and judge(given) else _does_more(command, given)
+    return READS if only_lists is not None and only_lists(args) else _any_effect(command, args)
 
 
-def _does_more(command: str, given: Args) -> Finding:
-    """Hooks, aliases, filters and pagers: a command of git that writes may start anything."""
-    return Finding(Level.PROGRAM, dangers=frozenset(git_dangers(command, given)))
+def _any_effect(command: str, args: Args) -> CommandEffect:
+    """A git command that writes may start anything: hooks, aliases, filters and pagers."""
+    return CommandEffect(Level.PROGRAM, dangers=frozenset(git_dangers(command, args)))
 
 
 def _is_plain(command: str, args: Args) -> bool:
-    for word in args:  # behind "--", too: it may be the value of an option
+    for word in args:  # also behind "--", which may be the value of an option
         if word.operand or (word.exact and word.text == "--"):
             continue
         name = word.text.partition("=")[0]
-        if not word.exact or (name.startswith("--") and any(each.startswith(name) for each in _REFUSED)):
+        if not word.exact or (name.startswith("--") and any(option.startswith(name) for option in _REFUSED)):
             return False
         if command == "grep" and not name.startswith("--") and "O" in name:
             return False
@@ -85,16 +85,16 @@ def _is_plain(command: str, args: Args) -> bool:
 
 
 def _lists(options: Options) -> Callable[[Args], bool]:
-    """`branch` and `tag` list where nothing is named, or where they are told to; else they make one."""
+    """`branch` and `tag` list without operands or with an option of listing; otherwise they create a ref."""
 
-    def judge(args: Args) -> bool:
-        found = split(args, options)
-        if found is None:
+    def only_lists(args: Args) -> bool:
+        parts = split(args, options)
+        if parts is None:
             return False
-        asks = found.flags | {name for name, _ in found.values}
-        return not found.operands or not _LISTS.isdisjoint(asks)
+        used = parts.flags | {name for name, _ in parts.values}
+        return not parts.operands or not _LISTS.isdisjoint(used)
 
-    return judge
+    return only_lists
 
 
 def _remote(args: Args) -> bool:
@@ -107,16 +107,16 @@ def _is_url(args: Args) -> bool:
 
 
 def reads_config(args: Args) -> bool:
-    """Whether `git config` only reads. Behind the first operand it takes options for values: `core.pager --list` sets
+    """Whether `git config` only reads. Behind the first operand git treats options as values: `core.pager --list` sets
     the pager."""
-    found = split(args, _CONFIG)
-    if found is None or not all(word.single for word in found.operands):
+    parts = split(args, _CONFIG)
+    if parts is None or not all(word.single for word in parts.operands):
         return False
-    if list(args[len(args) - len(found.operands) :]) != found.operands:
+    if list(args[len(args) - len(parts.operands) :]) != parts.operands:
         return False
-    is_query = len(found.flags & _QUERIES) == 1 and len(found.operands) <= 2
-    asks = len(args) == 1 and len(found.operands) == 1 and "." in found.operands[0].text
-    return is_query or (asks and found.operands[0].exact)
+    is_query = len(parts.flags & _QUERIES) == 1 and len(parts.operands) <= 2
+    is_lookup = len(args) == 1 and len(parts.operands) == 1 and "." in parts.operands[0].text
+    return is_query or (is_lookup and parts.operands[0].exact)
 
 
 def _one_operand(args: Args) -> bool:
@@ -129,9 +129,9 @@ def _operands(args: Args) -> bool:
 
 
 def _only(*commands: str) -> Callable[[Args], bool]:
-    """A command of several, of which these only read; with operands, and no option that could write."""
+    """A command whose listed subcommands only read, with operands and without options that could write."""
 
-    def judge(args: Args) -> bool:
+    def only_reads(args: Args) -> bool:
         if not args:
             return "" in commands
         first = args[0].text if args[0].exact else None
@@ -139,7 +139,7 @@ def _only(*commands: str) -> Callable[[Args], bool]:
             return len(args) == 1
         return first in commands and _is_plain("", args[1:])
 
-    return judge
+    return only_reads
 
 
 _LISTING: Mapping[str, Callable[[Args], bool]] = {

@@ -1,4 +1,4 @@
-"""`git clean -x` and `-X`: deleting what a repository ignores, such as a data directory that lies in it."""
+"""`git clean -x` and `-X`, which delete a repository's ignored files, such as a data directory inside it."""
 
 import re
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ _MIN_ABBREVIATION = len("--e")
 
 
 class GitClean(NamedTuple):
-    """What one `git clean` deletes of the ignored files."""
+    """The ignored files that one `git clean` deletes."""
 
     paths: tuple[str, ...]
-    """Where, none for the whole folder that the command works in."""
+    """The paths to clean; empty for the command's whole working folder."""
     excluded: tuple[str, ...]
     """The patterns of `-e`: files that stay."""
 
@@ -26,19 +26,19 @@ class GitClean(NamedTuple):
 
 
 def git_clean(words: Sequence[str]) -> GitClean | None:
-    """What a simple command deletes, where it plainly is a `git clean` that deletes ignored files."""
-    left = _arguments(words)
-    if left is None:
+    """The deletions of a simple command; None unless the command is a `git clean` that deletes ignored files."""
+    remaining = _arguments(words)
+    if remaining is None:
         return None
     flags, paths, excluded = "", [], []
-    while left:
-        word = left.pop(0)
+    while remaining:
+        word = remaining.pop(0)
         name, equals, value = word.partition("=")
         if word == "--":
-            paths += left
+            paths += remaining
             break
         if len(name) >= _MIN_ABBREVIATION and "--exclude".startswith(name):
-            excluded.append(value if equals else left.pop(0) if left else "")
+            excluded.append(value if equals else remaining.pop(0) if remaining else "")
         elif len(name) >= _MIN_ABBREVIATION and "--dry-run".startswith(name):
             flags += "n"
         elif word.startswith("--"):
@@ -46,7 +46,7 @@ def git_clean(words: Sequence[str]) -> GitClean | None:
         elif len(word) > 1 and (options := _SHORT_OPTIONS.fullmatch(word)) is not None:
             flags += options["flags"]
             if options["pattern"] is not None:
-                excluded.append(options["pattern"] or (left.pop(0) if left else ""))
+                excluded.append(options["pattern"] or (remaining.pop(0) if remaining else ""))
         else:
             paths.append(word)
     deletes = ("x" in flags or "X" in flags) and "n" not in flags
@@ -57,8 +57,8 @@ def _arguments(words: Sequence[str]) -> list[str] | None:
     """The words behind `git … clean`; None for another command."""
     if not words or plain_name(words[0]) != "git":
         return None
-    left = list(words[1:])
-    while left and left[0].startswith("-"):
-        if left.pop(0) in _GLOBAL_VALUED and left:
-            left.pop(0)
-    return left[1:] if left and left[0] == "clean" else None
+    remaining = list(words[1:])
+    while remaining and remaining[0].startswith("-"):
+        if remaining.pop(0) in _GLOBAL_VALUED and remaining:
+            remaining.pop(0)
+    return remaining[1:] if remaining and remaining[0] == "clean" else None

@@ -1,4 +1,4 @@
-"""The files that patterns of the shell name, found within bounds."""
+"""Expansion of the shell's file name patterns, within bounds."""
 
 import os
 import re
@@ -6,23 +6,25 @@ import re
 from pilothouse.sandbox.name_patterns import name_matcher
 
 MAX_ENTRIES = 20_000
-"""How many entries of folders all patterns of a command line together are compared with."""
-_SIGNS = re.compile(r"[*?\[]")
+"""The number of folder entries that all patterns of a command line together may be compared with."""
+_WILDCARDS = re.compile(r"[*?\[]")
 
 
 class TooManyEntries(Exception):
-    """The patterns of a line name more than is looked at."""
+    """The patterns of a line exceed MAX_ENTRIES."""
 
 
 class GlobSearch:
-    """The search for all patterns of one command line, which share one bound."""
+    """Expands all patterns of one command line, within one bound."""
 
     def __init__(self) -> None:
         self._entries_left = MAX_ENTRIES
 
     def paths(self, folder: str, pattern: str) -> list[str]:
-        """Paths as the shell would put them in the place of a pattern. A star stands for no dot at the beginning of a
-        name. Raises: TooManyEntries."""
+        """The paths by which the shell would replace a pattern. A star matches no dot at the beginning of a name.
+
+        Raises: TooManyEntries.
+        """
         paths = ["/" if pattern.startswith("/") else ""]
         for part in filter(None, pattern.split("/")):
             paths = [os.path.join(path, name) for path in paths for name in self._names(folder, path, part)]
@@ -30,8 +32,8 @@ class GlobSearch:
 
     def _names(self, folder: str, path: str, part: str) -> list[str]:
         whole = os.path.join(folder, path)
-        self._count_entry()  # a folder without entries costs a look, too
-        if not _SIGNS.search(part):
+        self._count_entry()  # a folder without entries counts, too
+        if not _WILDCARDS.search(part):
             return [part] if os.path.lexists(os.path.join(whole, part)) else []
         names: list[str] = []
         is_match = name_matcher(part)

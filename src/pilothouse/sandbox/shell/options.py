@@ -1,4 +1,4 @@
-"""Options of commands, as their programs read them: what is not known to be harmless is not."""
+"""Parsing of a command's options: only options that are listed as harmless are accepted."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,16 +7,20 @@ from pilothouse.sandbox.shell.words import Word
 
 
 class Options(NamedTuple):
-    """The options that are harmless: `flags` are single letters, `valued` those that take a value (in the same word
-    or the next), `long` the long ones, `long_valued` those with a value. `numbers` are options such as -20; `alone` are
-    letters with a value in the next word that are known only where they stand alone."""
+    """The harmless options of a command."""
 
     flags: str = ""
+    """Letters without a value."""
     valued: str = ""
+    """Letters with a value in the same word or the next."""
     long: frozenset[str] = frozenset()
+    """Long options without a value."""
     long_valued: frozenset[str] = frozenset()
+    """Long options with a value."""
     numbers: bool = False
+    """Whether options such as -20 are harmless."""
     alone: str = ""
+    """Letters with a value in the next word that are accepted only outside of clusters."""
 
 
 def names(text: str) -> frozenset[str]:
@@ -24,64 +28,66 @@ def names(text: str) -> frozenset[str]:
 
 
 class Split(NamedTuple):
-    """`values` are those of the options, by their letter or name; `operands` all other words."""
+    """The arguments of a command, split into options and operands."""
 
     operands: list[Word]
+    """All words that are neither options nor their values."""
     values: list[tuple[str, Word]]
+    """The values of options, with the option's letter or name."""
     flags: set[str]
 
 
-def split(args: Sequence[Word], known: Options) -> Split | None:
-    """The words of a command as options and operands; None where one may be an option that is not known."""
-    found = Split([], [], set())
-    left = list(args)
-    while left:
-        word = left.pop(0)
+def split(args: Sequence[Word], options: Options) -> Split | None:
+    """Split the arguments of a command; None where a word may be an unlisted option."""
+    parts = Split([], [], set())
+    remaining = list(args)
+    while remaining:
+        word = remaining.pop(0)
         if word.exact and word.text == "--":
-            found.operands.extend(left)
+            parts.operands.extend(remaining)
             break
         if word.operand or (word.exact and word.text == "-"):
-            found.operands.append(word)
-        elif not word.exact or not _option(word.text, left, known, found):
+            parts.operands.append(word)
+        elif not word.exact or not _parse_option(word.text, remaining, options, parts):
             return None
-    return found
+    return parts
 
 
-def _option(text: str, left: list[Word], known: Options, found: Split) -> bool:
+def _parse_option(text: str, remaining: list[Word], options: Options, parts: Split) -> bool:
     if text.startswith("--"):
         name, equals, value = text[2:].partition("=")
-        if name in known.long and not equals:
-            found.flags.add(name)
+        if name in options.long and not equals:
+            parts.flags.add(name)
             return True
-        if name not in known.long_valued:
+        if name not in options.long_valued:
             return False
         if equals:
-            found.values.append((name, Word(value, operand=True)))
+            parts.values.append((name, Word(value, operand=True)))
             return True
-        return _take(name, left, found)
-    if known.numbers and text[1:].isdigit():
+        return _take_value(name, remaining, parts)
+    if options.numbers and text[1:].isdigit():
         return True
-    return _letters(text[1:], left, known, found)
+    return _parse_letters(text[1:], remaining, options, parts)
 
 
-def _letters(letters: str, left: list[Word], known: Options, found: Split) -> bool:
-    if len(letters) == 1 and letters in known.alone:
-        return _take(letters, left, found)
+def _parse_letters(letters: str, remaining: list[Word], options: Options, parts: Split) -> bool:
+    if len(letters) == 1 and letters in options.alone:
+        return _take_value(letters, remaining, parts)
     for index, letter in enumerate(letters):
-        if letter in known.valued:
+        if letter in options.valued:
             rest = letters[index + 1 :]
             if rest:
-                found.values.append((letter, Word(rest, operand=True)))
+                parts.values.append((letter, Word(rest, operand=True)))
                 return True
-            return _take(letter, left, found)
-        if letter not in known.flags:
+            return _take_value(letter, remaining, parts)
+        if letter not in options.flags:
             return False
-        found.flags.add(letter)
+        parts.flags.add(letter)
     return bool(letters)
 
 
-def _take(name: str, left: list[Word], found: Split) -> bool:
-    if not left or not left[0].single:
+def _take_value(name: str, remaining: list[Word], parts: Split) -> bool:
+    if not remaining or not remaining[0].single:
         return False
-    found.values.append((name, left.pop(0)))
+    parts.values.append((name, remaining.pop(0)))
     return True

@@ -1,7 +1,7 @@
-"""A program of its own: parses the text on its standard input, and is ended by the kernel where that takes too long.
+"""A program that parses the text on its standard input; the kernel kills it when parsing takes too long.
 
-The grammar needs a time that grows with the square of some texts, holds the interpreter's lock meanwhile, and cannot be
-interrupted. The arguments are the folders of the grammar's packages, so that the program starts without `site`.
+For some texts the grammar needs quadratic time, during which it holds the interpreter's lock and cannot be interrupted.
+The arguments are the folders of the grammar's packages, so that the program starts without `site`.
 """
 
 import signal

@@ -1,10 +1,9 @@
-"""An independent scan of a line's quoting, compared with the parse tree.
+"""An independent scan of a line's quoting, compared with the parse tree."""
 
-The grammar does not show every substitution as a node: in `"$ $(rm x)"` it takes `$ ` for a variable, and in
-`[[ a<(./x) ]]` a process substitution for a comparison. The scan knows quotes, comments and substitutions only. Each
-one that the scan finds must be a node of the same kind and extent; a line is not believed where one is not, or where
-the scan cannot follow.
-"""
+# The grammar does not show every substitution as a node: in `"$ $(rm x)"` it treats `$ ` as a variable, and in
+# `[[ a<(./x) ]]` a process substitution as a comparison. The scan knows quotes, comments and substitutions only. Each
+# quotation, comment and substitution that the scan finds must be a node of the same kind and extent. Otherwise, or
+# where the scan cannot follow the text, the parse tree is not trusted.
 
 import re
 from collections.abc import Callable, Mapping
@@ -18,7 +17,7 @@ _BLANKS = frozenset(b" \t\n")
 _PLAIN = re.compile(rb"[^ \t\n\\'\"$`<>()#;&|]++")
 _PLAIN_IN_QUOTES = re.compile(rb"[^\\\"$`]++")
 _ANSI = re.compile(rb"\$'(?:[^'\\]|\\.)*+'", re.DOTALL)
-# Without a quotation or a substitution in it; the judge believes no other one.
+# Without quotations and substitutions inside; lines with other parameters are not trusted.
 _PARAMETER = re.compile(rb"\$\{[^}$`'\"\\\n<>]*+\}")
 _HEREDOC = re.compile(rb"<<-?[ \t]*+")
 _SUBSTITUTIONS = ("command_substitution", "arithmetic_expansion")
@@ -35,7 +34,7 @@ Kind = Literal["quotes", "parentheses", "substitution", "process", "backticks"]
 
 
 class _Open(NamedTuple):
-    """What is open around a place of the text."""
+    """An open quotation, substitution or parenthesis."""
 
     kind: Kind
     start: int
@@ -53,9 +52,9 @@ class Quoting(Enum):
     SAME = auto()
     """Every quotation, comment and substitution is a node."""
     UNCLEAR = auto()
-    """The scan cannot follow the text, or sees other ends."""
+    """The scan cannot follow the text, or finds different ends."""
     UNSEEN = auto()
-    """A quotation, comment or substitution is no node: the grammar has left a part of the text out."""
+    """A quotation, comment or substitution is no node: the grammar has omitted a part of the text."""
 
 
 def compare_quoting(source: bytes, root: Node) -> Quoting:
@@ -67,18 +66,18 @@ def compare_quoting(source: bytes, root: Node) -> Quoting:
 
 
 def _nodes(source: bytes, root: Node) -> Mapping[tuple[str, int], int]:
-    """The ends of nodes by kind and start. The grammar counts blanks before some nodes among them."""
+    """The ends of nodes by kind and start, without the blanks with which the grammar begins some nodes."""
     ends: dict[tuple[str, int], int] = {}
-    left = [root]
-    while left:
-        node = left.pop()
+    pending = [root]
+    while pending:
+        node = pending.pop()
         if node.type in _TOKENS:
             start, end = node.start_byte, node.end_byte
             while node.type not in _HEREDOC_PARTS and start < end and source[start] in _BLANKS:
                 start += 1
             if start < end:
                 ends[node.type, start] = end
-        left += node.children
+        pending += node.children
     return ends
 
 
@@ -108,7 +107,7 @@ class _Scan:
         return bool(self._open) and self._open[-1].kind == kind
 
     def _next(self, length: int = 1) -> bytes:
-        """What follows the present sign."""
+        """The bytes behind the present one."""
         return self._source[self._at + 1 : self._at + 1 + length]
 
     def _enter(self, kind: Kind, length: int) -> None:
@@ -119,9 +118,9 @@ class _Scan:
         self._is_word_start = True
 
     def _take(self, end: int, *kinds: str, start: int | None = None) -> None:
-        """Go on behind what must be a node of one of these kinds."""
-        begin = self._at if start is None else start
-        ends = [self._nodes.get((kind, begin)) for kind in kinds]
+        """Continue behind a node, which must be of one of these kinds."""
+        node_start = self._at if start is None else start
+        ends = [self._nodes.get((kind, node_start)) for kind in kinds]
         if end not in ends:
             raise _Disagreement(Quoting.UNSEEN if set(ends) == {None} else Quoting.UNCLEAR)
         self._at, self._is_word_start = end, False
@@ -173,7 +172,7 @@ class _Scan:
                 self._backtick()
 
     def _refuse_quotes_in_backticks(self) -> None:
-        """Shells differ in what a quotation is inside backticks that stand in quotes, or that it would hide."""
+        """Shells disagree about quotations inside backticks inside quotes."""
         kinds = [each.kind for each in self._open]
         if "backticks" in kinds and "quotes" in kinds[: kinds.index("backticks")]:
             raise _Disagreement(Quoting.UNCLEAR)
@@ -188,7 +187,7 @@ class _Scan:
             self._refuse_quotes_in_backticks()
             self._take_match(_ANSI, "ansi_c_string")
         elif following == b'"' and not is_quoted:
-            self._at += 1  # the sign is no part of the node
+            self._at += 1  # the dollar is no part of the node
             self._quotes()
         elif following == b"[" or self._next(2) in (b"$(", b"${", b"$[", b"$`"):
             raise _Disagreement(Quoting.UNCLEAR)
@@ -197,13 +196,13 @@ class _Scan:
             self._is_word_start = False
 
     def _take_match(self, pattern: re.Pattern[bytes], kind: str) -> None:
-        found = pattern.match(self._source, self._at)
-        if found is None:
+        match = pattern.match(self._source, self._at)
+        if match is None:
             raise _Disagreement(Quoting.UNCLEAR)
-        self._take(found.end(), kind)
+        self._take(match.end(), kind)
 
     def _backtick(self) -> None:
-        """The next one ends the command, whatever stands around it there."""
+        """The next backtick ends the command, in any context."""
         if self._is_in("backticks"):
             self._take(self._at + 1, "command_substitution", start=self._open.pop().start)
         elif any(each.kind == "backticks" for each in self._open):
@@ -242,7 +241,7 @@ class _Scan:
         else:
             if self._is_in("parentheses"):
                 self._open.pop()
-            self._at += 1  # without an open one: the pattern of a `case`
+            self._at += 1  # without an open parenthesis: the pattern of a `case`
             self._is_word_start = True
 
     def _hash(self) -> None:
@@ -267,4 +266,4 @@ _ACTIONS: Mapping[bytes, Callable[[_Scan], None]] = {
     b")": _Scan._close_parenthesis,
     b"#": _Scan._hash,
 }
-"""What a sign outside of double quotes begins or ends; the others only separate words."""
+"""The actions for special characters outside of double quotes; all others only separate words."""

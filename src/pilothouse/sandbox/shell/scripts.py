@@ -1,9 +1,9 @@
-"""Commands that take a small program of their own: test, find, sed, awk. Their programs are read, too."""
+"""Commands with small languages of their own: test, find, sed, awk. Their expressions and scripts are parsed."""
 
 import re
 from collections.abc import Sequence
 
-from pilothouse.sandbox.shell.levels import LINE, PROGRAM, STRICT, Finding, Level, Simple, writes
+from pilothouse.sandbox.shell.effects import LINE, PROGRAM, STRICT, CommandEffect, Level, SimpleCommand, writes
 from pilothouse.sandbox.shell.options import Options, names, split
 from pilothouse.sandbox.shell.words import Word, literal
 
@@ -13,8 +13,8 @@ _UNARY = re.compile(r"-[bcdefghknprstuwxzLNOSG]")
 _BINARY = re.compile(r"=|==|!=|<|>|-(eq|ne|lt|le|gt|ge|ef|nt|ot)")
 
 
-def test(args: Args) -> Finding:
-    """Operators must be there to be read: a value in their place could be `-v`, which calculates a subscript."""
+def test(args: Args) -> CommandEffect:
+    """All operators must be literal: a value in their place could be `-v`, which evaluates a subscript."""
     words = list(args)
     for index, word in enumerate(words):
         if word.exact:
@@ -52,7 +52,7 @@ _FIND_WRITES = names("-delete -fprint -fprint0 -fprintf -fls")
 _FIND_RUNS = names("-exec -execdir -ok -okdir")
 
 
-def find(args: Args) -> Finding:
+def find(args: Args) -> CommandEffect:
     level, inner, dangers = Level.STRICT, [], set()
     words = list(args)
     while words:
@@ -67,10 +67,10 @@ def find(args: Args) -> Finding:
             level = max(level, Level.WRITES)
             dangers.add("delete" if word.text == "-delete" else "overwrite")
         elif word.exact and word.text in _FIND_VALUED and words and words[0].single:
-            words.pop(0)  # whatever it is, it is what the test compares with
+            words.pop(0)  # the value that the test compares with
         elif not word.operand and not (word.exact and (word.text in _FIND_TESTS or _is_number(word.text))):
             level = Level.LINE if not word.exact else max(level, Level.WRITES)
-    return Finding(level, inner=inner, dangers=frozenset(dangers))
+    return CommandEffect(level, inner=inner, dangers=frozenset(dangers))
 
 
 def _is_number(text: str) -> bool:
@@ -78,7 +78,7 @@ def _is_number(text: str) -> bool:
 
 
 def _ends_plainly(words: list[Word]) -> bool:
-    """Whether no word before the end that is seen could be the end."""
+    """Whether no unknown word before the literal end could be the end."""
     for index, word in enumerate(words):
         if word.exact and (word.text == ";" or (word.text == "+" and index and words[index - 1].text == "{}")):
             return True
@@ -87,7 +87,7 @@ def _ends_plainly(words: list[Word]) -> bool:
     return False
 
 
-def _until_end(words: list[Word]) -> tuple[Simple, list[Word]]:
+def _until_end(words: list[Word]) -> tuple[SimpleCommand, list[Word]]:
     """The command of an -exec: up to `;`, or to `{} +`."""
     for index, word in enumerate(words):
         if word.exact and (word.text == ";" or (word.text == "+" and index and words[index - 1].text == "{}")):
@@ -95,15 +95,17 @@ def _until_end(words: list[Word]) -> tuple[Simple, list[Word]]:
     return _command(words), []
 
 
-def _command(words: list[Word]) -> Simple:
-    """`{}` becomes names of files, which begin with the folder that is searched and never with a dash."""
-    found = Word("", exact=False, single=False, operand=True)
-    # Put into the middle of a word, a name may be read as anything, too.
-    shown = [found if word.text == "{}" else _holding(word) if "{}" in word.text else word for word in words]
-    return Simple(shown[0], tuple(shown[1:])) if shown else Simple(literal(""))
+def _command(words: list[Word]) -> SimpleCommand:
+    """`{}` becomes names of files, which begin with the searched folder and never with a dash."""
+    file_names = Word("", exact=False, single=False, operand=True)
+    # A name inside a word may have any meaning.
+    replaced = [
+        file_names if word.text == "{}" else _with_file_name(word) if "{}" in word.text else word for word in words
+    ]
+    return SimpleCommand(replaced[0], tuple(replaced[1:])) if replaced else SimpleCommand(literal(""))
 
 
-def _holding(word: Word) -> Word:
+def _with_file_name(word: Word) -> Word:
     return Word("", exact=False, operand=word.operand)
 
 
@@ -114,8 +116,8 @@ _SED = Options(
     long_valued=names("expression"),
 )
 MAX_SCRIPT_CHARACTERS = 2_000
-"""A longer script of sed or awk is not read: it may do anything."""
-# Every repetition is possessive: one that gave signs back would try every way to divide a run of blanks.
+"""A longer script of sed or awk is not parsed, and may do anything."""
+# Every repetition is possessive: with backtracking, the expression would try every way to divide a run of blanks.
 _BLANKS = r"[^\S\n]*+"
 _ADDRESS = r"(?:\d++(?:~\d++)?+|\$|/(?:[^/\\\n]|\\.)*+/[IM]*+)"
 _SED_ADDRESSES = rf"(?:{_ADDRESS}(?:\s*+,\s*+(?:{_ADDRESS}|[+~]\d++))?+\s*+!?+)?+"
@@ -134,38 +136,40 @@ _CLASS = re.compile(r"\[([:.=])")
 _MAX_BRACKETS = 100
 
 
-def sed(args: Args) -> Finding:
-    found = split(args, _SED)
-    if found is None:
-        return Finding(Level.PROGRAM, dangers=frozenset({"overwrite"}))
-    scripts = [word for name, word in found.values if name in ("e", "expression")] or found.operands[:1]
+def sed(args: Args) -> CommandEffect:
+    parts = split(args, _SED)
+    if parts is None:
+        return CommandEffect(Level.PROGRAM, dangers=frozenset({"overwrite"}))
+    scripts = [word for name, word in parts.values if name in ("e", "expression")] or parts.operands[:1]
     if not scripts or not all(word.exact and _only_prints(word.text) for word in scripts):
         return PROGRAM
     return STRICT
 
 
 def only_edits(words: Sequence[str]) -> bool:
-    """Whether sed, with these words, changes no other files than it is given, and starts nothing."""
+    """Whether sed, with these arguments, changes no files except its operands, and starts nothing."""
     return sed([literal(word) for word in words if not _IN_PLACE.fullmatch(word)]) is STRICT
 
 
 def _only_prints(script: str) -> bool:
-    """Whether each command of a script of sed is one that neither writes nor starts anything."""
-    if len(script) > MAX_SCRIPT_CHARACTERS or _has_bracketed_mark(script):  # where such a text ends, seds do not agree
+    """Whether no command of a sed script writes or starts anything."""
+    # Implementations of sed disagree about the end of a pattern with a bracketed mark.
+    if len(script) > MAX_SCRIPT_CHARACTERS or _has_bracketed_mark(script):
         return False
     position = 0
     while position < len(script):
-        found = _SED_COMMAND.match(script, position)
-        if found is None or found.end() == position:
+        command = _SED_COMMAND.match(script, position)
+        if command is None or command.end() == position:
             return False
-        position = found.end()
+        position = command.end()
     return bool(script.strip())
 
 
 def _has_bracketed_mark(script: str) -> bool:
-    """Whether a bracket of a pattern (`[a-z]`, `[]/]`, `[[:alpha:]/]`) may hold a sign that ends the pattern elsewhere.
-    Whatever could begin a bracket is taken for one, and each is taken to end as late as any sed might say."""
-    starts = [index for index, sign in enumerate(script) if sign == "["]
+    """Whether a bracket of a pattern (`[a-z]`, `[]/]`, `[[:alpha:]/]`) may contain the mark that ends the pattern.
+    Every `[` counts as the beginning of a bracket, and each bracket as ending as late as in any implementation of sed.
+    """
+    starts = [index for index, character in enumerate(script) if character == "["]
     if len(starts) > _MAX_BRACKETS:
         return True
     ends = ((start, max(_bracket_end(script, start, escapes=escapes) for escapes in (False, True))) for start in starts)
@@ -173,7 +177,7 @@ def _has_bracketed_mark(script: str) -> bool:
 
 
 def _bracket_end(script: str, start: int, *, escapes: bool) -> int:
-    """Where a bracket ends; `escapes` says that a backslash in it takes the meaning of the next sign."""
+    """The end of a bracket; with `escapes`, a backslash in the bracket escapes the next character."""
     position = start + 1
     position += script[position : position + 1] == "^"
     position += script[position : position + 1] == "]"
@@ -188,17 +192,17 @@ def _bracket_end(script: str, start: int, *, escapes: bool) -> int:
 
 
 _AWK = Options(flags="", valued="Fv", long_valued=names("field-separator assign"))
-# Names in ARGV are read like operands, and /inet names a connection. SYMTAB holds every variable by its name.
+# awk reads names in ARGV like operands; /inet is a connection; SYMTAB contains every variable by its name.
 _AWK_REFUSED = re.compile(r"system|getline|\||@|close|fflush|include|load|function|func\b|`|\\|ARG[VC]|SYMTAB|/inet")
 
 
-def awk(args: Args) -> Finding:
-    found = split(args, _AWK)
-    if found is None or not found.operands or not found.operands[0].exact:
+def awk(args: Args) -> CommandEffect:
+    parts = split(args, _AWK)
+    if parts is None or not parts.operands or not parts.operands[0].exact:
         return PROGRAM
-    if any(map(_may_be_connection, found.operands[1:])):
+    if any(map(_may_be_connection, parts.operands[1:])):
         return PROGRAM
-    program = found.operands[0].text.replace("||", " ")
+    program = parts.operands[0].text.replace("||", " ")
     if len(program) > MAX_SCRIPT_CHARACTERS:
         return PROGRAM
     inside = program[program.find("{") + 1 : max(program.rfind("}"), 0)]
@@ -210,7 +214,7 @@ def awk(args: Args) -> Finding:
 
 
 def _may_be_connection(operand: Word) -> bool:
-    """Whether some awks would take the name of a file for a connection: `/inet/tcp/0/HOST/PORT`. Of a word that is not
-    exact only the first character is sure: `/i$x` and `/i{n,}et` may become such a name."""
+    """Whether some awks treat a file name as a connection: `/inet/tcp/0/HOST/PORT`. Of an inexact word
+    only the first character is certain: `/i$x` and `/i{n,}et` may become such a name."""
     is_absolute = operand.text.startswith("/")
     return not operand.text or operand.text.startswith("/inet") or (is_absolute and not operand.exact)

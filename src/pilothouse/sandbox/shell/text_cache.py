@@ -1,4 +1,4 @@
-"""A cache of results for texts, bounded by the size of the texts as well: a result grows with its text."""
+"""A cache of results for texts, bounded also by the total size of the texts: a result grows with its text."""
 
 from collections import OrderedDict
 from threading import Lock
@@ -9,7 +9,7 @@ Result = TypeVar("Result")
 
 
 class TextCache(Generic[Text, Result]):
-    """The results for the texts that were used last. Threads may share it."""
+    """The results for the most recently used texts. Thread-safe."""
 
     def __init__(self, *, max_entries: int, max_size: int) -> None:
         """`max_size` bounds the length of all texts together, in characters or bytes."""

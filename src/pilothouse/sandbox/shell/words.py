@@ -1,19 +1,19 @@
-"""One word of a command line: what is known of it before the shell has expanded it."""
+"""A word of a command line, as far as its text is known before the shell's expansion."""
 
 import re
 from typing import NamedTuple
 
 from tree_sitter import Node
 
-# What stands in a bare word without a backslash before it. Anything else there means that we and the shell differ.
+# The characters of a bare word. With any other character, this module and the shell disagree about the word.
 _BARE = re.compile(r"(?:[^\s\\;|&<>()$`\"'#]|(?<!^)#|\\[^\n])*", re.DOTALL)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_ESCAPE_IN_QUOTES = re.compile(r"\\(?:\n|([$`\"\\]))")  # a line that goes on leaves nothing behind
+_ESCAPE_IN_QUOTES = re.compile(r"\\(?:\n|([$`\"\\]))")  # a line continuation is removed
 _OPENS = re.compile(r"(?<!\\)(?:\\\\)*(?:\$[({\[]|`)")
 _GLOB = re.compile(r"(?<!\\)(?:\\\\)*[*?\[\]{}]")
-# Expansions that become several words even in quotes, and those that differ from them in one sign only.
+# Expansions that become several words even in quotes, and those that differ from them in one character only.
 _LIST = re.compile(r"\$[@*]|\$\{.*[@*!]", re.DOTALL)
-# The home folder of a person, which begins with a slash. `~1`, `~+` and `~-` are folders that the line has entered.
+# A home folder, which begins with a slash. `~1`, `~+` and `~-` are folders that the line has entered.
 _HOME = re.compile(r"~(?:[A-Za-z_][\w.-]*)?(?:/|$)")
 
 
@@ -22,20 +22,23 @@ _SPLITTING = frozenset({"simple_expansion", "expansion", "command_substitution",
 
 
 class Misread(Exception):
-    """The grammar sees something that the shell may see otherwise."""
+    """The grammar and the shell may read a word differently."""
 
 
 _NUMBERS = re.compile(r"\{\d+\.\.\d+(\.\.\d+)?\}")
 
 
 class Word(NamedTuple):
-    """`text` is its value as far as it is known, and all of it where it is `exact`. `single` says that it becomes
-    exactly one word; `operand` that it cannot begin with a dash."""
+    """A word of a command."""
 
     text: str
+    """The known part of the word's value."""
     exact: bool = True
+    """Whether `text` is the whole value."""
     single: bool = True
+    """Whether the shell expands the word to exactly one word."""
     operand: bool = False
+    """Whether the word cannot begin with a dash."""
 
 
 def literal(text: str) -> Word:
@@ -52,10 +55,10 @@ def read_word(node: Node) -> Word:
     if whole == "{}":
         return literal("{}")
     if "{" in whole and ".." in whole and not _NUMBERS.search(whole):
-        raise Misread(whole)  # between letters of two cases lie signs that mean something
+        raise Misread(whole)  # a range from upper to lower case contains special characters
     text = "".join(part.text for part in parts)
-    known = [part for part in parts if part.text or not part.exact]
-    # What is expanded without quotes may become several words, of which the others begin as they like; so may a list.
+    nonempty = [part for part in parts if part.text or not part.exact]
+    # An expansion without quotes, or of a list, may become several words, with any beginning.
     splits = any(_splits(child) for child in (node.children if node.type == "concatenation" else [node]))
     splits = splits or UNKNOWN in parts
     enters = whole.startswith("~") and not _HOME.match(whole)
@@ -63,7 +66,7 @@ def read_word(node: Node) -> Word:
         text,
         exact=all(part.exact for part in parts),
         single=all(part.single for part in parts),
-        operand=bool(known) and known[0].operand and not splits and not enters,
+        operand=bool(nonempty) and nonempty[0].operand and not splits and not enters,
     )
 
 
@@ -111,7 +114,7 @@ def _quoted(node: Node) -> Word:
         text = _text(node)[1:-1]
         if opens_a_command(text):
             raise Misread(text)
-        return literal(_ESCAPE_IN_QUOTES.sub(lambda found: found[1] or "", text))
+        return literal(_ESCAPE_IN_QUOTES.sub(lambda match: match[1] or "", text))
     if any(child.type in ("expansion", "simple_expansion") and _LIST.match(_text(child)) for child in inner):
         return UNKNOWN
     before = (node.text or b"")[1 : inner[0].start_byte - node.start_byte].decode()
@@ -119,7 +122,7 @@ def _quoted(node: Node) -> Word:
 
 
 def opens_a_command(text: str) -> bool:
-    """Whether something in a text, no node of its own, would be expanded by the shell."""
+    """Whether the shell would expand a part of a text that is no separate node."""
     return bool(_OPENS.search(text))
 
 

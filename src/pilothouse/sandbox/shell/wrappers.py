@@ -1,20 +1,20 @@
-"""Commands that start another one: what they start is judged as if it stood there itself."""
+"""Commands that start another command, which is classified as if it stood in the line itself."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 
 from pilothouse.domain.system_programs import SHELL_FLAGS, SHELLS
 from pilothouse.sandbox.shell.config_commands import SETTING_PROGRAMS
-from pilothouse.sandbox.shell.doubts import is_harmless_setting
-from pilothouse.sandbox.shell.levels import LINE, PROGRAM, STRICT, Finding, Level, Simple
+from pilothouse.sandbox.shell.effects import LINE, PROGRAM, STRICT, CommandEffect, Level, SimpleCommand
 from pilothouse.sandbox.shell.options import Options, names, split
+from pilothouse.sandbox.shell.parser_limits import is_harmless_setting
 from pilothouse.sandbox.shell.words import UNKNOWN, Word
 
 Args = Sequence[Word]
 _MAX_STARTS = 10
-_SPOTTED = SHELLS | SETTING_PROGRAMS
+_CHECKED_PROGRAMS = SHELLS | SETTING_PROGRAMS
 _DURATION = re.compile(r"\d+(\.\d+)?[smhd]?")
-_C = re.compile(r"-[A-Zabd-z]*+c[A-Za-z]*+")
+_C_FLAG = re.compile(r"-[A-Zabd-z]*+c[A-Za-z]*+")
 _XARGS = Options(
     flags="0rtx",
     valued="nLPds",
@@ -23,47 +23,46 @@ _XARGS = Options(
 )
 
 
-def _inner(words: Args, level: Level = Level.STRICT, *dangers: str) -> Finding:
+def _inner(words: Args, level: Level = Level.STRICT, *dangers: str) -> CommandEffect:
     if not words:
-        return Finding(level)
-    return Finding(level, inner=[Simple(words[0], tuple(words[1:]))], dangers=frozenset(dangers))
+        return CommandEffect(level)
+    return CommandEffect(level, inner=[SimpleCommand(words[0], tuple(words[1:]))], dangers=frozenset(dangers))
 
 
-def _anywhere(args: Args, *dangers: str) -> Finding:
-    """A wrapper whose options are not known: whatever follows may be the command. Of very many words, those that name
-    a program whose words matter most."""
-    starts = (index for index, word in enumerate(args) if index < _MAX_STARTS or word.text in _SPOTTED)
-    inner = [Simple(args[index], tuple(args[index + 1 :])) for index in starts]
-    return Finding(Level.PROGRAM, inner=inner, dangers=frozenset(dangers))
+def _anywhere(args: Args, *dangers: str) -> CommandEffect:
+    """A wrapper with unknown options: any of its words may begin the command. Of many words, only the first ones and
+    those that name a program whose arguments matter count."""
+    starts = (index for index, word in enumerate(args) if index < _MAX_STARTS or word.text in _CHECKED_PROGRAMS)
+    inner = [SimpleCommand(args[index], tuple(args[index + 1 :])) for index in starts]
+    return CommandEffect(Level.PROGRAM, inner=inner, dangers=frozenset(dangers))
 
 
-def _loose(*dangers: str) -> Callable[[Args], Finding]:
+def _loose(*dangers: str) -> Callable[[Args], CommandEffect]:
     return lambda args: _anywhere(args, *dangers)
 
 
-def _after(options: Options, operands: int = 0) -> Callable[[Args], Finding]:
-    """A wrapper with these options, and so many words of its own before the command."""
+def _after(options: Options, operands: int = 0) -> Callable[[Args], CommandEffect]:
+    """A wrapper with these options, and a number of operands of its own before the command."""
 
-    def judge(args: Args) -> Finding:
+    def classify(args: Args) -> CommandEffect:
         rest = list(args)
         while rest and rest[0].exact and rest[0].text.startswith("-") and rest[0].text != "-":
             word = rest.pop(0)
             if word.text == "--":
                 break
-            taken = [word, *rest[:1]]
             if split([word], options) is not None:
                 continue
-            if not rest or split(taken, options) is None:
+            if not rest or split([word, *rest[:1]], options) is None:
                 return _anywhere(args)
             rest.pop(0)
         if any(not (word.exact and _DURATION.fullmatch(word.text)) for word in rest[:operands]):
             return _anywhere(args)
         return _inner(rest[operands:])
 
-    return judge
+    return classify
 
 
-def _command(args: Args) -> Finding:
+def _command(args: Args) -> CommandEffect:
     if args and args[0].exact and args[0].text in ("-v", "-V"):
         return STRICT
     if args and args[0].exact and args[0].text == "-p":
@@ -71,8 +70,8 @@ def _command(args: Args) -> Finding:
     return _inner(args) if not args or args[0].operand else _anywhere(args)
 
 
-def _time(args: Args) -> Finding:
-    """A reserved word: bash takes `-p` for an option only where nothing of it is quoted; else that is the command."""
+def _time(args: Args) -> CommandEffect:
+    """`time` is a reserved word: bash treats `-p` as an option only without quotes; otherwise `-p` is the command."""
     return _inner(args) if not args or args[0].operand else _anywhere(args)
 
 
@@ -81,47 +80,46 @@ def _is_harmless_assignment(word: str) -> bool:
     return bool(equals) and is_harmless_setting(name, value)
 
 
-def _env(args: Args) -> Finding:
+def _env(args: Args) -> CommandEffect:
     rest = list(args)
     if len(rest) > 1 and rest[0].exact and rest[0].text in ("-i", "-"):
-        return Finding(Level.PROGRAM, inner=_anywhere(args).inner)  # without a PATH, a shell looks where it likes
+        return CommandEffect(Level.PROGRAM, inner=_anywhere(args).inner)  # without a PATH, a shell uses its own default
     while rest and rest[0].exact and _is_harmless_assignment(rest[0].text):
         rest.pop(0)
     if not rest:
         return STRICT
     if not rest[0].exact or "=" in rest[0].text or rest[0].text.startswith("-"):
-        found = _anywhere(args)
-        return Finding(Level.LINE, inner=found.inner)
+        return CommandEffect(Level.LINE, inner=_anywhere(args).inner)
     return _inner(rest)
 
 
-def _xargs(args: Args) -> Finding:
-    """What it reads becomes arguments: they may be options."""
+def _xargs(args: Args) -> CommandEffect:
+    """xargs appends words of its input as arguments, which may be options."""
     rest = list(args)
     while rest and rest[0].exact and rest[0].text.startswith("-"):
         for size in (1, 2):
-            found = split(rest[:size], _XARGS)
-            if found is not None and not found.operands and len(rest) >= size:
+            parts = split(rest[:size], _XARGS)
+            if parts is not None and not parts.operands and len(rest) >= size:
                 rest = rest[size:]
                 break
         else:
             return _anywhere(args)
     if not rest:
         return STRICT
-    return Finding(Level.STRICT, inner=[Simple(rest[0], (*rest[1:], UNKNOWN))])
+    return CommandEffect(Level.STRICT, inner=[SimpleCommand(rest[0], (*rest[1:], UNKNOWN))])
 
 
-def _shell(args: Args) -> Finding:
-    """`bash -c 'line'` is that line; a file, or what comes through a pipe, may be anything."""
+def _shell(args: Args) -> CommandEffect:
+    """`bash -c 'line'` runs that line; a script from a file or a pipe may do anything."""
     if not args:
         return LINE
     for index, word in enumerate(args[:-1]):
-        if word.exact and _C.fullmatch(word.text):
+        if word.exact and _C_FLAG.fullmatch(word.text):
             line = args[index + 1]
             if not line.exact:
                 return LINE
             plain = index == 0 and word.text == "-c" and len(args) == 2
-            return Finding(Level.STRICT if plain else Level.PROGRAM, lines=[line.text])
+            return CommandEffect(Level.STRICT if plain else Level.PROGRAM, lines=[line.text])
         if not word.exact or not word.text.startswith("-"):
             break
     script = next((word for word in args if not (word.exact and _is_shell_flag(word.text))), UNKNOWN)
@@ -132,29 +130,29 @@ def _is_shell_flag(text: str) -> bool:
     return len(text) > 1 and text[0] == "-" and SHELL_FLAGS.issuperset(text[1:])
 
 
-def _other_shell(args: Args) -> Finding:
-    """It reads some lines otherwise than our grammar does."""
-    found = _shell(args)
-    return found._replace(level=max(found.level, Level.PROGRAM))
+def _other_shell(args: Args) -> CommandEffect:
+    """A shell that parses some lines differently from the grammar."""
+    effect = _shell(args)
+    return effect._replace(level=max(effect.level, Level.PROGRAM))
 
 
-def _eval(args: Args) -> Finding:
+def _eval(args: Args) -> CommandEffect:
     if not all(word.exact for word in args):
         return LINE
-    return Finding(Level.PROGRAM, lines=[" ".join(word.text for word in args)])
+    return CommandEffect(Level.PROGRAM, lines=[" ".join(word.text for word in args)])
 
 
-def _trap(args: Args) -> Finding:
+def _trap(args: Args) -> CommandEffect:
     if not args or not args[0].exact:
         return LINE
-    return Finding(Level.PROGRAM, lines=[args[0].text])
+    return CommandEffect(Level.PROGRAM, lines=[args[0].text])
 
 
-def _hides(args: Args) -> Finding:
-    return Finding(Level.LINE, inner=_anywhere(args).inner)
+def _hides(args: Args) -> CommandEffect:
+    return CommandEffect(Level.LINE, inner=_anywhere(args).inner)
 
 
-def _with_more(level: Level, *dangers: str) -> Callable[[Args], Finding]:
+def _with_more(level: Level, *dangers: str) -> Callable[[Args], CommandEffect]:
     return lambda args: _inner(args, level, *dangers) if args and args[0].operand else _anywhere(args, *dangers)
 
 
@@ -167,7 +165,7 @@ _LOOSE = names(
     "firejail bwrap systemd-run at batch coproc caffeinate unbuffer expect gdb valgrind perf entr"
 )
 
-WRAPPERS: Mapping[str, Callable[[Args], Finding]] = {
+WRAPPERS: Mapping[str, Callable[[Args], CommandEffect]] = {
     **dict.fromkeys(SHELLS, _other_shell),
     "bash": _shell,
     **dict.fromkeys(_LOOSE, _loose()),

@@ -1,5 +1,5 @@
-"""The words of a command line that may name files it writes: all words of the line, except those of commands that only
-read, record or check, and whose output becomes no word or input of another command."""
+"""The words of a command line that may name files it writes: all words, except those of commands that only read, record
+or check, and whose output becomes no word or input of another command."""
 
 import re
 from bisect import bisect_left
@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
+from pilothouse.sandbox.shell.command_table import command_effect
 from pilothouse.sandbox.shell.config_commands import RUN_PREFIXES
+from pilothouse.sandbox.shell.effects import Level, SimpleCommand
 from pilothouse.sandbox.shell.expansion import Expanded, ExpansionBudget, TooManyReadings, expand
 from pilothouse.sandbox.shell.grammar import TrialFailed, parse
-from pilothouse.sandbox.shell.knowledge import known
-from pilothouse.sandbox.shell.levels import Level, Simple
 from pilothouse.sandbox.shell.options import names
 from pilothouse.sandbox.shell.words import UNKNOWN, Misread, read_word
 
@@ -22,28 +22,28 @@ _MAX_DEPTH = 60
 _MAX_INNER = 8
 _FRAGMENT_ENDS = re.compile(r"[\s'\"`=:;,|&<>(){}\[\]$#!^%]+")
 _WRITE_COMMAND = re.compile(r"[wW](?=[./~])")
-"""sed's command, which needs no blank before the name of its file."""
-_LEAVES_OUT = re.compile(r"--(?:exclude|ignore)[\w-]*=|!")
+"""sed's command `w`, which needs no blank before the name of its file."""
+_EXCLUSION = re.compile(r"--(?:exclude|ignore)[\w-]*=|!")
 _FIND_NAMES = re.compile(r"-i?(?:path|name|wholename)")
 _MAX_OPTION_LETTERS = 64
-"""How many of the letters before the first other sign of an option may begin a name."""
+"""At how many of an option's letters a name may begin."""
 _OPTION_LETTERS = re.compile(r"-[A-Za-z0-9]*+")
 _SUBSTITUTIONS = frozenset({"command_substitution", "process_substitution"})
 _INPUTS = frozenset({"heredoc_redirect", "herestring_redirect"})
 _SETTERS = names("read mapfile readarray")
-"""What they read becomes the value of a variable."""
+"""Commands whose input becomes the value of a variable."""
 _DATA_WRITERS = names("tee sponge")
-"""What they read is data, no names and no code."""
+"""Commands whose input is data, neither names nor code."""
 _RECORDERS: Mapping[str, frozenset[str]] = {
     "gh": names("pr issue workflow"),
     "git": names("add commit stage push fetch tag branch notes"),
 }
-"""What they name is recorded or written about, and not changed."""
+"""Commands that record the named files or write about them, and do not change them."""
 _LINTERS = names("eslint prettier stylelint commitlint lint-staged ruff black biome pre-commit lefthook")
 _CHECKERS = names("pylint flake8 mypy pyright yamllint actionlint shellcheck hadolint zizmor")
-"""They change no file that they are given as an operand."""
+"""Commands that change none of their operands."""
 SOURCES = names("source .")
-"""The shell reads what they are given."""
+"""Commands of the shell that read their operand."""
 REMOVERS = names("rm unlink")
 _PLAIN_PATH = re.compile(r"[\w./-]+")
 _CONFIG_OPTIONS = names("-c --config --config-file --rcfile --file-config")
@@ -54,18 +54,18 @@ class WrittenWords(NamedTuple):
 
     words: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
-    """Words with signs for any name, in the notation of `fnmatch`."""
+    """Words with wildcards, in the notation of `fnmatch`."""
     fragments: tuple[str, ...] = ()
-    """What may be a name inside words and here-documents, as scripts of sed, awk or Python hold it."""
+    """Possible names inside words and here-documents, such as scripts of sed, awk or Python."""
     is_complete: bool = True
-    """Whether the words are not too many to be followed."""
+    """Whether all words were expanded within the budget."""
 
 
 def written_words(
-    line: str, *, is_plain: bool, keeps_written: bool = False, budget: ExpansionBudget | None = None
+    line: str, *, is_plain: bool, keeps_written: bool, budget: ExpansionBudget | None = None
 ) -> WrittenWords:
-    """`is_plain` says that the shell reads the line as the grammar does: only then commands that only read are left
-    out; with `keeps_written` not those whose output is written to a file. The lines of a command share a `budget`."""
+    """`is_plain` says that the shell parses the line as the grammar does: only then commands that only read are left
+    out, but with `keeps_written` not those whose output goes to a file. The lines of a command share a `budget`."""
     budget = budget or ExpansionBudget()
     try:
         texts = _Texts(line, leaves_out=is_plain, keeps_written=keeps_written)
@@ -85,9 +85,9 @@ def _all_operands(readings: Iterable[Expanded], *, are_patterns: bool) -> Iterat
 
 
 def _operands(word: str) -> Iterator[str]:
-    """A word, what stands behind `=` in it, and behind the letter of an option. What is to be left out is no operand
-    (`--exclude=.idea`, `-g '!.idea'`)."""
-    if _is_to_be_left_out(word):
+    """A word, its parts behind `=`, and its part behind the letter of an option. Exclusions (`--exclude=.idea`,
+    `-g '!.idea'`) are no operands."""
+    if _is_exclusion(word):
         return
     yield word
     yield from word.split("=")[1:]
@@ -95,30 +95,31 @@ def _operands(word: str) -> Iterator[str]:
 
 
 def _behind_letters(word: str) -> Iterator[str]:
-    """What may stand behind the letters of options: `-o.npmrc`, `-uo.npmrc`."""
+    """Possible values behind the letters of options: `-o.npmrc`, `-uo.npmrc`."""
     letters = _OPTION_LETTERS.match(word)
     if letters is not None:
         end = min(letters.end(), len(word) - 1)
         yield from (word[start:] for start in range(max(2, end - _MAX_OPTION_LETTERS), end + 1))
 
 
-def _is_to_be_left_out(word: str) -> bool:
-    return _LEAVES_OUT.match(word) is not None and ".." not in word.split("/")
+def _is_exclusion(word: str) -> bool:
+    return _EXCLUSION.match(word) is not None and ".." not in word.split("/")
 
 
 def _fragments(text: str) -> Iterator[str]:
-    for part in _FRAGMENT_ENDS.split("" if _is_to_be_left_out(text) else text):
+    for part in _FRAGMENT_ENDS.split("" if _is_exclusion(text) else text):
         if part:
             yield part
-            yield from (part[found.end() :] for found in _WRITE_COMMAND.finditer(part))
+            yield from (part[match.end() :] for match in _WRITE_COMMAND.finditer(part))
             yield from _behind_letters(part)
 
 
 class _Texts:
-    """The line without what is left out, and the texts that commands in it read as their input."""
+    """The line without harmless words, and the texts that its commands read as their input."""
 
     def __init__(self, line: str, *, leaves_out: bool, keeps_written: bool) -> None:
         self.inputs: list[str] = []
+        """Here-documents and here-strings."""
         self._source = bytearray(line.encode(errors="surrogatepass"))
         self._leaves_out = leaves_out
         self._keeps_written = keeps_written
@@ -128,8 +129,8 @@ class _Texts:
         self.line = self._source.decode(errors="replace")
 
     def _visit(self, node: Node, is_final: bool, depth: int) -> None:
-        """`is_final` says that what a command prints here becomes no word or input of one that does more."""
-        if depth > _MAX_DEPTH:  # its words stay in the line, and what may be a here-document counts as well
+        """`is_final` says that a command's output here becomes no word or input of a command that does more."""
+        if depth > _MAX_DEPTH:  # the words stay in the line, and the text counts as a here-document as well
             self.inputs.append((node.text or b"").decode(errors="replace"))
         elif node.type == "comment":
             self._blank(node)
@@ -153,7 +154,7 @@ class _Texts:
             self._visit(child, is_final and (not sets or child.type == "do_group"), depth + 1)
 
     def _visit_command(self, node: Node, is_final: bool, depth: int) -> None:
-        is_final = is_final and not self._is_kept(node)
+        is_final = is_final and not self._is_output_used(node)
         harmless = {word.id for word in _harmless_words(node)} if is_final and self._leaves_out else set()
         for child in node.named_children:
             if child.type.endswith("redirect"):
@@ -164,7 +165,7 @@ class _Texts:
             self._visit(child, child.id in harmless, depth + 1)
 
     def _visit_redirected(self, node: Node, is_final: bool, depth: int) -> None:
-        is_final = is_final and not self._is_kept(node)
+        is_final = is_final and not self._is_output_used(node)
         body = [child for child in node.named_children if not child.type.endswith("redirect")]
         redirects = [child for child in node.named_children if child.type.endswith("redirect")]
         later = [child for each in redirects for child in each.named_children if child.type == "pipeline"]
@@ -174,13 +175,13 @@ class _Texts:
         for child in redirects:
             self._visit_redirect(child, is_quiet, depth)
 
-    def _is_kept(self, node: Node) -> bool:
-        """Whether what a statement prints goes to a file that the line uses."""
+    def _is_output_used(self, node: Node) -> bool:
+        """Whether a statement's output goes to a file, and the line may use that file."""
         redirects = [child for child in node.named_children if child.type == "file_redirect"]
         return self._keeps_written and any(part.type[:1] in (">", "&") for each in redirects for part in each.children)
 
     def _are_quiet(self, nodes: Sequence[Node]) -> bool:
-        """Whether no command in these makes names or code of what it reads."""
+        """Whether no command in these nodes uses its input as names or code."""
         return not any(self._holds_active_command(node) for node in nodes)
 
     def _holds_active_command(self, node: Node) -> bool:
@@ -191,21 +192,21 @@ class _Texts:
 
     @cached_property
     def _active_ranges(self) -> list[tuple[int, int]]:
-        """The bytes of each command that may make names or code of what it reads, in the order of their starts. Every
-        command is classified once, however many redirections and groups stand around it."""
+        """The byte ranges of the commands that may use their input as names or code, sorted by start. Every command is
+        classified once, however many redirections and groups surround it."""
         data_writers = frozenset[str]() if self._keeps_written else _DATA_WRITERS
         ranges: list[tuple[int, int]] = []
-        left = [self._root] if self._root is not None else []
-        while left:
-            node = left.pop()
+        nodes = [self._root] if self._root is not None else []
+        while nodes:
+            node = nodes.pop()
             is_active = node.type in ("declaration_command", "unset_command", "function_definition")
             if is_active or (node.type == "command" and not _is_quiet(_simple(node), data_writers)):
                 ranges.append((node.start_byte, node.end_byte))
-            left += node.named_children
+            nodes += node.named_children
         return sorted(ranges)
 
     def _visit_redirect(self, node: Node, is_final: bool, depth: int) -> None:
-        """`is_final` says that the command makes neither names nor code of its input."""
+        """`is_final` says that the command uses its input neither as names nor as code."""
         if node.type in _INPUTS:
             for child in node.named_children:
                 if child.type in ("pipeline", "file_redirect"):
@@ -228,7 +229,7 @@ class _Texts:
         self._source[node.start_byte : node.end_byte] = b" " * (node.end_byte - node.start_byte)
 
     def _blank_around(self, node: Node) -> None:
-        """Blank a word, but not the commands in it."""
+        """Blank a word, but not the commands inside it."""
         start = node.start_byte
         for inner in _nested(node):
             self._source[start : inner.start_byte] = b" " * (inner.start_byte - start)
@@ -238,29 +239,29 @@ class _Texts:
 
 def _nested(node: Node) -> Iterator[Node]:
     """The outermost commands inside a word."""
-    left = [node]
-    while left:
-        node = left.pop()
+    nodes = [node]
+    while nodes:
+        node = nodes.pop()
         if node.type in _SUBSTITUTIONS:
             yield node
         else:
-            left += reversed(node.named_children)
+            nodes += reversed(node.named_children)
 
 
 def _first(node: Node) -> Node:
-    """Of `a && b` at the end of a pipeline, only the first command reads from it."""
+    """The node that reads from a pipeline: of `a && b` only the first command does."""
     while node.type == "list" and node.named_children:
         node = node.named_children[0]
     return node
 
 
-def _is_quiet(command: Simple, data_writers: frozenset[str]) -> bool:
+def _is_quiet(command: SimpleCommand, data_writers: frozenset[str]) -> bool:
     is_data_writer = command.name.exact and command.name.text in data_writers
     return is_data_writer or _only_reads_or_records(command)
 
 
 def _harmless_words(node: Node) -> tuple[Node, ...]:
-    """The words of a command that name no file which the command writes."""
+    """The words of a command that name no file written by the command."""
     simple = _simple(node)
     nodes = [child for index, child in enumerate(node.children) if node.field_name_for_child(index) is not None]
     words = [child for child in nodes if not child.type.endswith("redirect")]
@@ -272,7 +273,7 @@ def _harmless_words(node: Node) -> tuple[Node, ...]:
     if _only_reads_or_records(simple):  # an option may name a program: git push --receive-pack=…
         return tuple(word for word, text in zip(words, texts, strict=False) if text[:1] != "-")
     if texts[0] == "find":
-        return tuple(word for index, word in enumerate(words) if _is_left_out(texts, index))
+        return tuple(word for index, word in enumerate(words) if _is_find_exclusion(texts, index))
     start = next((index for index, text in enumerate(texts) if text not in RUN_PREFIXES), len(texts))
     program = texts[start] if start < len(texts) else ""
     if program not in _LINTERS and program not in _CHECKERS:
@@ -288,21 +289,21 @@ def _harmless_words(node: Node) -> tuple[Node, ...]:
 
 
 def is_git_lock(word: str) -> bool:
-    """Whether a word names a file by which git keeps others away. One that a crashed git left is in everybody's way."""
+    """Whether a word names a lock file of git. A lock that a crashed git left behind blocks every other git."""
     *folders, name = word.split("/")
     is_plain = _PLAIN_PATH.fullmatch(word) is not None and ".." not in folders and "" not in folders[1:]
     return is_plain and ".git" in folders and name.endswith(".lock") and name != ".lock"
 
 
-def _is_left_out(texts: Sequence[str], index: int) -> bool:
-    """Whether `find` leaves out what a word names: `-not -path X`, `-path X -prune -o`."""
+def _is_find_exclusion(texts: Sequence[str], index: int) -> bool:
+    """Whether a word names paths that `find` excludes: `-not -path X`, `-path X -prune -o`."""
     if index < 1 or not _FIND_NAMES.fullmatch(texts[index - 1]):
         return False
     is_negated = texts[index - 2] in ("!", "-not") and texts[index - 3] not in ("!", "-not")
     return is_negated or texts[index + 1 : index + 3] == ["-prune", "-o"]
 
 
-def _simple(node: Node) -> Simple:
+def _simple(node: Node) -> SimpleCommand:
     words = [
         child.children[0] if child.type == "command_name" else child
         for index, child in enumerate(node.children)
@@ -311,26 +312,27 @@ def _simple(node: Node) -> Simple:
     try:
         name, *args = [read_word(word) for word in words]
     except (Misread, ValueError):
-        return Simple(UNKNOWN)
-    return Simple(name, tuple(args))
+        return SimpleCommand(UNKNOWN)
+    return SimpleCommand(name, tuple(args))
 
 
-def _only_reads_or_records(command: Simple) -> bool:
+def _only_reads_or_records(command: SimpleCommand) -> bool:
     words = [word.text for word in command.args[:1] if word.exact]
     records = command.name.exact and not _RECORDERS.get(command.name.text, frozenset()).isdisjoint(words)
     return records or _only_reads(command)
 
 
-def _only_reads(command: Simple, depth: int = 0) -> bool:
-    """Whether a command, with what it starts, only reads, and neither sets a variable nor goes to an unknown folder."""
+def _only_reads(command: SimpleCommand, depth: int = 0) -> bool:
+    """Whether a command, with the commands it starts, only reads, and neither sets a variable nor enters an unknown
+    folder."""
     name = command.name.text
     if not command.name.exact or depth > _MAX_INNER or name in _SETTERS:
         return False
     if name in ("cd", "pushd") and not all(word.exact for word in command.args):
         return False
-    finding = known(command)
+    effect = command_effect(command)
     return (
-        finding.level <= Level.READS
-        and not finding.lines
-        and all(_only_reads(inner, depth + 1) for inner in finding.inner)
+        effect.level <= Level.READS
+        and not effect.lines
+        and all(_only_reads(inner, depth + 1) for inner in effect.inner)
     )

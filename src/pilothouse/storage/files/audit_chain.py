@@ -1,6 +1,6 @@
-"""The audit of one context on disk: read line by line, checked, and compared with the head that was noted elsewhere.
+"""The audit of one context on disk: reading it, and checking its chain against the noted head.
 
-Entries and what is said of their chain come from the same bytes: another process may exchange the file at any time.
+Entries and the check of their chain use the same bytes: another process may replace the file at any time.
 """
 
 import errno
@@ -22,74 +22,76 @@ from pilothouse.domain.audit import (
     ChainCheck,
     CheckedAudit,
     NotedHead,
-    counting_head,
+    effective_head,
 )
 from pilothouse.domain.codes import Code, Reason
 from pilothouse.domain.errors import Conflict
-from pilothouse.domain.values import Value
-from pilothouse.regular_file import open_regular_file
-from pilothouse.storage.files.heads import Heads
+from pilothouse.domain.value import Value
+from pilothouse.storage.files.heads import AuditHeads
+from pilothouse.system.regular_file import open_regular_file
 
 MIN_BLOCK_BYTES = 64 * 1024
-MAX_LINE_BYTES = 64 * 1024 * 1024  # no entry is as long: what is longer is read in pieces, of which none is an entry
+MAX_LINE_BYTES = 64 * 1024 * 1024
+"""Longer than any entry. A longer line is read in pieces, none of which is an entry."""
 _OUT_OF_RESOURCES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 _AUDIT = msgspec.json.Decoder(AuditEntry)
 
 
 class AuditSnapshot(Value):
-    """Where the audit of a context lies at one instant. Only more is appended to the file, and noted later: whoever
-    reads it without the context's lock must not compare it with a later head."""
+    """The state of a context's audit at one instant. The file only grows afterwards, and heads are noted later: a
+    reader without the context's lock must not compare the snapshot with a later head."""
 
     path: Path
     size: int
+    """How many bytes of the file count."""
     tail: tuple[bytes, ...]
     """The lines that are not in the file yet."""
     end: AuditHead
     noted: NotedHead | None
     is_new: bool
-    """Whether this process began the chain, and no head was noted so far."""
+    """Whether this process started the chain, and no head has been noted yet."""
 
 
 class AuditRead(NamedTuple):
-    """One read of an audit."""
+    """The result of reading an audit."""
 
     page: CheckedAudit
     checked: "_CheckedFile"
-    """The file as this read found it."""
+    """The file at the time of this read."""
     is_recorded: bool
-    """Whether the chain holds the record of the noted acceptance."""
+    """Whether the chain contains the record of the noted acceptance."""
 
 
 class AuditState:
-    """What is known of a context's chain beside its entries: the noted head, and whether the chain is whole.
+    """The state of a context's chain beside its entries: the noted head, and whether the chain is whole.
 
-    Whoever holds the context's lock changes this state; `read` needs no lock and changes nothing.
+    Changes need the context's lock; `read` needs no lock and changes nothing.
     """
 
-    def __init__(self, heads: Heads, name: str) -> None:
+    def __init__(self, heads: AuditHeads, name: str) -> None:
         self._heads = heads
         self._name = name
         self.is_new = False
-        """Whether this process began the chain, and no head was noted so far."""
+        """Whether this process started the chain, and no head has been noted yet."""
         self._checked: _CheckedFile | None = None
         self._broken_at: int | None = None
-        """The first entry that was not as it should be when the chain was last compared, and is not accepted yet."""
+        """The first entry that was wrong when the chain was last compared, and is not accepted yet."""
         self._is_recorded = False
-        """Whether the noted acceptance is in force: its record is part of the chain."""
+        """Whether the noted acceptance is in effect: its record is part of the chain."""
 
     def compare(self, audit: AuditSnapshot) -> None:
-        """Check the whole chain when the context is opened: about 4 µs an entry, once a process."""
+        """Check the whole chain when a context is opened: about 4 µs an entry, once a process."""
         read = self.read(audit, limit=0)
         self._checked, self._is_recorded = read.checked, read.is_recorded
         self._broken_at = read.page.chain.broken_at
 
-    def is_news(self, read: AuditRead) -> bool:
-        """Whether a read found something out that is to be remembered."""
+    def must_remember(self, read: AuditRead) -> bool:
+        """Whether the result of a read changes this state."""
         return read.checked is not self._checked or (self.is_trusted and not read.page.chain.whole)
 
     def remember(self, read: AuditRead, size: int) -> None:
-        """The next read need not check the file again, and the person accepts what was read. `size` is how much of the
-        file counts now: a read of an earlier part is forgotten."""
+        """Spare the next read another check of the file, and let the person accept the bytes of this read. `size` is
+        how many bytes of the file count now: a read of fewer bytes is dropped."""
         if read.checked.size == size:
             self._checked = read.checked
 
@@ -97,13 +99,13 @@ class AuditState:
         """Note the end of a chain that is on disk. The noted head of a broken chain stays until the person accepts
         the chain."""
         if self._broken_at is None:
-            head = counting_head(self.noted(), self._is_recorded)
+            head = effective_head(self.noted(), self._is_recorded)
             accepted = head.accepted if head is not None else None
             if self._heads.note("contexts", self._name, NotedHead(end.count, end.hash, accepted)):
                 self.is_new = False
 
     def append(self, size: int, lines: Sequence[bytes]) -> None:
-        """Lines that this process has written behind the first `size` bytes of the file count as read."""
+        """Treat lines that this process has written behind the first `size` bytes of the file as read."""
         checked = self._checked
         if checked is None or (checked.size, checked.progress.bytes) != (size, size) or not lines:
             return
@@ -114,19 +116,20 @@ class AuditState:
         self._checked = _CheckedFile(progress.bytes, None, blocks, progress)
 
     def accept(self, audit: AuditSnapshot, record: str | None = None) -> None:
-        """The chain counts as this process has read it. Only what is noted outside of the data directory says so.
+        """Accept the chain as this process has read it. The acceptance is noted outside of the data directory only.
 
-        With the hash of a record, the note is inert until that entry is appended: tell so by `was_recorded`.
+        With the hash of a record, the acceptance takes effect when that entry is appended: then call
+        `confirm_acceptance`.
 
-        Raises: Conflict where the file was changed since it was read, StoreRefused.
+        Raises: Conflict where the file was modified since it was read, StoreRefused.
         """
         accepted = self._acceptance(audit)
         if accepted is None:
-            self.compare(audit)  # the person looks again, and accepts what is there then
+            self.compare(audit)  # the person reviews the chain again, and accepts its present content
             raise Conflict(Code.AUDIT_CHANGED)
         if record is not None:
             accepted = msgspec.structs.replace(
-                accepted, record=record, replaced=counting_head(audit.noted, self._is_recorded)
+                accepted, record=record, replaced=effective_head(audit.noted, self._is_recorded)
             )
         if self._heads.note_acceptance("contexts", self._name, NotedHead(audit.end.count, audit.end.hash, accepted)):
             self.is_new = False
@@ -134,13 +137,13 @@ class AuditState:
         if record is None:
             self._broken_at = None
 
-    def was_recorded(self) -> None:
-        """The record of the noted acceptance was committed: from now on the chain counts as it is."""
+    def confirm_acceptance(self) -> None:
+        """The record of the noted acceptance was committed: the acceptance takes effect."""
         self._broken_at = None
         self._is_recorded = True
 
     def read(self, audit: AuditSnapshot, after: int = 0, limit: int | None = None) -> AuditRead:
-        """The entries behind the first `after`, and whether the whole chain is as it should be.
+        """The entries behind the first `after`, and the check of the whole chain.
 
         Blocks of the file outside of the page are read again only where the file changed since they were checked, and
         their entries only where the blocks changed.
@@ -148,7 +151,7 @@ class AuditState:
         noted = NotedHead(audit.end.count, audit.end.hash) if audit.noted is None and audit.is_new else audit.noted
         page = range(after, sys.maxsize if limit is None else after + limit)
         with open_audit(audit.path) as file:
-            checked, entries = _checked_again(file, self._checked, audit.size, noted), None
+            checked, entries = _recheck_file(file, self._checked, audit.size, noted), None
             if checked is not None:
                 entries = _unchanged_entries(file, checked.blocks.all(), page)
             if checked is None or entries is None:
@@ -160,11 +163,11 @@ class AuditState:
             number, entry = progress.lines, progress.take(line + b"\n")
             if number in page and entry is not None:
                 entries.append(entry)
-        audited = CheckedAudit(tuple(entries), progress.check.result(audit.end), progress.lines)
-        return AuditRead(audited, checked, progress.is_recorded)
+        audit_page = CheckedAudit(tuple(entries), progress.check.result(audit.end), progress.lines)
+        return AuditRead(audit_page, checked, progress.is_recorded)
 
     def _acceptance(self, audit: AuditSnapshot) -> Acceptance | None:
-        """Of what was read; None where the file holds something else by now."""
+        """An acceptance of the bytes that were read; None where the file has changed since."""
         checked, digest = self._checked, hashlib.sha256()
         if checked is None or checked.size != audit.size:
             return None
@@ -174,7 +177,7 @@ class AuditState:
                 if data is None:
                     return None
                 digest.update(data)
-            if any(lines_of(file, audit.size, checked.progress.bytes)):
+            if any(iterate_lines(file, audit.size, checked.progress.bytes)):
                 return None
         size = checked.progress.bytes
         for line in audit.tail:
@@ -195,28 +198,28 @@ class AuditState:
 
 
 class _Progress:
-    """A chain as far as its lines were read."""
+    """The check of a chain up to the line that was read last."""
 
     def __init__(self, noted: NotedHead | None) -> None:
         self.noted = noted
         self._accepted = noted.accepted if noted is not None else None
-        self.check = ChainCheck(counting_head(noted, is_recorded=False))
+        self.check = ChainCheck(effective_head(noted, is_recorded=False))
         self.lines = 0
         self.bytes = 0
         self.is_recorded = False
-        """Whether the record of the acceptance stands right behind what was accepted."""
+        """Whether the record of the acceptance follows directly behind the accepted lines."""
         self._awaits_record = False
         self._digest = hashlib.sha256()
-        """Of the lines so far, up to the end of what was accepted."""
+        """The digest of the lines so far, up to the last accepted line."""
         self._skip_accepted()
 
     def take(self, line: bytes) -> AuditEntry | None:
-        """The entry of the next line; None for one that cannot be read, which breaks the chain."""
+        """The entry of the next line; None for an unreadable line, which breaks the chain."""
         entry = entry_or_none(line)
         if self._awaits_record:
             self._awaits_record = False
             self._take_record(entry)
-        self.check.take(entry)
+        self.check.add(entry)
         self.lines += 1
         self.bytes += len(line)
         if self._accepted is not None and self.bytes <= self._accepted.length:
@@ -225,7 +228,7 @@ class _Progress:
         return entry
 
     def _skip_accepted(self) -> None:
-        """Forget what was wrong with the lines that the person accepted, where they are still the same."""
+        """Drop errors of lines that the person accepted, if the lines are unchanged."""
         accepted = self._accepted
         if accepted is not None and (self.bytes, self._digest.hexdigest()) == (accepted.length, accepted.digest):
             if accepted.record is None:
@@ -240,16 +243,16 @@ class _Progress:
             self.is_recorded = True
 
     def copy(self) -> "_Progress":
-        """To go on from here twice."""
+        """An independent copy, from which the check can continue."""
         return self._with(self.noted, self.check.copy())
 
     def with_noted(self, noted: NotedHead | None) -> "_Progress | None":
-        """The same lines, compared with a head that was noted since; None where they must be checked again."""
+        """The check of the same lines against a newer noted head; None where the lines must be checked again."""
         if noted == self.noted:
             return self
         if self._accepted is not None and self._accepted.record is not None and not self.is_recorded:
             return None
-        old, new = counting_head(self.noted, self.is_recorded), counting_head(noted, self.is_recorded)
+        old, new = effective_head(self.noted, self.is_recorded), effective_head(noted, self.is_recorded)
         if (old.accepted if old is not None else None) != (new.accepted if new is not None else None):
             return None
         check = self.check.with_noted(noted)
@@ -257,14 +260,17 @@ class _Progress:
 
     def _with(self, noted: NotedHead | None, check: ChainCheck) -> "_Progress":
         other = _Progress(noted)
-        other.check, other.lines, other.bytes = check, self.lines, self.bytes
+        other.check = check
+        other.lines = self.lines
+        other.bytes = self.bytes
         other._digest = self._digest.copy()
-        other.is_recorded, other._awaits_record = self.is_recorded, self._awaits_record
+        other.is_recorded = self.is_recorded
+        other._awaits_record = self._awaits_record
         return other
 
 
 class _Block(NamedTuple):
-    """Some whole lines of a file that were checked. Lines with the same digest need no other check."""
+    """Consecutive whole lines of a file that were checked. Unchanged lines (same digest) need no further check."""
 
     first_line: int
     start: int
@@ -299,7 +305,7 @@ class _Blocks:
         return [*self._whole, self._last()] if self._size else self._whole.copy()
 
     def copy(self) -> "_Blocks":
-        """Whoever reads the file meanwhile keeps the blocks that they began with."""
+        """A copy, so that concurrent readers keep the blocks with which they started."""
         other = _Blocks()
         other._whole = self._whole.copy()
         other._first_line, other._start = self._first_line, self._start
@@ -311,21 +317,21 @@ class _Blocks:
 
 
 class _CheckedFile(NamedTuple):
-    """Never changed once it was made."""
+    """The immutable result of checking a file."""
 
     size: int
-    """How much of the file counted."""
+    """How many bytes of the file counted."""
     signature: tuple[int, ...] | None
-    """Of the file; None for a file that was written since."""
+    """The file's signature; None for a file that was written since."""
     blocks: _Blocks
     progress: _Progress
     """After the last line of the file."""
 
 
-def _checked_again(
+def _recheck_file(
     file: BinaryIO, checked: _CheckedFile | None, size: int, noted: NotedHead | None
 ) -> _CheckedFile | None:
-    """What was checked before, where it holds for the file as it is now; None where all lines must be checked."""
+    """An earlier check, if it is valid for the present file; None where all lines must be checked."""
     if checked is None or checked.size != size:
         return None
     progress, signature = checked.progress.with_noted(noted), _signature(file)
@@ -333,7 +339,9 @@ def _checked_again(
         return None
     if checked.signature != signature:
         blocks = checked.blocks.all()
-        if any(_block_or_none(file, block) is None for block in blocks) or any(lines_of(file, size, progress.bytes)):
+        if any(_block_or_none(file, block) is None for block in blocks) or any(
+            iterate_lines(file, size, progress.bytes)
+        ):
             return None
     if progress is checked.progress and checked.signature == signature:
         return checked
@@ -341,10 +349,10 @@ def _checked_again(
 
 
 def _check_file(file: BinaryIO, size: int, progress: _Progress, page: range) -> tuple[_Blocks, list[AuditEntry]]:
-    """Take every line of a file, and give the entries of the page out of the same bytes."""
+    """Check every line of a file; returns the entries of the page from the same bytes."""
     blocks = _Blocks()
     entries: list[AuditEntry] = []
-    for line in lines_of(file, size):
+    for line in iterate_lines(file, size):
         number, entry = progress.lines, progress.take(line)
         if number in page and entry is not None:
             entries.append(entry)
@@ -353,7 +361,7 @@ def _check_file(file: BinaryIO, size: int, progress: _Progress, page: range) -> 
 
 
 def _unchanged_entries(file: BinaryIO, blocks: list[_Block], page: range) -> list[AuditEntry] | None:
-    """The entries of the page that lie in these blocks; None where one of the blocks is another one now."""
+    """The entries of the page that lie in these blocks; None where a block has changed."""
     entries: list[AuditEntry] = []
     first = max(0, bisect_right(blocks, page.start, key=lambda block: block.first_line) - 1)
     for block in blocks[first:]:
@@ -362,15 +370,15 @@ def _unchanged_entries(file: BinaryIO, blocks: list[_Block], page: range) -> lis
         data = _block_or_none(file, block)
         if data is None:
             return None
-        lines = list(lines_of(io.BytesIO(data), len(data)))
-        wanted = range(max(page.start, block.first_line), min(page.stop, block.first_line + len(lines)))
-        found = (entry_or_none(lines[number - block.first_line]) for number in wanted)
-        entries += [entry for entry in found if entry is not None]
+        lines = list(iterate_lines(io.BytesIO(data), len(data)))
+        numbers = range(max(page.start, block.first_line), min(page.stop, block.first_line + len(lines)))
+        decoded = (entry_or_none(lines[number - block.first_line]) for number in numbers)
+        entries += [entry for entry in decoded if entry is not None]
     return entries
 
 
 def _block_or_none(file: BinaryIO, block: _Block) -> bytes | None:
-    """The bytes of a block that were checked; None where they were changed since."""
+    """The bytes of a checked block; None where they have changed since."""
     try:
         file.seek(block.start)
         data = file.read(block.size)
@@ -380,9 +388,9 @@ def _block_or_none(file: BinaryIO, block: _Block) -> bytes | None:
 
 
 def open_audit(path: Path) -> BinaryIO:
-    """The file, opened once for all that is to be known of it; an empty one where there is no file to be read.
+    """The open audit file; an empty file where none can be read.
 
-    Raises: OSError where the system is out of something: the file may be as it should be.
+    Raises: OSError where the system is out of resources: the file may be in order.
     """
     try:
         return open_regular_file(path)
@@ -392,10 +400,10 @@ def open_audit(path: Path) -> BinaryIO:
         return io.BytesIO()
 
 
-def lines_of(file: BinaryIO, size: int, start: int = 0) -> Iterator[bytes]:
-    """The lines in the first `size` bytes of a file, behind `start`, one at a time, as far as they can be read.
+def iterate_lines(file: BinaryIO, size: int, start: int = 0) -> Iterator[bytes]:
+    """The lines in the first `size` bytes of a file, behind `start`, up to the first unreadable byte.
 
-    Raises: OSError where the system is out of something.
+    Raises: OSError where the system is out of resources.
     """
     file.seek(start)
     size -= start
@@ -408,9 +416,9 @@ def lines_of(file: BinaryIO, size: int, start: int = 0) -> Iterator[bytes]:
             raise
 
 
-def whole_lines(path: Path, size: int) -> int:
-    """The part of the first `size` bytes that are whole lines: all of them, unless the file was changed elsewhere.
-    Entries are written behind that part, so that each has a line of its own."""
+def whole_lines_size(path: Path, size: int) -> int:
+    """How many of the first `size` bytes are whole lines: all of them, unless another program changed the file.
+    Entries are written behind them, so that each has a line of its own."""
     try:
         with open_regular_file(path) as file:
             end = min(size, file.seek(0, os.SEEK_END))
@@ -423,7 +431,7 @@ def whole_lines(path: Path, size: int) -> int:
             return 0
     except FileNotFoundError:
         return 0
-    except OSError:  # nothing may be written over what cannot be read
+    except OSError:  # unreadable bytes must not be overwritten
         return size
 
 
@@ -435,8 +443,8 @@ def entry_or_none(line: bytes) -> AuditEntry | None:
 
 
 def _signature(file: BinaryIO) -> tuple[int, ...]:
-    """Changes with the file; a change within the resolution of its times is seen only where the file is read."""
+    """A value that changes with the file, except for changes within the resolution of the file's times."""
     if isinstance(file, io.BytesIO):
         return ()
-    found = os.fstat(file.fileno())
-    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    status = os.fstat(file.fileno())
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)

@@ -1,8 +1,7 @@
-"""The part of a context that is not in its files yet, and the writing of it into them.
+"""Checkpoints: the part of a context that is only in the journal, and writing it into the context's files."""
 
-Every file here can be written again from the journal, so none but metadata.json needs to be put in place
-atomically: it is the last to be written, and says how much of the others counts.
-"""
+# Every file can be written again from the journal, so only metadata.json is replaced atomically: it is written last,
+# and says how much of each other file counts.
 
 from collections.abc import Iterable, Sequence
 
@@ -10,11 +9,11 @@ import msgspec
 
 from pilothouse.domain.branches import Branch, next_name
 from pilothouse.domain.contexts import ContextCore, SentKey
-from pilothouse.domain.values import CallId, MessageId
+from pilothouse.domain.value import CallId, MessageId
 from pilothouse.storage.files.disk import Disk
 from pilothouse.storage.files.layout import (
-    ID_LINE,
-    SHORT_BRANCH,
+    ID_LINE_BYTES,
+    MAX_SHORT_BRANCH_IDS,
     Folder,
     Metadata,
     StoredBranch,
@@ -24,21 +23,26 @@ from pilothouse.storage.files.layout import (
 
 
 class Tail:
-    """`in_file` counts the ids of a long branch that lie in its file; `recent_ids` are those behind them."""
+    """The part of a context since its last checkpoint."""
 
     def __init__(self) -> None:
         self.checkpointed = 0
+        """The version of the last checkpoint."""
         self.messages: dict[MessageId, bytes] = {}
         self.calls: dict[CallId, bytes] = {}
         self.audit: list[bytes] = []
         self.audit_bytes = 0
         self.keys: dict[str, SentKey] = {}
         self.keys_bytes = 0
-        self.unused: list[Branch] = []
+        self.deleted: list[Branch] = []
+        """Deleted branches whose files still exist."""
         self.branches: dict[str, Branch] = {}
         self.in_file: dict[str, int] = {}
+        """How many ids of a long branch lie in its file."""
         self.recent_ids: dict[str, list[MessageId]] = {}
+        """The ids of each branch behind those in its file."""
         self.turn_calls: dict[CallId, None] = {}
+        """The calls of the open turn, in order."""
 
     @classmethod
     def on(cls, metadata: Metadata | None) -> "Tail":
@@ -58,10 +62,10 @@ class Tail:
         return tail
 
     def put_branch(self, name: str, branch: Branch) -> None:
-        """One that is there under another key, but is as old, got it in a line that is damaged: it keeps its list."""
-        known = self.branches.get(name)
-        if known is not None and known.created_at in ("", branch.created_at):
-            branch = msgspec.structs.replace(branch, key=known.key)
+        """An existing branch of the same age under another key was created in a damaged line, and keeps its ids."""
+        existing = self.branches.get(name)
+        if existing is not None and existing.created_at in ("", branch.created_at):
+            branch = msgspec.structs.replace(branch, key=existing.key)
         else:
             self.in_file[name], self.recent_ids[name] = 0, []
         length = self.in_file[name] + len(self.recent_ids[name])
@@ -69,14 +73,14 @@ class Tail:
 
     def drop_branch(self, name: str) -> None:
         if name in self.branches:
-            self.unused.append(self.branches.pop(name))
+            self.deleted.append(self.branches.pop(name))
             del self.in_file[name], self.recent_ids[name]
 
     def rename_branch(self, old: str, new: str) -> None:
-        """Its list goes with it: the key is the same. One whose making cannot be read any more has none."""
+        """The branch keeps its key, and thereby its file. A branch whose creation is in a damaged line is missing."""
         if old not in self.branches:
             return
-        if new in self.branches:  # it should have gone in a line that is damaged
+        if new in self.branches:  # a damaged line should have deleted this branch
             self.rename_branch(new, next_name(new, self.branches))
         self.in_file[new], self.recent_ids[new] = self.in_file.pop(old), self.recent_ids.pop(old)
         self.branches[new] = msgspec.structs.replace(self.branches.pop(old), name=new)
@@ -88,13 +92,13 @@ class Tail:
         self.branches[name] = msgspec.structs.replace(branch, length=branch.length + len(ids))
 
     def require_branch(self, name: str) -> None:
-        """A branch whose making cannot be read any more is still a branch, with what is known of it."""
+        """Create a branch that is missing because its creation is in a damaged line."""
         if name not in self.branches:
             key = f"rebuilt-{digest_of(name.encode())[:24]}"
             self.put_branch(name, Branch(name=name, key=key, created_at=""))
 
     def note_turn(self, core: ContextCore, calls: Iterable[CallId]) -> None:
-        """Remember which calls belong to the open turn: they are loaded with the context."""
+        """Record the calls of the open turn, which are loaded with the context."""
         if core.turn is None:
             self.turn_calls.clear()
         else:
@@ -102,7 +106,7 @@ class Tail:
 
 
 def write_checkpoint(folder: Folder, disk: Disk, core: ContextCore, version: int, tail: Tail) -> None:
-    """Raises: OSError; the tail is then as before, and the journal still has everything."""
+    """Raises: OSError; then the tail is unchanged, and the journal is still complete."""
     disk.write_files({folder.message(message_id): data for message_id, data in tail.messages.items()})
     disk.write_files({folder.call(call_id): data for call_id, data in tail.calls.items()})
     audit = b"".join(line + b"\n" for line in tail.audit)
@@ -112,7 +116,7 @@ def write_checkpoint(folder: Folder, disk: Disk, core: ContextCore, version: int
     if keys:
         disk.append_file(folder.keys, tail.keys_bytes, keys)
     in_file = {name: _write_ids(folder, disk, name, tail) for name in tail.branches}
-    disk.sync_dir(folder.path)  # the names of what was just made, before anything counts on them
+    disk.sync_dir(folder.path)  # the names of new files must be durable before metadata.json relies on them
     metadata = Metadata(
         **{name: getattr(core, name) for name in ContextCore.__struct_fields__},
         version=version,
@@ -122,25 +126,25 @@ def write_checkpoint(folder: Folder, disk: Disk, core: ContextCore, version: int
         keys_bytes=tail.keys_bytes + len(keys),
     )
     disk.replace_file(folder.metadata, msgspec.json.format(msgspec.json.encode(metadata), indent=1))
-    _settle(tail, version, in_file, len(audit), len(keys))
-    _remove_unused(folder, disk, tail)
+    _reset_tail(tail, version, in_file, len(audit), len(keys))
+    _remove_deleted(folder, disk, tail)
 
 
-def _remove_unused(folder: Folder, disk: Disk, tail: Tail) -> None:
-    """The lists of deleted branches, now that nothing counts on them. One that stays does no harm."""
-    while tail.unused:
-        path = folder.ids(tail.unused.pop())
+def _remove_deleted(folder: Folder, disk: Disk, tail: Tail) -> None:
+    """Remove the files of deleted branches, to which no metadata refers any more. A remaining file is harmless."""
+    while tail.deleted:
+        path = folder.ids(tail.deleted.pop())
         if path.exists():
             disk.unlink(path)
 
 
 def _write_ids(folder: Folder, disk: Disk, name: str, tail: Tail) -> int:
-    """Move the ids of a branch that has become long into its file; gives how many lie there."""
+    """Move the recent ids of a long branch into its file; returns how many ids the file then has."""
     branch, before, recent = tail.branches[name], tail.in_file[name], tail.recent_ids[name]
-    if branch.length <= SHORT_BRANCH or not recent:
+    if branch.length <= MAX_SHORT_BRANCH_IDS or not recent:
         return before
     disk.make_dir(folder.branches)
-    disk.append_file(folder.ids(branch), before * ID_LINE, encode_ids(recent))
+    disk.append_file(folder.ids(branch), before * ID_LINE_BYTES, encode_ids(recent))
     if before == 0:
         disk.sync_dir(folder.branches)
     return branch.length
@@ -148,13 +152,13 @@ def _write_ids(folder: Folder, disk: Disk, name: str, tail: Tail) -> int:
 
 def _stored(tail: Tail, name: str, in_file: int) -> StoredBranch:
     branch = tail.branches[name]
-    listed = tail.recent_ids[name] if in_file < branch.length else []
+    inline_ids = tail.recent_ids[name] if in_file < branch.length else []
     return StoredBranch(
-        **{field: getattr(branch, field) for field in Branch.__struct_fields__}, message_ids=tuple(listed)
+        **{field: getattr(branch, field) for field in Branch.__struct_fields__}, message_ids=tuple(inline_ids)
     )
 
 
-def _settle(tail: Tail, version: int, in_file: dict[str, int], audit_bytes: int, keys_bytes: int) -> None:
+def _reset_tail(tail: Tail, version: int, in_file: dict[str, int], audit_bytes: int, keys_bytes: int) -> None:
     tail.checkpointed = version
     tail.messages.clear()
     tail.calls.clear()

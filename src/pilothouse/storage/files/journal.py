@@ -11,18 +11,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pilothouse.domain.codes import Code
-from pilothouse.domain.errors import StoreReadOnly, StoreRefused
-from pilothouse.storage.files.disk import Disk, words_of
+from pilothouse.domain.errors import StoreReadOnly, StoreRefused, os_error_text
+from pilothouse.storage.files.disk import Disk
 
 _NAME = re.compile(r"\d{12}-\d{3}\.log")
 
 
-def line_of(payload: bytes) -> bytes:
+def encode_line(payload: bytes) -> bytes:
     return b"%08x %s\n" % (zlib.crc32(payload), payload)
 
 
 def read_lines(data: bytes) -> Iterator[tuple[int, int, bytes | None]]:
-    """Every line as (start, end, payload); payload is None for a stretch that cannot be read."""
+    """Every line as (start, end, payload); payload is None for an unreadable line."""
     start = 0
     while start < len(data):
         newline = data.find(b"\n", start)
@@ -60,7 +60,7 @@ class JournalWriter:
         self._broken: str | None = None
 
     @property
-    def broken(self) -> bool:
+    def is_broken(self) -> bool:
         return self._broken is not None
 
     @property
@@ -71,9 +71,9 @@ class JournalWriter:
         """Raises: StoreRefused (try again), StoreReadOnly (reopen first). Then nothing was appended."""
         if self._broken is not None:
             raise StoreReadOnly(Code.STORE_READ_ONLY, detail=self._broken)
-        line = line_of(payload)
+        line = encode_line(payload)
         fd = self._segment(version)
-        if os.fstat(fd).st_nlink == 0:  # the data directory was removed: nobody would find what is written here
+        if os.fstat(fd).st_nlink == 0:  # the data directory was removed, so that nobody would find the line
             self._broken = os.strerror(errno.ENOENT)
             raise StoreReadOnly(Code.STORE_READ_ONLY, detail=self._broken)
         try:
@@ -82,13 +82,13 @@ class JournalWriter:
             self._cut_back(fd, error)
             if self._broken is not None:
                 raise StoreReadOnly(Code.STORE_READ_ONLY, detail=self._broken) from error
-            raise StoreRefused(Code.STORE_REFUSED, detail=words_of(error)) from error
+            raise StoreRefused.because_of(error) from error
         try:
             self._disk.sync(fd)
         except OSError as error:
-            # The kernel may have dropped the dirty pages: what this file holds is unknown until it is read again.
+            # The kernel may have dropped the dirty pages: the file's content is unknown until it is read again.
             self._cut_back(fd, error)
-            self._broken = words_of(error)
+            self._broken = os_error_text(error)
             raise StoreReadOnly(Code.STORE_READ_ONLY, detail=self._broken) from error
         self._size += len(line)
 
@@ -96,8 +96,8 @@ class JournalWriter:
         try:
             self._disk.truncate(fd, self._size)
         except OSError:
-            # A torn line stays at the end. Nothing may be appended to it: the next segment will be a new file.
-            self._broken = words_of(cause)
+            # A torn line stays at the end. Nothing may be appended to it: the next line goes to a new segment.
+            self._broken = os_error_text(cause)
 
     def _segment(self, version: int) -> int:
         if self._fd is None:
@@ -114,13 +114,13 @@ class JournalWriter:
                     break
             fd = self._disk.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND)
         except OSError as error:
-            raise StoreRefused(Code.STORE_REFUSED, detail=words_of(error)) from error
+            raise StoreRefused.because_of(error) from error
         try:
             self._disk.sync_dir(self._folder)
             self._disk.sync_dir(self._folder.parent)
         except OSError as error:
             os.close(fd)
-            raise StoreRefused(Code.STORE_REFUSED, detail=words_of(error)) from error
+            raise StoreRefused.because_of(error) from error
         return fd
 
     def rotate(self) -> None:

@@ -1,16 +1,16 @@
-"""How a context lies in its folder: the names, and the shapes of what stands in the files.
+"""The layout of a context's folder: the names of its files, and the types of their content.
 
 metadata.json            core, branches (short ones with their ids), as of `version`
 messages_pool/<id>.json  one message each, or a pointer to a blob
 calls/<id>.json          one call record each, or a pointer to a blob
 branches/<key>.ids       the ids of a long branch, one a line, append-only
 audit.jsonl              one entry a line, append-only
-keys.jsonl               the clients' keys of requests that were taken, one a line, append-only
+keys.jsonl               the clients' keys of accepted requests, one a line, append-only
 blobs/<digest>           contents over 64 KB
 journal/                 commits since the checkpoint
-streaming.log            pieces of an answer that is not complete
-aside/                   bytes that could not be read: kept, never used
-artifacts/               files beside the messages: whole outputs, uploads, what files held before a change
+streaming.log            deltas of an answer that is not complete
+aside/                   unreadable bytes: preserved, never used
+artifacts/               files beside the messages: whole outputs, uploads, contents of files before a change
 """
 
 import hashlib
@@ -22,22 +22,23 @@ import msgspec
 
 from pilothouse.domain.branches import Branch
 from pilothouse.domain.contexts import ContextCore, SentKey
-from pilothouse.domain.values import CallId, MessageId, Value
+from pilothouse.domain.value import CallId, MessageId, Value
 
-BLOB_FROM = 64 * 1024
-GRAVE = ".deleted-"
-SHORT_BRANCH = 64
-ID_LINE = 37
+MIN_BLOB_BYTES = 64 * 1024
+DELETED_PREFIX = ".deleted-"
+MAX_SHORT_BRANCH_IDS = 64
+ID_LINE_BYTES = 37
 _ID = re.compile(rb"[0-9a-f-]{36}\n")
-# As long as an id, so that a list made from a damaged one keeps its lines.
-DAMAGED = MessageId("00000000-0000-0000-0000-000000000000")
+DAMAGED_ID = MessageId("00000000-0000-0000-0000-000000000000")
+"""Replaces an unreadable id. Of an id's length, so that a list made from a damaged one keeps its lines."""
 _SAFE = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class StoredBranch(Branch):
-    """A short branch lists its ids here; a long one has `length` of them in its file."""
+    """A branch in a checkpoint."""
 
     message_ids: tuple[MessageId, ...] = ()
+    """The ids of a short branch; a long branch has `length` ids in its file."""
 
 
 class Metadata(ContextCore, kw_only=True):
@@ -49,7 +50,7 @@ class Metadata(ContextCore, kw_only=True):
 
 
 class Entry(Value, kw_only=True):
-    """One journal line: a Change with its messages, calls and audit already encoded."""
+    """A journal line: a Change with its messages, calls and audit already encoded."""
 
     version: int
     core: ContextCore
@@ -64,7 +65,7 @@ class Entry(Value, kw_only=True):
 
 
 class Stub(msgspec.Struct):
-    """As much of an encoded message or call as the store must know."""
+    """The fields of an encoded message or call that the store needs."""
 
     message_id: str = ""
     id: str = ""
@@ -107,7 +108,7 @@ def is_safe(name: str) -> bool:
 
 
 def _safe(name: str) -> str:
-    """Names come from callers and from files: none of them may lead out of its folder. Raises: ValueError."""
+    """Check a name from a caller or a file: no name may lead out of its folder. Raises: ValueError."""
     if not is_safe(name):
         raise ValueError(f"{name!r} is no id")
     return name
@@ -122,6 +123,6 @@ def encode_ids(ids: list[MessageId]) -> bytes:
 
 
 def decode_ids(data: bytes) -> list[MessageId]:
-    """A line that is no id keeps its place, under an id that no message has."""
-    lines = (data[start : start + ID_LINE] for start in range(0, len(data), ID_LINE))
-    return [MessageId(line[:-1].decode()) if _ID.fullmatch(line) else DAMAGED for line in lines]
+    """An unreadable line becomes DAMAGED_ID, so that the other ids keep their places."""
+    lines = (data[start : start + ID_LINE_BYTES] for start in range(0, len(data), ID_LINE_BYTES))
+    return [MessageId(line[:-1].decode()) if _ID.fullmatch(line) else DAMAGED_ID for line in lines]

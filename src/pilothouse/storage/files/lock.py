@@ -1,39 +1,33 @@
-"""One process owns a data directory. The lock is on the open file, not on its existence."""
+"""The lock by which one process owns a data directory. The lock is on the open file, not on its existence."""
 
-import fcntl
 import os
 import threading
 from pathlib import Path
 
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import StoreLocked
-from pilothouse.regular_file import open_regular_fd
+from pilothouse.system.file_lock import try_lock
+from pilothouse.system.regular_file import open_regular_fd
 
-_TRIES = 50
-_PAUSE = 0.02
+_MAX_ATTEMPTS = 50
+_RETRY_SECONDS = 0.02
 
 
 def lock_directory(data: Path) -> int:
-    """Gives the file that holds the lock while it is open. Raises: StoreLocked, naming who has it.
+    """Lock a data directory; the lock lasts while the returned descriptor is open. Raises: StoreLocked, with the owner.
 
-    One that a dead process left never blocks: at most, a process that it was just starting still holds the file
-    for the instant before it becomes another program.
+    The lock of a dead process never blocks for long: at most, a child that the dead process was just starting still
+    holds the file until it executes another program.
     """
     fd = open_regular_fd(data / "lock", os.O_RDWR | os.O_CREAT)
-    for _ in range(_TRIES):
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    for _ in range(_MAX_ATTEMPTS):
+        if try_lock(fd) or _is_alive(_holder(fd)):
             break
-        except BlockingIOError:
-            if _is_alive(_holder(fd)):
-                break
-            threading.Event().wait(_PAUSE)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
+        threading.Event().wait(_RETRY_SECONDS)
+    if not try_lock(fd):
         holder = _holder(fd)
         os.close(fd)
-        raise StoreLocked(Code.STORE_LOCKED, path=str(data), holder=f"process {holder}") from error
+        raise StoreLocked(Code.STORE_LOCKED, path=str(data), holder=f"process {holder}")
     os.ftruncate(fd, 0)
     os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
     return fd

@@ -1,4 +1,4 @@
-"""Changes of the data directory's layout between versions, made once by the process that owns it."""
+"""Migrations of the data directory's layout between versions, run once by the process that owns it."""
 
 import contextlib
 import logging
@@ -7,7 +7,7 @@ import shutil
 import threading
 from pathlib import Path
 
-from pilothouse.storage.files.layout import GRAVE, Folder, is_safe
+from pilothouse.storage.files.layout import DELETED_PREFIX, Folder, is_safe
 
 _LOG = logging.getLogger("pilothouse")
 _FORMER_ARTIFACTS = "kept"
@@ -17,15 +17,15 @@ _FORMER_SNAPSHOTS = "snapshots"
 def move_artifacts(data: Path) -> None:
     """Move whole outputs and undo data from `kept/<id>` into the folder of their context.
 
-    Git snapshots of workspaces lay there too. Nothing needs them any more: what an undo puts back was copied beside
-    the log of changes. They are removed in the background, for they can hold gigabytes.
+    Git snapshots of workspaces lay there too. They are obsolete, since undo restores from copies beside the log of
+    changes, and are removed in the background, for they can hold gigabytes.
     """
     former = data / _FORMER_ARTIFACTS
-    obsolete = former.with_name(GRAVE + _FORMER_SNAPSHOTS)
+    obsolete = former.with_name(DELETED_PREFIX + _FORMER_SNAPSHOTS)
     for folder in list(former.iterdir()) if former.is_dir() else []:
         try:
             _move(folder, data / "contexts", obsolete)
-        except OSError as error:  # tried again at the next start
+        except OSError as error:  # retried at the next start
             _LOG.warning("Could not move the files of an earlier conversation, %s: %s.", folder, error.strerror)
     with contextlib.suppress(OSError):  # a folder stays where its context has newer artifacts
         former.rmdir()
@@ -45,7 +45,7 @@ def _move(folder: Path, contexts: Path, obsolete: Path) -> None:
 
 
 def _remove_empty(artifacts: Path) -> None:
-    """Folders that were made for a context before its earlier files could be moved."""
+    """Remove empty folders that were created for a context before its earlier files could be moved."""
     for folder in (*(artifacts.iterdir() if artifacts.is_dir() else ()), artifacts):
         with contextlib.suppress(OSError):
             folder.rmdir()

@@ -5,11 +5,12 @@ import os
 from pathlib import Path
 from typing import BinaryIO
 
-from pilothouse.regular_file import open_regular_file
+from pilothouse.system.regular_file import open_regular_file
 
 
 def read_regular_file(path: Path, max_bytes: int) -> bytes:
-    """The whole content. Raises: OSError, also for a link, for what is no file, and for a file that is too long."""
+    """The whole content. Raises: OSError, also for a link, for anything but a regular file, and for a file that is too
+    long."""
     with open_regular_file(path) as file:
         data = file.read(min(max_bytes, os.fstat(file.fileno()).st_size) + 1)
         data += file.read(max_bytes + 1 - len(data))
@@ -19,7 +20,8 @@ def read_regular_file(path: Path, max_bytes: int) -> bytes:
 
 
 def read_part(file: BinaryIO, start: int, size: int) -> bytes:
-    """At most `size` bytes behind `start`. Python makes room for all that are asked for: no more than there are."""
+    """At most `size` bytes behind `start`. The request is limited to the file's size, since Python allocates a buffer
+    for all requested bytes."""
     size = min(size, os.fstat(file.fileno()).st_size - start)
     if start < 0 or size <= 0:
         return b""

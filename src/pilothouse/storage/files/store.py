@@ -21,41 +21,42 @@ from pilothouse.domain.contexts import (
     check_context_id,
     summary_of,
 )
-from pilothouse.domain.errors import Conflict, NotFound, StoreError, StoreRefused, StoreUnavailable
+from pilothouse.domain.errors import Conflict, NotFound, StoreError, StoreRefused, StoreUnavailable, os_error_text
 from pilothouse.domain.messages import Message
 from pilothouse.domain.states import is_resting
 from pilothouse.domain.store_health import StoreHealth
 from pilothouse.domain.users import check_user_name
-from pilothouse.domain.values import CallId, ContextId, MessageId, TurnId
-from pilothouse.fair_threads import FairThreads
-from pilothouse.private_file import make_private_folders, open_private
+from pilothouse.domain.value import CallId, ContextId, MessageId, TurnId
 from pilothouse.storage.base import FENCE, UserLog
-from pilothouse.storage.files.context import ContextOnDisk
-from pilothouse.storage.files.disk import PRIVATE_DIR, Disk, free_bytes, words_of
-from pilothouse.storage.files.documents import Documents
-from pilothouse.storage.files.heads import Heads
-from pilothouse.storage.files.layout import GRAVE, Folder, is_safe
-from pilothouse.storage.files.listing import is_absent, list_contexts
+from pilothouse.storage.files.context_folder import ContextOnDisk
+from pilothouse.storage.files.context_list import is_absent, list_contexts
+from pilothouse.storage.files.disk import PRIVATE_DIR, Disk, free_bytes
+from pilothouse.storage.files.heads import AuditHeads
+from pilothouse.storage.files.layout import DELETED_PREFIX, Folder, is_safe
 from pilothouse.storage.files.lock import lock_directory
 from pilothouse.storage.files.migration import move_artifacts
-from pilothouse.storage.files.users import UserLogOnDisk
+from pilothouse.storage.files.user_documents import UserDocuments
+from pilothouse.storage.files.user_log import UserLogOnDisk
 from pilothouse.storage.write_watch import WriteWatch
+from pilothouse.system.fair_threads import FairThreads
+from pilothouse.system.private_file import make_private_folders, open_private
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-CHECKPOINT_DELAY = 1.0
+CHECKPOINT_DELAY_SECONDS = 1.0
 MAX_STORE_THREADS = 8
 MAX_STORE_THREADS_PER_USER = 6
-CHECKPOINT_FROM = 1024 * 1024
+CHECKPOINT_JOURNAL_BYTES = 1024 * 1024
+"""A longer journal is checkpointed although its context does not rest."""
 _PROBE = ".probe"
 _PROBE_BYTES = 64 * 1024
 
 
 def add_gitignore(data: Path) -> None:
-    """Keep a data directory that lies in a repository out of its commits. A file that is there stays as it is; a disk
-    that takes no more files keeps nobody from reading conversations."""
-    if (data / ".git").exists():  # the repository itself: the file would hide everything in it
+    """Keep a data directory that lies in a repository out of its commits. An existing file is not changed. Failing to
+    write is no error: conversations can still be read on a full disk."""
+    if (data / ".git").exists():  # the directory is a repository itself, and the file would hide all of its files
         return
     with suppress(OSError):
         fd = open_private(data / ".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
@@ -64,12 +65,12 @@ def add_gitignore(data: Path) -> None:
 
 
 class FileStore:
-    """`now` gives the time as text. One thread at a time works on a context; contexts do not wait for each other."""
+    """The store in a data directory. One thread at a time works on a context; contexts do not wait for each other."""
 
     def __init__(
         self, data: Path, *, now: Callable[[], str], disk: Disk | None = None, state_dir: Path | None = None
     ) -> None:
-        """`state_dir` is where the ends of audit chains are noted, outside of `data`.
+        """`now` returns the time as text. `state_dir` is the folder, outside of `data`, for the heads of audit chains.
 
         Raises: StoreLocked when another process owns the directory.
         """
@@ -82,19 +83,19 @@ class FileStore:
         self._lock_fd = lock_directory(data)
         add_gitignore(data)
         self._disk.sync_dir(data)
-        self._heads = Heads(state_dir, data, self._disk)
+        self._heads = AuditHeads(state_dir, data, self._disk)
         move_artifacts(data)
-        for grave in self._root.glob(f"{GRAVE}*"):
-            shutil.rmtree(grave, ignore_errors=True)
+        for removed in self._root.glob(f"{DELETED_PREFIX}*"):
+            shutil.rmtree(removed, ignore_errors=True)
         self._threads = FairThreads(MAX_STORE_THREADS, MAX_STORE_THREADS_PER_USER, "store")
         self._open: dict[ContextId, ContextOnDisk] = {}
-        # Held by whoever uses one; forgotten with the last of them.
         self._locks: WeakValueDictionary[ContextId, asyncio.Lock] = WeakValueDictionary()
-        self._half_made: set[ContextId] = set()
-        """Contexts whose creation failed. What lies on the disk was never acknowledged: it counts as absent."""
+        """A lock exists as long as a task uses it."""
+        self._failed_creations: set[ContextId] = set()
+        """Contexts whose creation failed. Their files were never acknowledged: the contexts count as absent."""
         self._users: dict[str, UserLogOnDisk] = {}
         self._user_lock = asyncio.Lock()
-        self._documents = Documents(data / "users", self._disk)
+        self._documents = UserDocuments(data / "users", self._disk)
         self._checkpoints: dict[ContextId, asyncio.TimerHandle | asyncio.Task[None]] = {}
         self._closed = False
 
@@ -102,69 +103,69 @@ class FileStore:
 
     async def create(self, change: Change) -> int:
         context_id = check_context_id(change.core.context_id)
-        async with self._lock_of(context_id):
+        async with self._context_lock(context_id):
             folder = self._folder(context_id)
-            if context_id in self._half_made:
+            if context_id in self._failed_creations:
                 await self._run(self._remove, folder.path)
-                self._half_made.discard(context_id)
+                self._failed_creations.discard(context_id)
             if context_id in self._open or not await self._run(is_absent, folder):
                 raise Conflict(Code.CONTEXT_EXISTS, context_id=context_id)
             try:
-                with self._writes.watched(context_id):
-                    made = await self._run(ContextOnDisk.create, folder, self._disk, self._heads, change)
+                with self._writes.watch(context_id):
+                    context = await self._run(ContextOnDisk.create, folder, self._disk, self._heads, change)
             except StoreError:
-                self._half_made.add(context_id)
+                self._failed_creations.add(context_id)
                 raise
-            self._open[context_id] = made
+            self._open[context_id] = context
         if change.messages:
-            self._checkpoint_soon(context_id)
-        return made.version
+            self._schedule_checkpoint(context_id)
+        return context.version
 
     async def open(self, context_id: ContextId) -> StoredContext:
-        async with self._lock_of(context_id):
-            known = self._open.get(context_id)
-            if known is not None and known.needs_reopening:
-                self._open[context_id] = await self._run(self._load, context_id, known.version)
-                known.close()
+        async with self._context_lock(context_id):
+            former = self._open.get(context_id)
+            if former is not None and former.needs_reopening:
+                self._open[context_id] = await self._run(self._load, context_id, former.version)
+                former.close()
             context = await self._context(context_id)
             return await self._run(context.stored)
 
     async def commit(self, context_id: ContextId, change: Change, *, expected: int, fence: int = FENCE) -> int:
-        async with self._lock_of(context_id):
+        async with self._context_lock(context_id):
             context = await self._context(context_id)
-            with self._writes.watched(context_id):
+            with self._writes.watch(context_id):
                 version = await self._run(context.commit, change, expected=expected, fence=fence)
-        if is_resting(change.core.state) or context.journal_size > CHECKPOINT_FROM:
-            self._checkpoint_soon(context_id)
+        if is_resting(change.core.state) or context.journal_size > CHECKPOINT_JOURNAL_BYTES:
+            self._schedule_checkpoint(context_id)
         return version
 
     async def messages(self, context_id: ContextId, ids: Sequence[MessageId]) -> list[Message]:
-        async with self._lock_of(context_id):
+        async with self._context_lock(context_id):
             context = await self._context(context_id)
-            return await self._run(context.contents.messages, ids)
+            return await self._run(context.reader.messages, ids)
 
     async def branch_ids(
         self, context_id: ContextId, branch: str, start: int = 0, stop: int | None = None
     ) -> list[MessageId]:
-        async with self._lock_of(context_id):
+        async with self._context_lock(context_id):
             context = await self._context(context_id)
-            return await self._run(context.contents.branch_ids, branch, start, stop)
+            return await self._run(context.reader.branch_ids, branch, start, stop)
 
     async def call(self, context_id: ContextId, call_id: CallId) -> CallRecord:
-        async with self._lock_of(context_id):
+        async with self._context_lock(context_id):
             context = await self._context(context_id)
-            return await self._run(context.contents.call, call_id)
+            return await self._run(context.reader.call, call_id)
 
     async def audit(self, context_id: ContextId, after: int = 0, limit: int | None = None) -> CheckedAudit:
-        async with self._lock_of(context_id):
+        async with self._context_lock(context_id):
             context = self._open.get(context_id)
-            if context is None:  # read and forgotten: whoever checks all of them must not keep all of them
-                context = await self._loaded(context_id)
+            if context is None:  # not kept open: a check of all contexts must not keep all of them in memory
+                context = await self._load_context(context_id)
                 context.close()
             audit = await self._run(context.audit_snapshot)
         read = await self._run(context.audit_state.read, audit, after, limit)
-        if context.audit_state.is_news(read):
-            async with self._lock_of(context_id):  # nobody accepts the chain or notes its end meanwhile
+        if context.audit_state.must_remember(read):
+            async with self._context_lock(context_id):  # the chain is not accepted, nor its end noted, meanwhile
                 await self._run(context.remember_audit, read)
         return read.page
 
@@ -172,18 +173,18 @@ class FileStore:
         if await self._run(self._is_lost, check_context_id(context_id)):
             await self._run(self._heads.forget, "contexts", context_id)
             return
-        async with self._lock_of(context_id):
+        async with self._context_lock(context_id):
             context = await self._context(context_id)
             await self._run(context.accept_audit)
 
     async def users(self) -> list[str]:
-        """Who has a log here, or had one when its end was noted."""
+        """The users with a log, and those with a noted head of a log that is missing."""
         folder = self._root.parent / "users"
-        known = {path.name for path in folder.iterdir() if is_safe(path.name)} if folder.is_dir() else set()
-        return sorted(known | set(self._heads.names("users")))
+        names = {path.name for path in folder.iterdir() if is_safe(path.name)} if folder.is_dir() else set()
+        return sorted(names | set(self._heads.names("users")))
 
     async def lost_contexts(self) -> list[ContextId]:
-        """Contexts that were here when their chain was noted, and were not deleted by this program."""
+        """Contexts with a noted head that are missing, although this program did not delete them."""
         names = await self._run(self._heads.names, "contexts")
         return [ContextId(name) for name in names if await self._run(self._is_lost, ContextId(name))]
 
@@ -194,38 +195,38 @@ class FileStore:
         return not folder.metadata.exists() and is_absent(folder)
 
     async def message_ids(self, context_id: ContextId) -> list[MessageId]:
-        async with self._lock_of(context_id):
+        async with self._context_lock(context_id):
             context = await self._context(context_id)
-            return await self._run(context.contents.message_ids)
+            return await self._run(context.reader.message_ids)
 
     async def call_ids(self, context_id: ContextId) -> list[CallId]:
-        async with self._lock_of(context_id):
+        async with self._context_lock(context_id):
             context = await self._context(context_id)
-            return await self._run(context.contents.call_ids)
+            return await self._run(context.reader.call_ids)
 
     async def calls(self, context_id: ContextId, ids: Sequence[CallId] | None = None) -> list[CallRecord]:
-        async with self._lock_of(context_id):
+        async with self._context_lock(context_id):
             context = await self._context(context_id)
-            return await self._run(context.contents.calls, ids)
+            return await self._run(context.reader.calls, ids)
 
     async def sent_key(self, context_id: ContextId, key: str) -> SentKey | None:
-        async with self._lock_of(context_id):
+        async with self._context_lock(context_id):
             context = await self._context(context_id)
-            return await self._run(context.contents.sent_key, key)
+            return await self._run(context.reader.sent_key, key)
 
     async def sent_keys(self, context_id: ContextId) -> list[SentKey]:
-        async with self._lock_of(context_id):
+        async with self._context_lock(context_id):
             context = await self._context(context_id)
-            return await self._run(context.contents.sent_keys)
+            return await self._run(context.reader.sent_keys)
 
     async def user_log(self, user: str) -> UserLog:
         async with self._user_lock:
-            return (await self._user(user)).stored()
+            return (await self._user(user)).snapshot()
 
     async def append_user_log(self, user: str, entries: Sequence[AuditEntry], *, expected: int) -> int:
         async with self._user_lock:
             log = await self._user(user)
-            with self._writes.watched():
+            with self._writes.watch():
                 return await self._run(log.append, entries, expected=expected)
 
     async def accept_user_log(self, user: str) -> None:
@@ -235,7 +236,7 @@ class FileStore:
     async def record_accepted_log(self, user: str, record: AuditEntry, *, expected: int) -> int:
         async with self._user_lock:
             log = await self._user(user)
-            with self._writes.watched():
+            with self._writes.watch():
                 return await self._run(log.append, [record], expected=expected, accepts=True)
 
     async def document(self, user: str, name: str) -> bytes | None:
@@ -244,12 +245,12 @@ class FileStore:
 
     async def put_document(self, user: str, name: str, data: bytes) -> None:
         async with self._user_lock:
-            with self._writes.watched():
+            with self._writes.watch():
                 await self._run(self._documents.write, check_user_name(user), name, data)
 
     async def put_document_aside(self, user: str, name: str, data: bytes) -> str:
         async with self._user_lock:
-            with self._writes.watched():
+            with self._writes.watch():
                 return await self._run(self._documents.put_aside, check_user_name(user), name, data)
 
     async def _user(self, user: str) -> UserLogOnDisk:
@@ -260,18 +261,19 @@ class FileStore:
         return log
 
     async def contexts(self) -> list[ContextSummary]:
-        known = {context_id: summary_of(context.core) for context_id, context in self._open.items()}
-        found = await self._run(list_contexts, self._root, known)
-        found = [summary for summary in found if summary.context_id not in self._half_made]
-        return sorted(found, key=lambda summary: summary.updated_at, reverse=True)
+        open_contexts = {context_id: summary_of(context.core) for context_id, context in self._open.items()}
+        listed = await self._run(list_contexts, self._root, open_contexts)
+        summaries = [summary for summary in listed if summary.context_id not in self._failed_creations]
+        return sorted(summaries, key=lambda summary: summary.updated_at, reverse=True)
 
     async def delete(self, context_id: ContextId) -> None:
-        async with self._lock_of(context_id):
+        async with self._context_lock(context_id):
             context = await self._context(context_id)
             self._forget_checkpoint(context_id)
             context.close()
             del self._open[context_id]
-            await self._run(self._heads.forget, "contexts", context_id)  # first: a kill must not leave it alone
+            # The head goes first: a crash must not leave a head without its context.
+            await self._run(self._heads.forget, "contexts", context_id)
             await self._run(self._remove, self._folder(context_id).path)
             self._writes.forget(context_id)
 
@@ -280,14 +282,14 @@ class FileStore:
 
     def append_deltas(self, context_id: ContextId, message_id: MessageId, turn: TurnId, deltas: Sequence[str]) -> None:
         try:
-            self._open[context_id].stream.append(message_id, turn, deltas)
+            self._open[context_id].partial_answer.append(message_id, turn, deltas)
         except StoreError as error:
-            self._writes.refused(error, context_id)
+            self._writes.record_refusal(error, context_id)
             raise
 
     async def health(self) -> StoreHealth:
         if self._writes.refusal is not None or not self._root.is_dir():
-            with suppress(StoreError), self._writes.watched():
+            with suppress(StoreError), self._writes.watch():
                 await self._run(self._probe)
         return StoreHealth(
             refusal=self._writes.refusal,
@@ -301,13 +303,13 @@ class FileStore:
         try:
             self._disk.write_file(path, bytes(_PROBE_BYTES))
         except OSError as error:
-            raise StoreRefused(Code.STORE_REFUSED, detail=words_of(error)) from error
+            raise StoreRefused.because_of(error) from error
         finally:
             with suppress(OSError):
                 self._disk.unlink(path)
 
     def forget_deltas(self, context_id: ContextId, message_id: MessageId) -> None:
-        self._open[context_id].stream.forget(message_id)
+        self._open[context_id].partial_answer.forget(message_id)
 
     async def close(self) -> None:
         if self._closed:
@@ -317,7 +319,7 @@ class FileStore:
             for context_id in list(self._open):
                 await self.checkpoint(context_id)
                 self._open.pop(context_id).close()
-        finally:  # what goes wrong with one context must not keep the directory from everybody
+        finally:  # an error of one context must not keep the directory locked
             for context in self._open.values():
                 context.close()
             for log in self._users.values():
@@ -330,29 +332,29 @@ class FileStore:
     async def _context(self, context_id: ContextId) -> ContextOnDisk:
         context = self._open.get(context_id)
         if context is None:
-            context = self._open[context_id] = await self._loaded(context_id)
+            context = self._open[context_id] = await self._load_context(context_id)
         return context
 
-    async def _loaded(self, context_id: ContextId) -> ContextOnDisk:
+    async def _load_context(self, context_id: ContextId) -> ContextOnDisk:
         check_context_id(context_id)
-        if context_id in self._half_made:
+        if context_id in self._failed_creations:
             raise NotFound(Code.UNKNOWN_CONTEXT, context_id=context_id)
         return await self._run(self._load, context_id, None)
 
     def _remove(self, path: Path) -> None:
-        """First out of sight as a whole, then away: a half-removed context must not come back."""
-        grave = path.with_name(GRAVE + path.name)
-        shutil.rmtree(grave, ignore_errors=True)
+        """Rename the folder first, then remove it: a partly removed context must not reappear."""
+        removed = path.with_name(DELETED_PREFIX + path.name)
+        shutil.rmtree(removed, ignore_errors=True)
         if not path.exists():
             return
         try:
-            self._disk.rename(path, grave)
+            self._disk.rename(path, removed)
             self._disk.sync_dir(path.parent)
         except OSError as error:
-            with suppress(OSError):  # what was refused did not happen
-                os.rename(grave, path)
-            raise StoreRefused(Code.STORE_REFUSED, detail=words_of(error)) from error
-        shutil.rmtree(grave, ignore_errors=True)
+            with suppress(OSError):  # undo the rename: a refused deletion must not take effect
+                os.rename(removed, path)
+            raise StoreRefused.because_of(error) from error
+        shutil.rmtree(removed, ignore_errors=True)
 
     def _load(self, context_id: ContextId, acknowledged: int | None) -> ContextOnDisk:
         folder = self._folder(context_id)
@@ -361,50 +363,53 @@ class FileStore:
     def _folder(self, context_id: ContextId) -> Folder:
         return Folder(self._root / context_id)
 
-    def _lock_of(self, context_id: ContextId) -> asyncio.Lock:
+    def _context_lock(self, context_id: ContextId) -> asyncio.Lock:
         return self._locks.setdefault(context_id, asyncio.Lock())
 
     async def _run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Raises: StoreUnavailable where the data directory is gone, or the system refuses to read it."""
+        """Run a function in a thread of the store.
+
+        Raises: StoreUnavailable where the data directory is gone, or the system refuses to read it.
+        """
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, lambda: self._guarded(lambda: function(*args, **kwargs)))
 
     def _guarded(self, work: Callable[[], T]) -> T:
         data = self._root.parent
-        if not self._root.is_dir():  # else every context that is not in memory would seem never to have been
+        if not self._root.is_dir():  # otherwise every context that is not in memory would seem unknown
             raise StoreUnavailable(Code.STORE_UNAVAILABLE, path=str(data), detail=os.strerror(errno.ENOENT))
         try:
             return work()
         except OSError as error:
-            raise StoreUnavailable(Code.STORE_UNAVAILABLE, path=str(data), detail=words_of(error)) from error
+            raise StoreUnavailable(Code.STORE_UNAVAILABLE, path=str(data), detail=os_error_text(error)) from error
 
     # checkpoints: in the background, when a context rests or its journal has grown
 
-    def _checkpoint_soon(self, context_id: ContextId) -> None:
+    def _schedule_checkpoint(self, context_id: ContextId) -> None:
         if context_id in self._checkpoints or self._closed:
             return
         loop = asyncio.get_running_loop()
-        self._checkpoints[context_id] = loop.call_later(CHECKPOINT_DELAY, self._start_checkpoint, context_id)
+        self._checkpoints[context_id] = loop.call_later(CHECKPOINT_DELAY_SECONDS, self._start_checkpoint, context_id)
 
     def _start_checkpoint(self, context_id: ContextId) -> None:
         if not self._closed:
             self._checkpoints[context_id] = asyncio.create_task(self.checkpoint(context_id))
 
     async def checkpoint(self, context_id: ContextId) -> None:
-        """Write the journal out into the layout now. What fails is tried again at the next rest."""
-        async with self._lock_of(context_id):
+        """Write the journal into the layout now. A failed checkpoint is retried when the context rests again."""
+        async with self._context_lock(context_id):
             self._forget_checkpoint(context_id)
             context = self._open.get(context_id)
             if context is None:
                 return
             try:
-                with self._writes.watched(context_id):
+                with self._writes.watch(context_id):
                     await self._run(context.checkpoint)
             except (StoreRefused, StoreUnavailable):
-                pass  # the journal still has everything; the next rest tries again
-            context.stream.close_if_idle()
+                pass  # the journal is still complete
+            context.partial_answer.close_if_idle()
 
     def _forget_checkpoint(self, context_id: ContextId) -> None:
-        planned = self._checkpoints.pop(context_id, None)
-        if isinstance(planned, asyncio.TimerHandle):
-            planned.cancel()
+        scheduled = self._checkpoints.pop(context_id, None)
+        if isinstance(scheduled, asyncio.TimerHandle):
+            scheduled.cancel()

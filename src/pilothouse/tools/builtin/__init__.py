@@ -6,17 +6,17 @@ from typing import Any
 from pilothouse.tools.base import Tool
 from pilothouse.tools.builtin.ask_user import AskUser
 from pilothouse.tools.builtin.delegate import Delegate
-from pilothouse.tools.builtin.edit import EditFile, WriteFile
+from pilothouse.tools.builtin.edit_file import EditFile, WriteFile
 from pilothouse.tools.builtin.execute import Execute, Sandbox
-from pilothouse.tools.builtin.files import ReadFile
-from pilothouse.tools.builtin.listing import Glob, ListDirectory
+from pilothouse.tools.builtin.grep import Grep, find_ripgrep
+from pilothouse.tools.builtin.list_directory import Glob, ListDirectory
 from pilothouse.tools.builtin.notebook import NotebookEdit
-from pilothouse.tools.builtin.search import Grep, find_ripgrep
+from pilothouse.tools.builtin.read_file import ReadFile
 from pilothouse.tools.builtin.undo import Undo
 
 
 def builtin_tools(environment: Mapping[str, str], sandbox: Sandbox = "off") -> list[Tool[Any]]:
-    """`environment` is what a command's own, much smaller one is made from."""
+    """All tools that ship with the runtime. The environment of commands is a small subset of `environment`."""
     return [
         ReadFile(),
         ListDirectory(),

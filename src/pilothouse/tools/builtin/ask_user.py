@@ -1,4 +1,4 @@
-"""ask_user: questions to the person. The gate never runs it; the person's answers are its result."""
+"""ask_user: questions to the person. The gate rests instead of running the call; the answers become its result."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.base import Arguments, Category, Job, Prepared
+from pilothouse.tools.base import Arguments, CallPreview, Category, ToolContext
 
 
 class Question(Arguments):
@@ -28,8 +28,8 @@ class AskUser:
     effect: Effect = "question"
     parameters = AskUserArguments
 
-    async def prepare(self, arguments: AskUserArguments, workspace: Workspace) -> Prepared:  # noqa: ARG002
-        return Prepared(effect="question")
+    async def prepare(self, arguments: AskUserArguments, workspace: Workspace) -> CallPreview:  # noqa: ARG002
+        return CallPreview(effect="question")
 
-    async def run(self, arguments: AskUserArguments, job: Job) -> str:  # noqa: ARG002
+    async def run(self, arguments: AskUserArguments, context: ToolContext) -> str:  # noqa: ARG002
         raise ToolError(Code.TOOL_FAILED, tool=self.name, detail="a question is answered by the person, not run")

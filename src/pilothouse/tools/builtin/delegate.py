@@ -1,4 +1,4 @@
-"""delegate: a task for a sub-agent, in a conversation of its own. It is never freer than who sends it."""
+"""delegate: a task for a sub-agent in a conversation of its own. A sub-agent never has more rights than its parent."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.base import Arguments, Category, Job, Prepared
+from pilothouse.tools.base import Arguments, CallPreview, Category, ToolContext
 
 
 class DelegateArguments(Arguments):
@@ -17,7 +17,8 @@ class DelegateArguments(Arguments):
 
 
 class Delegate:
-    """It touches nothing by itself: each call of the sub-agent is decided by its own gate, and by those above it."""
+    """The call itself touches nothing: each call of the sub-agent passes the sub-agent's own gate and those of its
+    ancestors."""
 
     name = "delegate"
     description = (
@@ -28,10 +29,10 @@ class Delegate:
     effect: Effect = "delegating"
     parameters = DelegateArguments
 
-    async def prepare(self, arguments: DelegateArguments, workspace: Workspace) -> Prepared:  # noqa: ARG002
-        return Prepared(effect="delegating", touches=(), preview=arguments.task)
+    async def prepare(self, arguments: DelegateArguments, workspace: Workspace) -> CallPreview:  # noqa: ARG002
+        return CallPreview(effect="delegating", touches=(), preview=arguments.task)
 
-    async def run(self, arguments: DelegateArguments, job: Job) -> str:
-        if job.delegate is None:
+    async def run(self, arguments: DelegateArguments, context: ToolContext) -> str:
+        if context.delegate is None:
             raise ToolError(Code.TOOL_FAILED, tool=self.name, detail="there are no sub-agents here")
-        return await job.delegate(arguments.task, arguments.mode)
+        return await context.delegate(arguments.task, arguments.mode)

@@ -1,4 +1,6 @@
-"""execute: a command line in the workspace. Judged before, confined where it must be, gone when it ends."""
+"""execute: a command line in the workspace. The line is classified before it runs, confined where the policy demands
+it, and every process of it is ended.
+"""
 
 import asyncio
 import codecs
@@ -13,41 +15,43 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from pilothouse.domain.calls import Effect
-from pilothouse.domain.codes import Code, say
-from pilothouse.domain.errors import ToolError
-from pilothouse.domain.exit_status import describe_exit
-from pilothouse.domain.lines import CommandLine
+from pilothouse.domain.codes import Code
+from pilothouse.domain.command_line import CommandLine
+from pilothouse.domain.errors import ToolError, os_error_text
 from pilothouse.domain.promises import Kernel
+from pilothouse.i18n import translate, translate_exit_status
 from pilothouse.sandbox import confinement, processes
 from pilothouse.sandbox.confinement import Confinement
 from pilothouse.sandbox.file_names import unescape
-from pilothouse.sandbox.shell import Judgement, judge
+from pilothouse.sandbox.shell import Classification, classify
 from pilothouse.sandbox.tree_removal import remove_tree
 from pilothouse.sandbox.workspace import Workspace
 from pilothouse.tools.artifacts import UPLOADS
-from pilothouse.tools.base import Arguments, Category, Job, PathText, Prepared, ToolOutput
-from pilothouse.tools.builtin.command_files import CommandFiles, inspect_files, is_same
-from pilothouse.tools.builtin.command_limits import CommandLimits
+from pilothouse.tools.base import Arguments, CallPreview, Category, PathText, ToolContext, ToolOutput
 from pilothouse.tools.builtin.round_writes import NO_WRITES, RoundWrites, writes_of_calls
+from pilothouse.tools.command.command_files import CommandFiles, inspect_files, is_same
+from pilothouse.tools.command.command_limits import CommandLimits
 from pilothouse.tools.results import Output
 from pilothouse.tools.threads import in_thread
 from pilothouse.tools.undo.command_recorder import CommandRecorder
 
 Sandbox = Literal["off", "workspace"]
 _HAS_PROC = Path("/proc/self/fd").is_dir()
-# The kernel takes 128 KiB for one argument of a program: what is longer belongs into a script.
+# The kernel limits one argument of a program to 128 KiB.
 MAX_COMMAND_CHARACTERS = 100_000
-_REFUSED = (
+_READ_ONLY_REFUSAL = (
     "[This command ran where nothing can be written, no connection be made, no process outside be reached, and of "
     "files only the workspace and the system be read: the kernel refused what it tried beyond that. No approval opens "
     "more to it; a person can add folders to read ([[roots]] in config.toml) or switch to supervised or agent.]"
 )
 _INCOMPLETE = "the kernel's sandbox is not complete here; these promises are not kept: {promises}"
 _GIT_SETTINGS = ("~/.gitconfig", "~/.config/git/config")
-_WITHOUT_GIT_SETTINGS = (
+_GIT_SETTINGS_REMARK = (
     "git ran without the person's own settings (such as ~/.gitconfig), which this sandbox does not read"
 )
-_REFUSED_OUTSIDE = "[This command ran where only the workspace can be written: the kernel refused a write outside it.]"
+_WORKSPACE_REFUSAL = (
+    "[This command ran where only the workspace can be written: the kernel refused a write outside it.]"
+)
 
 
 class ExecuteArguments(Arguments):
@@ -57,7 +61,8 @@ class ExecuteArguments(Arguments):
 
 
 class Execute:
-    """`sandbox` confines even what may change things: to its workspace."""
+    """Runs a command line. With `sandbox = "workspace"`, commands that may change things are confined to their
+    workspace as well."""
 
     name = "execute"
     description = (
@@ -67,202 +72,216 @@ class Execute:
     )
     category: Category = "system_control"
     effect: Effect = "mutating"
-    effect_varies = True  # a command that only reads is a reading call
+    effect_varies = True  # a command that only reads has the effect read_only
     parameters = ExecuteArguments
-    keeps_time = True  # the limit is the command's own: looking at the workspace before and after is bounded in itself
+    keeps_time = True  # the limit covers the command alone; the scans before and after it have their own bounds
 
     def __init__(self, environment: Mapping[str, str], sandbox: Sandbox = "off", kernel: Kernel | None = None) -> None:
-        """`kernel` is what the kernel has to keep promises with; as it is found where none is given."""
+        """`kernel` lists the promises that the kernel can keep; None detects them."""
         self._environment = processes.clean_environment(environment)
         self._sandbox = sandbox
         self._kernel = kernel or confinement.kernel()
 
-    async def prepare(self, arguments: ExecuteArguments, workspace: Workspace) -> Prepared:
-        prepared: Prepared = await in_thread(self._prepared, arguments, workspace)
-        return prepared
+    async def prepare(self, arguments: ExecuteArguments, workspace: Workspace) -> CallPreview:
+        preview: CallPreview = await in_thread(self._prepare, arguments, workspace)
+        return preview
 
-    def _prepared(self, arguments: ExecuteArguments, workspace: Workspace) -> Prepared:
+    def _prepare(self, arguments: ExecuteArguments, workspace: Workspace) -> CallPreview:
         _check_text(arguments.command)
-        judgement = judge(arguments.command)
+        classification = classify(arguments.command)
         in_shell = workspace.without_mounts()
-        limits = CommandLimits(arguments.command, judgement, arguments.cwd, workspace)
-        limit = in_shell.limit(arguments.cwd) or limits.broken()
+        limits = CommandLimits(arguments.command, classification, arguments.cwd, workspace)
+        limit = in_shell.violation(arguments.cwd) or limits.broken()
         files = None
         if limit is None:
             with in_shell.directory(arguments.cwd) as fd:
-                files = self._files(judgement, arguments.cwd, in_shell, fd, NO_WRITES)
-        return Prepared(
-            effect="read_only" if self._only_reads(judgement) else "mutating",
+                files = self._files(classification, arguments.cwd, in_shell, fd, NO_WRITES)
+        return CallPreview(
+            effect="read_only" if self._only_reads(classification) else "mutating",
             limit=limit,
             preview=arguments.command,
-            dangerous=_dangers(judgement, files),
-            line=self._line(judgement, workspace),
+            dangerous=_dangers(classification, files),
+            line=self._line(classification, workspace),
             basis=files.basis if files is not None else None,
             ask=limits.asking() if limit is None else None,
         )
 
-    def _only_reads(self, judgement: Judgement) -> bool:
-        """Without a kernel that stops whatever a folder makes a program do, only what needs none runs by itself."""
-        harmless = judgement.read_only if self._kernel.is_complete else judgement.strict
+    def _only_reads(self, classification: Classification) -> bool:
+        """Whether the line runs without approval. Where the kernel cannot enforce every promise, only lines qualify
+        whose programs need no enforcement."""
+        harmless = classification.read_only if self._kernel.is_complete else classification.strict
         return harmless and processes.shell().endswith("bash")
 
-    def _line(self, judgement: Judgement, workspace: Workspace) -> CommandLine:
-        """A program of the workspace is none that a rule for its name was given for."""
-        line = judgement.line
-        found = shutil.which(line.commands[0][0], path=self._environment.get("PATH")) if line.is_simple else None
-        inside = str(workspace.root) + "/"
-        is_ours = found is not None and (found.startswith(inside) or os.path.realpath(found).startswith(inside))
-        if line.is_simple and (is_ours or "/" in line.commands[0][0]):
+    def _line(self, classification: Classification, workspace: Workspace) -> CommandLine:
+        """The command line that rules match. A program inside the workspace never matches a rule for a program name."""
+        line = classification.line
+        program = shutil.which(line.commands[0][0], path=self._environment.get("PATH")) if line.is_simple else None
+        prefix = str(workspace.root) + "/"
+        is_in_workspace = program is not None and (
+            program.startswith(prefix) or os.path.realpath(program).startswith(prefix)
+        )
+        if line.is_simple and (is_in_workspace or "/" in line.commands[0][0]):
             return CommandLine(commands=line.commands, hidden=line.hidden)
         return line
 
     def _files(
-        self, judgement: Judgement, cwd: str, workspace: Workspace, fd: int, writes: RoundWrites
+        self, classification: Classification, cwd: str, workspace: Workspace, fd: int, writes: RoundWrites
     ) -> CommandFiles:
-        """`fd` is the open working directory: what its path leads to may change."""
-        place = os.fstat(fd)
+        """The files that decide what the line runs. `fd` is the open working directory, because another folder may take
+        its path."""
+        folder_status = os.fstat(fd)
         start = os.path.join(workspace.root, unescape(cwd)).removesuffix("/.")
         path = self._environment.get("PATH")
-        return inspect_files(judgement, start, place, path, root=str(workspace.root), writes=writes)
+        return inspect_files(classification, start, folder_status, path, root=str(workspace.root), writes=writes)
 
-    async def run(self, arguments: ExecuteArguments, job: Job) -> ToolOutput:
+    async def run(self, arguments: ExecuteArguments, context: ToolContext) -> ToolOutput:
         _check_text(arguments.command)
-        judgement: Judgement = await in_thread(judge, arguments.command)
-        if job.confined:
-            # The call may have been decided before a restart, on a kernel that kept more.
-            if not self._kernel.is_complete and not judgement.strict:
+        classification: Classification = await in_thread(classify, arguments.command)
+        if context.confined:
+            # The call may have been decided before a restart, on a kernel that kept more promises.
+            if not self._kernel.is_complete and not classification.strict:
                 raise ToolError(Code.SANDBOX_INCOMPLETE)
-            return await self._in_shell(arguments, judgement, job, None)
+            return await self._run_in_shell(arguments, classification, context, None)
         async with _temporary(self._sandbox) as temporary:
-            if job.artifacts is None:
-                return await self._in_shell(arguments, judgement, job, temporary)
-            recorder = CommandRecorder(job.artifacts, job.workspace, job.call_id, self.name)
-            shown: frozenset[str] = await in_thread(_shown_code_files, arguments, judgement, job)
+            if context.artifacts is None:
+                return await self._run_in_shell(arguments, classification, context, temporary)
+            recorder = CommandRecorder(context.artifacts, context.workspace, context.call_id, self.name)
+            shown_files: frozenset[str] = await in_thread(_shown_code_files, arguments, classification, context)
             try:
-                await recorder.begin(job.tell)
-            except OSError as error:  # a command whose changes could not be undone is not run
-                detail = error.strerror or str(error)
-                raise ToolError(Code.CHANGE_NOT_KEPT, path=str(job.workspace.root), detail=detail) from error
+                await recorder.begin(context.report_output)
+            except OSError as error:  # a command whose changes cannot be recorded must not run
+                detail = os_error_text(error)
+                raise ToolError(Code.CHANGE_NOT_KEPT, path=str(context.workspace.root), detail=detail) from error
             try:
-                result = await self._in_shell(arguments, judgement, job, temporary)
+                result = await self._run_in_shell(arguments, classification, context, temporary)
             finally:
-                report = await recorder.finish(shown)
+                report = await recorder.finish(shown_files)
                 if report.code_files is not None:
-                    job.remark(report.code_files)
+                    context.add_remark(report.code_files)
             for reason in filter(None, report):
-                result = result.with_remark(say(reason))
+                result = result.with_remark(translate(reason))
             return result
 
-    async def _in_shell(
-        self, arguments: ExecuteArguments, judgement: Judgement, job: Job, temporary: str | None
+    async def _run_in_shell(
+        self, arguments: ExecuteArguments, classification: Classification, context: ToolContext, temporary: str | None
     ) -> ToolOutput:
-        assert job.seconds is not None
-        seconds = min(arguments.timeout or job.seconds, job.seconds)
-        confined: Confinement = await in_thread(self._confinement, job, temporary)
-        environment = confinement.environment_for(confined.kind, self._environment, str(job.workspace.root))
+        assert context.seconds is not None
+        timeout_seconds = min(arguments.timeout or context.seconds, context.seconds)
+        sandbox: Confinement = await in_thread(self._confinement, context, temporary)
+        environment = confinement.environment_for(sandbox.kind, self._environment, str(context.workspace.root))
         if temporary is not None:
             environment["TMPDIR"] = temporary
-        if (uploads := job.workspace.mounted(UPLOADS)) is not None:
+        if (uploads := context.workspace.mount_path(UPLOADS)) is not None:
             environment["PILOTHOUSE_UPLOADS"] = str(uploads)
-        in_shell = job.workspace.without_mounts()
+        in_shell = context.workspace.without_mounts()
         with in_shell.directory(arguments.cwd) as fd:
-            if job.basis is not None:  # compared last: all that was done before the start takes time
-                writes = await in_thread(writes_of_calls, job, job.shown_before)
-                files: CommandFiles = await in_thread(self._files, judgement, arguments.cwd, in_shell, fd, writes)
-                if not is_same(files.basis, job.basis):
+            if context.basis is not None:  # compared last, because the preparation takes time
+                writes = await in_thread(writes_of_calls, context, context.shown_before)
+                files: CommandFiles = await in_thread(self._files, classification, arguments.cwd, in_shell, fd, writes)
+                if not is_same(files.basis, context.basis):
                     raise ToolError(Code.COMMAND_FILES_CHANGED, command=arguments.command)
-            # Through the open directory: what the path names may change, what was checked does not.
-            cwd = f"/proc/self/fd/{fd}" if _HAS_PROC else str(job.workspace.root / unescape(arguments.cwd))
+            # The checked directory is entered by its descriptor: its path may lead elsewhere by now.
+            cwd = f"/proc/self/fd/{fd}" if _HAS_PROC else str(context.workspace.root / unescape(arguments.cwd))
             running = await processes.start(
                 [processes.shell(), "-c", arguments.command],
                 cwd=cwd,
-                call_id=job.call_id,
+                call_id=context.call_id,
                 environment=environment,
-                confinement=confined,
+                confinement=sandbox,
             )
-        output = Output(job.call_id, job.artifacts)
+        output = Output(context.call_id, context.artifacts)
         try:
-            async with asyncio.timeout(seconds):
-                await _read(running, output, job)
+            async with asyncio.timeout(timeout_seconds):
+                await _read(running, output, context)
         except TimeoutError:
-            detail = f"ended after {seconds:g} seconds. Output so far:\n{output}"
+            detail = f"ended after {timeout_seconds:g} seconds. Output so far:\n{output}"
             raise ToolError(Code.TOOL_FAILED, tool=self.name, detail=detail) from None
         finally:
             await asyncio.shield(running.end())
             output.close()
         status = running.process.returncode
-        said = ToolOutput(_told(output, status, confined), exit_status=status)
-        if confined.kind == "read_only" and await in_thread(_is_git_remark_due, judgement, job):
-            said = said.with_remark(_WITHOUT_GIT_SETTINGS)
-        if not job.confined or self._kernel.is_complete:
-            return said
-        return said.with_remark(_INCOMPLETE.format(promises=", ".join(self._kernel.broken)))
+        result = ToolOutput(_result_text(output, status, sandbox), exit_status=status)
+        if sandbox.kind == "read_only" and await in_thread(_is_git_remark_due, classification, context):
+            result = result.with_remark(_GIT_SETTINGS_REMARK)
+        if not context.confined or self._kernel.is_complete:
+            return result
+        return result.with_remark(_INCOMPLETE.format(promises=", ".join(self._kernel.broken)))
 
-    def _confinement(self, job: Job, temporary: str | None) -> Confinement:
-        private = job.workspace.closed()
-        if job.confined:
-            return confinement.only_reading(job.workspace.readable(), self._environment, private, self._kernel)
+    def _confinement(self, context: ToolContext, temporary: str | None) -> Confinement:
+        private = context.workspace.closed_folders()
+        if context.confined:
+            return confinement.read_only_confinement(
+                context.workspace.readable(), self._environment, private, self._kernel
+            )
         if self._sandbox == "workspace":
             if not self._kernel.keeps_to_workspace:
                 detail = 'the kernel cannot keep a command to its workspace, and sandbox = "workspace" is set'
                 raise ToolError(Code.TOOL_FAILED, tool=self.name, detail=detail)
-            writable = [*job.workspace.writable(), *([temporary] if temporary is not None else [])]
-            return confinement.writing_beneath(writable, job.workspace.readable(), private, self._kernel)
-        return confinement.FREE
+            writable = [*context.workspace.writable(), *([temporary] if temporary is not None else [])]
+            return confinement.workspace_confinement(writable, context.workspace.readable(), private, self._kernel)
+        return confinement.UNCONFINED
 
 
-def _is_git_remark_due(judgement: Judgement, job: Job) -> bool:
-    """Once in a conversation, where the person has settings."""
+def _is_git_remark_due(classification: Classification, context: ToolContext) -> bool:
+    """Whether to mention that git runs without the person's settings: once in a conversation, where such settings
+    exist."""
     if not any(map(os.path.exists, map(os.path.expanduser, _GIT_SETTINGS))):
         return False
-    runs_git = any(os.path.basename(words[0]) == "git" for words in judgement.commands if words)
+    runs_git = any(os.path.basename(words[0]) == "git" for words in classification.commands if words)
     with contextlib.suppress(OSError):
-        return runs_git and job.artifacts is not None and job.artifacts.tell_once("git-settings")
+        return runs_git and context.artifacts is not None and context.artifacts.claim_remark("git-settings")
     return False
 
 
-def _shown_code_files(arguments: ExecuteArguments, judgement: Judgement, job: Job) -> frozenset[str]:
-    """The files that run code which a person saw in the command before they approved it: others have no basis."""
-    if job.basis is None:
+def _shown_code_files(
+    arguments: ExecuteArguments, classification: Classification, context: ToolContext
+) -> frozenset[str]:
+    """The code-running files that the person saw in the command before approving it; without a basis, nobody saw
+    any."""
+    if context.basis is None:
         return frozenset()
-    return CommandLimits(arguments.command, judgement, arguments.cwd, job.workspace).shown_code_files()
+    return CommandLimits(arguments.command, classification, arguments.cwd, context.workspace).shown_code_files()
 
 
 def _check_text(command: str) -> None:
-    """Raises: ToolError for a command that no program can be given."""
+    """Raises: ToolError for a command that cannot be passed to a program."""
     if "\0" in command:
         detail = "the command holds a NUL character, which no command line can hold; leave it out"
         raise ToolError(Code.INVALID_ARGUMENTS, tool=Execute.name, detail=detail)
 
 
-async def _read(running: processes.Running, output: Output, job: Job) -> None:
-    """Until the pipe is closed: the keeper closes it when nothing of the command is left."""
-    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")  # a letter may come in two parts
-    while part := await running.output.read(65536):
-        output.add(part)
-        job.tell(decoder.decode(part))
+async def _read(running: processes.SupervisedProcess, output: Output, context: ToolContext) -> None:
+    """Read the output until the pipe closes: the supervisor closes the pipe when the last process of the command has
+    ended."""
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")  # a character may be split between chunks
+    while chunk := await running.output.read(65536):
+        output.add(chunk)
+        context.report_output(decoder.decode(chunk))
     await running.process.wait()
 
 
-def _told(output: Output, status: int | None, confined: Confinement) -> str:
+def _result_text(output: Output, status: int | None, sandbox: Confinement) -> str:
+    """The output with notes on the exit status and on refusals by the kernel."""
     text = str(output)
     if status is not None and (status or not output):
-        text += f"\n[{describe_exit(status)}]"
-    if confined.kind != "no" and confinement.was_refused(text):
-        text += f"\n{_REFUSED if confined.kind == 'read_only' else _REFUSED_OUTSIDE}"
+        text += f"\n[{translate_exit_status(status)}]"
+    if sandbox.kind != "no" and confinement.mentions_refusal(text):
+        text += f"\n{_READ_ONLY_REFUSAL if sandbox.kind == 'read_only' else _WORKSPACE_REFUSAL}"
     return text
 
 
-def _dangers(judgement: Judgement, files: CommandFiles | None) -> tuple[str, ...]:
-    """A redirection into a file that does not exist replaces nothing; the basis notices one that appears."""
-    if files is None or not judgement.redirected or files.may_exist(judgement.redirected):
-        return judgement.dangers
-    return tuple(danger for danger in judgement.dangers if danger != "overwrite")
+def _dangers(classification: Classification, files: CommandFiles | None) -> tuple[str, ...]:
+    """The dangers of the line. A redirection into a missing file overwrites nothing; the basis notices a file that
+    appears later."""
+    if files is None or not classification.redirected or files.may_exist(classification.redirected):
+        return classification.dangers
+    return tuple(danger for danger in classification.dangers if danger != "overwrite")
 
 
 @contextlib.asynccontextmanager
 async def _temporary(sandbox: Sandbox) -> AsyncIterator[str | None]:
-    """A folder of its own for what a confined command puts aside. Removed in a thread: the command chooses how much."""
+    """A temporary folder for a confined command. A thread removes it, because the command decides how much lies in
+    it."""
     if sandbox == "off":
         yield None
         return

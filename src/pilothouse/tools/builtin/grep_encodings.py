@@ -1,50 +1,50 @@
-"""The encodings of files that grep searches: those in which read_file shows them."""
+"""The encodings in which grep searches files: the same ones in which read_file shows them."""
 
 import os
 from collections.abc import Iterable, Mapping
 
 from pilothouse.domain.errors import ToolError
-from pilothouse.sandbox import walking
+from pilothouse.sandbox import walk
 from pilothouse.sandbox.file_names import escape
-from pilothouse.tools.builtin.files import encoding_of_open
-from pilothouse.tools.builtin.listing import Place
-from pilothouse.tools.builtin.scan import MAX_SEARCHED_BYTES
+from pilothouse.tools.builtin.grep_scanner import MAX_SEARCHED_BYTES
+from pilothouse.tools.builtin.list_directory import Place
+from pilothouse.tools.builtin.read_file import encoding_of_open
 from pilothouse.tools.text_encoding import Encoding
 
 
-def encodings_of(place: Place, paths: Iterable[str], stopped: walking.Stopped) -> dict[str, str]:
-    """The files that no engine reads by itself, each with the codec to read it with. Binary files are left out."""
-    found: dict[str, str] = {}
+def encodings_of(place: Place, paths: Iterable[str], stopped: walk.Stopped) -> dict[str, str]:
+    """The files that the search engines cannot read by themselves, each with its codec. Binary files are left out."""
+    codecs: dict[str, str] = {}
     for path in paths:
         if stopped():
             break
         try:
-            encoding, size = _look(place, path)
+            encoding, size = _inspect(place, path)
         except (ToolError, OSError):  # gone, protected, or no regular file
             continue
         if encoding is not None and size <= MAX_SEARCHED_BYTES and not _is_plain(encoding):
-            found[path] = _codec(encoding)
-    return found
+            codecs[path] = _codec(encoding)
+    return codecs
 
 
 def file_note(place: Place) -> str | None:
-    """Why the one file that was named is not searched. Raises: ToolError."""
-    encoding, size = _look(place, place.name or "")
+    """Why a file that was named by its path is not searched; None where it is. Raises: ToolError."""
+    encoding, size = _inspect(place, place.name or "")
     if size > MAX_SEARCHED_BYTES:
-        most = MAX_SEARCHED_BYTES >> 20
-        return f"[the file is over {most} MB: skipped; a command (grep -n) searches it, read_file shows its beginning]"
+        limit = MAX_SEARCHED_BYTES >> 20
+        return f"[the file is over {limit} MB: skipped; a command (grep -n) searches it, read_file shows its beginning]"
     return "[the file is binary: skipped]" if encoding is None else None
 
 
 def scan_names(paths: Mapping[str, str]) -> bytes:
-    """Paths and their codecs, as `scan` reads them."""
+    """Paths and their codecs in the format that `grep_scanner` reads."""
     return b"".join(os.fsencode(path) + b"\0" + codec.encode() + b"\0" for path, codec in paths.items())
 
 
-def _look(place: Place, path: str) -> tuple[Encoding | None, int]:
-    whole = escape(os.path.join(place.real, path))
-    with place.workspace.opened(whole) as file:
-        return encoding_of_open(place.workspace, whole, file), os.fstat(file.fileno()).st_size
+def _inspect(place: Place, path: str) -> tuple[Encoding | None, int]:
+    full_path = escape(os.path.join(place.real, path))
+    with place.workspace.open_file(full_path) as file:
+        return encoding_of_open(place.workspace, full_path, file), os.fstat(file.fileno()).st_size
 
 
 def _is_plain(encoding: Encoding) -> bool:
@@ -53,7 +53,7 @@ def _is_plain(encoding: Encoding) -> bool:
 
 
 def _codec(encoding: Encoding) -> str:
-    """One that passes over the byte order mark by itself."""
+    """A codec that skips the byte order mark."""
     if not encoding.bom:
         return encoding.name
     return "utf-8-sig" if encoding.name == "utf-8" else encoding.name.removesuffix("-le").removesuffix("-be")

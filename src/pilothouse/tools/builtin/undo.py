@@ -1,12 +1,13 @@
-"""undo: takes back the agent's last change of files, but for files that somebody else has changed since."""
+"""undo: reverts the agent's last change of files, except files that somebody else has changed since."""
 
 from pilothouse.domain.calls import Effect
-from pilothouse.domain.codes import Code, say_all
+from pilothouse.domain.codes import Code
 from pilothouse.domain.errors import ToolError
+from pilothouse.i18n import translate_all
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.base import Arguments, Category, Job, Prepared
+from pilothouse.tools.base import Arguments, CallPreview, Category, ToolContext
 from pilothouse.tools.threads import in_thread
-from pilothouse.tools.undo.revert import Undone, undo_last
+from pilothouse.tools.undo.revert import UndoResult, undo_last
 
 
 class UndoArguments(Arguments):
@@ -23,15 +24,18 @@ class Undo:
     effect: Effect = "mutating"
     parameters = UndoArguments
 
-    async def prepare(self, arguments: UndoArguments, workspace: Workspace) -> Prepared:  # noqa: ARG002
-        return Prepared(effect="mutating")
+    async def prepare(self, arguments: UndoArguments, workspace: Workspace) -> CallPreview:  # noqa: ARG002
+        return CallPreview(effect="mutating")
 
-    async def run(self, arguments: UndoArguments, job: Job) -> str:  # noqa: ARG002
-        if job.artifacts is None:
+    async def run(self, arguments: UndoArguments, context: ToolContext) -> str:  # noqa: ARG002
+        if context.artifacts is None:
             raise ToolError(Code.NOTHING_TO_UNDO)
-        # By itself it takes back only what it wrote itself: while a command ran, a person may have written, too.
-        log, of_commands = job.artifacts.changes, not job.confined
-        undone: Undone = await in_thread(lambda: undo_last(log, job.workspace, of_commands=of_commands))
-        for path in undone.paths:
-            job.workspace.forget(path)
-        return f"Undone: {', '.join(undone.paths) or 'no file'}. {say_all(undone.left)}".rstrip()
+        # Without approval, undo reverts the writes of the file tools only: while a command ran, a person may have
+        # written to the same files.
+        log, include_commands = context.artifacts.changes, not context.confined
+        result: UndoResult = await in_thread(
+            lambda: undo_last(log, context.workspace, include_commands=include_commands)
+        )
+        for path in result.paths:
+            context.workspace.forget_read(path)
+        return f"Undone: {', '.join(result.paths) or 'no file'}. {translate_all(result.left)}".rstrip()

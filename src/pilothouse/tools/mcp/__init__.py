@@ -1,1 +1,1 @@
-"""The client's side of MCP: servers that lend their tools. Nothing here imports the SDK before it is needed."""
+"""The MCP client: servers that offer tools. Nothing here imports the SDK before its first use."""

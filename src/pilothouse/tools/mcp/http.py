@@ -1,4 +1,4 @@
-"""A server at an address: streamable HTTP by the SDK, over a client that bounds what comes and notices a loss."""
+"""A server at an address: the SDK's streamable HTTP, over a client that bounds responses and detects a lost session."""
 
 from __future__ import annotations
 
@@ -11,50 +11,52 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pilothouse.domain.codes import Reason
-from pilothouse.tools.mcp.definitions import SECONDS_AT_MOST, ServerDefinition
+from pilothouse.tools.mcp.definitions import MAX_CALL_SECONDS, ServerDefinition
 from pilothouse.tools.mcp.http_problems import connection_problem, response_problem
-from pilothouse.tools.mcp.link import Link, finish
-from pilothouse.tools.mcp.values import Clock, End
+from pilothouse.tools.mcp.transport import Transport, finish
+from pilothouse.tools.mcp.types import Clock, End
 
 if TYPE_CHECKING:
     import httpx2
 
-RESPONSE_AT_MOST = 8 * 1024 * 1024
-_TOO_LONG = "it sent a response of more than 8 MB"
-_CONNECT_SECONDS = 10.0
-_GOODBYE_SECONDS = 0.5
-_CONNECTIONS_AT_MOST = 200
-_LISTENS_AT_MOST = 20
-_LISTENS_SECONDS = 60.0
-_SESSION = "mcp-session-id"
+MAX_RESPONSE_BYTES = 8 * 1024 * 1024
+_RESPONSE_TOO_LONG = "it sent a response of more than 8 MB"
+_CONNECT_TIMEOUT_SECONDS = 10.0
+_DELETE_TIMEOUT_SECONDS = 0.5
+_MAX_CONNECTIONS = 200
+_MAX_LISTENS = 20
+_LISTEN_WINDOW_SECONDS = 60.0
+_SESSION_HEADER = "mcp-session-id"
 
 
 @contextlib.asynccontextmanager
-async def http_link(definition: ServerDefinition, environment: Mapping[str, str], clock: Clock) -> AsyncIterator[Link]:
-    """An address, as a link. That nobody answers there is told by its end."""
+async def http_transport(
+    definition: ServerDefinition, environment: Mapping[str, str], clock: Clock
+) -> AsyncIterator[Transport]:
+    """A transport to an address. An unreachable server is reported as the end of the transport."""
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
     url = definition.url or ""
-    watch = _Watch(clock)
-    # Loading the certificates takes a while.
+    watch = _ConnectionWatch(clock)
+    # Loading the certificates blocks for a while.
     transport = await asyncio.to_thread(_transport, watch, proxy_for(url, environment))
     client = httpx2.AsyncClient(
         transport=transport,
         headers={"accept-encoding": "identity", **definition.headers},
-        timeout=httpx2.Timeout(_CONNECT_SECONDS, read=SECONDS_AT_MOST),
+        timeout=httpx2.Timeout(_CONNECT_TIMEOUT_SECONDS, read=MAX_CALL_SECONDS),
         follow_redirects=False,
         trust_env=False,
     )
     async with (
         client,
-        streamable_http_client(url, http_client=client, max_sse_event_size=RESPONSE_AT_MOST) as (read, write),
+        streamable_http_client(url, http_client=client, max_sse_event_size=MAX_RESPONSE_BYTES) as (read, write),
     ):
-        yield Link(read, write, watch.ended, watch.hint, lambda: watch.evidence)
+        yield Transport(read, write, watch.ended, watch.hint, lambda: watch.evidence)
 
 
 def proxy_for(url: str, environment: Mapping[str, str]) -> str | None:
-    """What the environment that was given names for this address. Never one for this machine itself."""
+    """The proxy that the environment names for an address; never one for this machine itself."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     if is_loopback(host):
@@ -73,13 +75,13 @@ def is_loopback(host: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-class _Watch:
-    """What the client sees and the SDK does not tell: that the server is out of reach, or has lost the session."""
+class _ConnectionWatch:
+    """Observations that the SDK does not report: an unreachable server, a lost session."""
 
     def __init__(self, clock: Clock) -> None:
         self.ended: asyncio.Future[End] = asyncio.get_running_loop().create_future()
         self._clock = clock
-        self._listened: deque[float] = deque(maxlen=_LISTENS_AT_MOST)
+        self._listen_times: deque[float] = deque(maxlen=_MAX_LISTENS)
         self._status: int | None = None
         self._has_listened = False
         self.evidence: Reason | None = None
@@ -87,7 +89,7 @@ class _Watch:
     def hint(self) -> str:
         return f"HTTP {self._status}" if self._status is not None else ""
 
-    def saw(self, method: str, status: int, headers: Mapping[str, str], *, has_session: bool) -> None:
+    def on_response(self, method: str, status: int, headers: Mapping[str, str], *, has_session: bool) -> None:
         self._status = status if status >= 400 and method == "POST" else None
         if method == "POST":
             self.evidence = response_problem(status, headers)
@@ -97,39 +99,41 @@ class _Watch:
             finish(self.ended, "it has lost the session")
 
     def may_listen(self) -> bool:
-        """The SDK listens again whenever a stream ends, as soon as the server says, and without end."""
+        """Whether the SDK may open another event stream. The SDK reopens a stream as soon as it ends, without limit."""
         now = self._clock.monotonic()
-        if len(self._listened) == _LISTENS_AT_MOST and now - self._listened[0] < _LISTENS_SECONDS:
+        if len(self._listen_times) == _MAX_LISTENS and now - self._listen_times[0] < _LISTEN_WINDOW_SECONDS:
             return False
-        self._listened.append(now)
+        self._listen_times.append(now)
         return True
 
-    def lost(self, error: Exception) -> None:
+    def on_loss(self, error: Exception) -> None:
         self.evidence = connection_problem(error)
         finish(self.ended, f"it cannot be reached: {error or type(error).__name__}")
 
 
-def _transport(watch: _Watch, proxy: str | None) -> httpx2.AsyncBaseTransport:
+def _transport(watch: _ConnectionWatch, proxy: str | None) -> httpx2.AsyncBaseTransport:
     import httpx2
 
-    limits = httpx2.Limits(max_connections=_CONNECTIONS_AT_MOST)
+    limits = httpx2.Limits(max_connections=_MAX_CONNECTIONS)
 
     class Watched(httpx2.AsyncHTTPTransport):
         async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
             if request.method == "DELETE":
-                return await self._goodbye(request)
+                return await self._delete_session(request)
             if request.method == "GET" and not watch.may_listen():
                 raise httpx2.ConnectError("its streams end again and again")
             try:
                 response = await super().handle_async_request(request)
             except httpx2.TransportError as error:
-                watch.lost(error)
+                watch.on_loss(error)
                 if request.method != "POST":
                     raise
-                # The SDK would tear down everything that is under way, in its own task group.
+                # An exception would cancel all running requests in the SDK's task group.
                 return httpx2.Response(502, request=request)
-            watch.saw(request.method, response.status_code, response.headers, has_session=_SESSION in request.headers)
-            # Nothing that unpacks into more than it was.
+            watch.on_response(
+                request.method, response.status_code, response.headers, has_session=_SESSION_HEADER in request.headers
+            )
+            # Without the header, no body is decompressed into more bytes than were counted.
             headers = [pair for pair in response.headers.raw if pair[0].lower() != b"content-encoding"]
             return httpx2.Response(
                 response.status_code,
@@ -138,10 +142,10 @@ def _transport(watch: _Watch, proxy: str | None) -> httpx2.AsyncBaseTransport:
                 extensions=response.extensions,
             )
 
-        async def _goodbye(self, request: httpx2.Request) -> httpx2.Response:
-            """The end of a session is told, not waited for."""
+        async def _delete_session(self, request: httpx2.Request) -> httpx2.Response:
+            """Tell the server that the session ends, without waiting for long."""
             with contextlib.suppress(TimeoutError, httpx2.TransportError):
-                async with asyncio.timeout(_GOODBYE_SECONDS):
+                async with asyncio.timeout(_DELETE_TIMEOUT_SECONDS):
                     response = await super().handle_async_request(request)
                     await response.aclose()
             return httpx2.Response(204, request=request)
@@ -149,8 +153,8 @@ def _transport(watch: _Watch, proxy: str | None) -> httpx2.AsyncBaseTransport:
     return Watched(trust_env=False, limits=limits, proxy=proxy)
 
 
-def _bounded(response: httpx2.Response, watch: _Watch, *, is_endless: bool) -> httpx2.AsyncByteStream:
-    """A body that ends with an error the SDK expects, when it is too long or breaks off."""
+def _bounded(response: httpx2.Response, watch: _ConnectionWatch, *, is_endless: bool) -> httpx2.AsyncByteStream:
+    """A response body. A body that is too long or breaks off raises an error that the SDK expects."""
     import httpx2
 
     is_events = response.headers.get("content-type", "").lower().startswith("text/event-stream")
@@ -165,14 +169,14 @@ def _bounded(response: httpx2.Response, watch: _Watch, *, is_endless: bool) -> h
             try:
                 async for chunk in inner:
                     size += len(chunk)
-                    if size > RESPONSE_AT_MOST and not is_endless:
-                        raise fault(_TOO_LONG)
+                    if size > MAX_RESPONSE_BYTES and not is_endless:
+                        raise fault(_RESPONSE_TOO_LONG)
                     yield chunk
             except httpx2.TransportError as error:
                 if isinstance(error, httpx2.SSEError):
                     raise
                 if not is_endless:
-                    watch.lost(error)
+                    watch.on_loss(error)
                 raise fault(f"the connection broke off: {error or type(error).__name__}") from error
 
         async def aclose(self) -> None:

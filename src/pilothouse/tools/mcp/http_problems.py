@@ -1,4 +1,4 @@
-"""Why an address is not an MCP server that can be used, from what HTTP and the network say."""
+"""Diagnosis of HTTP and network errors: why an address cannot be used as an MCP server."""
 
 import socket
 import ssl
@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from pilothouse.domain.codes import Code, Reason
 
 _MCP_TYPES = ("application/json", "text/event-stream")
-_MAX_LOCATION_LETTERS = 200
+_MAX_LOCATION_CHARACTERS = 200
 
 
 def connection_problem(error: Exception) -> Reason:
-    """Why no connection came to be, or broke off."""
+    """Why a connection failed or broke off."""
     causes = list(_causes(error))
     detail = str(error) or type(error).__name__
     if any(isinstance(cause, socket.gaierror) for cause in causes):
@@ -24,24 +24,24 @@ def connection_problem(error: Exception) -> Reason:
 
 
 def response_problem(status: int, headers: Mapping[str, str]) -> Reason | None:
-    """What is wrong with a response to a request of ours; None where nothing is."""
-    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    """The problem with a response to one of our requests; None for a good response."""
+    media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
     if status in (401, 403, 407):
         return Reason(Code.MCP_UNAUTHORIZED, {"status": status})
     if status in (404, 405, 410):
         return Reason(Code.MCP_NO_ENDPOINT, {"status": status})
     if 300 <= status < 400:
-        return Reason(Code.MCP_REDIRECT, {"location": headers.get("location", "")[:_MAX_LOCATION_LETTERS]})
+        return Reason(Code.MCP_REDIRECT, {"location": headers.get("location", "")[:_MAX_LOCATION_CHARACTERS]})
     if status >= 400:
         return Reason(Code.MCP_HTTP_STATUS, {"status": status})
-    if status == 200 and kind not in _MCP_TYPES:
-        return Reason(Code.MCP_NOT_MCP, {"kind": kind or "?"})
+    if status == 200 and media_type not in _MCP_TYPES:
+        return Reason(Code.MCP_NOT_MCP, {"kind": media_type or "?"})
     return None
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """An error, and all that led to it."""
+    """An error and all errors that led to it."""
     yield error
     inner = [error.__cause__, error.__context__, *getattr(error, "exceptions", ())]
-    for each in dict.fromkeys(cause for cause in inner if cause is not None):
-        yield from _causes(each)
+    for linked in dict.fromkeys(cause for cause in inner if cause is not None):
+        yield from _causes(linked)

@@ -1,4 +1,4 @@
-"""The SDK, imported when it is first needed and off the event loop: it takes more than a second."""
+"""The import of the SDK at its first use, in a thread, because the import takes more than a second."""
 
 import asyncio
 import importlib
@@ -8,7 +8,7 @@ _MODULES = ("mcp.client.session", "mcp.client.subscriptions", "mcp.client.stream
 
 
 class SdkMissing(Exception):
-    """The optional package is not installed, or not one that fits."""
+    """The optional package is not installed, or in an incompatible version."""
 
 
 async def load_sdk() -> None:
@@ -22,7 +22,7 @@ def _load() -> None:
             importlib.import_module(name)
     except ImportError as error:
         raise SdkMissing(f"the MCP SDK is not installed: pip install 'pilothouse[mcp]' ({error})") from error
-    # It reports what servers send, with traces. Where nobody has set up logs, that must not reach the terminal.
+    # The SDK logs messages of servers with tracebacks, which must not reach a terminal without configured logging.
     for name in ("mcp", "client"):
         logger = logging.getLogger(name)
         if not any(isinstance(handler, logging.NullHandler) for handler in logger.handlers):

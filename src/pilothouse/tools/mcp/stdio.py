@@ -1,4 +1,4 @@
-"""A server that is a process of ours: started with only what it is given, read with limits, ended in two seconds."""
+"""A server run as a child process: started with a minimal environment, read with limits, ended within two seconds."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from pilothouse.domain.codes import Code, Reason
-from pilothouse.sandbox.processes import MARK, MAX_OPEN_FILES, end_group, end_marked
+from pilothouse.sandbox.processes import MARK, MAX_OPEN_FILES, kill_group, kill_marked
 from pilothouse.tools.mcp.definitions import ServerDefinition
-from pilothouse.tools.mcp.lines import Abuse, Judge, Lines
-from pilothouse.tools.mcp.link import Link, Tail, finish
-from pilothouse.tools.mcp.values import Clock, End
+from pilothouse.tools.mcp.message_filter import Lines, MessageFilter, ProtocolViolation
+from pilothouse.tools.mcp.transport import Tail, Transport, finish
+from pilothouse.tools.mcp.types import Clock, End
 
-PATIENCE = 0.5
-_ENDS_WITHIN = 1.5
-_AFTER_EXIT = 0.2
-_HELD_AT_MOST = 1024 * 1024
-_LINES_IN_A_ROW = 200
-_REST = 0.01
-_STDERR_IN_A_ROW = 1024 * 1024
-_STDERR_REST = 0.1
-_UNREAD_AT_MOST = 8 * 1024 * 1024
+EXIT_TIMEOUT_SECONDS = 0.5
+_MAX_END_SECONDS = 1.5
+_DRAIN_SECONDS = 0.2
+_MAX_BUFFERED_BYTES = 1024 * 1024
+_LINES_PER_PAUSE = 200
+_PAUSE_SECONDS = 0.01
+_STDERR_BYTES_PER_PAUSE = 1024 * 1024
+_STDERR_PAUSE_SECONDS = 0.1
+_MAX_UNREAD_BYTES = 8 * 1024 * 1024
 
-# The watcher holds one end of a pipe of ours. When we are gone, however we went, `read` ends and it kills the
-# group. It is nobody's child, so that the server never meets it, and the server keeps the number of this shell.
-# The server of tools gets the limit on open files that ours was started with.
+# The watcher process reads from a pipe whose other end we hold. When our process ends for whatever reason, `read`
+# returns and the watcher kills the process group. The watcher is reparented, so that the server never sees it as a
+# child, and the server keeps the process id of this shell. The MCP server gets the limit on open files that our process
+# was started with.
 _LAUNCH = f"""
 ulimit -Sn {"unlimited" if MAX_OPEN_FILES[0] == resource.RLIM_INFINITY else MAX_OPEN_FILES[0]}
 ( ( read -r _; kill -KILL 0 ) <"/proc/self/fd/$0" >/dev/null 2>&1 & )
@@ -39,7 +40,7 @@ exec "$@"
 
 
 class CannotStart(Exception):
-    """What a server is started with is not there."""
+    """The program or the folder of a server is missing."""
 
     def __init__(self, reason: Reason) -> None:
         super().__init__(reason)
@@ -47,17 +48,22 @@ class CannotStart(Exception):
 
 
 @contextlib.asynccontextmanager
-async def stdio_link(definition: ServerDefinition, environment: Mapping[str, str], clock: Clock) -> AsyncIterator[Link]:
+async def stdio_transport(
+    definition: ServerDefinition, environment: Mapping[str, str], clock: Clock
+) -> AsyncIterator[Transport]:
     """A started server. Raises: CannotStart, OSError, ValueError."""
     import anyio
 
     mark = f"mcp-{definition.name}-{clock.new_id()}"
-    server = await _started(definition, {**environment, **definition.env, MARK: mark}, mark, clock)
+    server = await _start(definition, {**environment, **definition.env, MARK: mark}, mark, clock)
     incoming, read = anyio.create_memory_object_stream[Any](0)
     write, outgoing = anyio.create_memory_object_stream[Any](0)
-    tasks = [asyncio.create_task(server.pass_on(incoming)), asyncio.create_task(server.send_from(outgoing))]
+    tasks = [
+        asyncio.create_task(server.forward_messages(incoming)),
+        asyncio.create_task(server.write_messages(outgoing)),
+    ]
     try:
-        yield Link(read, write, server.ended, server.tail.short, server.evidence)
+        yield Transport(read, write, server.ended, server.tail.short, server.evidence)
     finally:
         for task in tasks:
             task.cancel()
@@ -68,10 +74,10 @@ async def stdio_link(definition: ServerDefinition, environment: Mapping[str, str
                 stream.close()
 
 
-async def _started(definition: ServerDefinition, environment: Mapping[str, str], mark: str, clock: Clock) -> _Server:
-    command = _found(definition, environment)
+async def _start(definition: ServerDefinition, environment: Mapping[str, str], mark: str, clock: Clock) -> _Process:
+    command = _find_program(definition, environment)
     theirs, ours = os.pipe()
-    server = _Server(mark, ours, clock)
+    server = _Process(mark, ours, clock)
     try:
         await asyncio.get_running_loop().subprocess_exec(
             lambda: server,
@@ -82,108 +88,110 @@ async def _started(definition: ServerDefinition, environment: Mapping[str, str],
             start_new_session=True,
         )
     except BaseException:
-        server.let_go()
+        server.close_watch_pipe()
         raise
     finally:
         os.close(theirs)
     return server
 
 
-def _found(definition: ServerDefinition, environment: Mapping[str, str]) -> str:
-    """The shell would say it too, but only to the standard error of what never came to be."""
+def _find_program(definition: ServerDefinition, environment: Mapping[str, str]) -> str:
+    """The program to start. Raises: CannotStart, because the shell would report a missing program only on the standard
+    error of a server that never ran."""
     command = definition.command or ""
     if definition.cwd is not None and not os.path.isdir(definition.cwd):
         raise CannotStart(Reason(Code.MCP_FOLDER_MISSING, {"folder": definition.cwd}))
     if "/" in command:
         path = os.path.join(definition.cwd or os.getcwd(), command)
-        found = path if os.path.isfile(path) and os.access(path, os.X_OK) else None
+        program = path if os.path.isfile(path) and os.access(path, os.X_OK) else None
     else:
-        found = shutil.which(command, path=environment.get("PATH", os.defpath))
-    if found is None:
+        program = shutil.which(command, path=environment.get("PATH", os.defpath))
+    if program is None:
         raise CannotStart(Reason(Code.MCP_PROGRAM_MISSING, {"command": command}))
-    return found
+    return program
 
 
-class _Server(asyncio.SubprocessProtocol):
-    """One process. It has ended when it says so, whoever may still hold its pipes."""
+class _Process(asyncio.SubprocessProtocol):
+    """A server process, whose exit ends the connection even if another process still holds its pipes open."""
 
-    def __init__(self, mark: str, watched: int, clock: Clock) -> None:
+    def __init__(self, mark: str, watch_fd: int, clock: Clock) -> None:
         loop = asyncio.get_running_loop()
         self.ended: asyncio.Future[End] = loop.create_future()
         self.tail = Tail()
         self._loop = loop
         self._mark = mark
-        self._watched: int | None = watched
+        self._watch_fd: int | None = watch_fd
         self._clock = clock
         self._transport: Any = None
         self._lines = Lines()
-        self._judge = Judge()
-        self._came = asyncio.Event()
+        self._filter = MessageFilter()
+        self._data_received = asyncio.Event()
         self._exited = asyncio.Event()
-        self._noise = 0
+        self._stderr_bytes = 0
 
-    # what the event loop calls
+    # callbacks of the event loop
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == 2:
-            self._hear_noise(data)
+            self._receive_stderr(data)
             return
         if self.ended.done():
             return
         try:
             self._lines.feed(data)
-        except Abuse as error:
+        except ProtocolViolation as error:
             self._fail(str(error))
-        if self._lines.held > _HELD_AT_MOST:
+        if self._lines.buffered_bytes > _MAX_BUFFERED_BYTES:
             self._pipe(1).pause_reading()
-        self._came.set()
+        self._data_received.set()
 
     def pipe_connection_lost(self, fd: int, _: Exception | None) -> None:
-        # It tells that it has exited in the next moments; only one that lives on with a closed pipe does not.
+        # An exit is reported within moments; a process that lives on with a closed pipe counts as ended later.
         if fd in (0, 1):
-            self._loop.call_later(2 * _AFTER_EXIT, self._finish, f"closed its {'input' if fd == 0 else 'output'}")
+            self._loop.call_later(2 * _DRAIN_SECONDS, self._finish, f"closed its {'input' if fd == 0 else 'output'}")
 
     def process_exited(self) -> None:
         self._exited.set()
         status = self._transport.get_returncode()
-        words = f"ended with status {status}" if status >= 0 else f"was ended by signal {-status}"
-        # What it wrote last is still in the pipe.
-        self._loop.call_later(_AFTER_EXIT, self._finish, words)
+        detail = f"ended with status {status}" if status >= 0 else f"was ended by signal {-status}"
+        # The last output is still in the pipe.
+        self._loop.call_later(_DRAIN_SECONDS, self._finish, detail)
 
-    def _hear_noise(self, data: bytes) -> None:
-        """One that floods its standard error is made to wait."""
+    def _receive_stderr(self, data: bytes) -> None:
+        """Pause the reading from a server that floods its standard error."""
         self.tail.add(data)
-        self._noise += len(data)
-        if self._noise > _STDERR_IN_A_ROW:
-            self._noise = 0
+        self._stderr_bytes += len(data)
+        if self._stderr_bytes > _STDERR_BYTES_PER_PAUSE:
+            self._stderr_bytes = 0
             self._pipe(2).pause_reading()
-            self._loop.call_later(_STDERR_REST, self._pipe(2).resume_reading)
+            self._loop.call_later(_STDERR_PAUSE_SECONDS, self._pipe(2).resume_reading)
 
-    def _finish(self, words: str) -> None:
-        noise = self.tail.short()
-        finish(self.ended, f"it {words}{f': {noise}' if noise else ''}")
-        self._came.set()
+    def _finish(self, detail: str) -> None:
+        stderr = self.tail.short()
+        finish(self.ended, f"it {detail}{f': {stderr}' if stderr else ''}")
+        self._data_received.set()
 
-    def _fail(self, words: str) -> None:
+    def _fail(self, detail: str) -> None:
         self._lines.clear()
         self._pipe(1).pause_reading()
-        finish(self.ended, f"it {words}", is_final=True)
+        finish(self.ended, f"it {detail}", is_final=True)
 
     def _pipe(self, fd: int) -> Any:
         return self._transport.get_pipe_transport(fd)
 
-    # what the link does
+    # the transport
 
     def evidence(self) -> Reason | None:
+        """An observation that explains why the server never became ready."""
         if self._exited.is_set() and self.ended.done():
             return Reason(Code.MCP_PROGRAM_ENDED, {"ended": self.ended.result().detail.removeprefix("it ")})
-        return Reason(Code.MCP_PROGRAM_PRINTS, {"line": self._judge.first_bad}) if self._judge.first_bad else None
+        return Reason(Code.MCP_PROGRAM_PRINTS, {"line": self._filter.first_bad}) if self._filter.first_bad else None
 
-    async def pass_on(self, incoming: Any) -> None:
-        """Messages to the session, until the end. Its side is closed then, and every open request with it."""
+    async def forward_messages(self, incoming: Any) -> None:
+        """Pass messages to the session until the end, then close its stream, which ends every open request."""
         import anyio
 
         count = 0
@@ -193,62 +201,63 @@ class _Server(asyncio.SubprocessProtocol):
                 if line is None:
                     if self.ended.done():
                         return
-                    self._came.clear()
+                    self._data_received.clear()
                     self._pipe(1).resume_reading()
-                    await self._came.wait()
+                    await self._data_received.wait()
                     continue
                 try:
-                    message = self._judge.message(line)
-                except Abuse as error:
+                    message = self._filter.message(line)
+                except ProtocolViolation as error:
                     self._fail(str(error))
                     return
                 if message is not None:
                     await incoming.send(message)
                 count += 1
-                if count % _LINES_IN_A_ROW == 0:  # one that floods must not hold up the others
-                    await self._clock.sleep(_REST)
+                if count % _LINES_PER_PAUSE == 0:  # a flooding server must not block the others
+                    await self._clock.sleep(_PAUSE_SECONDS)
 
-    async def send_from(self, outgoing: Any) -> None:
-        """Never waits for the server: who has something to say to it must not hang on one that does not read."""
+    async def write_messages(self, outgoing: Any) -> None:
+        """Write messages without ever waiting for the server: a sender must not hang on a server that does not read."""
         async for message in outgoing:
-            if self._pipe(0).get_write_buffer_size() > _UNREAD_AT_MOST:
+            if self._pipe(0).get_write_buffer_size() > _MAX_UNREAD_BYTES:
                 self._fail("does not read what it is sent")
             elif not self._pipe(0).is_closing():
                 data = message.message.model_dump_json(by_alias=True, exclude_unset=True)
                 self._pipe(0).write(f"{data}\n".encode())
-            self._judge.answered(message.message)
+            self._filter.message_sent(message.message)
 
     async def end(self) -> None:
-        """Asked, told, made; then what has left the group. Within two seconds, and also when we are cancelled."""
+        """End the process within two seconds, also when cancelled: close its input, then SIGTERM, then SIGKILL; then
+        end the processes that left the group."""
         finish(self.ended, "it was stopped")
-        until = self._loop.time() + _ENDS_WITHIN
+        deadline = self._loop.time() + _MAX_END_SECONDS
         pid = self._transport.get_pid()
         try:
             self._pipe(0).close()
-            if not await self._gone():
+            if not await self._wait_for_exit():
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(pid, signal.SIGTERM)
-                await self._gone()
-            end_group(pid)
-            await self._gone()
-            rest = asyncio.ensure_future(asyncio.to_thread(end_marked, [self._mark]))
-            await asyncio.wait({rest}, timeout=until - self._loop.time())
+                await self._wait_for_exit()
+            kill_group(pid)
+            await self._wait_for_exit()
+            stragglers = asyncio.ensure_future(asyncio.to_thread(kill_marked, [self._mark]))
+            await asyncio.wait({stragglers}, timeout=deadline - self._loop.time())
         except asyncio.CancelledError:
-            end_group(pid)
-            end_marked([self._mark])
+            kill_group(pid)
+            kill_marked([self._mark])
             raise
         finally:
             self._transport.close()
-            self.let_go()
+            self.close_watch_pipe()
 
-    async def _gone(self) -> bool:
+    async def _wait_for_exit(self) -> bool:
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(EXIT_TIMEOUT_SECONDS):
                 await self._exited.wait()
         return self._exited.is_set()
 
-    def let_go(self) -> None:
-        """Our end of the pipe: the watcher ends what is left of the group."""
-        if self._watched is not None:
-            os.close(self._watched)
-            self._watched = None
+    def close_watch_pipe(self) -> None:
+        """Close our end of the pipe: the watcher then kills what remains of the group."""
+        if self._watch_fd is not None:
+            os.close(self._watch_fd)
+            self._watch_fd = None

@@ -1,4 +1,4 @@
-"""A tool of a server as one of ours: it passes the same gate, and waits for the person again when it has changed."""
+"""A server's tool as a tool of the runtime: each call passes the same gate, and a changed tool needs a new approval."""
 
 import difflib
 import hashlib
@@ -12,45 +12,46 @@ import msgspec
 
 from pilothouse.domain.calls import Effect
 from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.deception.hidden_characters import visible, without_hidden
 from pilothouse.domain.errors import StoreRefused, ToolError
-from pilothouse.domain.hidden_characters import visible, without_hidden
 from pilothouse.sandbox.workspace import Workspace
-from pilothouse.tools.base import Asked, Category, Job, Prepared
+from pilothouse.tools.base import CallPreview, Category, ToolContext, UserQuestion
 from pilothouse.tools.mcp.connection import Connection
-from pilothouse.tools.mcp.values import ToolDefinition
+from pilothouse.tools.mcp.types import ToolDefinition
 
-NAME_AT_MOST = 64
-_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
+MAX_NAME_CHARACTERS = 64
+_INVALID_NAME_CHARACTER = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class Accepted(Protocol):
-    """Remembers in which form a person has accepted a server's tools."""
+    """The definitions in which a person has accepted a server's tools."""
 
-    def known(self, server: str, tool: str) -> str | None:
-        """The whole definition as it was accepted."""
+    def accepted_definition(self, server: str, tool: str) -> str | None:
+        """The whole definition that was accepted; None for a new tool."""
 
-    def knows(self, server: str) -> bool:
-        """Whether anything of it was accepted."""
+    def has_accepted(self, server: str) -> bool:
+        """Whether any tool of the server was accepted."""
 
     def accept(self, server: str, definitions: Mapping[str, str]) -> None: ...
 
 
-class McpTool:
-    """`key` names its server among all; `definition` is what the server says of it now."""
+class MCPTool:
+    """A tool of an MCP server."""
 
     keeps_time = True
     category: Category = "mcp"
     parameters = dict
 
     def __init__(self, connection: Connection, definition: ToolDefinition, key: str, accepted: Accepted) -> None:
+        """`key` identifies the server among all; `definition` is the server's present description of the tool."""
         self._connection = connection
         self._definition = definition
         self._key = key
         self._accepted = accepted
         self.name = tool_name(connection.definition.name, definition.name)
         self.description = without_hidden(definition.description) or definition.name
-        self.schema: Mapping[str, Any] = _cleaned(definition.schema)
-        # What a server says of itself counts only where the person has said that they trust it.
+        self.schema: Mapping[str, Any] = _without_hidden_text(definition.schema)
+        # A server's hints count only where the person trusts the server.
         trusted = connection.definition.trusted and definition.read_only is True
         self.effect: Effect = "read_only" if trusted else "mutating"
         self.text = msgspec.json.format(msgspec.json.encode(definition, order="sorted"), indent=1).decode()
@@ -58,7 +59,7 @@ class McpTool:
 
     @property
     def own_name(self) -> str:
-        """As its server calls it."""
+        """The name that the server gives the tool."""
         return self._definition.name
 
     @property
@@ -67,91 +68,91 @@ class McpTool:
 
     @property
     def has_changed(self) -> bool:
-        return self._accepted.known(self._key, self._definition.name) != self.text
+        return self._accepted.accepted_definition(self._key, self._definition.name) != self.text
 
-    async def prepare(self, arguments: dict[str, Any], workspace: Workspace) -> Prepared:  # noqa: ARG002
+    async def prepare(self, arguments: dict[str, Any], workspace: Workspace) -> CallPreview:  # noqa: ARG002
         preview = msgspec.json.format(msgspec.json.encode(arguments), indent=2).decode()
         ask = None
         if self.has_changed:
             ask = Reason(Code.TOOL_CHANGED, {"server": self.server, "tool": self._definition.name})
             preview = f"{self._difference()}\n\n{preview}"
-        return Prepared(effect=self.effect, preview=preview, basis=self.digest, ask=ask)
+        return CallPreview(effect=self.effect, preview=preview, basis=self.digest, ask=ask)
 
     def _difference(self) -> str:
-        before = self._accepted.known(self._key, self._definition.name) or ""
+        before = self._accepted.accepted_definition(self._key, self._definition.name) or ""
         lines = difflib.unified_diff(before.splitlines(), self.text.splitlines(), "before", "now", lineterm="", n=1)
         return visible("\n".join(lines))
 
-    async def run(self, arguments: dict[str, Any], job: Job) -> str:
-        if job.basis is not None and job.basis != self.digest:
+    async def run(self, arguments: dict[str, Any], context: ToolContext) -> str:
+        if context.basis is not None and context.basis != self.digest:
             raise ToolError(Code.REACH_CHANGED, tool=self.name)
-        if self.has_changed:  # it could only come here by a person's own approval of what has changed
+        if self.has_changed:  # only a person's approval of the change lets the call run
             self._accepted.accept(self._key, {self._definition.name: self.text})
         asker = None
-        if job.ask is not None:
-            ask = job.ask
+        if context.ask is not None:
+            ask = context.ask
 
             async def asker(message: str, schema: dict[str, Any]) -> dict[str, Any] | None:
-                asked = questions(f"[{self.server}] {message}", schema)
-                answers = await ask(asked)
-                return None if answers is None else answered(schema, answers)
+                form_questions = questions(f"[{self.server}] {message}", schema)
+                answers = await ask(form_questions)
+                return None if answers is None else form_content(schema, answers)
 
-        found = await self._connection.call(self._definition.name, arguments, asker=asker)
-        if found.is_error:
-            raise ToolError(Code.TOOL_FAILED, tool=self.name, detail=without_hidden(found.text) or "no reason given")
-        return without_hidden(found.text) + ("\n[cut: the server sent more]" if found.is_cut else "")
+        result = await self._connection.call(self._definition.name, arguments, asker=asker)
+        if result.is_error:
+            raise ToolError(Code.TOOL_FAILED, tool=self.name, detail=without_hidden(result.text) or "no reason given")
+        return without_hidden(result.text) + ("\n[cut: the server sent more]" if result.is_cut else "")
 
 
-def tools_of(connection: Connection, key: str, accepted: Accepted) -> list[McpTool]:
-    """All that can be told apart: two names that become one are withheld, both."""
-    made = [McpTool(connection, definition, key, accepted) for definition in connection.tools]
-    if made and not accepted.knows(key):
-        # What a server brings at first is what the person has added it for; what comes later waits for them.
-        # Where that cannot be written down, each of them waits for the person when it is called.
+def tools_of(connection: Connection, key: str, accepted: Accepted) -> list[MCPTool]:
+    """The tools with distinguishable names: where two names become one, both are withheld."""
+    tools = [MCPTool(connection, definition, key, accepted) for definition in connection.tools]
+    if tools and not accepted.has_accepted(key):
+        # The first tools are those for which the person added the server; later ones wait for the person. Where the
+        # acceptance cannot be stored, every tool waits for the person when it is called.
         with suppress(StoreRefused):
-            accepted.accept(key, {tool.own_name: tool.text for tool in made})
-    counts = Counter(_plain(tool.name) for tool in made)
-    return [tool for tool in made if counts[_plain(tool.name)] == 1 and len(tool.name) <= NAME_AT_MOST]
+            accepted.accept(key, {tool.own_name: tool.text for tool in tools})
+    counts = Counter(_comparable(tool.name) for tool in tools)
+    return [tool for tool in tools if counts[_comparable(tool.name)] == 1 and len(tool.name) <= MAX_NAME_CHARACTERS]
 
 
 def tool_name(server: str, tool: str) -> str:
-    return f"{server}__{_NOT_IN_A_NAME.sub('_', tool)}"
+    return f"{server}__{_INVALID_NAME_CHARACTER.sub('_', tool)}"
 
 
-def _plain(name: str) -> str:
+def _comparable(name: str) -> str:
     return name.replace("-", "_").casefold()
 
 
-def _cleaned(data: Any) -> Any:
+def _without_hidden_text(data: Any) -> Any:
     match data:
         case str():
             return without_hidden(data)
         case dict():
-            return {without_hidden(name): _cleaned(value) for name, value in data.items()}
+            return {without_hidden(name): _without_hidden_text(value) for name, value in data.items()}
         case list() | tuple():
-            return [_cleaned(value) for value in data]
+            return [_without_hidden_text(value) for value in data]
         case _:
             return data
 
 
-def questions(message: str, schema: Mapping[str, Any]) -> list[Asked]:
-    """What a server wants to know, as questions to the person: one for each field of its form."""
+def questions(message: str, schema: Mapping[str, Any]) -> list[UserQuestion]:
+    """The form of a server as questions to the person, one for each field."""
     fields: Mapping[str, Any] = schema.get("properties", {})
     if not fields:
-        return [Asked(message, options=("yes", "no"))]
-    asked = []
+        return [UserQuestion(message, options=("yes", "no"))]
+    result = []
     for number, (name, field) in enumerate(fields.items()):
         title = str(field.get("title") or name)
-        about = field.get("description")
-        text = f"{title}: {about}" if about else title
+        description = field.get("description")
+        text = f"{title}: {description}" if description else title
         options = field.get("enum") or (("true", "false") if field.get("type") == "boolean" else ())
         first = f"{message}\n" if number == 0 else ""
-        asked.append(Asked(without_hidden(first + text), options=tuple(str(each) for each in options)))
-    return asked
+        result.append(UserQuestion(without_hidden(first + text), options=tuple(str(option) for option in options)))
+    return result
 
 
-def answered(schema: Mapping[str, Any], answers: Sequence[str]) -> dict[str, Any] | None:
-    """A person's answers in the form that was asked for; None where they do not fit it, or say no."""
+def form_content(schema: Mapping[str, Any], answers: Sequence[str]) -> dict[str, Any] | None:
+    """The person's answers as the content of the form; None where they do not fit it, or decline."""
     fields: Mapping[str, Any] = schema.get("properties", {})
     if not fields:
         return {} if answers and answers[0].strip().casefold() in ("yes", "y", "是", "好") else None
@@ -160,13 +161,13 @@ def answered(schema: Mapping[str, Any], answers: Sequence[str]) -> dict[str, Any
         if not text.strip() and name not in schema.get("required", ()):
             continue
         try:
-            content[name] = _typed(text.strip(), field.get("type", "string"))
+            content[name] = _parse_answer(text.strip(), field.get("type", "string"))
         except ValueError:
             return None
     return content
 
 
-def _typed(text: str, kind: str) -> Any:
+def _parse_answer(text: str, kind: str) -> Any:
     if kind == "boolean":
         if text.casefold() not in ("true", "false", "yes", "no"):
             raise ValueError(text)

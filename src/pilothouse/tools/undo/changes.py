@@ -1,7 +1,7 @@
-"""The log of what a conversation's calls changed, with the contents that an undo puts back.
+"""The log of a conversation's changes by calls, with the contents that an undo restores.
 
-The contents of one call lie in one file, written and synced once. The log is bounded: the oldest contents go when the
-conversation keeps too much, and the log then says so instead of forgetting the change.
+The contents of one call lie in one file, written and synced once. The log is bounded: the oldest contents are dropped
+when the conversation stores too much, and the log then says so instead of forgetting the change.
 """
 
 import hashlib
@@ -13,38 +13,39 @@ from pathlib import Path
 import msgspec
 
 from pilothouse.domain.codes import Reason
-from pilothouse.domain.values import Value
-from pilothouse.private_file import make_private_folder, open_private, sync_folder
+from pilothouse.domain.value import Value
 from pilothouse.sandbox.entries import is_link_name, link_name
+from pilothouse.system.atomic_file import replace_file
+from pilothouse.system.private_file import make_private_folder, open_private, sync_folder
 from pilothouse.tools.undo.limits import UndoLimits
 
 WRITE = "write"
-"""Names the file tools in an entry: the call itself says what a file holds after it."""
+"""The `tool` of entries by the file tools, whose arguments determine the content after the call."""
 _DAY_SECONDS = 86_400
 _MAX_LOG_BYTES = 8_000_000
 _MAX_NAME_CHARACTERS = 50
 _PACK = ".pack"
-_UNDONE = f".undone{_PACK}"
+_UNDONE_PACK = f".undone{_PACK}"
 
 
 class ChangedFile(Value):
-    """One file before and after a call."""
+    """A file before and after a call."""
 
     path: str
     """In the notation of `file_names`, as all stored paths are."""
     before: str
-    """Names the content, or where a link led; ABSENT where there was no file."""
+    """The digest of the content or of a link's target; ABSENT for a missing file."""
     after: str
     mode: int | None = None
-    """The permission bits before, where they are known."""
+    """The permission bits before, where known."""
     mode_after: int | None = None
     offset: int | None = None
-    """Where the content lies in the call's file; None in entries of earlier versions: a file of its own."""
+    """The position of the content in the call's file; None in entries of earlier versions, with a file for each."""
     size: int = 0
 
 
 class ChangeEntry(Value, kw_only=True):
-    """What one call changed."""
+    """The changes of one call."""
 
     call: str
     tool: str
@@ -55,15 +56,15 @@ class ChangeEntry(Value, kw_only=True):
     folder_bits: Mapping[str, tuple[int, int]] = {}
     """Permission bits of folders before and after, where they changed."""
     left: tuple[Reason, ...] = ()
-    """What an undo leaves as it is, and why."""
+    """The changes that an undo does not revert, with reasons."""
     unkept: str | None = None
-    """The same in words, in entries of earlier versions."""
+    """The same as text, in entries of earlier versions."""
     undone: bool = False
-    """Marks the end of the change: nothing is left of it to undo."""
+    """Marks the end of a change: nothing of it remains to be undone."""
 
     @property
     def has_entries(self) -> bool:
-        """Whether there is something that an undo could put back."""
+        """Whether the entry holds anything that an undo could restore."""
         return bool(self.files or self.made_folders or self.removed_folders or self.folder_bits)
 
 
@@ -71,46 +72,47 @@ _DECODER = msgspec.json.Decoder(ChangeEntry)
 
 
 class ChangeLog:
-    """The changes of one conversation. Its work is blocking: call it in a thread."""
+    """The changes of one conversation. All methods block: call them in a thread."""
 
     def __init__(self, folder: Path, limits: UndoLimits) -> None:
         self._folder = folder
         self._limits = limits
         self._contents = folder / "before"
         self._log = folder / "changes.jsonl"
-        self._bytes: int | None = None
-        """What the contents take, None before they were counted."""
+        self._stored_bytes: int | None = None
+        """The size of the stored contents, None before they were counted."""
 
     def add(self, entry: ChangeEntry, contents: Iterable[bytes | None] = ()) -> None:
-        """Note a change. `contents` belong to the entry's files, in their order; None where none is needed.
+        """Log a change. `contents` belong to the entry's files, in their order; None where none is needed.
 
-        Durable when it returns: a change that is noted beforehand can be undone whatever happens. Raises: OSError.
+        Durable on return: a change logged beforehand can be undone whatever happens. Raises: OSError.
         """
-        files = tuple(self._keep(entry, contents))
+        files = tuple(self._store_contents(entry, contents))
         self._append(msgspec.structs.replace(entry, files=files or entry.files))
         self._stay_within_limits()
 
     def end(self, entry: ChangeEntry, *, is_durable: bool = True) -> None:
-        """Nothing is left to undo of a change. Raises: OSError."""
+        """Mark a change as having nothing left to undo. Raises: OSError."""
         self._append(ChangeEntry(call=entry.call, tool=entry.tool, undone=True), is_durable=is_durable)
-        self._forget(self._pack(entry.call))
+        self._drop(self._pack(entry.call))
 
     def keep_present(self, entry: ChangeEntry, contents: Mapping[str, bytes]) -> None:
-        """Keep what an undo is about to replace: nothing a file held is lost. Raises: OSError."""
+        """Store the contents that an undo is about to replace, so that no content of a file is lost. Raises:
+        OSError."""
         files = [file for file in entry.files if file.path in contents]
         swapped = tuple(ChangedFile(file.path, before=file.after, after=file.before) for file in files)
         if not swapped:
             return
-        # An undo that a full disk or a crash stopped half-way has kept some already.
-        names = (f"{entry.call}{number or ''}{_UNDONE}" for number in itertools.count())
+        # An undo interrupted by a full disk or a crash has stored some contents already.
+        names = (f"{entry.call}{number or ''}{_UNDONE_PACK}" for number in itertools.count())
         name = next(name for name in names if not (self._contents / name).exists()).removesuffix(_PACK)
         undone = ChangeEntry(call=name, tool="undo", files=swapped, undone=True)
         self.add(undone, [contents[file.path] for file in files])
 
-    def set_aside(self, entry: ChangeEntry, files: Sequence[ChangedFile]) -> list[Path]:
-        """Keep what files held before a change that is not put back, each as a file that a person can open.
+    def save_copies(self, entry: ChangeEntry, files: Sequence[ChangedFile]) -> list[Path]:
+        """Store the contents before a change that is not reverted, each as a file that a person can open.
 
-        Gives the files; one that is damaged or no longer kept is left out. Raises: OSError.
+        Returns the files; damaged and dropped contents are left out. Raises: OSError.
         """
         copies: list[Path] = []
         for number, file in enumerate(files):
@@ -124,17 +126,17 @@ class ChangeLog:
         return copies
 
     def entries(self) -> list[ChangeEntry]:
-        """The changes that were not undone, oldest first. A line that a crash cut is passed over."""
-        found: dict[str, ChangeEntry] = {}
+        """The changes that were not undone, oldest first. A line truncated by a crash is skipped."""
+        entries: dict[str, ChangeEntry] = {}
         for entry in self._lines():
             if entry.undone:
-                found.pop(entry.call, None)
+                entries.pop(entry.call, None)
             else:
-                found[entry.call] = entry
-        return list(found.values())
+                entries[entry.call] = entry
+        return list(entries.values())
 
     def content(self, entry: ChangeEntry, file: ChangedFile) -> bytes:
-        """What a file held before. Raises: FileNotFoundError where it was not kept so long, OSError."""
+        """The content of a file before the call. Raises: FileNotFoundError for a dropped content, OSError."""
         if file.offset is None:
             data = (self._contents / file.before).read_bytes()
         else:
@@ -160,10 +162,10 @@ class ChangeLog:
     def _pack(self, name: str) -> Path:
         return self._contents / f"{name}{_PACK}"
 
-    def _keep(self, entry: ChangeEntry, contents: Iterable[bytes | None]) -> Iterator[ChangedFile]:
+    def _store_contents(self, entry: ChangeEntry, contents: Iterable[bytes | None]) -> Iterator[ChangedFile]:
         offsets: list[tuple[int, int] | None] = []
 
-        def placed() -> Iterator[bytes]:
+        def stored_contents() -> Iterator[bytes]:
             end = 0
             for data in contents:
                 offsets.append((end, len(data)) if data is not None else None)
@@ -171,28 +173,20 @@ class ChangeLog:
                     end += len(data)
                     yield data
 
-        self._write(self._pack(entry.call), placed())
-        for file, place in zip(entry.files, offsets, strict=bool(offsets)):
-            yield msgspec.structs.replace(file, offset=place[0], size=place[1]) if place is not None else file
+        self._write(self._pack(entry.call), stored_contents())
+        for file, span in zip(entry.files, offsets, strict=bool(offsets)):
+            yield msgspec.structs.replace(file, offset=span[0], size=span[1]) if span is not None else file
 
     def _write(self, path: Path, contents: Iterable[bytes]) -> None:
-        """Write contents one after the other; no file where there are none."""
+        """Write contents one after the other; create no file without any."""
         first = next(iterator := iter(contents), None)
         if first is None:
             return
         make_private_folder(self._folder)
         make_private_folder(self._contents)
-        draft = path.with_name(f"{path.name}.draft")
-        with open(open_private(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
-            file.write(first)
-            file.writelines(iterator)
-            file.flush()
-            os.fsync(file.fileno())
-            size = file.tell()
-        os.replace(draft, path)
-        sync_folder(self._contents)
-        if self._bytes is not None:
-            self._bytes += size
+        replace_file(path, itertools.chain([first], iterator), temporary=path.with_name(f"{path.name}.draft"))
+        if self._stored_bytes is not None:
+            self._stored_bytes += path.stat().st_size
 
     def _append(self, entry: ChangeEntry, *, is_durable: bool = True) -> None:
         make_private_folder(self._folder)
@@ -201,7 +195,7 @@ class ChangeLog:
             if file.tell():
                 file.seek(-1, os.SEEK_END)
                 if file.read(1) != b"\n":
-                    file.write(b"\n")  # ends a line that a crash cut
+                    file.write(b"\n")  # ends a line truncated by a crash
             file.write(msgspec.json.encode(entry) + b"\n")
             file.flush()
             if is_durable:
@@ -209,46 +203,41 @@ class ChangeLog:
         if is_new:
             sync_folder(self._folder)
 
-    def _forget(self, path: Path) -> None:
+    def _drop(self, path: Path) -> None:
         try:
             size = path.stat().st_size
         except FileNotFoundError:
             return
         path.unlink(missing_ok=True)
-        if self._bytes is not None:
-            self._bytes -= size
+        if self._stored_bytes is not None:
+            self._stored_bytes -= size
 
     # bounds
 
     def _stay_within_limits(self) -> None:
-        """Drop the oldest contents. Counts the folder once in a process; afterwards this costs nothing by itself."""
-        is_first = self._bytes is None
-        if self._bytes is not None and self._bytes <= self._limits.max_conversation_bytes:
+        """Drop the oldest contents. The folder is counted once in a process, so that later calls cost nothing."""
+        is_first = self._stored_bytes is None
+        if self._stored_bytes is not None and self._stored_bytes <= self._limits.max_conversation_bytes:
             return
         now = self._log.stat().st_mtime
-        # What an undo replaced goes before what an undo may still need.
-        listed = [(not each.name.endswith(_UNDONE), each.stat(), each.path) for each in self._listed()]
-        kept = [each[1:] for each in sorted(listed, key=lambda each: (each[0], each[1].st_mtime_ns))]
-        self._bytes = sum(status.st_size for status, _ in kept)
-        for status, path in kept[:-1]:
+        # Contents replaced by an undo are dropped before contents that an undo may still need.
+        candidates = [(not item.name.endswith(_UNDONE_PACK), item.stat(), item.path) for item in self._list_contents()]
+        ordered = [item[1:] for item in sorted(candidates, key=lambda item: (item[0], item[1].st_mtime_ns))]
+        self._stored_bytes = sum(status.st_size for status, _ in ordered)
+        for status, path in ordered[:-1]:
             is_old = status.st_mtime < now - self._limits.days * _DAY_SECONDS
-            if is_old or self._bytes > self._limits.max_conversation_bytes:
-                self._forget(Path(path))
+            if is_old or self._stored_bytes > self._limits.max_conversation_bytes:
+                self._drop(Path(path))
         if is_first and self._log.stat().st_size > _MAX_LOG_BYTES:
             self._rewrite()
 
-    def _listed(self) -> "list[os.DirEntry[str]]":
+    def _list_contents(self) -> "list[os.DirEntry[str]]":
         if not self._contents.is_dir():
             return []
         with os.scandir(self._contents) as entries:
             return list(entries)
 
     def _rewrite(self) -> None:
-        """Leave out of the log what was undone."""
-        draft = self._log.with_suffix(".draft")
-        with open(open_private(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
-            file.writelines(msgspec.json.encode(entry) + b"\n" for entry in self.entries())
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, self._log)
-        sync_folder(self._folder)
+        """Rewrite the log without undone changes."""
+        lines = (msgspec.json.encode(entry) + b"\n" for entry in self.entries())
+        replace_file(self._log, lines, temporary=self._log.with_suffix(".draft"))

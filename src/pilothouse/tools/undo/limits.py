@@ -1,30 +1,30 @@
-"""How much undo keeps."""
+"""The limits of undo."""
 
-from pilothouse.domain.values import Value
+from pilothouse.domain.value import Value
 
 _MEGABYTE = 1_000_000
 
 
 class UndoLimits(Value):
-    """Bounds of what undo keeps; `[undo]` of config.toml sets the first four."""
+    """The limits of undo; `[undo]` of config.toml sets the first four."""
 
     conversation_megabytes: int = 200
-    """What one conversation keeps of earlier contents. The oldest changes go first."""
+    """Earlier contents kept for one conversation. The oldest changes are dropped first."""
 
     days: int = 30
-    """How long a change can be undone."""
+    """The number of days for which a change can be undone."""
 
     baseline_megabytes: int = 500
-    """What the cache keeps of one workspace, nearest files first; all workspaces together twice as much."""
+    """The cache of one workspace, files near the root first; all workspaces together get twice as much."""
 
     files: int = 100_000
-    """How many entries of a workspace are looked at with every command, nearest first."""
+    """The entries of a workspace scanned with every command, those near the root first."""
 
     home_files: int = 20_000
     """The same in a home folder or the root of the disk, where most files belong to no project."""
 
     file_megabytes: int = 50
-    """A larger file is noticed, not kept."""
+    """The size above which a change of a file is reported, but the content not kept."""
 
     @property
     def max_conversation_bytes(self) -> int:

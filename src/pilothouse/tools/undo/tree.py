@@ -1,7 +1,7 @@
-"""A scan of a workspace: the status of every file, nearest folders first, without following a link.
+"""A scan of a workspace: the status of every file, folders near the root first, without following links.
 
-Files in ignored or generated folders are noticed only: their contents are nobody's own work and can be huge. Data
-directories of Pilothouse are passed over.
+Of files in ignored or generated folders only the status is recorded: their contents are not the person's work and can
+be huge. Data directories of Pilothouse are skipped.
 """
 
 import contextlib
@@ -11,21 +11,21 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
-from pilothouse.sandbox import walking
-from pilothouse.sandbox.beneath import Way
+from pilothouse.sandbox import gitignore
 from pilothouse.sandbox.data_directory import is_data_directory
-from pilothouse.tools.kinds import NOT_OWN
+from pilothouse.sandbox.openat import OpenMethod
+from pilothouse.tools.file_types import GENERATED_NAMES
 
 MAX_NOTICED_ENTRIES = 5_000
-# Every run of a program may fill these: that is nobody's change.
-_CACHES = frozenset({"__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".cache"})
+# Any run of a program may fill these folders: changes in them are not reported.
+_CACHE_NAMES = frozenset({"__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".cache"})
 _MAX_DEPTH = 100
 _MAX_IGNORE_BYTES = 32_768
 Stopped = Callable[[], bool]
 
 
 class FileStat(NamedTuple):
-    """What the system tells of a file without reading it."""
+    """The status of a file as the system reports it without reading the file."""
 
     mode: int
     size: int
@@ -35,6 +35,7 @@ class FileStat(NamedTuple):
 
     @property
     def bits(self) -> int:
+        """The permission bits."""
         return stat.S_IMODE(self.mode)
 
     @property
@@ -47,41 +48,43 @@ class FileStat(NamedTuple):
 
 
 Visit = Callable[[int, str, str, FileStat], None]
-"""Gets an open folder, a name in it, the path below the root, and the status."""
+"""A callback for each file: an open folder, the name in it, the path below the root, and the status."""
 
 
 class Tree:
-    """What a scan saw. Paths are relative to the scanned root; "" is the root itself."""
+    """The result of a scan. Paths are relative to the scanned root; "" is the root itself."""
 
     def __init__(self) -> None:
         self.noticed: dict[str, FileStat] = {}
-        """Files in ignored or generated folders."""
+        """Files in ignored or generated folders, recorded by status only."""
 
         self.listed: set[str] = set()
-        """Folders whose every entry was seen."""
+        """Folders that were scanned completely."""
 
         self.folders: dict[str, int] = {}
-        """All folders that were seen with their permission bits, also those whose contents were not looked at."""
+        """The permission bits of all folders seen, including folders whose contents were not scanned."""
 
         self.unseen: list[str] = []
-        """Folders that were not looked at, or not to their end."""
+        """Folders that were not scanned, or not completely."""
 
         self.ignored: set[str] = set()
-        """Folders whose files are only noticed."""
+        """Folders whose files are in `noticed`."""
 
         self.is_cut = False
-        """Whether there was more than may be looked at."""
+        """Whether a limit ended the scan early."""
 
         self.repositories: list[str] = []
         """Folders that hold a `.git`."""
 
     def was_absent(self, path: str) -> bool:
-        """Whether a file that appeared later surely was not there: the nearest listed folder did not hold it."""
+        """Whether a file that appeared later was certainly missing: the nearest completely scanned folder did not list
+        it."""
         child = path
         while child:
             parent = child.rpartition("/")[0]
             if parent in self.listed:
-                # A folder above that was seen and not listed may have held it; a folder in its own place did not.
+                # A parent folder that was seen but not scanned may have held the file; a folder at the path itself
+                # did not.
                 return child == path or child not in self.folders
             child = parent
         return False
@@ -91,7 +94,7 @@ class _Folder(NamedTuple):
     names: list[str]
     path: str
     plain: str
-    levels: tuple[walking.Ignores, ...]
+    levels: tuple[gitignore.IgnoreFile, ...]
 
 
 class _Scan:
@@ -102,23 +105,23 @@ class _Scan:
         self._skipped = skipped
         self._visit = visit
         self._stopped = stopped
-        self._rules = walking.RuleBudget()
-        self._way = Way(fd)
+        self._rules = gitignore.RuleBudget()
+        self._opener = OpenMethod(fd)
 
-    def cover(self, max_entries: int) -> None:
-        """Visit files outside ignored folders, breadth first."""
-        left = max_entries
-        todo = deque([_Folder([], "", "", ())])
-        while todo and not self._stopped():
-            folder = todo.popleft()
-            fd, entries = self._open(folder) if left > 0 else (None, [])
+    def visit_files(self, max_entries: int) -> None:
+        """Visit the files outside ignored folders, breadth first."""
+        remaining = max_entries
+        pending = deque([_Folder([], "", "", ())])
+        while pending and not self._stopped():
+            folder = pending.popleft()
+            fd, entries = self._open(folder) if remaining > 0 else (None, [])
             if fd is None:
                 self.tree.unseen.append(folder.path)
-                self.tree.is_cut |= left <= 0
+                self.tree.is_cut |= remaining <= 0
                 continue
-            # One folder gets half of what is left, so that a huge one leaves room for those beside it.
-            room = len(entries) if len(entries) <= left // 2 else max(1, left // 2)
-            left -= room
+            # A folder gets half of the remaining entries at most, so that a huge one leaves room for its siblings.
+            room = len(entries) if len(entries) <= remaining // 2 else max(1, remaining // 2)
+            remaining -= room
             if room < len(entries):
                 self.tree.unseen.append(folder.path)
                 self.tree.is_cut = True
@@ -127,15 +130,18 @@ class _Scan:
             levels = self._levels(fd, folder, entries)
             for entry in entries[:room]:
                 if entry.is_dir(follow_symlinks=False):
-                    todo.extend(self._enter(folder, entry, levels))
+                    pending.extend(self._enter(folder, entry, levels))
                 elif entry.name == ".git":
-                    self.tree.repositories.append(folder.path)  # of a worktree or a submodule
+                    self.tree.repositories.append(folder.path)  # a file in a worktree or a submodule
                 elif (status := _status(entry)) is not None:
                     self._visit(fd, entry.name, _join(folder.path, entry.name), status)
 
-    def _enter(self, folder: _Folder, entry: "os.DirEntry[str]", levels: tuple[walking.Ignores, ...]) -> list[_Folder]:
+    def _enter(
+        self, folder: _Folder, entry: "os.DirEntry[str]", levels: tuple[gitignore.IgnoreFile, ...]
+    ) -> list[_Folder]:
+        """Record a subfolder. Returns the subfolder where its files are to be visited."""
         name, status = entry.name, _status(entry)
-        path, plain = _join(folder.path, name), _join(folder.plain, walking.plain(name))
+        path, plain = _join(folder.path, name), _join(folder.plain, gitignore.latin1_name(name))
         if name == ".git":
             self.tree.repositories.append(folder.path)
             return []
@@ -143,8 +149,8 @@ class _Scan:
             return []
         self.tree.folders[path] = status.bits
         inner = _Folder([*folder.names, name], path, plain, levels)
-        if name in NOT_OWN or (levels and self._rules.is_ignored(levels, plain, is_folder=True)):
-            self.ignored += [inner] if name not in _CACHES else []
+        if name in GENERATED_NAMES or (levels and self._rules.is_ignored(levels, plain, is_folder=True)):
+            self.ignored += [inner] if name not in _CACHE_NAMES else []
             self.tree.ignored.add(path)
             return []
         if len(inner.names) > _MAX_DEPTH:
@@ -152,32 +158,32 @@ class _Scan:
             return []
         return [inner]
 
-    def notice(self) -> None:
-        """Take the status of files in ignored folders; a folder with too many of them is not looked at."""
-        left = MAX_NOTICED_ENTRIES
+    def record_ignored(self) -> None:
+        """Record the status of files in ignored folders; a folder with too many files is left out."""
+        remaining = MAX_NOTICED_ENTRIES
         for top in self.ignored:
-            found: dict[str, FileStat] = {}
-            todo = [top]
-            while todo and left > 0 and not self._stopped():
-                folder = todo.pop()
+            files: dict[str, FileStat] = {}
+            pending = [top]
+            while pending and remaining > 0 and not self._stopped():
+                folder = pending.pop()
                 fd, entries = self._open(folder)
-                left -= len(entries) + 1
+                remaining -= len(entries) + 1
                 for entry in entries if fd is not None else ():
                     path = _join(folder.path, entry.name)
                     if entry.is_dir(follow_symlinks=False):
                         if len(folder.names) < _MAX_DEPTH and f"{self._root}/{path}" not in self._skipped:
-                            todo.append(_Folder([*folder.names, entry.name], path, "", ()))
+                            pending.append(_Folder([*folder.names, entry.name], path, "", ()))
                     elif (status := _status(entry)) is not None:
-                        found[path] = status
-            if left > 0:
-                self.tree.noticed |= found
+                        files[path] = status
+            if remaining > 0:
+                self.tree.noticed |= files
             else:
                 self.tree.unseen.append(top.path)
 
     def _open(self, folder: _Folder) -> "tuple[int | None, list[os.DirEntry[str]]]":
-        """An open folder and its entries by name; None for one that cannot be opened or is a data directory."""
+        """An open folder and its entries by name; None for a folder that cannot be opened or is a data directory."""
         try:
-            fd = self._way.open(folder.names)
+            fd = self._opener.open(folder.names)
             with os.scandir(fd) as entries:
                 listed = sorted(entries, key=lambda entry: entry.name)
         except OSError:
@@ -186,22 +192,24 @@ class _Scan:
             return None, []
         return fd, listed
 
-    def _levels(self, fd: int, folder: _Folder, entries: "list[os.DirEntry[str]]") -> tuple[walking.Ignores, ...]:
-        found = [status.size for entry in entries if entry.name in walking.IGNORE_FILES and (status := _status(entry))]
-        # A huge list of rules costs more with every entry than covering what it would leave out.
-        if found and sum(found) <= _MAX_IGNORE_BYTES:
-            return self._rules.levels_in(fd, folder.plain, folder.levels)
+    def _levels(self, fd: int, folder: _Folder, entries: "list[os.DirEntry[str]]") -> tuple[gitignore.IgnoreFile, ...]:
+        sizes = [
+            status.size for entry in entries if entry.name in gitignore.IGNORE_FILES and (status := _status(entry))
+        ]
+        # Applying a huge list of rules to every entry costs more than scanning the entries that it excludes.
+        if sizes and sum(sizes) <= _MAX_IGNORE_BYTES:
+            return self._rules.read_ignore_files(fd, folder.plain, folder.levels)
         return folder.levels
 
     def close(self) -> None:
-        self._way.close()
+        self._opener.close()
 
 
 def scan(fd: int, root: str, skipped: Collection[str], max_entries: int, visit: Visit, stopped: Stopped) -> Tree:
-    """Scan what lies beneath an open folder. `skipped` are absolute paths that are neither entered nor told."""
+    """Scan the files below an open folder. `skipped` are absolute paths that are neither entered nor recorded."""
     with contextlib.closing(_Scan(fd, root, skipped, visit, stopped)) as work:
-        work.cover(max_entries)
-        work.notice()
+        work.visit_files(max_entries)
+        work.record_ignored()
         return work.tree
 
 
@@ -211,7 +219,7 @@ def _status(entry: "os.DirEntry[str]") -> FileStat | None:
     except OSError:
         return None
     fields = (status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
-    return tuple.__new__(FileStat, fields)  # a scan makes very many: twice as fast as by their names
+    return tuple.__new__(FileStat, fields)  # twice as fast as the constructor, and a scan makes very many
 
 
 def _join(folder: str, name: str) -> str:
@@ -219,6 +227,6 @@ def _join(folder: str, name: str) -> str:
 
 
 def folders_above(path: str) -> Iterator[str]:
-    """The folders that a path lies in, the inner ones first."""
+    """The folders that contain a path, the inner ones first."""
     while path := path.rpartition("/")[0]:
         yield path

@@ -1,0 +1,1 @@
+"""The views that clients receive, and an example of each."""

@@ -1,0 +1,148 @@
+"""`pilothouse clean`: show disk usage of the data directory, and delete files that are recreatable or not needed."""
+
+import argparse
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from pilothouse.domain.codes import Language
+from pilothouse.domain.deception.hidden_characters import visible
+from pilothouse.i18n import ui_text
+from pilothouse.settings import Settings
+from pilothouse.storage.files.layout import DELETED_PREFIX
+from pilothouse.storage.files.lock import lock_directory
+
+_DAY_SECONDS = 86_400
+_MAX_SHOWN_CONVERSATIONS = 5
+
+
+class _Conversation(NamedTuple):
+    id: str
+    size: int
+    outputs: int
+    uploads: int
+    undo: int
+
+
+class _Usage(NamedTuple):
+    conversations: list[_Conversation]
+    cache: int
+    remnants: int
+    expired: int
+    total: int
+
+    @property
+    def free(self) -> int:
+        return self.cache + self.remnants + self.expired
+
+
+def clean_command(options: argparse.Namespace, settings: Settings) -> int:
+    """Show the disk usage and free space. Raises: StoreLocked while a running server holds the data directory."""
+    language, data = settings.language, settings.data_dir
+    days = settings.configuration.file.undo.days
+    if not data.is_dir():
+        print(ui_text("clean", "nothing", language, data=data))
+        return 0
+    usage = _measure(data, days)
+    print(visible("\n".join(_report(usage, data, days, language))))
+    if not usage.free:
+        return 0
+    if not options.yes and not _confirms(ui_text("clean", "ask", language)):
+        print(ui_text("clean", "hint", language))
+        return 0
+    lock = lock_directory(data)
+    try:
+        _free(data, days)
+    finally:
+        os.close(lock)
+    print(ui_text("clean", "freed", language, size=_shown(usage.total - _measure(data, days).total)))
+    return 0
+
+
+def _measure(data: Path, days: int) -> _Usage:
+    conversations = [
+        _Conversation(
+            folder.name,
+            _size(folder),
+            _size(folder / "artifacts" / "outputs"),
+            _size(folder / "artifacts" / "uploads"),
+            _size(folder / "artifacts" / "before"),
+        )
+        for folder in _folders(data / "contexts")
+        if not folder.name.startswith(DELETED_PREFIX)
+    ]
+    return _Usage(
+        sorted(conversations, key=lambda each: each.size, reverse=True),
+        cache=_size(data / "cache"),
+        remnants=sum(map(_size, _remnants(data))),
+        expired=sum(path.stat().st_size for path in _expired(data, days)),
+        total=_size(data),
+    )
+
+
+def _report(usage: _Usage, data: Path, days: int, language: Language) -> Iterator[str]:
+    yield ui_text("clean", "total", language, data=data, size=_shown(usage.total))
+    sizes = usage.conversations
+    yield ui_text("clean", "conversations", language, size=_shown(sum(each.size for each in sizes)), count=len(sizes))
+    for name in ("outputs", "uploads", "undo"):
+        yield ui_text("clean", name, language, size=_shown(sum(getattr(each, name) for each in sizes)))
+    yield ui_text("clean", "cache", language, size=_shown(usage.cache))
+    yield ui_text("clean", "remnants", language, size=_shown(usage.remnants))
+    yield ui_text("clean", "expired", language, size=_shown(usage.expired), days=days)
+    if sizes:
+        yield ui_text("clean", "largest", language)
+        yield from (f"    {_shown(each.size):>10}   {each.id}" for each in sizes[:_MAX_SHOWN_CONVERSATIONS])
+    yield ui_text("clean", "free", language, size=_shown(usage.free))
+
+
+def _free(data: Path, days: int) -> None:
+    for path in _expired(data, days):
+        path.unlink(missing_ok=True)
+    for path in (data / "cache", *_remnants(data)):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _remnants(data: Path) -> list[Path]:
+    return [
+        path
+        for folder in (data, data / "contexts")
+        for path in _folders(folder)
+        if path.name.startswith(DELETED_PREFIX)
+    ]
+
+
+def _expired(data: Path, days: int) -> list[Path]:
+    """Undo packs older than the promised number of days, by the clock of the file system."""
+    packs = [path for folder in _folders(data / "contexts") for path in (folder / "artifacts" / "before").glob("*")]
+    if not packs:
+        return []
+    os.utime(data / "lock")
+    oldest = (data / "lock").stat().st_mtime - days * _DAY_SECONDS
+    return [path for path in packs if path.stat().st_mtime < oldest]
+
+
+def _folders(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if path.is_dir() and not path.is_symlink()] if folder.is_dir() else []
+
+
+def _size(folder: Path) -> int:
+    """The total bytes of all files below a folder. Unreadable files are skipped."""
+    total = 0
+    for path, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(path, name)).st_size
+            except OSError:
+                continue
+    return total
+
+
+def _shown(size: int) -> str:
+    return f"{size / 1_000_000:,.1f} MB"
+
+
+def _confirms(question: str) -> bool:
+    return sys.stdin.isatty() and input(question).strip().casefold() in ("y", "yes", "是")

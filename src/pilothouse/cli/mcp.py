@@ -1,0 +1,235 @@
+"""`pilothouse mcp` and `pilothouse trust`: the person's own file of MCP servers, and trust in folders."""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import sys
+import termios
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pilothouse.config.toml_document import read_text
+from pilothouse.domain.codes import Code, Language
+from pilothouse.domain.deception.hidden_characters import visible, visible_line
+from pilothouse.domain.errors import InvalidInput, NotFound
+from pilothouse.domain.jsonc import has_comments, plain_json
+from pilothouse.domain.trust import FolderTrust
+from pilothouse.i18n import translate, ui_text
+from pilothouse.settings import Settings
+from pilothouse.system.ambient import SystemAmbient
+from pilothouse.system.private_file import replace_private_file
+from pilothouse.terminal.foreign_text import PagedText, quoted
+from pilothouse.tools.mcp.config_formats import CONTAINERS
+from pilothouse.tools.mcp.definitions import ServerDefinition, read_definitions
+from pilothouse.tools.mcp.servers import AcceptedTools, MCPServers
+from pilothouse.tools.registry import Registry
+
+_SECONDS = 30
+
+
+async def mcp_command(options: argparse.Namespace, settings: Settings) -> int:
+    """Run an action on the MCP servers. Raises: InvalidInput, NotFound."""
+    language = settings.language
+    file = settings.configuration.servers_file
+    if options.action == "add":
+        _add(file, options)
+        print(visible(ui_text("mcp", "added", language, name=options.name, file=file)))
+    elif options.action == "remove":
+        _remove(file, options.name)
+        print(visible(ui_text("mcp", "removed", language, name=options.name, file=file)))
+    elif options.action == "test":
+        return await _test(settings, options.name)
+    else:
+        _list(options, settings)
+    return 0
+
+
+def _own(settings: Settings) -> list[ServerDefinition]:
+    file = settings.configuration.servers_file
+    text = read_text(file)
+    return read_definitions(text, str(file)).servers if text is not None else []
+
+
+def _list(options: argparse.Namespace, settings: Settings) -> None:
+    language = settings.language
+    folder_trust = settings.configuration.status(str(options.workspace or Path.cwd()))
+    text = folder_trust.files.get("mcp_servers.json")
+    beside = read_definitions(text, f"{folder_trust.folder}/.pilothouse/mcp_servers.json").servers if text else []
+    origin = ui_text("mcp", "folder" if folder_trust.status == "trusted" else "untrusted", language)
+    lines = [_line(server) for server in _own(settings)] + [f"{_line(server)}  ({origin})" for server in beside]
+    print(visible("\n".join(lines)) if lines else ui_text("mcp", "none", language))
+
+
+def _line(server: ServerDefinition) -> str:
+    target = server.url or " ".join((server.command or "", *server.args))
+    off = "" if server.enabled else "  ○"
+    return f"{server.name:20} {server.transport:6} {target}{off}"
+
+
+def _pairs(entries: Sequence[str], key: str) -> dict[str, str]:
+    pairs = [entry.partition("=") for entry in entries]
+    wrong = [name for name, equals, _ in pairs if not equals or not name]
+    if wrong:
+        raise InvalidInput(Code.COMMAND_USAGE, usage=f"--{key} NAME=VALUE")
+    return {name: value for name, _, value in pairs}
+
+
+def _add(file: Path, options: argparse.Namespace) -> None:
+    target: list[str] = options.target
+    server: dict[str, Any] = {}
+    is_address = len(target) == 1 and "://" in target[0]
+    if (is_address and options.env) or (not is_address and options.header):
+        raise InvalidInput(
+            Code.COMMAND_USAGE,
+            usage="pilothouse mcp add NAME URL [--header …], pilothouse mcp add NAME [--env …] -- COMMAND",
+        )
+    if is_address:
+        server["url"] = target[0]
+        if options.header:
+            server["headers"] = _pairs(options.header, "header")
+    else:
+        server["command"], server["args"] = target[0], target[1:]
+        if options.env:
+            server["env"] = _pairs(options.env, "env")
+    if options.trusted:
+        server["trusted"] = True
+    data, named = _data(file)
+    if options.name in named:
+        raise InvalidInput(
+            Code.COMMAND_USAGE,
+            usage=f"pilothouse mcp remove {options.name} first, because {options.name} already exists",
+        )
+    named[options.name] = server
+    _write(file, data)
+
+
+def _remove(file: Path, name: str) -> None:
+    data, named = _data(file)
+    if name not in named:
+        raise NotFound(Code.UNKNOWN_SERVER, server=name, allowed=", ".join(named) or "-")
+    del named[name]
+    _write(file, data)
+
+
+def _data(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The contents of the file, and the table in it that maps names to servers. A list of servers becomes such a table.
+
+    Raises: InvalidInput, also for a file with comments: rewriting the file would lose them.
+    """
+    text = read_text(file) or "{}"
+    read_definitions(text, str(file))
+    if has_comments(text):
+        raise InvalidInput(Code.FILE_HAS_COMMENTS, file=str(file))
+    data = json.loads(plain_json(text))
+    if isinstance(data, list):
+        data = {"servers": data}
+    if isinstance(data.get("servers"), list):
+        entries = data.pop("servers")
+        data["mcpServers"] = {entry["name"]: {k: v for k, v in entry.items() if k != "name"} for entry in entries}
+    inner = data["mcp"] if "servers" in data.get("mcp", {}) else data
+    key = next((key for key in CONTAINERS if key in inner), "mcpServers")
+    return data, inner.setdefault(key, {})
+
+
+def _write(file: Path, data: dict[str, Any]) -> None:
+    text = json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+    read_definitions(text, str(file))  # refuse to write a file that cannot be read back
+    replace_private_file(file, text.encode())  # readable by the person only: the file may hold keys
+
+
+async def _test(settings: Settings, name: str) -> int:
+    print(visible(ui_text("mcp", "connecting", settings.language, name=name)), file=sys.stderr, flush=True)
+    registry = Registry([])
+    own_servers = _own(settings)
+    chosen = [server for server in own_servers if server.name == name]
+    if not chosen:
+        raise NotFound(Code.UNKNOWN_SERVER, server=name, allowed=", ".join(each.name for each in own_servers) or "-")
+    servers = MCPServers(
+        registry, chosen, environment=os.environ, ambient=SystemAmbient(), accepted=AcceptedTools(None)
+    )
+    connection = servers.find(name, set())
+    has_answered = asyncio.Event()  # set at the first success or failure: this command waits for no retry
+    servers.on_change = lambda: has_answered.set() if connection.status != "starting" else None
+    try:
+        await connection.start()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_SECONDS):
+                await has_answered.wait()
+        is_ready = connection.status == "ready"
+        shape = servers.all(set())[0]
+        if connection.error is not None:
+            lines = [translate(connection.error, settings.language)]
+        else:
+            lines = [f"{shape.name}: {shape.status}" + (f", MCP {shape.protocol}" if shape.protocol else "")]
+        lines += [f"  {tool.name}: {tool.description.partition(chr(10))[0]}" for tool in registry.tools.values()]
+        lines += [f"  prompt {prompt.name}: {prompt.description}" for prompt in shape.prompts]
+        if is_ready and shape.has_resources:
+            lines += [f"  resource {resource.uri}" for resource in (await connection.resources())[:20]]
+    finally:
+        await servers.stop()
+    print(visible("\n".join(lines)))
+    return 0 if is_ready else 1
+
+
+async def trust_command(options: argparse.Namespace, settings: Settings) -> int:
+    """Show a folder's settings and trust or distrust them. Raises: InvalidInput, Conflict."""
+    language = settings.language
+    configuration = settings.configuration
+    folder = options.folder or options.workspace or Path.cwd()
+    if not folder.is_dir():
+        raise InvalidInput(Code.INVALID_WORKSPACE, path=str(folder))
+    folder_trust = configuration.status(str(folder))
+    if options.revoke:
+        configuration.distrust(folder_trust.folder)
+        print(visible_line(ui_text("trust", "revoked", language, folder=folder_trust.folder)))
+        return 0
+    if folder_trust.status in ("none", "trusted"):
+        key = "nothing" if folder_trust.status == "none" else "trusted"
+        print(visible_line(ui_text("trust", key, language, folder=folder_trust.folder)))
+        return 0
+    if not _show_whole(shown(folder_trust, settings.language), settings.language, is_asked=not options.yes) or (
+        not options.yes and not _says_yes(ui_text("trust", "ask", language))
+    ):
+        print(ui_text("trust", "left" if folder_trust.status == "new" else "kept", language))
+        return 1
+    configuration.trust(folder_trust.folder, folder_trust.digest)
+    print(visible_line(ui_text("trust", "trusted", language, folder=folder_trust.folder)))
+    return 0
+
+
+def shown(folder_trust: FolderTrust, language: Language) -> str:
+    parts = [visible_line(ui_text("trust", "shown", language, folder=folder_trust.folder))]
+    parts += [
+        quoted(f"--- .pilothouse/{name}\n{text.rstrip()}", is_exact=True) for name, text in folder_trust.files.items()
+    ]
+    if folder_trust.status == "changed":
+        parts.append(ui_text("trust", "changed", language))
+    return "\n".join(parts)
+
+
+def _show_whole(text: str, language: Language, *, is_asked: bool) -> bool:
+    """Print a text, page by page if the person is asked about it. False when the person stops reading."""
+    if not is_asked or not sys.stdin.isatty():
+        print(text)
+        return True
+    pages = PagedText(text)
+    print(pages.next())
+    while pages.has_more:
+        if _typed_now(ui_text("trust", "more", language, number=pages.next_number, count=pages.count)):
+            return False
+        print(pages.next())
+    return True
+
+
+def _says_yes(question: str) -> bool:
+    return sys.stdin.isatty() and _typed_now(question).casefold() in ("y", "yes", "是")
+
+
+def _typed_now(question: str) -> str:
+    """Ask a question and return the answer. Input typed before the question is discarded."""
+    with contextlib.suppress(termios.error):
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    return input(question).strip()

@@ -1,0 +1,256 @@
+"""`pilothouse run`: one turn for a script. No call is approved automatically; the exit code reports the outcome."""
+
+import sys
+from contextlib import suppress
+from enum import IntEnum
+from typing import Literal, TextIO
+
+import msgspec
+
+from pilothouse.domain.codes import Code, Language, Reason
+from pilothouse.domain.contexts import TurnEnd
+from pilothouse.domain.deception.hidden_characters import visible
+from pilothouse.domain.errors import RequestError
+from pilothouse.domain.exit_status import is_failure
+from pilothouse.domain.messages import ErrorMessage, Text, ToolRequest, ToolResult
+from pilothouse.domain.states import (
+    AwaitingToolApproval,
+    AwaitingUserAnswer,
+    Failed,
+    Idle,
+    State,
+    TransientError,
+    WaitingForRecovery,
+)
+from pilothouse.domain.value import Value
+from pilothouse.i18n import translate, translate_exit_status, ui_text
+from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.events.turn_events import (
+    AnswerCut,
+    MessageAdded,
+    QuestionAsked,
+    StateEntered,
+    SubagentWaiting,
+    TextAdded,
+    ToolOutput,
+    TurnEvent,
+    end_of,
+    stream_events,
+)
+from pilothouse.runtime.runtime import Runtime
+from pilothouse.terminal.event_lines import read_call_name, retry_line
+
+OutputFormat = Literal["text", "json", "stream-json"]
+
+
+class ExitCode(IntEnum):
+    DONE = 0
+    ERROR = 1
+    USAGE = 2
+    NOT_ALLOWED = 3
+    CONFIGURATION = 4
+    LIMIT = 53
+    TRY_LATER = 75
+    INTERRUPTED = 130
+
+
+_ENDS: dict[TurnEnd, ExitCode] = {
+    "complete": ExitCode.DONE,
+    "rejected": ExitCode.NOT_ALLOWED,
+    "denied": ExitCode.NOT_ALLOWED,
+    "limit": ExitCode.LIMIT,
+    "cancelled": ExitCode.INTERRUPTED,
+    "interrupted": ExitCode.ERROR,
+    "error": ExitCode.ERROR,
+}
+_LATER = frozenset(
+    {Code.MODEL_CONNECT, Code.MODEL_TIMEOUT, Code.MODEL_CUT, Code.MODEL_RATE_LIMITED, Code.MODEL_OVERLOADED}
+)
+
+
+class Result(Value, tag_field="type", tag="result", omit_defaults=False):
+    """The output of `--output-format json`, and the last line of `stream-json`."""
+
+    context_id: str
+    state: str
+    mode: str
+    text: str
+    exit_code: int
+    pending: tuple[str, ...] = ()
+    error: str | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+async def run(
+    runtime: Runtime,
+    context_id: str,
+    prompt: str,
+    *,
+    mode: str | None,
+    output: OutputFormat,
+    language: Language,
+    program: str = "pilothouse",
+    out: TextIO = sys.stdout,
+    err: TextIO = sys.stderr,
+) -> ExitCode:
+    """Run one turn. Raises: PilothouseError when the message is refused."""
+    live = await runtime.context(context_id)
+    place = end_of(live)
+    await runtime.send(context_id, prompt, mode=mode)
+    record = _Record()
+    async for event in stream_events(runtime, context_id, place=place):
+        record.take(event)
+        if output != "stream-json" and isinstance(event, StateEntered) and isinstance(event.state, TransientError):
+            _tell(err, retry_line(event.state, language))
+        if output == "text":
+            _print_text(event, out, err, language, await _name_of_failed_call(runtime, context_id, event))
+        elif output == "stream-json":
+            _print_line(_as_line(event), out)
+        if isinstance(event, QuestionAsked):  # nobody is here to answer
+            with suppress(RequestError):
+                await runtime.decline(context_id, by="runtime")
+        if isinstance(event, SubagentWaiting):
+            child = await runtime.context(event.context_id)
+            while child.calls_with_questions():
+                await runtime.decline(child.id, by="runtime")
+            if child.is_waiting():  # nobody is here to decide: the call stays pending for later
+                live = child
+                break
+    result = await _result(runtime, live, record, language)
+    if output == "text":
+        out.write("\n" if record.text and not record.text.endswith("\n") else "")
+        _explain(result, err, language, program)
+    else:
+        _print_line(result, out)
+    return ExitCode(result.exit_code)
+
+
+class _Record:
+    """The last text of the turn, and the last error."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.error: Reason | None = None
+
+    def take(self, event: TurnEvent) -> None:
+        match event:
+            case MessageAdded(message=Text(role="assistant") as message):
+                self.text = message.content
+            case MessageAdded(message=ErrorMessage() as message):
+                self.error = message.reason
+
+
+async def _result(runtime: Runtime, live: LiveContext, record: _Record, language: Language) -> Result:
+    pending = await runtime.pending_calls(live.id)
+    error = _stopped_by(live.state) or record.error
+    return Result(
+        context_id=live.id,
+        state=str(live.state.__struct_config__.tag),
+        mode=live.core.mode,
+        text=record.text,
+        exit_code=_exit_code(live, record.error),
+        pending=tuple(f"{call.display_name} {msgspec.json.encode(call.arguments).decode()}" for call in pending),
+        error=translate(error, language) if error is not None else None,
+        input_tokens=live.core.usage.input_tokens,
+        output_tokens=live.core.usage.output_tokens,
+    )
+
+
+def _stopped_by(state: State) -> Reason | None:
+    """The error that only the state reports, not a message."""
+    match state:
+        case Failed(error_message=reason) | WaitingForRecovery(reason=reason):
+            return reason
+        case _:
+            return None
+
+
+def _exit_code(live: LiveContext, error: Reason | None) -> ExitCode:
+    if isinstance(live.state, AwaitingToolApproval | AwaitingUserAnswer):
+        return ExitCode.NOT_ALLOWED
+    if isinstance(live.state, WaitingForRecovery):
+        return ExitCode.TRY_LATER
+    if not isinstance(live.state, Idle):
+        return ExitCode.ERROR
+    if live.core.last_turn == "error" and error is not None:
+        if error.code in _LATER:
+            return ExitCode.TRY_LATER
+        if error.code is Code.MODEL_AUTH:
+            return ExitCode.CONFIGURATION
+    return _ENDS[live.core.last_turn]
+
+
+async def _name_of_failed_call(runtime: Runtime, context_id: str, event: TurnEvent) -> str:
+    """The name of the call whose failure an event reports; empty for other events."""
+    if not isinstance(event, MessageAdded) or not isinstance(event.message, ToolResult):
+        return ""
+    result = event.message
+    if result.status == "executed" and not is_failure(result.exit_status):
+        return ""
+    return await read_call_name(runtime, context_id, result.call_id) or result.tool
+
+
+def _print_text(event: TurnEvent, out: TextIO, err: TextIO, language: Language, failed: str) -> None:
+    """Print text on a terminal as it arrives. Elsewhere, text of an attempt that was cut is omitted."""
+    is_shown = out.isatty()
+    match event:
+        case TextAdded(text=text) if is_shown:
+            out.write(visible(text))
+            out.flush()
+        case MessageAdded(message=Text(role="assistant") as message) if not is_shown and message.ended != "cut":
+            out.write(visible(message.content))
+            out.flush()
+        case AnswerCut():
+            out.write("\n" if is_shown else "")
+            err.write(translate(Reason(Code.MODEL_CUT), language) + "\n")
+        case MessageAdded(message=ToolRequest() as message):
+            out.write("" if is_shown else visible(message.content))
+            out.write("\n" if message.content else "")
+            for call in message.calls:
+                err.write(visible(f"· {call.tool} {call.arguments}\n"))
+        case MessageAdded(message=ToolResult(status=status) as message) if status != "executed":
+            text = message.content if message.error is None else translate(message.error, language)
+            err.write(visible(f"· {failed}: {text}\n"))
+        case MessageAdded(message=ToolResult(exit_status=int(status))) if is_failure(status):
+            err.write(visible(f"· {failed}: {translate_exit_status(status, language)}\n"))
+
+
+def _explain(result: Result, err: TextIO, language: Language, program: str) -> None:
+    command = f"{program} --context {result.context_id}"
+    if result.error is not None:
+        _tell(err, result.error)
+    if result.exit_code == ExitCode.LIMIT:
+        _tell(err, ui_text("terminal", "go_on_with", language, command=command))
+    for call in result.pending:
+        _tell(err, ui_text("terminal", "waits_for_approval", language, call=call))
+    if result.pending:
+        _tell(err, ui_text("terminal", "decide_with", language, command=command))
+
+
+def _tell(err: TextIO, text: str) -> None:
+    err.write(visible(text) + "\n")
+    err.flush()
+
+
+def _as_line(event: TurnEvent) -> dict[str, object]:
+    match event:
+        case AnswerCut():
+            return {"type": "cut", "message_id": event.message_id}
+        case TextAdded():
+            return {"type": "delta", "message_id": event.message_id, "text": event.text}
+        case MessageAdded():
+            return {"type": "message", "message": event.message}
+        case StateEntered():
+            return {"type": "state", "state": event.state}
+        case ToolOutput():
+            return {"type": "output", "call_id": event.call_id, "text": event.text}
+        case QuestionAsked():
+            return {"type": "asks", "call_id": event.call_id}
+        case SubagentWaiting():
+            return {"type": "child_waits", "context_id": event.context_id}
+
+
+def _print_line(value: object, out: TextIO) -> None:
+    out.write(msgspec.json.encode(value).decode() + "\n")
+    out.flush()

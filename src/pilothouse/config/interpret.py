@@ -1,0 +1,299 @@
+"""Converts configuration files to domain values: modes, models, budgets, roots and the policy of a workspace."""
+
+import hashlib
+import os
+import re
+import shlex
+from typing import Any
+
+import msgspec
+
+from pilothouse.config.schema import (
+    ApprovalTable,
+    ModelTable,
+    ModeTable,
+    ProjectFile,
+    RootTable,
+    RuleTable,
+    ServerUserTable,
+    UserFile,
+)
+from pilothouse.config.toml_document import KeyPath, TomlDocument
+from pilothouse.domain.budgets import Budget, OverviewSettings
+from pilothouse.domain.decisions import DirectoryMode
+from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.modes import DEFAULT_MODE, Mode, Modes, Verdict, is_looser, with_plan_commands
+from pilothouse.domain.policies import Policy
+from pilothouse.domain.rules import MAX_RULES_PER_USER, Origin, Rule, RuleId, Scope, check_scope
+from pilothouse.domain.touched_paths import relative_to_workspace
+from pilothouse.domain.workspace_policy import WorkspacePolicy
+from pilothouse.llm.catalog import ModelCatalog, ModelFacts
+from pilothouse.llm.prices import Price
+
+_VERDICTS = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "deny": Verdict.DENY}
+_VERDICTS |= {"run": Verdict.ALLOW, "wait": Verdict.ASK}  # the words of earlier versions
+_RESTRICTING_EFFECTS = ("ask", "deny")
+_MEANING_FIELDS = {"en": "meaning", "zh": "meaning_zh"}
+_HOST = re.compile(r"[A-Za-z0-9.-]{1,253}|[0-9a-fA-F:]{2,45}")
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,30}")
+
+
+def modes_of(document: TomlDocument, file: UserFile) -> Modes:
+    """Return the built-in modes and the user's own. Raises: InvalidInput."""
+    built_in = Modes()
+    own_modes: list[Mode] = []
+    names = {name for mode in built_in.all.values() for name in (mode.name, *mode.aliases)}
+    for name, table in file.modes.items():
+        at = ("modes", name)
+        fields = document.checked(table, ModeTable, at)
+        mode = _mode(document, at, name, fields, built_in)
+        for each in (mode.name, *mode.aliases):
+            if not _NAME.fullmatch(each):
+                document.fail(at, f"{each!r} is no name for a mode.", "up to 30 letters, digits, '-' and '_'")
+            if each.casefold() in names:
+                document.fail(at, f"The name {each!r} is taken by another mode.", "a new name")
+            names.add(each.casefold())
+        for field in ("title", "title_zh", "icon", "meaning", "meaning_zh"):
+            if not (getattr(fields, field) or "").isprintable():
+                document.fail((*at, field), "It holds what cannot be shown.", "one line of text")
+        own_modes.append(mode)
+    modes = Modes(own_modes)
+    if file.plan_commands == "read_only":
+        modes = with_plan_commands(modes)
+    for mode in own_modes:
+        if mode.denial_hint not in names:
+            document.fail(("modes", mode.name, "denial_hint"), "There is no such mode.", ", ".join(modes.all))
+    return modes
+
+
+def _mode(document: TomlDocument, at: KeyPath, name: str, table: ModeTable, built_in: Modes) -> Mode:
+    base = built_in.all.get(table.base)
+    if base is None:
+        document.fail((*at, "base"), "There is no such mode.", ", ".join(built_in.all))
+    fields = _set_fields(table)
+    fields.pop("base", None)
+    titles = {"en": fields.pop("title", name), "zh": fields.pop("title_zh", name)}
+    meanings = {language: fields.pop(field) for language, field in _MEANING_FIELDS.items() if field in fields}
+    changes: dict[str, Any] = {"base": base.name, "titles": titles, "meanings": meanings, "aliases": (), **fields}
+    changes.update({field: _VERDICTS[fields[field]] for field in ("read_only", "mutating") if field in fields})
+    if "withholds" in fields:
+        changes["withholds"] = frozenset(fields["withholds"])
+    mode: Mode = msgspec.structs.replace(base, name=name, **changes)
+    return mode
+
+
+def budget_of(document: TomlDocument, file: UserFile) -> Budget:
+    """Raises: InvalidInput."""
+    fields = _set_fields(file.window)
+    fields.pop("token_budget", None)
+    budget = Budget(**fields)
+    if budget.target >= budget.trigger:
+        document.fail(("window", "target"), "It is not below the trigger.", f"less than {budget.trigger}")
+    return budget
+
+
+def overview_of(file: UserFile) -> OverviewSettings:
+    fields = _set_fields(file.overview)
+    if "parts" in fields:
+        fields["parts"] = frozenset(fields["parts"])
+    return OverviewSettings(**fields)
+
+
+def _set_fields(table: msgspec.Struct) -> dict[str, Any]:
+    """Return the fields of a table that the file sets."""
+    return {field: value for field, value in msgspec.structs.asdict(table).items() if value is not None}
+
+
+def check_server(document: TomlDocument, file: UserFile, modes: Modes) -> None:
+    """Check the modes and the host names of the server table. Raises: InvalidInput."""
+    try:
+        modes.named(file.server.completions_mode)
+    except InvalidInput:
+        document.fail(("server", "completions_mode"), "There is no such mode.", ", ".join(modes.all))
+    for name in file.server.hosts:
+        if not _HOST.fullmatch(name):
+            document.fail(("server", "hosts"), f"{name!r} is no name of a host.", "a name without a port")
+
+
+def model_catalog_of(document: TomlDocument, file: UserFile) -> ModelCatalog:
+    """Return the model catalog with the user's entries; built-in facts about a model fill in missing fields.
+
+    Raises: InvalidInput.
+    """
+    built_in = ModelCatalog()
+    own_models = {}
+    for name, table in file.models.items():
+        at = ("models", name)
+        own_models[name] = _model(document, at, document.checked(table, ModelTable, at), built_in.facts(name))
+    return ModelCatalog(own_models)
+
+
+def _model(document: TomlDocument, at: KeyPath, table: ModelTable, built_in: ModelFacts) -> ModelFacts:
+    fields = _set_fields(table)
+    prices = {field: fields.pop(field) for field in ("input", "output") if field in fields}
+    if len(prices) == 1:
+        missing = "output" if "input" in prices else "input"
+        document.fail((*at, missing), "It is missing.", "input and output, or neither")
+    if prices:
+        fields["price"] = Price(**prices)
+    facts: ModelFacts = msgspec.structs.replace(built_in, **fields)
+    return facts
+
+
+def user_policy(document: TomlDocument, file: UserFile, modes: Modes, workspace: str | None) -> WorkspacePolicy:
+    """Return the policy of a workspace as the user's file sets it. Raises: InvalidInput."""
+    return WorkspacePolicy(
+        mode=_named_mode(document, file.mode, modes),
+        preference=_policy(file.approval) if file.approval is not None else Policy(),
+        rules=_rules(document, file, workspace, allowed=("allow", *_RESTRICTING_EFFECTS)),
+        directories=_directories(document, file, modes, workspace),
+    )
+
+
+def with_project(
+    user: WorkspacePolicy, document: TomlDocument, file: ProjectFile, modes: Modes, workspace: str
+) -> WorkspacePolicy:
+    """Add the restrictions of a folder's own file to the user's policy.
+
+    Raises: InvalidInput for anything that would make the policy less strict.
+    """
+    rules = _rules(document, file, workspace, allowed=_RESTRICTING_EFFECTS)
+    mode = _named_mode(document, file.mode, modes)
+    if mode is not None:
+        user_mode = modes.named(user.mode or DEFAULT_MODE)
+        if is_looser(modes.named(mode), user_mode):
+            strict = ", ".join(name for name, each in modes.all.items() if not is_looser(each, user_mode))
+            detail = f"It is looser than your own ({user_mode.name}): a project may not set it."
+            document.fail(("mode",), detail, strict)
+    for number, rule in enumerate(rules):
+        if rule.scope.workspace not in (None, workspace):
+            document.fail(("rules", str(number), "workspace"), "A project speaks of itself only.", "leave it out")
+    return msgspec.structs.replace(
+        user,
+        mode=mode or user.mode,
+        policies=(*user.policies, _policy(file.approval)) if file.approval is not None else user.policies,
+        rules=(*user.rules, *rules),
+        directories=(*user.directories, *_directories(document, file, modes, workspace)),
+    )
+
+
+def _named_mode(document: TomlDocument, name: str | None, modes: Modes) -> str | None:
+    if name is None:
+        return None
+    return find_mode(document, ("mode",), name, modes).name
+
+
+def find_mode(document: TomlDocument, at: KeyPath, name: str, modes: Modes) -> Mode:
+    """Return the mode that a key names. Raises: InvalidInput."""
+    try:
+        return modes.named(name)
+    except InvalidInput:
+        document.fail(at, "There is no such mode.", ", ".join(modes.all))
+
+
+def _policy(table: ApprovalTable) -> Policy:
+    return Policy(
+        kind=table.policy, tools=frozenset(table.tools), depth=table.depth, always_ask=frozenset(table.always_ask)
+    )
+
+
+def _rules(
+    document: TomlDocument, file: ProjectFile, workspace: str | None, *, allowed: tuple[str, ...]
+) -> tuple[Rule, ...]:
+    if len(file.rules) > MAX_RULES_PER_USER:
+        document.fail(("rules",), "There are too many of them.", f"up to {MAX_RULES_PER_USER}")
+    rules = []
+    for number, data in enumerate(file.rules):
+        at = ("rules", str(number))
+        table = document.checked(data, RuleTable, at)
+        if table.effect not in allowed:
+            document.fail((*at, "effect"), "A project's file may not allow anything.", ", ".join(allowed))
+        scope = Scope(
+            tool=table.tool,
+            folder=_real_folder(table.folder, workspace),
+            words=_words(document, at, table.command),
+            workspace=_real_workspace(document, at, table.workspace),
+        )
+        try:
+            check_scope(scope)
+        except InvalidInput as error:
+            document.fail(at, str(error), "a tool or '*', and a folder below the workspace")
+        origin = document.origin(at)
+        rule_id = RuleId(f"file-{hashlib.sha256(f'{origin} {table}'.encode()).hexdigest()[:12]}")
+        rules.append(Rule(id=rule_id, effect=table.effect, scope=scope, origin=Origin(by="file", file=origin)))
+    return tuple(rules)
+
+
+def _words(document: TomlDocument, at: KeyPath, command: str | None) -> tuple[str, ...]:
+    if command is None:
+        return ()
+    try:
+        words = tuple(shlex.split(command))
+    except ValueError as error:
+        document.fail((*at, "command"), f"{error}.", "the leading words of one command")
+    if not words:
+        document.fail((*at, "command"), "It has no words.", "the leading words of one command")
+    return words
+
+
+def roots_of(document: TomlDocument, file: UserFile) -> list[RootTable]:
+    """Return the folders outside the workspace that tools may access. Raises: InvalidInput."""
+    roots = []
+    for number, data in enumerate(file.roots):
+        at = ("roots", str(number))
+        table = document.checked(data, RootTable, at)
+        path = os.path.expanduser(table.path)
+        if not os.path.isabs(path) or "\0" in path:
+            document.fail((*at, "path"), "It is no absolute path.", "an absolute path")
+        roots.append(RootTable(path=path, writable=table.writable))
+    return roots
+
+
+def user_roots_of(document: TomlDocument, file: UserFile) -> dict[str, list[str]]:
+    """Return the roots of each user of the server who has roots of their own. Raises: InvalidInput."""
+    roots_by_user = {}
+    for user, data in file.users.items():
+        at = ("users", user)
+        table = document.checked(data, ServerUserTable, at)
+        paths = [os.path.expanduser(root) for root in table.roots]
+        if not paths or not all(os.path.isabs(path) and "\0" not in path for path in paths):
+            document.fail((*at, "roots"), "It names no absolute paths.", "a list of absolute paths")
+        roots_by_user[user] = paths
+    return roots_by_user
+
+
+def _directories(
+    document: TomlDocument, file: ProjectFile, modes: Modes, workspace: str | None
+) -> tuple[DirectoryMode, ...]:
+    directories = []
+    for folder, name in file.directories.items():
+        at = ("directories", folder)
+        if not isinstance(name, str):
+            document.fail(at, "There is no such mode.", ", ".join(modes.all))
+        mode = find_mode(document, at, name, modes)
+        if ".." in folder.split("/"):
+            document.fail(at, "A folder is named without '..'.", "a folder of the workspace, or an absolute one")
+        path = os.path.realpath(os.path.expanduser(folder)) if folder.startswith(("/", "~")) else folder
+        relative = relative_to_workspace(path, workspace or "/")
+        if relative is not None:
+            # Both the written path and its link target: the touched paths of a call contain both forms too.
+            real = _real_folder(relative, workspace) or relative
+            directories += [DirectoryMode(folder=each, mode=mode) for each in dict.fromkeys((relative, real))]
+    return tuple(directories)
+
+
+def _real_folder(folder: str | None, workspace: str | None) -> str | None:
+    """Resolve links in a folder's path, if the target is inside the workspace."""
+    if folder is None or workspace is None or folder.startswith("/") or "\0" in folder:
+        return folder
+    real = os.path.relpath(os.path.realpath(os.path.join(workspace, folder)), workspace)
+    return folder if real.startswith("..") else real
+
+
+def _real_workspace(document: TomlDocument, at: KeyPath, workspace: str | None) -> str | None:
+    if workspace is None:
+        return None
+    path = os.path.expanduser(workspace)
+    if not path.startswith("/") or "\0" in path:
+        document.fail((*at, "workspace"), "It is no absolute path.", "an absolute path")
+    return os.path.realpath(path)

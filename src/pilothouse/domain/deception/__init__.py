@@ -1,0 +1,1 @@
+"""Text made to deceive: hidden characters, look-alikes, padding, and the marks that show them."""

@@ -1,0 +1,28 @@
+"""English texts of every code, a file an area."""
+
+from collections.abc import Mapping
+
+from pilothouse.domain.codes import Code
+from pilothouse.i18n.en.codes.calls import CALLS
+from pilothouse.i18n.en.codes.models import MODELS
+from pilothouse.i18n.en.codes.requests import REQUESTS
+from pilothouse.i18n.en.codes.server import SERVER
+from pilothouse.i18n.en.codes.steering import STEERING
+from pilothouse.i18n.en.codes.storage import STORAGE
+from pilothouse.i18n.en.codes.tools import TOOLS
+from pilothouse.i18n.en.codes.turns import TURNS
+from pilothouse.i18n.en.codes.undo import UNDO
+from pilothouse.i18n.en.codes.window import WINDOW
+
+CODES: Mapping[Code, str] = {
+    **REQUESTS,
+    **CALLS,
+    **TURNS,
+    **MODELS,
+    **STORAGE,
+    **SERVER,
+    **STEERING,
+    **TOOLS,
+    **UNDO,
+    **WINDOW,
+}

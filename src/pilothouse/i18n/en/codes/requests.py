@@ -1,0 +1,49 @@
+"""English texts of the codes about requests and commands that cannot be done."""
+
+from collections.abc import Mapping
+
+from pilothouse.domain.codes import Code
+
+REQUESTS: Mapping[Code, str] = {
+    Code.UNKNOWN_MODE: "Unknown mode {mode!r}. Choose one of: {allowed}.",
+    Code.UNKNOWN_CONTEXT: "The conversation {context_id!r} doesn't exist. It may have been deleted.",
+    Code.UNKNOWN_MESSAGE: "The branch {branch!r} has no message {message_id!r}.",
+    Code.UNKNOWN_CALL: "No action {call_id!r} needs approval here. It may already be decided.",
+    Code.UNKNOWN_BRANCH: "Unknown branch {branch!r}. Choose one of: {allowed}.",
+    Code.UNKNOWN_MODEL: "Unknown model {model!r}. Choose one of: {allowed}.",
+    Code.INVALID_ID: "Invalid id {value!r}. Use 1 to 64 letters, digits, '-' and '_'.",
+    Code.INVALID_NAME: "Invalid name {value!r}. Use 1 to 100 characters, without control characters.",
+    Code.INVALID_PAYLOAD: "The message can't be read: {detail}. Use these payload types: {allowed}.",
+    Code.EMPTY_MESSAGE: "The message is empty. Send at least one payload, with a text that isn't blank.",
+    Code.TEXT_TOO_LARGE: "The text is too long: it has {size} bytes, and at most {limit} are allowed.",
+    Code.NOT_TEXT: "The text isn't valid Unicode ({detail}). Send text that can be encoded as UTF-8.",
+    Code.UNSUPPORTED_PAYLOAD: "Payloads of type {type!r} aren't supported yet. Use one of: {allowed}.",
+    Code.INVALID_WORKSPACE: (
+        "Can't open the project folder {path!r}. Check that it exists, is a folder and is accessible."
+    ),
+    Code.INVALID_ANSWERS: (
+        "There are {asked} questions, but {given} answers were given. Give one answer to each question."
+    ),
+    Code.MISSING_KEY: (
+        "The model {model!r} needs an API key. Set {variable}, or use the model 'demo', which needs none."
+    ),
+    Code.TURN_ACTIVE: (
+        "The current turn isn't finished (state: {state}). Wait for it, answer what it asks, resume it (`continue`) or "
+        "cancel it (`cancel`)."
+    ),
+    Code.NOT_CONTINUABLE: "Nothing to continue (state: {state}).",
+    Code.NOTHING_TO_CANCEL: "Nothing to cancel: no turn is running.",
+    Code.NOTHING_TO_RETRY: "Nothing to retry (state: {state}).",
+    Code.NO_QUESTION: "No question is waiting for an answer. It may already be answered.",
+    Code.CALL_DECIDED: (
+        "Your decision changed nothing: the action {call_id} was already decided ({verdict} by {decided_by}, "
+        "{decided_at}; now {status})."
+    ),
+    Code.DIGEST_CHANGED: "The action {call_id} has changed since it was shown. Review it again, then decide.",
+    Code.BRANCH_EXISTS: "The branch {branch!r} already exists. Choose another name.",
+    Code.CONTEXT_EXISTS: "The conversation {context_id!r} already exists. Choose another id.",
+    Code.MESSAGE_INCOMPLETE: (
+        "Can't branch from the message {message_id!r}: it's still being written. Choose a complete message."
+    ),
+    Code.RUNTIME_CLOSED: "Pilothouse has been stopped. Start it again.",
+}

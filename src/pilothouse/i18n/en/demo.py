@@ -1,0 +1,23 @@
+"""English texts of the demo model."""
+
+from collections.abc import Mapping
+
+DEMO: Mapping[str, str] = {
+    "help": (
+        "I'm the demo model. I follow a script and need no API key; everything else here is real. Try:\n"
+        "  list · read README.md · write notes.txt: hello · replace hello with bye in notes.txt\n"
+        "  run date · ask me · delegate: list · work in 4 steps\n"
+        "Then switch the mode (/plan, /supervised, /review, /ask, /agent) and try again."
+    ),
+    "no_tools": (
+        "I have no tools in this mode, so I can only chat. Switch with /agent, /review or /plan to let me look at "
+        "files."
+    ),
+    "result": "Result:\n{result}",
+    "call": "Using {tool}.",
+    "question": "Tea or coffee?",
+    "tea": "tea",
+    "coffee": "coffee",
+    "steps_done": "All {total} steps are done.",
+    "step": "Step {number}.",
+}

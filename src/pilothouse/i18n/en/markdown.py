@@ -1,0 +1,38 @@
+"""English texts of a conversation as Markdown."""
+
+from collections.abc import Mapping
+
+MARKDOWN: Mapping[str, str] = {
+    "user": "User",
+    "assistant": "Assistant",
+    "system": "Note",
+    "tool": "Tool",
+    "untitled": "Conversation",
+    "branch": "Branch",
+    "call": "Action",
+    "result": "Result",
+    "file": "File",
+    "image": "Image",
+    "resource": "Resource",
+    "structure": "Project overview",
+    "workflow": "Workflow",
+    "error": "Error",
+    "edited": "with edited arguments",
+    "by": "by",
+    "cut": "Cut off here.",
+    "pending": "needs approval",
+    "approved": "approved",
+    "executing": "running",
+    "executed": "done",
+    "failed": "failed",
+    "rejected": "rejected",
+    "denied": "not allowed",
+    "cancelled": "cancelled",
+    "interrupted": "interrupted",
+    "injection": "Context added",
+    "undo": "Reverted",
+    "summary": "Summary of earlier messages",
+    "mode_switch": "Mode",
+    "prompt_change": "Prompt changed",
+    "branch_merge": "Merged from branch",
+}

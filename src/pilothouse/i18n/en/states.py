@@ -1,0 +1,36 @@
+"""English texts of what the agent is doing, for every state. Idle shows nothing."""
+
+from collections.abc import Mapping
+
+STATES: Mapping[str, str] = {
+    "idle": "",
+    "awaiting_tool_approval": "Needs your approval",
+    "awaiting_user_answer": "Waiting for your answer",
+    "paused": "Paused",
+    "waiting_for_recovery": "Couldn't save",
+    "failed": "Failed",
+    "initializing": "Starting…",
+    "processing_user_message": "Processing your message…",
+    "resolving_file_references": "Reading files…",
+    "enhancing_system_prompt": "Preparing…",
+    "optimizing_context": "Trimming history…",
+    "preparing_llm_request": "Preparing the request…",
+    "connecting_to_llm": "Connecting to the model…",
+    "awaiting_llm_first_chunk": "Thinking…",
+    "streaming_llm_response": "Answering…",
+    "processing_llm_response": "Reading the answer…",
+    "transient_error": "Retrying…",
+    "parsing_tool_calls": "Reading tool calls…",
+    "executing_tool": "Running {tool_name}…",
+    "collecting_tool_results": "Collecting results…",
+    "processing_tool_results": "Sending results…",
+    "tool_auto_loop": "Continuing (step {depth})…",
+    "switching_branch": "Switching branches…",
+    "merging_branches": "Merging branches…",
+    "saving_context": "Saving…",
+    "saving_message": "Saving…",
+    "loading_messages": "Loading messages ({loaded} of {total})…",
+    "compressing_messages": "Compacting history…",
+    "generating_summary": "Summarizing…",
+    "cancelling": "Stopping…",
+}

@@ -1,0 +1,38 @@
+"""Chinese texts of a conversation as Markdown."""
+
+from collections.abc import Mapping
+
+MARKDOWN: Mapping[str, str] = {
+    "user": "用户",
+    "assistant": "助手",
+    "system": "说明",
+    "tool": "工具",
+    "untitled": "对话",
+    "branch": "分支",
+    "call": "操作",
+    "result": "结果",
+    "file": "文件",
+    "image": "图片",
+    "resource": "资源",
+    "structure": "项目概览",
+    "workflow": "工作流",
+    "error": "错误",
+    "edited": "参数已编辑",
+    "by": "决定者",
+    "cut": "内容在此处被截断。",
+    "pending": "待批准",
+    "approved": "已批准",
+    "executing": "运行中",
+    "executed": "已完成",
+    "failed": "失败",
+    "rejected": "已拒绝",
+    "denied": "不允许",
+    "cancelled": "已取消",
+    "interrupted": "已中断",
+    "injection": "已附带上下文",
+    "undo": "已还原",
+    "summary": "此前消息的摘要",
+    "mode_switch": "模式",
+    "prompt_change": "提示词已更改",
+    "branch_merge": "已从分支合并",
+}

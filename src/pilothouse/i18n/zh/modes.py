@@ -1,0 +1,19 @@
+"""Chinese texts of the built-in modes."""
+
+from collections.abc import Mapping
+
+TITLES: Mapping[str, str] = {
+    "agent": "智能体",
+    "supervised": "逐步确认",
+    "review": "更改前确认",
+    "plan": "计划",
+    "ask": "仅对话",
+}
+
+MEANINGS: Mapping[str, str] = {
+    "agent": "执行所有操作，无需询问。",
+    "supervised": "每个操作执行前都会询问。",
+    "review": "自由读取，更改前询问。",
+    "plan": "只读取和规划，不做任何更改。",
+    "ask": "仅对话，不使用工具。",
+}

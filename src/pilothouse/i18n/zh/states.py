@@ -1,0 +1,36 @@
+"""Chinese texts of what the agent is doing, for every state. Idle shows nothing."""
+
+from collections.abc import Mapping
+
+STATES: Mapping[str, str] = {
+    "idle": "",
+    "awaiting_tool_approval": "等待你批准",
+    "awaiting_user_answer": "等待你回答",
+    "paused": "已暂停",
+    "waiting_for_recovery": "无法保存",
+    "failed": "失败",
+    "initializing": "正在启动…",
+    "processing_user_message": "正在处理你的消息…",
+    "resolving_file_references": "正在读取文件…",
+    "enhancing_system_prompt": "正在准备…",
+    "optimizing_context": "正在精简对话历史…",
+    "preparing_llm_request": "正在准备请求…",
+    "connecting_to_llm": "正在连接模型…",
+    "awaiting_llm_first_chunk": "正在思考…",
+    "streaming_llm_response": "正在回答…",
+    "processing_llm_response": "正在处理回答…",
+    "transient_error": "即将重试…",
+    "parsing_tool_calls": "正在读取工具请求…",
+    "executing_tool": "正在运行 {tool_name}…",
+    "collecting_tool_results": "正在收集结果…",
+    "processing_tool_results": "正在发送结果…",
+    "tool_auto_loop": "正在继续（第 {depth} 步）…",
+    "switching_branch": "正在切换分支…",
+    "merging_branches": "正在合并分支…",
+    "saving_context": "正在保存…",
+    "saving_message": "正在保存…",
+    "loading_messages": "正在加载消息（{loaded}/{total}）…",
+    "compressing_messages": "正在压缩对话历史…",
+    "generating_summary": "正在生成摘要…",
+    "cancelling": "正在停止…",
+}

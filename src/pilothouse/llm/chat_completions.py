@@ -1,0 +1,70 @@
+"""OpenAI's chat completions format: messages and requests as the bytes that are sent. Pure."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from pilothouse.domain.tool_offers import ToolDescription
+from pilothouse.llm.base import (
+    AssistantCalls,
+    AssistantText,
+    CallResult,
+    ModelMessage,
+    ModelRequest,
+    UserImage,
+    UserText,
+)
+
+_MAX_DESCRIPTION_CHARACTERS = 1024
+
+
+def encode_message(message: ModelMessage) -> bytes:
+    return msgspec.json.encode(_message_object(message))
+
+
+def encode_body(request: ModelRequest) -> bytes:
+    """Encode a request. Its messages are encoded already (`encode_message`) and only joined."""
+    system = msgspec.json.encode({"role": "system", "content": request.system})
+    parts = [
+        b'{"model":',
+        msgspec.json.encode(request.model),
+        b',"stream":true,"stream_options":{"include_usage":true},"messages":[',
+        b",".join([system, *request.messages]),
+        b"]",
+    ]
+    if request.tools:
+        functions = [{"type": "function", "function": _function(tool)} for tool in request.tools]
+        parts += [b',"tools":', msgspec.json.encode(functions)]
+    parts.append(b"}")
+    return b"".join(parts)
+
+
+def _function(tool: ToolDescription) -> ToolDescription:
+    """The tool with a shortened description, since some servers refuse longer ones. The prompt has the full text."""
+    if len(tool.description) <= _MAX_DESCRIPTION_CHARACTERS:
+        return tool
+    shorter: ToolDescription = msgspec.structs.replace(
+        tool, description=tool.description[: _MAX_DESCRIPTION_CHARACTERS - 1] + "…"
+    )
+    return shorter
+
+
+def _message_object(message: ModelMessage) -> Mapping[str, Any]:
+    match message:
+        case UserText(content=content):
+            return {"role": "user", "content": content}
+        case UserImage(name=name, media_type=media_type, data=data, url=url):
+            address = f"data:{media_type};base64,{data}" if data is not None else url
+            parts = [{"type": "text", "text": f"[image {name}]"}, {"type": "image_url", "image_url": {"url": address}}]
+            return {"role": "user", "content": parts}
+        case AssistantText(content=content):
+            return {"role": "assistant", "content": content}
+        case AssistantCalls(content=content, calls=calls):
+            functions = [
+                {"id": call.id, "type": "function", "function": {"name": call.tool, "arguments": call.arguments}}
+                for call in calls
+            ]
+            return {"role": "assistant", "content": content or None, "tool_calls": functions}
+        case CallResult(call_id=call_id, content=content):
+            return {"role": "tool", "tool_call_id": call_id, "content": content}

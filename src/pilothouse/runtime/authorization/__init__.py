@@ -1,0 +1,1 @@
+"""Everything between a call and its start: inspection, policy, decision, result."""

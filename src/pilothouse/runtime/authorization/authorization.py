@@ -1,0 +1,252 @@
+"""Deciding calls, starting them and choosing the next state, for the gate and for the person's commands."""
+
+from collections.abc import Callable, Collection
+
+import msgspec
+
+from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.decisions import CallFacts, Decision, PolicySnapshot, decide, must_be_confined
+from pilothouse.domain.errors import Conflict
+from pilothouse.domain.modes import Verdict
+from pilothouse.domain.states import (
+    AwaitingToolApproval,
+    AwaitingUserAnswer,
+    CollectingToolResults,
+    ExecutingTool,
+    Paused,
+    SavingMessage,
+    State,
+    name_of,
+)
+from pilothouse.runtime.authorization.policy_snapshot import snapshot_for_commit, use_elevation
+from pilothouse.runtime.authorization.results import EndStatus, end_call
+from pilothouse.runtime.context.draft import Draft
+from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.turn.turn import Turn
+
+
+def facts_of(call: CallRecord) -> CallFacts:
+    return CallFacts(
+        tool=call.tool,
+        effect=call.effect,
+        digest=call.digest,
+        limit=call.limit,
+        fingerprint=call.fingerprint,
+        touches=call.touches,
+        dangerous=call.dangerous,
+        ask=call.ask,
+        line=call.line,
+    )
+
+
+def decide_call(call: CallRecord, snapshot: PolicySnapshot) -> Decision:
+    return decide(facts_of(call), snapshot, call.approval)
+
+
+def note_decision(draft: Draft, call: CallRecord, decision: Decision, snapshot: PolicySnapshot, by: str) -> None:
+    draft.note(
+        "call_decided",
+        by,
+        call=call.id,
+        tool=call.tool,
+        mode=snapshot.modes,
+        verdict=decision.verdict.audit_word,  # stored as run, wait or deny, never by the verdict's own name
+        reason=decision.reason,
+        rule=decision.rule,
+        digest=call.digest,
+    )
+
+
+def start_calls(turn: Turn, draft: Draft) -> None:
+    """Mark approved calls as executing in a draft. The caller holds the lock.
+
+    Committing a call as `executing` is its start: the driver finds the call there and runs it.
+
+    Read-only calls run concurrently, mutating calls one after the other in the order of the request. A read-only call
+    waits for earlier mutating calls that may run, and a mutating call waits for every earlier call that may run, so
+    that no call sees the changes of a later one. A call that waits for the person holds no other call back. Each call
+    is decided again by the present policy; a call that may no longer run is pending again, or denied.
+    """
+    live = turn.live
+    if live.paused_by is not None:
+        return
+    executing = [call for call in draft.round_calls() if call.status == "executing"]
+    running_writes = sum(call.effect == "mutating" for call in executing)
+    running_reads = len(executing) - running_writes
+    has_unfinished_write = has_unfinished_call = False
+    for call in draft.round_calls():
+        if call.status == "executing":
+            has_unfinished_call = True
+            has_unfinished_write = has_unfinished_write or call.effect == "mutating"
+        if call.status != "approved":
+            continue
+        snapshot = snapshot_for_commit(live, draft)
+        decision = decide_call(call, snapshot)
+        if decision.verdict is Verdict.DENY:
+            end_call(draft, live, call.id, "denied", reason=decision.reason)
+            continue
+        if decision.verdict is Verdict.ASK:
+            undecided = {"approval": None, "decided_at": None, "decided_by": None}
+            draft.change_call(call.id, status="pending", reason=decision.reason, waited=True, **undecided)
+            continue
+        has_earlier_call, has_unfinished_call = has_unfinished_call, True
+        if call.effect == "mutating":
+            has_unfinished_write = True
+            if running_writes or has_earlier_call:
+                continue
+            running_writes += 1
+        elif has_unfinished_write or running_reads >= turn.dependencies.limits.parallel_reads:
+            continue
+        else:
+            running_reads += 1
+        _start(turn, draft, call, decision, snapshot)
+
+
+def _start(turn: Turn, draft: Draft, call: CallRecord, decision: Decision, snapshot: PolicySnapshot) -> None:
+    # A command that runs without approval, since it only reads, is confined to reading by the kernel as well.
+    is_confinable = call.line is not None or call.effect == "mutating"
+    confined = is_confinable and must_be_confined(facts_of(call), snapshot, call.approval)
+    draft.change_call(call.id, status="executing", started_at=turn.dependencies.now(), confined=confined)
+    draft.note(
+        "call_started",
+        "runtime",
+        call=call.id,
+        tool=call.tool,
+        mode=snapshot.modes,
+        reason=decision.reason,
+        rule=decision.rule,
+        digest=call.digest,
+    )
+    if decision.elevated:
+        use_elevation(turn.live, draft)
+
+
+ReleaseFilter = Callable[[CallRecord, Decision], bool]
+"""Whether a change of policy may start a pending call that it now allows."""
+
+
+def release_all(_: CallRecord, __: Decision) -> bool:
+    return True
+
+
+def release_none(_: CallRecord, __: Decision) -> bool:
+    return False
+
+
+def release_shown(releases: ReleaseFilter, shown_digests: Collection[str] | None) -> ReleaseFilter:
+    """A filter that releases only calls whose digest the person has seen. None: all that `releases` accepts."""
+    if shown_digests is None:
+        return releases
+    digests = frozenset(shown_digests)
+    return lambda call, decision: call.digest in digests and releases(call, decision)
+
+
+def redecide_pending(
+    live: LiveContext, draft: Draft, by: str, *, releases: ReleaseFilter = release_all, denial: Reason | None = None
+) -> None:
+    """Decide every call that has not started again, by the policy as of the commit: allow, ask or deny. A denied call
+    counts as rejected by the person, with `denial` as the reason, where a `denial` is given.
+
+    A pending call starts only where this change releases it (`releases`): a call that waits for the person, for example
+    after a crash, must not start as a side effect of another action.
+    """
+    snapshot = snapshot_for_commit(live, draft)
+    elevation = draft.value("elevation")
+    calls_left = elevation.calls_left if elevation is not None else None
+    for call in draft.round_calls():
+        if call.status not in ("pending", "approved"):
+            continue
+        decision = decide_call(call, msgspec.structs.replace(snapshot, elevated=snapshot.elevated and calls_left != 0))
+        keeps_waiting = decision.verdict is Verdict.ASK and decision.reason == call.reason
+        is_withheld = decision.verdict is Verdict.ALLOW and not releases(call, decision)
+        if call.status == "pending" and (keeps_waiting or is_withheld):
+            continue
+        calls_left = calls_left - 1 if calls_left and decision.elevated else calls_left
+        note_decision(draft, call, decision, snapshot, by)
+        at = live.dependencies.now()
+        if decision.verdict is Verdict.DENY:
+            status: EndStatus = "rejected" if denial is not None else "denied"
+            end_call(draft, live, call.id, status, reason=denial or decision.reason, by=by)
+        elif decision.verdict is Verdict.ALLOW:
+            draft.change_call(call.id, status="approved", decided_at=at, decided_by=by, reason=decision.reason)
+        else:
+            draft.change_call(call.id, status="pending", approval=None, reason=decision.reason, waited=True)
+
+
+def note_approved_round(draft: Draft) -> None:
+    """Restart the count of rounds without a person's decision."""
+    turn = draft.value("turn")
+    if turn is not None:
+        draft.core["turn"] = msgspec.structs.replace(turn, decided_round=turn.round)
+
+
+def next_state(draft: Draft) -> State:
+    """The state that follows from a round's calls, and from whether the person has paused the turn."""
+    calls = draft.round_calls()
+    executing = [call for call in calls if call.status == "executing"]
+    if executing:
+        return executing_state(calls)
+    by = draft.live.paused_by
+    if by is not None and any(call.is_open for call in calls):
+        draft.note("turn_paused", by)
+        return Paused(resume_to=name_of(ExecutingTool))
+    pending = [call for call in calls if call.status == "pending" and not call.is_question]
+    if pending:
+        return AwaitingToolApproval(
+            pending_requests=tuple(call.id for call in pending), tool_names=tuple(call.tool for call in pending)
+        )
+    questions = [call for call in calls if call.status == "pending"]
+    if questions:
+        return AwaitingUserAnswer(question_ids=tuple(call.id for call in questions))
+    return CollectingToolResults()
+
+
+def state_after_decisions(live: LiveContext, draft: Draft) -> State | None:
+    """The next state of a round that rests on its calls. None for any other state: the driver, or `resume`, then
+    chooses the state.
+
+    A turn whose calls were all rejected without a reason ends.
+    """
+    if not isinstance(live.state, AwaitingToolApproval | AwaitingUserAnswer):
+        return None
+    return state_after_rest(draft)
+
+
+def state_after_rest(draft: Draft) -> State:
+    calls = draft.round_calls()
+    if calls and all(_rejected_without_reason(call) for call in calls):
+        return SavingMessage()
+    return next_state(draft)
+
+
+def check_decidable(live: LiveContext) -> None:
+    """Raises: Conflict where a decision could not start a call, now or later."""
+    if not _is_decidable(live):
+        raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
+
+
+def _is_decidable(live: LiveContext) -> bool:
+    turn = live.turn
+    is_ending = turn is not None and (turn.cancelled_by is not None or turn.is_retaining_results)
+    is_on_calls = isinstance(live.state, AwaitingToolApproval | AwaitingUserAnswer | ExecutingTool | Paused)
+    return is_on_calls and not is_ending and live.unsaved is None
+
+
+def can_start(live: LiveContext) -> bool:
+    """Whether a call that a command starts now would run. A paused turn records decisions and starts no call."""
+    return _is_decidable(live) and live.paused_by is None and not isinstance(live.state, Paused)
+
+
+def _rejected_without_reason(call: CallRecord) -> bool:
+    return call.status == "rejected" and not (call.reason is not None and call.reason.params.get("reason"))
+
+
+def executing_state(calls: list[CallRecord]) -> ExecutingTool:
+    executing = [call for call in calls if call.status == "executing"]
+    return ExecutingTool(
+        tool_name=executing[0].tool,
+        running=len(executing),
+        done=sum(not call.is_open for call in calls),
+        total=len(calls),
+    )

@@ -1,0 +1,1 @@
+"""The commands of a client, one module for each noun. `runtime.Runtime` binds them."""

@@ -1,0 +1,354 @@
+"""Commands about tool calls: approve, reject, edit, answer questions, read records."""
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Literal
+
+import msgspec
+
+from pilothouse.domain.calls import OPEN_STATUSES, Approval, CallRecord, Status
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.errors import Conflict, InvalidInput, NotFound
+from pilothouse.domain.modes import Verdict
+from pilothouse.domain.payloads import check_text
+from pilothouse.domain.rules import Rule, RuleOption
+from pilothouse.domain.value import CallId, Value
+from pilothouse.runtime.authorization.authorization import (
+    can_start,
+    check_decidable,
+    decide_call,
+    note_approved_round,
+    redecide_pending,
+    start_calls,
+    state_after_decisions,
+)
+from pilothouse.runtime.authorization.call_inspection import reinspect_call
+from pilothouse.runtime.authorization.policy_snapshot import snapshot_for_commit
+from pilothouse.runtime.authorization.results import end_call
+from pilothouse.runtime.commands.modes import redecide_descendants
+from pilothouse.runtime.commands.rules import chosen_rule, put_rule, released_by
+from pilothouse.runtime.context.draft import Draft
+from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.pool import ContextPool
+from pilothouse.runtime.turn.turn import turn_of
+from pilothouse.tools.base import CallPreview
+
+_MAX_CALLS_SEARCHED = 1000
+
+
+class PersonsDecision(Value):
+    """A person's decision about one call."""
+
+    id: str
+    verdict: Literal["approve", "reject"]
+    digest: str | None = None
+    """The digest of the call that the person saw."""
+    arguments: dict[str, Any] | None = None
+    """The arguments as the person edited them."""
+    reason: str | None = None
+    always: RuleOption | None = None
+    """The rule option that the person chose with the approval, which gives that rule too."""
+    edited_digest: str | None = None
+    """The `preview_digest` of the edited call that the person saw."""
+
+
+async def decide(
+    pool: ContextPool,
+    context_id: str,
+    decisions: Sequence[PersonsDecision],
+    *,
+    shown: Collection[str] | None = None,
+    previewed: Mapping[str, CallRecord] = MappingProxyType({}),
+    by: str = "local",
+) -> list[CallRecord]:
+    """Decide pending calls in one commit: all of them, or none. The commit starts the approved ones. A rule that is
+    given with a decision starts only those other pending calls whose digests are in `shown`; None: all. `previewed`
+    holds, by id, edited calls as `preview_edit` returned them: they run only on the files that were shown then.
+
+    Raises: NotFound, Conflict (decided or changed meanwhile), InvalidInput (edited arguments), StoreError. A permanent
+    rule is stored after the decision: if the store refuses the rule, the decision stands.
+    """
+    # Before the lock: a tool's inspection of edited arguments may take long, and must not delay a cancel.
+    edited = await _inspect_edits(await pool.find(context_id), decisions, previewed)
+    async with pool.locked(context_id) as live:
+        for decision in decisions:
+            await _check_decision(live, decision)
+        _check_once_each(decisions)
+        check_decidable(live)
+        draft = live.draft()
+        new_rules = _chosen_rules(live, decisions, by)
+        for decision in decisions:
+            if decision.verdict == "approve":
+                _approve(live, draft, edited.get(decision.id) or live.calls[CallId(decision.id)], by)
+            else:
+                _reject(live, draft, decision, by)
+        _put_context_rules(live, draft, new_rules, by, shown)
+        if can_start(live):
+            start_calls(turn_of(live), draft)
+        await live.commit(draft, state_after_decisions(live, draft), then=lambda: pool.drive(live))
+        records = [draft.call(CallId(decision.id)) for decision in decisions]
+    for rule in new_rules:
+        if rule.lifetime.context is None:
+            await pool.user_rules.give(live.core.owner, rule, by=by)
+    if new_rules:
+        await redecide_descendants(pool, pool.in_memory(), by, releases=released_by(new_rules, shown))
+    return records
+
+
+def _chosen_rules(live: LiveContext, decisions: Sequence[PersonsDecision], by: str) -> list[Rule]:
+    """The rules chosen with decisions. Raises: InvalidInput for an option that is not offered, or with edited
+    arguments."""
+    rules = []
+    for decision in decisions:
+        if decision.always is None:
+            continue
+        call = live.calls[CallId(decision.id)]
+        if decision.verdict != "approve" or decision.arguments not in (None, call.arguments):
+            raise InvalidInput(Code.RULE_WITH_EDIT)
+        rules.append(chosen_rule(live, call, decision.always, by=by))
+    return rules
+
+
+def _put_context_rules(
+    live: LiveContext, draft: Draft, rules: Sequence[Rule], by: str, shown: Collection[str] | None
+) -> None:
+    """Put the rules of this context into the decision's draft. Permanent rules are stored after its commit."""
+    context_rules = [rule for rule in rules if rule.lifetime.context is not None]
+    for rule in context_rules:
+        put_rule(live, draft, rule, by)
+    if context_rules:
+        redecide_pending(live, draft, by, releases=released_by(context_rules, shown))
+
+
+async def preview_edit(pool: ContextPool, context_id: str, call_id: str, arguments: dict[str, Any]) -> CallRecord:
+    """A pending call, inspected with other arguments. Nothing is stored. Raises: NotFound, Conflict."""
+    live = await pool.find(context_id)
+    record = live.calls.get(CallId(call_id)) or await pool.dependencies.store.call(live.id, CallId(call_id))
+    if record.is_question:
+        raise NotFound(Code.UNKNOWN_CALL, call_id=call_id)
+    if record.status != "pending" or record.id not in live.calls:
+        raise _already_decided(record)
+    return await reinspect_call(live, record, arguments)
+
+
+def preview_digest(edited: CallRecord) -> str:
+    """A digest of everything that a person sees of an edited call, and of the files behind the preview."""
+    fields = [getattr(edited, name) for name in CallPreview.__struct_fields__]
+    return hashlib.sha256(msgspec.json.encode([edited.digest, fields], order="sorted")).hexdigest()
+
+
+async def _inspect_edits(
+    live: LiveContext, decisions: Sequence[PersonsDecision], previewed: Mapping[str, CallRecord]
+) -> dict[str, CallRecord]:
+    """The calls that the person approves with edited arguments, inspected with those arguments.
+
+    Raises: Conflict for a call that is no longer as the person saw it.
+    """
+    edited = {}
+    for decision in decisions:
+        record = live.calls.get(CallId(decision.id))
+        if record is not None and decision.arguments is not None and decision.arguments != record.arguments:
+            preview = previewed.get(decision.id)
+            if preview is None or preview.arguments != decision.arguments:
+                preview = await reinspect_call(live, record, decision.arguments)
+            if decision.edited_digest not in (None, preview_digest(preview)):
+                raise Conflict(Code.DIGEST_CHANGED, call_id=decision.id)
+            edited[decision.id] = preview
+    return edited
+
+
+async def approve_all(
+    pool: ContextPool, context_id: str, *, ids: Sequence[str] | None = None, by: str = "local"
+) -> list[CallRecord]:
+    """Approve all pending calls, or those named."""
+    return await decide(pool, context_id, await _decisions_for_pending(pool, context_id, "approve", ids), by=by)
+
+
+async def reject_all(
+    pool: ContextPool,
+    context_id: str,
+    *,
+    ids: Sequence[str] | None = None,
+    reason: str | None = None,
+    by: str = "local",
+) -> list[CallRecord]:
+    """Reject all pending calls, or those named, with one reason."""
+    return await decide(pool, context_id, await _decisions_for_pending(pool, context_id, "reject", ids, reason), by=by)
+
+
+async def _decisions_for_pending(
+    pool: ContextPool,
+    context_id: str,
+    verdict: Literal["approve", "reject"],
+    ids: Sequence[str] | None,
+    reason: str | None = None,
+) -> list[PersonsDecision]:
+    if ids is not None:
+        return [PersonsDecision(id=call_id, verdict=verdict, reason=reason) for call_id in ids]
+    return [
+        PersonsDecision(id=call.id, verdict=verdict, digest=call.digest, reason=reason)
+        for call in await pending_calls(pool, context_id)
+    ]
+
+
+async def pending_calls(pool: ContextPool, context_id: str) -> list[CallRecord]:
+    """The calls that wait for a decision, in the order of the request, without questions."""
+    live = await pool.find(context_id)
+    return [call for call in live.draft().round_calls() if call.status == "pending" and not call.is_question]
+
+
+async def open_questions(pool: ContextPool, context_id: str) -> list[CallRecord]:
+    live = await pool.find(context_id)
+    return [call for call in live.draft().round_calls() if call.status == "pending" and call.is_question]
+
+
+async def call(pool: ContextPool, context_id: str, call_id: str) -> CallRecord:
+    """A call of a context, open or ended. Raises: NotFound."""
+    live = await pool.find(context_id)
+    record = live.calls.get(CallId(call_id))
+    return record or await pool.dependencies.store.call(live.id, CallId(call_id))
+
+
+class CallPage(Value):
+    items: tuple[CallRecord, ...]
+    next: str | None = None
+    """The cursor of the next page; None at the end."""
+
+
+async def read_calls(
+    pool: ContextPool, context_id: str, *, status: Status | None = None, cursor: str | None = None, limit: int = 50
+) -> CallPage:
+    """The calls of a context, newest last; all, or those of one status. A page may hold fewer than `limit`."""
+    live = await pool.find(context_id)
+    if status in OPEN_STATUSES:  # every open call belongs to the open turn
+        calls = [call for call in live.draft().round_calls() if call.status == status]
+        return CallPage(tuple(call for call in calls if status != "pending" or not call.is_question))
+    ids = [call_id for call_id in await pool.dependencies.store.call_ids(live.id) if cursor is None or call_id > cursor]
+    page_ids = ids[: limit if status is None else _MAX_CALLS_SEARCHED]
+    stored = await pool.dependencies.store.calls(live.id, page_ids)
+    items = tuple(call for call in stored if status is None or call.status == status)[:limit]
+    last_id = items[-1].id if len(items) == limit else page_ids[-1] if page_ids else None
+    return CallPage(items, next=last_id if last_id is not None and last_id != ids[-1] else None)
+
+
+async def records_of(pool: ContextPool, context_id: str, ids: Sequence[CallId]) -> dict[CallId, CallRecord]:
+    """The records of calls, as far as they can be read."""
+    live = await pool.find(context_id)
+    in_memory = {call_id: live.calls[call_id] for call_id in ids if call_id in live.calls}
+    other_ids = [call_id for call_id in ids if call_id not in in_memory]
+    stored = await pool.dependencies.store.calls(live.id, other_ids) if other_ids else []
+    return {**in_memory, **{call.id: call for call in stored}}
+
+
+async def _check_decision(live: LiveContext, decision: PersonsDecision) -> None:
+    """Raises: NotFound, Conflict: also for a repeated decision, with the outcome of the first one."""
+    record = live.calls.get(CallId(decision.id)) or await live.dependencies.store.call(live.id, CallId(decision.id))
+    if record.is_question:
+        raise NotFound(Code.UNKNOWN_CALL, call_id=decision.id)
+    if record.status != "pending" or record.id not in live.calls:
+        raise _already_decided(record)
+    if decision.digest is not None and decision.digest != record.digest:
+        raise Conflict(Code.DIGEST_CHANGED, call_id=decision.id)
+    check_text(decision.reason or "")
+
+
+_VERDICTS: dict[Status, str] = {"rejected": "rejected", "denied": "denied", "cancelled": "cancelled"}
+
+
+def _already_decided(call: CallRecord) -> Conflict:
+    """The error for a call that is decided already, with the decision, who made it and when."""
+    at = call.decided_at or call.finished_at
+    verdict = _VERDICTS.get(call.status) or ("approved" if call.decided_at is not None else call.status)
+    details = {"status": call.status, "verdict": verdict, "decided_by": call.decided_by or "runtime", "decided_at": at}
+    return Conflict(Code.CALL_DECIDED, call_id=call.id, **details)
+
+
+def _check_once_each(decisions: Sequence[PersonsDecision]) -> None:
+    verdicts: dict[str, str] = {}
+    for decision in decisions:
+        if decision.id in verdicts:
+            raise InvalidInput(Code.INVALID_REQUEST, detail=f"the call {decision.id} is decided twice")
+        verdicts[decision.id] = decision.verdict
+
+
+def _approve(live: LiveContext, draft: Draft, record: CallRecord, by: str) -> None:
+    snapshot = snapshot_for_commit(live, draft)
+    at = live.dependencies.now()
+    approval = Approval(by=by, at=at, digest=record.digest, mode=snapshot.modes)
+    record = msgspec.structs.replace(record, approval=approval)
+    decision = decide_call(record, snapshot)
+    if decision.verdict is not Verdict.ALLOW:
+        # The edited arguments break a limit, or the policy has become stricter since the person saw the call.
+        raise InvalidInput(decision.reason.code, **decision.reason.params)
+    draft.calls[record.id] = msgspec.structs.replace(
+        record, status="approved", decided_at=at, decided_by=by, reason=decision.reason
+    )
+    _note_decision(draft, record, by, snapshot.modes, "approved", decision.reason)
+    note_approved_round(draft)
+    if snapshot.mode.elevates:
+        draft.note("elevated", by, call=record.id, tool=record.tool, scope="this call")
+
+
+def _reject(live: LiveContext, draft: Draft, decision: PersonsDecision, by: str) -> None:
+    record = live.calls[CallId(decision.id)]
+    explanation = (decision.reason or "").strip()
+    reason = Reason(Code.REJECTED, {"because": f": {explanation}" if explanation else "", "reason": explanation})
+    draft.change_call(record.id, decided_at=live.dependencies.now(), decided_by=by)
+    _note_decision(draft, record, by, live.core.mode, "rejected", reason)
+    end_call(draft, live, record.id, "rejected", reason=reason, by=by)
+
+
+def _note_decision(draft: Draft, record: CallRecord, by: str, mode: str, outcome: str, reason: Reason) -> None:
+    draft.note(
+        "call_decided",
+        by,
+        call=record.id,
+        tool=record.tool,
+        mode=mode,
+        verdict=outcome,
+        reason=reason,
+        digest=record.digest,
+        edited=record.edited,
+    )
+
+
+async def decline(pool: ContextPool, context_id: str, *, call_id: str | None = None, by: str = "local") -> None:
+    """Decline a question of a running call: the oldest, or the one named. The asking server is informed.
+
+    Raises: Conflict where no such question is open, StoreError.
+    """
+    async with pool.locked(context_id) as live:
+        questions = [call for call in live.calls_with_questions() if call_id in (None, call.id)]
+        if not questions:
+            raise Conflict(Code.NO_QUESTION)
+        draft = live.draft()
+        draft.change_call(questions[0].id, decided_at=live.dependencies.now(), decided_by=by)
+        end_call(draft, live, questions[0].id, "rejected", reason=Reason(Code.NOT_RUN), by=by)
+        await live.commit(draft)
+
+
+async def answer(
+    pool: ContextPool, context_id: str, answers: Sequence[str], *, call_id: str | None = None, by: str = "local"
+) -> None:
+    """Answer the oldest open `ask_user` call, or the one named: one answer for each of its questions, in their order.
+
+    Raises: Conflict when no question is open, InvalidInput, StoreError.
+    """
+    for text in answers:
+        check_text(text)
+    async with pool.locked(context_id) as live:
+        open_calls = [call for call in live.calls.values() if call.status == "pending" and call.is_question]
+        candidates = [call for call in open_calls if call_id in (None, call.id)]
+        if not candidates:
+            raise Conflict(Code.NO_QUESTION)
+        questions = candidates[0].arguments["questions"]
+        if len(answers) != len(questions):
+            raise InvalidInput(Code.INVALID_ANSWERS, given=len(answers), asked=len(questions))
+        lines = [f"{question['question']}\n{text}" for question, text in zip(questions, answers, strict=True)]
+        check_decidable(live)
+        draft = live.draft()
+        draft.change_call(candidates[0].id, decided_at=live.dependencies.now(), decided_by=by, answers=tuple(answers))
+        draft.note("question_answered", by, call=candidates[0].id)
+        end_call(draft, live, candidates[0].id, "executed", content="\n\n".join(lines), by=by)
+        await live.commit(draft, state_after_decisions(live, draft), then=lambda: pool.drive(live))

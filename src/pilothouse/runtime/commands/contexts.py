@@ -1,0 +1,294 @@
+"""Commands about contexts: create, list, change, archive, delete, read the usage."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from pilothouse.domain.audit import AuditDraft, chain
+from pilothouse.domain.branches import MAIN, Branch
+from pilothouse.domain.codes import Code
+from pilothouse.domain.contexts import FORMAT, Change, ContextCore, ContextSummary, check_context_id
+from pilothouse.domain.errors import Conflict, InvalidInput
+from pilothouse.domain.messages import Usage
+from pilothouse.domain.modes import DEFAULT_MODE, Mode, strictness
+from pilothouse.domain.personas import initial_mode
+from pilothouse.domain.policies import Policy, check_policy
+from pilothouse.domain.signals import DELETED, ContextChanged
+from pilothouse.domain.states import name_of
+from pilothouse.domain.users import check_user_name
+from pilothouse.domain.value import ContextId, Value
+from pilothouse.runtime.authorization.authorization import release_none
+from pilothouse.runtime.commands.modes import change_policy, check_persona
+from pilothouse.runtime.commands.titles import clean_title
+from pilothouse.runtime.context.context_ids import new_context_id
+from pilothouse.runtime.context.draft import Draft
+from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.dependencies import RuntimeDependencies
+from pilothouse.runtime.pool import ContextPool
+from pilothouse.runtime.shield import run_to_completion
+
+_MAX_PAGE_ITEMS = 200
+
+
+class ContextPage(Value):
+    items: tuple[ContextSummary, ...]
+    next: str | None = None
+    """The cursor of the next page; None at the end."""
+
+
+class UsageTotals(Value):
+    own: Usage
+    """Usage of the context itself."""
+    total: Usage
+    """Usage of the context and its sub-agents on all levels."""
+
+
+async def create_context(
+    pool: ContextPool,
+    workspace: Path,
+    *,
+    mode: str | None = None,
+    usual_modes: Sequence[str | None] = (),
+    policy: Policy | None = None,
+    title: str | None = None,
+    persona: str | None = None,
+    model: str | None = None,
+    usual_model: str | None = None,
+    parent: str | None = None,
+    context_id: str | None = None,
+    by: str = "local",
+) -> ContextId:
+    """Create a context. Without `mode`, its mode is the strictest of `usual_modes`, which are the person's preferences,
+    and of the configured mode, unless the persona names another one (`first_mode`). Without `model`, its model is
+    `usual_model`, the person's preference, where the adapter has that model and the persona names none.
+
+    Raises: InvalidInput, NotFound (the parent), Conflict (the id is taken), StoreError.
+    """
+    title = clean_title(title) if title is not None else None
+    dependencies = pool.dependencies
+    owner = (await pool.find(parent)).core.owner if parent is not None else check_user_name(by)
+    check_workspace(dependencies, workspace, owner)
+    real_path = os.path.realpath(workspace)
+    check_persona(dependencies, real_path, persona)
+    dependencies.check_model(model)
+    chosen_mode = (
+        dependencies.modes.named(mode)
+        if mode is not None
+        else first_mode_in(dependencies, real_path, usual_modes, persona)
+    )
+    if context_id is None or parent is not None:  # the runtime generates the ids of sub-agents
+        new_id = check_context_id(context_id or dependencies.ambient.new_id())
+    else:
+        new_id = await new_context_id(pool, context_id, owner)
+    now = dependencies.now()
+    core = ContextCore(
+        context_id=new_id,
+        format=FORMAT,
+        owner=owner,
+        parent=ContextId(parent) if parent is not None else None,
+        workspace=real_path,
+        title=title,
+        titled_by="person" if title is not None else "first_line",
+        created_at=now,
+        updated_at=now,
+        mode=chosen_mode.name,
+        persona=persona,
+        model=model or _first_model(dependencies, real_path, usual_model, persona),
+        policy=policy,
+    )
+    created = AuditDraft(kind="context_created", at=now, by=by, detail={"mode": chosen_mode.name})
+    head, entries = chain(core.audit, [created])
+    core = msgspec.structs.replace(core, audit=head)
+    main = Branch(name=MAIN, key=dependencies.ambient.new_id(), created_at=now)
+    change = Change(core=core, branches={MAIN: main}, audit=entries)
+    if parent is None:
+        await run_to_completion(dependencies.store.create(change))
+    else:  # under the parent's lock: a parent that is being deleted gets no new sub-agents
+        async with pool.locked(parent):
+            await run_to_completion(dependencies.store.create(change))
+    return new_id
+
+
+def first_mode_in(
+    dependencies: RuntimeDependencies, workspace: str, preferred: Sequence[str | None], persona: str | None = None
+) -> Mode:
+    """The first mode of a context: the strictest of the preferred modes that exist and of the configured one, unless
+    the persona overrides it."""
+    names = [
+        name
+        for name in (*preferred, dependencies.workspace_policy(workspace).mode)
+        if name is not None and dependencies.modes.has(name)
+    ]
+    strictest = max((dependencies.modes.named(name) for name in names or [DEFAULT_MODE]), key=strictness)
+    named_persona = dependencies.personas(workspace).get(persona) if persona is not None else None
+    return initial_mode(named_persona, strictest, dependencies.modes)
+
+
+def _first_model(
+    dependencies: RuntimeDependencies, workspace: str, preferred: str | None, persona: str | None
+) -> str | None:
+    """The preferred model, if it exists and the persona has none; otherwise None, for the runtime's default."""
+    named_persona = dependencies.personas(workspace).get(persona) if persona is not None else None
+    persona_model = (named_persona.model or "").removeprefix("openai:") if named_persona is not None else ""
+    return (
+        preferred
+        if preferred is not None and dependencies.has_model(preferred) and not dependencies.has_model(persona_model)
+        else None
+    )
+
+
+def check_workspace(dependencies: RuntimeDependencies, workspace: Path, owner: str) -> None:
+    """Raises: InvalidInput for a path that is no folder, that the owner may not open, or that cannot be stored."""
+    path = str(workspace)
+    if path != path.encode("utf-8", "replace").decode():
+        raise InvalidInput(Code.INVALID_WORKSPACE, path=path)
+    check_root(dependencies, path, owner)  # before existence, which would disclose the folders elsewhere
+    if not os.path.isdir(workspace):
+        raise InvalidInput(Code.INVALID_WORKSPACE, path=path)
+
+
+def check_root(dependencies: RuntimeDependencies, workspace: str, owner: str) -> None:
+    """Raises: InvalidInput for a workspace whose resolved path does not lie beneath one of the owner's roots."""
+    if not dependencies.is_beneath_a_root(workspace, owner):
+        allowed = ", ".join(map(str, dependencies.roots_of(owner)))
+        raise InvalidInput(Code.OUTSIDE_ROOTS, path=workspace, allowed=allowed)
+
+
+async def change_context(
+    pool: ContextPool,
+    context_id: str,
+    *,
+    title: str | UnsetType = UNSET,
+    archived: bool | UnsetType = UNSET,
+    persona: str | UnsetType | None = UNSET,
+    model: str | UnsetType | None = UNSET,
+    policy: Policy | UnsetType | None = UNSET,
+    by: str = "local",
+) -> None:
+    """Change fields of a context in one commit: all given ones, or none. Raises: InvalidInput, NotFound, StoreError."""
+    cleaned = clean_title(title) if title is not UNSET else None
+    if policy is not UNSET and policy is not None:
+        check_policy(policy)
+    if model is not UNSET:
+        pool.dependencies.check_model(model)
+
+    def change(live: LiveContext, draft: Draft) -> None:
+        if cleaned is not None:
+            draft.core.update(title=cleaned, titled_by="person")
+        if archived is not UNSET:
+            draft.core["archived"] = archived
+        if persona is not UNSET:
+            check_persona(pool.dependencies, live.core.workspace, persona)
+            draft.core["persona"] = persona
+            draft.note("persona_set", by, persona=persona)
+        if model is not UNSET:
+            draft.core["model"] = model
+        if policy is not UNSET:
+            draft.core["policy"] = policy
+            draft.note("policy_set", by, policy=policy)
+
+    await change_policy(pool, context_id, change, by=by, releases=release_none)
+
+
+async def list_contexts(
+    pool: ContextPool,
+    *,
+    limit: int = 50,
+    cursor: str | None = None,
+    archived: bool = False,
+    parent: str | None = None,
+    owner: str | None = None,
+) -> ContextPage:
+    """A page of contexts, newest first, damaged ones included. Archived contexts, and the sub-agents of one context,
+    have lists of their own.
+
+    Raises: InvalidInput for an invalid cursor.
+    """
+    if not 1 <= limit <= _MAX_PAGE_ITEMS:
+        limit = max(1, min(limit, _MAX_PAGE_ITEMS))
+    summaries = [
+        summary
+        for summary in await pool.dependencies.store.contexts()
+        if summary.archived == archived and summary.parent == parent and owner in (None, summary.owner)
+    ]
+    summaries.sort(key=_sort_key, reverse=True)
+    if cursor is not None:
+        after = _parse_cursor(cursor)
+        summaries = [summary for summary in summaries if _sort_key(summary) < after]
+    items = tuple(summaries[:limit])
+    return ContextPage(items=items, next=_cursor(items[-1]) if len(summaries) > limit else None)
+
+
+def _sort_key(summary: ContextSummary) -> tuple[str, str]:
+    return (summary.updated_at, summary.context_id)
+
+
+def _cursor(summary: ContextSummary) -> str:
+    return "~".join(_sort_key(summary))
+
+
+def _parse_cursor(cursor: str) -> tuple[str, str]:
+    at, tilde, context_id = cursor.partition("~")
+    if not tilde:
+        raise InvalidInput(Code.INVALID_CURSOR, cursor=cursor[:100])
+    return (at, context_id)
+
+
+async def archive(pool: ContextPool, context_id: str, *, archived: bool = True) -> None:
+    """Archive a context, or restore it. A new message restores it too. Raises: NotFound, StoreError."""
+    async with pool.locked(context_id) as live:
+        draft = live.draft()
+        draft.core["archived"] = archived
+        await live.commit(draft)
+
+
+async def delete_context(pool: ContextPool, context_id: str) -> None:
+    """Delete a context with its sub-agents. Raises: NotFound, Conflict while a turn of any of them is open."""
+    async with pool.locked(context_id) as live:  # no sub-agent can start meanwhile
+        descendant_ids = list(await _descendants(pool, context_id))
+        for member_id in (live.id, *descendant_ids):
+            _check_idle(await pool.find(member_id))
+        for descendant_id in reversed(descendant_ids):
+            async with pool.locked(descendant_id) as child:
+                _check_idle(child)
+                await _delete(pool, child)
+        await _delete(pool, live)
+
+
+async def _delete(pool: ContextPool, live: LiveContext) -> None:
+    await pool.dependencies.store.delete(live.id)
+    live.is_deleted = True
+    pool.forget(live)
+    pool.dependencies.hub.publish(ContextChanged(context_id=live.id, version=live.version, fields=(DELETED,)))
+
+
+def _check_idle(live: LiveContext) -> None:
+    if not live.is_resting or live.core.turn is not None:
+        raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
+
+
+async def usage(pool: ContextPool, context_id: str) -> UsageTotals:
+    """The tokens that a context has used, and their cost where a price is known. Raises: NotFound."""
+    own_usage = (await pool.find(context_id)).core.usage
+    total = own_usage
+    for descendant_usage in (await _descendants(pool, context_id)).values():
+        total = total.plus(descendant_usage)
+    return UsageTotals(own=own_usage, total=total)
+
+
+async def _descendants(pool: ContextPool, context_id: str) -> dict[ContextId, Usage]:
+    """The sub-agents of a context on all levels with their usage, each after its parent."""
+    owner = (await pool.find(context_id)).core.owner
+    summaries = [each for each in await pool.dependencies.store.contexts() if each.owner == owner]
+    descendants: dict[ContextId, Usage] = {}
+    parents = [ContextId(context_id)]
+    while parents:
+        children = [
+            each for each in summaries if each.parent in parents and each.context_id not in (*descendants, context_id)
+        ]
+        descendants.update((each.context_id, each.usage) for each in children)
+        parents = [each.context_id for each in children]
+    return descendants

@@ -1,0 +1,151 @@
+"""Commands about a context's workspace: trust its configuration, undo changes, note commands, renew the overview."""
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+
+from pilothouse.domain.audit import Kind
+from pilothouse.domain.budgets import OverviewSettings
+from pilothouse.domain.codes import Code
+from pilothouse.domain.contexts import OpenTurn
+from pilothouse.domain.errors import Conflict, InvalidInput, NotFound, StoreRefused, ToolError
+from pilothouse.domain.messages import UNDO
+from pilothouse.domain.states import name_of
+from pilothouse.domain.trust import FolderTrust
+from pilothouse.domain.value import MessageId
+from pilothouse.runtime.authorization.authorization import release_none
+from pilothouse.runtime.authorization.results import MAX_UNDONE_PATHS_LISTED, describe_undone
+from pilothouse.runtime.commands.calls import call
+from pilothouse.runtime.commands.contexts import check_root
+from pilothouse.runtime.commands.modes import redecide_descendants
+from pilothouse.runtime.context.draft import Draft
+from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.notices import system_notice
+from pilothouse.runtime.pool import ContextPool
+from pilothouse.runtime.request.overview import describe, put_overview
+from pilothouse.runtime.shield import run_to_completion_in_thread
+from pilothouse.tools.undo.revert import UndoResult, undo_last
+
+
+async def folder_trust(pool: ContextPool, context_id: str) -> FolderTrust:
+    """The workspace's own configuration and whether it is trusted. Raises: NotFound, InvalidInput."""
+    live = await pool.find(context_id)
+    trust, workspace = pool.dependencies.trust, live.core.workspace
+    if trust is None or workspace is None:
+        return FolderTrust(folder=workspace or "", status="none", digest="")
+    check_root(pool.dependencies, workspace, live.core.owner)
+    return await asyncio.to_thread(trust.status, workspace)
+
+
+async def trust_folder(pool: ContextPool, context_id: str, digest: str, *, by: str = "local") -> FolderTrust:
+    """Trust the workspace's configuration in the form that the person saw. All calls that have not started are decided
+    again.
+
+    Raises: NotFound, Conflict where the configuration has changed, InvalidInput for settings that no folder may make.
+    """
+    live = await pool.find(context_id)
+    trust, workspace = pool.dependencies.trust, live.core.workspace
+    if trust is None or workspace is None:
+        raise Conflict(Code.TRUST_CHANGED, folder=workspace or "-")
+    check_root(pool.dependencies, workspace, live.core.owner)
+    await asyncio.to_thread(trust.trust, workspace, digest)
+    await _apply_trust(pool, live, "folder_trusted", by)
+    return await folder_trust(pool, context_id)
+
+
+async def distrust_folder(pool: ContextPool, context_id: str, *, by: str = "local") -> FolderTrust:
+    """Stop trusting the workspace's configuration."""
+    live = await pool.find(context_id)
+    trust, workspace = pool.dependencies.trust, live.core.workspace
+    if trust is not None and workspace is not None:
+        await asyncio.to_thread(trust.distrust, workspace)
+        await _apply_trust(pool, live, "folder_distrusted", by)
+    return await folder_trust(pool, context_id)
+
+
+async def _apply_trust(pool: ContextPool, live: LiveContext, kind: Kind, by: str) -> None:
+    # First the effect, then the audit entry: a store that refuses must not keep a server running.
+    await pool.open_workspace_servers(live.core)
+    same_workspace = tuple(other for other in pool.in_memory() if other.core.workspace == live.core.workspace)
+    await redecide_descendants(pool, same_workspace, by, releases=release_none)
+    async with pool.locked(live.id) as locked:
+        draft = locked.draft()
+        draft.note(kind, by)
+        await locked.commit(draft)
+
+
+async def undo(pool: ContextPool, context_id: str, *, by: str = "local") -> UndoResult:
+    """Undo the agent's last change of files in the workspace, as the person's own action.
+
+    Raises: NotFound, Conflict while a call runs, or where no file was restored.
+    """
+    async with pool.locked(context_id) as live:
+        if any(call.status == "executing" for call in live.draft().all_calls()):
+            raise Conflict(Code.TURN_ACTIVE, state=name_of(live.state))
+        if live.artifacts is None:
+            raise Conflict(Code.NOTHING_TO_UNDO)
+        log, workspace = live.artifacts.changes, live.workspace()
+        try:
+            undone = await run_to_completion_in_thread(lambda: undo_last(log, workspace))
+        except ToolError as error:
+            raise Conflict(error.reason.code, **error.reason.params) from error
+        except OSError as error:
+            raise StoreRefused.because_of(error) from error
+        draft = live.draft()
+        for path in undone.paths:
+            live.workspace().forget_read(path)
+        draft.note("change_undone", by, paths=undone.paths)
+        _put_undo_notice(live, draft, undone.paths, by)
+        await live.commit(draft)
+    return undone
+
+
+def _put_undo_notice(live: LiveContext, draft: Draft, paths: tuple[str, ...], by: str) -> None:
+    """Put a notice of an undo into a draft. No message for the model may stand between a call and its result: while a
+    call is open, the next result carries the notice."""
+    turn: OpenTurn | None = draft.value("turn")
+    is_open = any(call.is_open and call.asked_by is None for call in draft.all_calls())
+    if turn is not None and is_open:
+        undone_paths = tuple(dict.fromkeys((*turn.undone_paths, *paths)))
+        more = turn.undone_more + max(0, len(undone_paths) - MAX_UNDONE_PATHS_LISTED)
+        draft.core["turn"] = msgspec.structs.replace(
+            turn, undone_paths=undone_paths[:MAX_UNDONE_PATHS_LISTED], undone_more=more
+        )
+    detail = {"about": UNDO, "paths": list(paths[:MAX_UNDONE_PATHS_LISTED]), "count": len(paths), "by": by}
+    message = system_notice(live, "injection", "" if is_open else describe_undone(paths), detail=detail)
+    draft.append(message, live.core.active_branch if turn is None else turn.branch)
+
+
+async def note_own_command(
+    pool: ContextPool, context_id: str, command: str, status: int | None, *, by: str = "local"
+) -> None:
+    """Note in the audit a command that the person ran themselves, without a decision."""
+    async with pool.locked(context_id) as live:
+        draft = live.draft()
+        draft.note("command_by_person", by, command=command, status=status)
+        await live.commit(draft)
+
+
+async def call_output(pool: ContextPool, context_id: str, call_id: str) -> Path:
+    """The file with the whole output of a call. Raises: NotFound."""
+    live = await pool.find(context_id)
+    record = await call(pool, context_id, call_id)
+    path = live.artifacts.output_of(record.id) if live.artifacts is not None else None
+    if path is None or not path.is_file():
+        raise NotFound(Code.NO_OUTPUT, call_id=call_id)
+    return path
+
+
+async def add_overview(pool: ContextPool, context_id: str, *, by: str = "local") -> MessageId:
+    """Describe the workspace again. The model gets the new overview from the next round on.
+
+    Raises: NotFound, InvalidInput for a workspace that cannot be read, StoreError.
+    """
+    live = await pool.find(context_id)
+    settings = msgspec.structs.replace(live.dependencies.overview or OverviewSettings(), enabled=True)
+    text = await describe(live, settings)
+    if text is None:
+        raise InvalidInput(Code.INVALID_WORKSPACE, path=live.core.workspace)
+    async with pool.locked(context_id):
+        return await put_overview(live, live.core.active_branch, text, by)

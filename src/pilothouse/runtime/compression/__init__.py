@@ -1,0 +1,1 @@
+"""Compression of a branch: the plan, the summary, and the commit that replaces the messages."""

@@ -1,0 +1,107 @@
+"""`Draft`: a change under construction, which one commit stores, applies and signals as a whole."""
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from pilothouse.domain.audit import AuditDraft, Kind
+from pilothouse.domain.branches import Branch
+from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.contexts import SentKey
+from pilothouse.domain.messages import Message
+from pilothouse.domain.value import CallId, MessageId
+
+if TYPE_CHECKING:
+    from pilothouse.runtime.context.live_context import LiveContext
+
+
+# Audit entries about events that have not happened if the store refuses the draft.
+_EVENTS_OF_COMMIT = frozenset({"call_started", "elevation_ended", "turn_paused"})
+_UNDECIDED: dict[str, Any] = {"approval": None, "decided_at": None, "decided_by": None}
+
+
+class Draft:
+    """A change that has no effect before its commit."""
+
+    def __init__(self, live: "LiveContext") -> None:
+        self.live = live
+        self.base: Draft | None = None
+        """The unsaved draft that this one began as a copy of."""
+        self.core: dict[str, Any] = {}
+        """Changed fields of the core."""
+        self.messages: list[Message] = []
+        """New messages, and new contents of existing ones."""
+        self.appended: dict[str, list[MessageId]] = {}
+        """By branch: ids to append."""
+        self.branches: dict[str, Branch] = {}
+        self.calls: dict[CallId, CallRecord] = {}
+        self.audit: list[AuditDraft] = []
+        self.accepts_audit = False
+        """The person accepts an audit that was cut or rewritten."""
+        self.dropped: list[str] = []
+        """Branches to delete."""
+        self.renamed: dict[str, str] = {}
+        """New names of branches, by their old ones."""
+        self.keys: list[SentKey] = []
+
+    def value(self, name: str) -> Any:
+        """A field of the core, as of the commit."""
+        return self.core[name] if name in self.core else getattr(self.live.core, name)
+
+    def append(self, message: Message, branch: str) -> None:
+        """Add a new message at the end of a branch."""
+        self.messages.append(message)
+        self.appended.setdefault(branch, []).append(message.id)
+
+    def length(self, branch: str) -> int:
+        """The length of a branch, as of the commit."""
+        present = self.live.branches.get(branch)
+        return (present.length if present is not None else 0) + len(self.appended.get(branch, ()))
+
+    def call(self, call_id: CallId) -> CallRecord:
+        return self.calls.get(call_id) or self.live.calls[call_id]
+
+    def change_call(self, call_id: CallId, **fields: Any) -> CallRecord:
+        call = msgspec.structs.replace(self.call(call_id), **fields)
+        self.calls[call_id] = call
+        return call
+
+    def all_calls(self) -> list[CallRecord]:
+        """Every call of the open turn, as of the commit, in the order in which the model requested them."""
+        merged = {**self.live.calls, **self.calls}
+        return list(merged.values())
+
+    def round_calls(self) -> list[CallRecord]:
+        """The calls of the present round. No other call can be open."""
+        turn = self.live.core.turn
+        if turn is None:
+            return []
+        return [call for call in self.all_calls() if call.turn == turn.id and call.round == turn.round]
+
+    def note(self, kind: Kind, by: str, **detail: Any) -> None:
+        self.audit.append(
+            AuditDraft(kind=kind, at=self.live.dependencies.now(), by=by, detail=msgspec.to_builtins(detail))
+        )
+
+    def copy(self) -> "Draft":
+        draft = Draft(self.live)
+        draft.core = dict(self.core)
+        draft.messages = list(self.messages)
+        draft.appended = {branch: list(ids) for branch, ids in self.appended.items()}
+        draft.branches = dict(self.branches)
+        draft.calls = dict(self.calls)
+        draft.audit = list(self.audit)
+        draft.dropped = list(self.dropped)
+        draft.renamed = dict(self.renamed)
+        draft.keys = list(self.keys)
+        return draft
+
+    def without_starts(self) -> "Draft":
+        """A copy that starts no call, to be retained as the unsaved change when the store refuses this draft."""
+        draft = self.copy()
+        for call in self.calls.values():
+            if call.status == "executing" and not self.live.is_executing(call.id):
+                draft.calls[call.id] = msgspec.structs.replace(call, status="pending", started_at=None, **_UNDECIDED)
+        draft.audit = [entry for entry in self.audit if entry.kind not in _EVENTS_OF_COMMIT]
+        draft.core.pop("elevation", None)  # a call that has not run uses up no elevation
+        return draft

@@ -1,0 +1,355 @@
+"""`LiveContext`: one context in memory with its lock. A committed draft is the only way to change its stored values."""
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from pilothouse.domain.audit import chain
+from pilothouse.domain.budgets import Budget
+from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.codes import Code
+from pilothouse.domain.contexts import Change, ContextCore, StoredContext
+from pilothouse.domain.errors import StoreReadOnly, ToolError
+from pilothouse.domain.forks import BranchFork
+from pilothouse.domain.personas import Persona
+from pilothouse.domain.signals import ContextChanged, StateChanged
+from pilothouse.domain.states import (
+    AwaitingToolApproval,
+    AwaitingUserAnswer,
+    Paused,
+    State,
+    WaitingForRecovery,
+    is_resting,
+)
+from pilothouse.domain.transitions import check
+from pilothouse.domain.value import CallId, ContextId, MessageId
+from pilothouse.llm.catalog import ModelFacts
+from pilothouse.runtime.context.commit_signals import publish_commit
+from pilothouse.runtime.context.draft import Draft
+from pilothouse.runtime.dependencies import RuntimeDependencies
+from pilothouse.runtime.request.history_cache import HistoryCache
+from pilothouse.runtime.shield import run_to_completion
+from pilothouse.sandbox.workspace import Workspace
+from pilothouse.tools.artifacts import ArtifactStore
+from pilothouse.tools.uploads import UploadStore
+from pilothouse.window.model_messages import with_token_count
+from pilothouse.window.tokens import Counter, counter_for
+
+if TYPE_CHECKING:
+    from pilothouse.runtime.authorization.user_rules import UserRules
+    from pilothouse.runtime.turn.answer import DeltaWriter
+    from pilothouse.runtime.turn.live_output import LiveOutput
+    from pilothouse.runtime.turn.turn import Turn
+
+
+class RuntimeServices(Protocol):
+    """The services of the runtime that a context uses."""
+
+    dependencies: RuntimeDependencies
+    user_rules: "UserRules"
+
+    async def delegate(self, live: "LiveContext", task: str, mode: str | None) -> str:
+        """Let a sub-agent do a task, and return its answer. Raises: ToolError."""
+
+    async def open_workspace_servers(self, core: ContextCore) -> None:
+        """Start the own MCP servers of a context's workspace, as far as the workspace is trusted now."""
+
+
+class LiveContext:
+    """A context in memory."""
+
+    def __init__(
+        self, stored: StoredContext, services: RuntimeServices, ancestors: Sequence["LiveContext"] = ()
+    ) -> None:
+        self.services = services
+        self.dependencies = services.dependencies
+        self.ancestors = tuple(ancestors)
+        """The contexts that started this one, nearest first. They stay in memory as long as this one does."""
+        self.is_orphan = stored.core.parent is not None and not ancestors
+        self.subagents: set[LiveContext] = set()
+        """The direct sub-agents that are in memory."""
+        self.core = stored.core
+        self.branches = dict(stored.branches)
+        self.calls = dict(stored.calls)
+        self.version = stored.version
+        self.damage = stored.damage
+        self.partials = stored.partials
+        self.state: State = stored.core.state
+        self.lock = asyncio.Lock()
+        self.pin_count = 0
+        """How many users require the context to stay in memory."""
+        self.is_deleted = False
+        self.turn: Turn | None = None
+        self.task: asyncio.Task[None] | None = None
+        """The task that drives the context."""
+        self.work_available = asyncio.Event()
+        """Wakes the `execute` step: a command has started or decided a call."""
+        self.unsaved: Draft | None = None
+        """The draft that the store refused. The next commit includes it."""
+        self.delta_writer: DeltaWriter | None = None
+        self.history_cache = HistoryCache()
+        self.read_digests: dict[str, str] = {}
+        """By path: the digest of the content that a tool has read last."""
+        self.live_outputs: dict[CallId, LiveOutput] = {}
+        self.forks: dict[tuple[str, str], BranchFork | int] = {}
+        """By the keys of two branches: their fork; or the length of the second branch when it was compared and either
+        branch was the beginning of the other."""
+        self._workspace: Workspace | None = None
+        self._artifacts: ArtifactStore | None = None
+        self.overview: tuple[MessageId, str] | None = None
+        """The newest overview of the workspace, cached: its message and its text."""
+        self._must_reopen = False
+        """The store may hold other data than this object, after a write that failed midway."""
+
+    @property
+    def id(self) -> ContextId:
+        return self.core.context_id
+
+    @property
+    def is_resting(self) -> bool:
+        return is_resting(self.state)
+
+    @property
+    def persona(self) -> Persona | None:
+        """The persona of the context; None where the configuration no longer has it. Every tool is then denied."""
+        name = self.core.persona
+        return self.dependencies.personas(self.core.workspace).get(name) if name is not None else None
+
+    @property
+    def model(self) -> str:
+        """The context's own model, or its persona's, where the adapter has it; else the runtime's model."""
+        persona = self.persona
+        persona_model = (persona.model or "").removeprefix("openai:") if persona is not None else None
+        names = (self.core.model, persona_model)
+        return next(
+            (name for name in names if name is not None and self.dependencies.has_model(name)), self.dependencies.model
+        )
+
+    @property
+    def facts(self) -> ModelFacts:
+        return self.dependencies.catalog.facts(self.model)
+
+    @property
+    def counter(self) -> Counter:
+        return counter_for(self.facts.tokenizer)
+
+    @property
+    def budget(self) -> Budget:
+        return self.dependencies.budget_of(self.model)
+
+    @property
+    def open_delta_writer(self) -> "DeltaWriter | None":
+        """The writer of the message that is streaming, until that message is on its branch."""
+        writer = self.delta_writer
+        return writer if writer is not None and self.core.turn is not None and not writer.is_committed else None
+
+    @property
+    def paused_by(self) -> str | None:
+        """The user who paused the turn; `runtime` where an ancestor is paused."""
+        if self.turn is not None and self.turn.paused_by is not None:
+            return self.turn.paused_by
+        return "runtime" if any(ancestor.is_paused for ancestor in self.ancestors) else None
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the context is paused, or about to be."""
+        return isinstance(self.state, Paused) or (self.turn is not None and self.turn.paused_by is not None)
+
+    @property
+    def can_be_forgotten(self) -> bool:
+        """Whether everything is stored, no task drives the context and nothing pins it."""
+        is_at_rest = self.is_resting and not isinstance(self.state, WaitingForRecovery)
+        return is_at_rest and self.task is None and self.unsaved is None and self.pin_count == 0
+
+    def take_turn(self, turn: "Turn") -> None:
+        """Set the next turn. The task that drives the context goes on with that turn."""
+        self.turn = turn
+
+    def forget_workspace(self) -> None:
+        """Resolve the folder again at next use, which each turn does once. Within a turn, a folder that was replaced is
+        refused."""
+        self._workspace = None
+
+    @property
+    def is_beneath_a_root(self) -> bool:
+        """Whether the workspace, with links resolved now, lies where the owner may work."""
+        path = self.core.workspace
+        return path is not None and self.dependencies.is_beneath_a_root(path, self.core.owner)
+
+    def workspace(self) -> Workspace:
+        """Raises: ToolError when the context has no workspace, or the folder is gone."""
+        if self._workspace is None:
+            path = self.core.workspace
+            # Checked before existence, which would disclose the folders elsewhere. The path may have become a link.
+            if path is not None and not self.is_beneath_a_root:
+                roots = self.dependencies.roots_of(self.core.owner)
+                raise ToolError(Code.OUTSIDE_ROOTS, path=path, allowed=", ".join(map(str, roots)))
+            if path is None or not os.path.isdir(path):
+                raise ToolError(Code.INVALID_WORKSPACE, path=path)
+            mounts = self.artifacts.mounts() if self.artifacts is not None else ()
+            extra_roots = self.dependencies.extra_roots_of(self.core.owner)
+            foreign_roots = self.dependencies.roots_of_others(self.core.owner)
+            self._workspace = Workspace(
+                Path(path), self.dependencies.private_folders, extra_roots, self.read_digests, mounts, foreign_roots
+            )
+        return self._workspace
+
+    @property
+    def artifacts(self) -> ArtifactStore | None:
+        """Files of the conversation beside its messages. Sub-agents share the artifacts of their outermost ancestor,
+        which is the context that the person sees."""
+        if self._artifacts is None:
+            folder = self.dependencies.store.artifacts_folder(self.ancestors[-1].id if self.ancestors else self.id)
+            self._artifacts = (
+                ArtifactStore(folder, self.dependencies.baseline_cache, self.dependencies.undo)
+                if folder is not None
+                else None
+            )
+        return self._artifacts
+
+    @property
+    def uploads(self) -> UploadStore | None:
+        """The files that the person uploaded to the conversation."""
+        return UploadStore(self.artifacts.uploads) if self.artifacts is not None else None
+
+    def is_executing(self, call_id: CallId) -> bool:
+        call = self.calls.get(call_id)
+        return call is not None and call.status == "executing"
+
+    def draft(self) -> Draft:
+        """A new draft, which includes the unsaved change: the next commit stores that change too."""
+        if self.unsaved is None:
+            return Draft(self)
+        draft = self.unsaved.copy()
+        draft.base = self.unsaved
+        return draft
+
+    def enter(self, state: State, *, signal: bool = True) -> None:
+        """Enter a state. Raises: IllegalTransition for a state that the transition table does not allow."""
+        check(self.state, state)
+        self.state = state
+        if self.dependencies.trace is not None:
+            self.dependencies.trace(self.id, state)
+        if signal:
+            self.publish_state()
+        if self.ancestors and is_resting(state):
+            self.notify_ancestors()
+
+    def notify_ancestors(self) -> None:
+        """Signal to the ancestors that a sub-agent may wait for the person, who follows an ancestor's conversation."""
+        for ancestor in self.ancestors:
+            signal = ContextChanged(context_id=ancestor.id, version=ancestor.version, fields=("children",))
+            self.dependencies.hub.publish(signal)
+
+    def is_waiting(self) -> bool:
+        """Whether a person must decide a call or answer a question: the context rests until then, or a running call has
+        a question."""
+        return isinstance(self.state, AwaitingToolApproval | AwaitingUserAnswer) or bool(self.calls_with_questions())
+
+    def calls_with_questions(self) -> "list[CallRecord]":
+        """The open questions of running calls, as call records."""
+        return [call for call in self.calls.values() if call.asked_by is not None and call.is_open]
+
+    def subagents_waiting(self) -> "list[LiveContext]":
+        """The sub-agents on any level that wait for the person, sorted by id."""
+        waiting = [child for child in self.subagents if child.is_waiting()]
+        waiting += [descendant for child in self.subagents for descendant in child.subagents_waiting()]
+        return sorted(waiting, key=lambda descendant: descendant.id)
+
+    def publish_state(self) -> None:
+        hub = self.dependencies.hub
+        if hub.has_listeners(self.id):
+            hub.publish(StateChanged(context_id=self.id, version=self.version, state=self.state))
+
+    async def commit(self, draft: Draft, state: State | None = None, *, then: Callable[[], None] | None = None) -> None:
+        """Store a draft, then apply it in memory and enter `state`, then signal it.
+
+        The caller holds the lock. A cancelled caller waits for the end of the commit, and `then` is called with the
+        commit even so.
+        Raises: StoreError; then nothing has changed.
+        """
+        await run_to_completion(self._commit(draft, state, then))
+
+    async def _commit(self, draft: Draft, state: State | None, then: Callable[[], None] | None) -> None:
+        change = self._change(draft, state)
+        if state is not None:
+            check(self.state, state)
+        self.version = await self._store(change)
+        if self.unsaved is draft.base:  # otherwise the unsaved change has grown meanwhile
+            self.unsaved = None
+        self._apply(change)
+        if self.dependencies.trace_change is not None:
+            self.dependencies.trace_change(self.id, change)
+        if state is not None:
+            self.enter(state)
+        if then is not None:
+            then()
+        publish_commit(self, draft, change)
+
+    async def _store(self, change: Change) -> int:
+        store = self.dependencies.store
+        if self._must_reopen:
+            await store.open(self.id)  # the store reads its files again and begins a new one
+            self._must_reopen = False
+        try:
+            return await store.commit(self.id, change, expected=self.version)
+        except StoreReadOnly:
+            self._must_reopen = True
+            raise
+
+    def _change(self, draft: Draft, state: State | None) -> Change:
+        head, entries = chain(self.core.audit, draft.audit)
+        core: ContextCore = msgspec.structs.replace(
+            self.core,
+            **draft.core,
+            state=state if state is not None else self.state,
+            updated_at=self.dependencies.now(),
+            audit=head,
+        )
+        return Change(
+            core=core,
+            messages=tuple(
+                with_token_count(message, self.counter, sees=self.facts.vision) for message in draft.messages
+            ),
+            branches=draft.branches,
+            appended={branch: tuple(ids) for branch, ids in draft.appended.items()},
+            calls=tuple(draft.calls.values()),
+            audit=entries,
+            dropped=tuple(draft.dropped),
+            renamed=draft.renamed,
+            keys=tuple(draft.keys),
+            accepts_audit=draft.accepts_audit,
+        )
+
+    def _apply(self, change: Change) -> None:
+        self.core = change.core
+        for name in change.dropped:
+            if (dropped := self.branches.pop(name, None)) is not None:
+                self.history_cache.forget_branch(dropped)
+        for old, name in change.renamed.items():
+            renamed = self.branches[name] = msgspec.structs.replace(self.branches.pop(old), name=name)
+            self.history_cache.forget_branch(renamed)
+        for name, branch in change.branches.items():
+            previous = self.branches.get(name)
+            self.branches[name] = msgspec.structs.replace(branch, length=previous.length if previous is not None else 0)
+        queued = {message_id for item in change.core.queue for message_id in item.message_ids}
+        unplaced = {message.id: message for message in change.messages if message.id not in queued}
+        for name, ids in change.appended.items():
+            branch = self.branches[name]
+            messages = [unplaced.pop(message_id) for message_id in ids if message_id in unplaced]
+            if len(messages) == len(ids):
+                self.history_cache.grow(branch, messages)
+            self.branches[name] = msgspec.structs.replace(branch, length=branch.length + len(ids))
+        if self.delta_writer is not None and any(
+            message.id == self.delta_writer.message_id for message in change.messages
+        ):
+            self.delta_writer.is_committed = True
+        if unplaced:
+            self.history_cache.forget()  # a message was replaced in place: cached encodings of it are stale
+        self.calls.update((call.id, call) for call in change.calls)
+        if change.core.turn is None:
+            self.calls.clear()

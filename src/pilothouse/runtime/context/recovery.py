@@ -1,0 +1,70 @@
+"""Recovery after a crash: bring an interrupted context into a resting state, as the table in the specification says."""
+
+import asyncio
+
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.messages import ErrorMessage, Metadata, Text
+from pilothouse.domain.states import Idle, State, is_resting
+from pilothouse.runtime.authorization.authorization import next_state
+from pilothouse.runtime.authorization.results import end_call, may_have_run, open_turn
+from pilothouse.runtime.context.draft import Draft
+from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.notices import error_message
+from pilothouse.sandbox.processes import kill_marked
+
+
+async def recover(live: LiveContext) -> tuple[Draft, State] | None:
+    """The draft to commit so that the context is usable, and the state for that commit; None where the context rests
+    already."""
+    executing = [call for call in live.calls.values() if call.status == "executing"]
+    if executing:
+        # First end the processes that commands of the dead runtime left behind.
+        await asyncio.to_thread(kill_marked, [call.id for call in executing])
+    if is_resting(live.core.state):
+        return None
+    draft = live.draft()
+    draft.note("recovered", "runtime", state=live.core.state)
+    if live.core.turn is None:
+        return draft, Idle()
+    _complete_partials(live, draft)
+    _end_interrupted_calls(live, draft)
+    if any(call.is_open for call in draft.round_calls()):
+        return draft, next_state(draft)
+    draft.append(interruption_message(live), open_turn(live).branch)
+    draft.core.update(turn=None, last_turn="interrupted")
+    return draft, Idle()
+
+
+def _end_interrupted_calls(live: LiveContext, draft: Draft) -> None:
+    """End the calls that had started, since no result will come. Approved calls that had not started need a new
+    decision."""
+    for call in draft.round_calls():
+        if call.status == "executing":
+            end_call(draft, live, call.id, "interrupted", reason=may_have_run(call))
+        elif call.status == "approved":
+            draft.change_call(call.id, status="pending", approval=None, decided_at=None, decided_by=None)
+        elif call.asked_by is not None and call.is_open:  # the call that asked has ended
+            end_call(draft, live, call.id, "cancelled", reason=Reason(Code.NOT_RUN))
+
+
+def _complete_partials(live: LiveContext, draft: Draft) -> None:
+    turn = open_turn(live)
+    for partial in live.partials:
+        if partial.turn == turn.id and partial.deltas:
+            message = Text(
+                id=partial.message_id,
+                timestamp=live.dependencies.now(),
+                role="assistant",
+                metadata=Metadata(turn=turn.id, round=turn.round, mode=live.core.mode, model=live.model),
+                content="".join(partial.deltas),
+                chunks=tuple(map(len, partial.deltas)),
+                ended="interrupted",
+            )
+            draft.append(message, turn.branch)
+
+
+def interruption_message(live: LiveContext) -> ErrorMessage:
+    """The message that ends an interrupted turn."""
+    turn = open_turn(live)
+    metadata = Metadata(turn=turn.id, round=turn.round, mode=live.core.mode)
+    return error_message(live, Reason(Code.INTERRUPTED), metadata)

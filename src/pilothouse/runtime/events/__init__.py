@@ -1,0 +1,1 @@
+"""Signals to subscribers, and the stream of events that follows a turn."""

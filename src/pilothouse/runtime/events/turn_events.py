@@ -1,0 +1,255 @@
+"""The stream of events that follows a turn: signals trigger pulls, so lost signals lose no events."""
+
+from collections.abc import AsyncIterator, Callable
+from typing import NamedTuple
+
+from pilothouse.domain.branches import Branch, Compressed
+from pilothouse.domain.messages import Message, Text, ToolRequest, content_chunks
+from pilothouse.domain.states import State
+from pilothouse.domain.value import CallId, ContextId, MessageId, TurnId, Value
+from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.events.hub import Subscription
+from pilothouse.runtime.runtime import Runtime
+
+_MAX_TEXT_CHARACTERS = 8000
+
+
+class TextAdded(Value):
+    """New text of an answer. The text of every answer is streamed in these events, whether it is being written or was
+    stored before."""
+
+    message_id: MessageId
+    text: str
+    turn: TurnId | None = None
+
+
+class MessageAdded(Value):
+    """A message is complete. `TextAdded` events have given the text of an answer before."""
+
+    message: Message
+
+
+class AnswerCut(Value):
+    """The stream of this message was cut, so its text is not an answer."""
+
+    message_id: MessageId
+
+
+class StateEntered(Value):
+    state: State
+
+
+class SubagentWaiting(Value):
+    """A sub-agent waits for the person, who decides in its context before the turn goes on."""
+
+    context_id: ContextId
+
+
+class ToolOutput(Value):
+    """Output of a running call. Only the call's result is stored."""
+
+    call_id: CallId
+    text: str
+
+
+class QuestionAsked(Value):
+    """A running call has a question for the person, and waits for the answer."""
+
+    call_id: CallId
+
+
+TurnEvent = TextAdded | MessageAdded | AnswerCut | StateEntered | SubagentWaiting | ToolOutput | QuestionAsked
+
+
+def is_resting(live: LiveContext) -> bool:
+    return live.is_resting
+
+
+class BranchPosition(NamedTuple):
+    """A position on the list of a branch at one instant. A compression replaces the list, and with it the key."""
+
+    key: str
+    """The key of the branch's list."""
+    position: int
+
+
+def end_of(live: LiveContext, *, back: int = 0) -> BranchPosition:
+    """The end of the present branch, or the position `back` messages before the end."""
+    branch = live.branches[_present_branch(live)]
+    return BranchPosition(branch.key, branch.length - back)
+
+
+def _present_branch(live: LiveContext) -> str:
+    return live.core.turn.branch if live.core.turn is not None else live.core.active_branch
+
+
+async def stream_events(
+    runtime: Runtime,
+    context_id: str,
+    *,
+    place: BranchPosition | None = None,
+    signals: Subscription | None = None,
+    is_over: Callable[[LiveContext], bool] = is_resting,
+) -> AsyncIterator[TurnEvent]:
+    """The events behind `place` on the active branch, by default from its beginning. The stream ends when `is_over`
+    holds, by default when the context rests, or when the subscription `signals` is closed."""
+    reader: _EventReader | None = None
+    last_state: State | None = None
+    announced: set[ContextId] = set()
+    with signals or runtime.signals([context_id]) as subscription:
+        while True:
+            live = await runtime.context(context_id)
+            reader = reader or _EventReader(runtime, live, place)
+            state, is_last = live.state, is_over(live)
+            while reader.is_behind(live):
+                async for event in reader.pull(live):
+                    yield event
+            # No await since the last pull, so the message that is being written follows all pulled ones.
+            for event in reader.present_events(live):
+                yield event
+            if state != last_state:
+                yield StateEntered(state=state)
+            last_state = state
+            if is_last:
+                return
+            waiting = {child.id for child in live.subagents_waiting()}
+            for child_id in sorted(waiting - announced):
+                yield SubagentWaiting(context_id=child_id)
+            announced = waiting
+            if not await subscription.batch():
+                return
+
+
+async def stream_turn_events(
+    runtime: Runtime,
+    context_id: str,
+    turn: TurnId | None,
+    *,
+    place: BranchPosition | None = None,
+    has_begun: bool = False,
+    signals: Subscription | None = None,
+    is_over: Callable[[LiveContext], bool] = is_resting,
+) -> AsyncIterator[TurnEvent]:
+    """The events of one turn. Events of earlier turns are skipped, and an event of a later turn ends the stream."""
+    async for event in stream_events(runtime, context_id, place=place, signals=signals, is_over=is_over):
+        event_turn = event.turn if isinstance(event, TextAdded) else None
+        event_turn = event.message.metadata.turn if isinstance(event, MessageAdded) else event_turn
+        has_begun = has_begun or event_turn == turn
+        if event_turn is not None and event_turn != turn:
+            if has_begun:
+                return
+            continue
+        if has_begun or not isinstance(event, MessageAdded):
+            yield event
+
+
+class _EventReader:
+    """Reads the events of the branch on which it began, even if the person switches to another branch meanwhile."""
+
+    def __init__(self, runtime: Runtime, live: LiveContext, place: BranchPosition | None) -> None:
+        self._runtime = runtime
+        self._branch = _present_branch(live)
+        self._key, self._position = place or BranchPosition(live.branches[self._branch].key, 0)
+        self._sequences: dict[MessageId, int] = {}
+        """By message: how many of its deltas were given."""
+        self._writing: MessageId | None = None
+        """The message that is being written."""
+        self._output_positions: dict[CallId, int] = {}
+        """By call: how many characters of its output were given."""
+        self._announced_questions: set[CallId] = set()
+
+    def is_behind(self, live: LiveContext) -> bool:
+        branch = live.branches.get(self._branch)
+        return branch is not None and (branch.key != self._key or branch.length > self._position)
+
+    def present_events(self, live: LiveContext) -> list[TurnEvent]:
+        """The events about state that is not stored as messages: streaming text, output and questions of calls."""
+        return [*self._cut_answers(live), *self._new_text(live), *self._new_output(live), *self._new_questions(live)]
+
+    def _cut_answers(self, live: LiveContext) -> list[AnswerCut]:
+        """The message that was being written, if another attempt has replaced it."""
+        writing = self._writing
+        if writing is None or (live.open_delta_writer is not None and live.open_delta_writer.message_id == writing):
+            return []
+        self._writing = None
+        return [AnswerCut(message_id=writing)]
+
+    def _new_text(self, live: LiveContext) -> list[TextAdded]:
+        """New text of the message that is being written."""
+        writer = live.open_delta_writer
+        if writer is None:
+            return []
+        text = "".join(writer.pieces_after(self._sequences.get(writer.message_id, 0)))
+        self._sequences[writer.message_id] = writer.flushed
+        self._writing = writer.message_id if writer.flushed else self._writing
+        return _pieces(writer.message_id, text, writer.turn)
+
+    def _new_output(self, live: LiveContext) -> list[ToolOutput]:
+        """New output of running calls."""
+        events = []
+        for call_id, output in live.live_outputs.items():
+            text = output.after(self._output_positions.get(call_id, 0))
+            self._output_positions[call_id] = output.total
+            if text:
+                events.append(ToolOutput(call_id=call_id, text=text))
+        return events
+
+    def _new_questions(self, live: LiveContext) -> list[QuestionAsked]:
+        """New questions of running calls."""
+        call_ids = [call.id for call in live.calls_with_questions() if call.id not in self._announced_questions]
+        self._announced_questions.update(call_ids)
+        return [QuestionAsked(call_id=call_id) for call_id in call_ids]
+
+    async def pull(self, live: LiveContext) -> AsyncIterator[TurnEvent]:
+        """The events of the messages behind the reader's position."""
+        branch = live.branches[self._branch]
+        ids = await self._new_ids(live, branch)
+        messages = await self._runtime.read_messages(live.id, ids=ids) if ids else []
+        for message in messages:
+            if isinstance(message, Text | ToolRequest) and message.role == "assistant":
+                rest = "".join(content_chunks(message)[self._sequences.pop(message.id, 0) :])
+                for piece in _pieces(message.id, rest, message.metadata.turn):
+                    yield piece
+            if message.id == self._writing:
+                self._writing = None
+            yield MessageAdded(message=message)
+            if isinstance(message, Text) and message.ended == "cut":
+                yield AnswerCut(message_id=message.id)
+
+    async def _new_ids(self, live: LiveContext, branch: Branch) -> list[MessageId]:
+        """The ids behind the position; after a compression, the summary's id before them."""
+        summary: list[MessageId] = []
+        if branch.key != self._key:
+            new_position = _position_after_compression(live, branch, self._key, self._position)
+            self._key, self._position = branch.key, branch.length if new_position is None else new_position
+            summary = (
+                [branch.compressed.summary_id] if branch.compressed is not None and new_position is not None else []
+            )
+        count, self._position = branch.length - self._position, branch.length
+        ids = await self._runtime.read_ids(live.id, branch.name, before=branch.length, limit=count) if count > 0 else []
+        return [*(each for each in summary if each not in ids), *ids]
+
+
+def _position_after_compression(live: LiveContext, branch: Branch, key: str, position: int) -> int | None:
+    """The position on a branch that corresponds to a position on an earlier list, which was compressed into the
+    branch's list. None where `key` is not the key of such an earlier list."""
+    compressions: list[Compressed] = []
+    for _ in live.branches:  # bounded: a branch with the name of a deleted original may refer to itself
+        compression = branch.compressed
+        if compression is None or compression.original not in live.branches:
+            return None
+        compressions.append(compression)
+        branch = live.branches[compression.original]
+        if branch.key == key:
+            for compression in reversed(compressions):
+                position = max(0, position - compression.length + compression.replacement_length)
+            return position
+    return None
+
+
+def _pieces(message_id: MessageId, text: str, turn: TurnId | None) -> list[TextAdded]:
+    """Events for a text: few, but none so large that it blocks a reader."""
+    return [
+        TextAdded(message_id=message_id, text=text[at : at + _MAX_TEXT_CHARACTERS], turn=turn)
+        for at in range(0, len(text), _MAX_TEXT_CHARACTERS)
+    ]

@@ -1,0 +1,197 @@
+"""The contents of a model request and their token counts, for a turn and for previews."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import msgspec
+
+from pilothouse.domain.budgets import Meter
+from pilothouse.domain.contexts import CONTINUABLE_ENDS
+from pilothouse.domain.messages import Message, Metadata
+from pilothouse.domain.modes import Mode
+from pilothouse.domain.tool_offers import ToolDescription
+from pilothouse.domain.value import MessageId
+from pilothouse.llm.base import ModelMessage, ModelRequest
+from pilothouse.runtime.authorization.policy_snapshot import current_snapshot
+from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.request.history_cache import LoadProgress, token_ratio
+from pilothouse.runtime.request.overview import newest_overview
+from pilothouse.window.history import History
+from pilothouse.window.model_messages import attachment_messages, tokens_in
+from pilothouse.window.persona import persona_text
+from pilothouse.window.prompt import PromptPart, join_parts, prompt_parts
+from pilothouse.window.summary import fit_text
+
+_MAX_TOOLS = 128  # providers refuse a request with more
+_MAX_OPEN_FILES = 20
+# The overview and the list of open files may each take this fraction of the window.
+_OVERVIEW_DIVISOR = 8
+_OPEN_FILES_DIVISOR = 16
+_MAX_MESSAGES_SEARCHED = 2000
+_MAX_PATH_CHARACTERS = 300
+
+
+@dataclass(frozen=True)
+class Outline:
+    """All of a request except its history."""
+
+    mode: Mode
+    offers: tuple[ToolDescription, ...]
+    """The tools that the mode offers."""
+    prompt: tuple[PromptPart, ...]
+    attached: tuple[ModelMessage, ...]
+    """Attachments of the person's message."""
+
+
+async def outline(live: LiveContext, branch: str) -> Outline:
+    """The outline of a request now. Raises: InvalidInput for errors in a workspace's configuration files."""
+    snapshot = current_snapshot(live)
+    available = live.dependencies.registry.offered(snapshot, live.core.workspace)
+    offers = available[:_MAX_TOOLS]
+    metadata = await _turn_metadata(live)
+    prompt = prompt_parts(
+        snapshot.mode,
+        offers,
+        persona=persona_text(live.persona),
+        above=[ancestor.mode for ancestor in snapshot.ancestors],
+        workspace=live.core.workspace,
+        left_out=len(available) - len(offers),
+        addition=live.branches[branch].prompt_addition,
+        overview=_bounded_overview(live, await newest_overview(live)),
+        open_files=_open_files(metadata, live),
+    )
+    return Outline(mode=snapshot.mode, offers=offers, prompt=prompt, attached=tuple(attachment_messages(metadata)))
+
+
+async def _turn_metadata(live: LiveContext) -> Metadata:
+    """The metadata of the message that opened the turn; empty for a message that the model must not see."""
+    turn = live.core.turn
+    message_id = turn.message_id if turn is not None else await _message_to_continue(live)
+    if message_id is None:
+        return Metadata()
+    (message,) = await live.dependencies.store.messages(live.id, [message_id])
+    return message.metadata if message.metadata.held is None else Metadata()
+
+
+async def _message_to_continue(live: LiveContext) -> MessageId | None:
+    """The message whose turn `continue` would continue, if any."""
+    if live.core.last_turn not in CONTINUABLE_ENDS:
+        return None
+    return (await said_last(live)).message_id
+
+
+class SaidLast(NamedTuple):
+    """The person's last input on the active branch."""
+
+    start: int
+    """The position of its first message."""
+    message_id: MessageId | None
+    """Its first message; None where there is none among the recent messages."""
+    recent: list[Message]
+    """The last messages of the branch, as far as they were searched."""
+
+
+async def said_last(live: LiveContext) -> SaidLast:
+    branch = live.branches[live.core.active_branch]
+    search_start = max(0, branch.length - _MAX_MESSAGES_SEARCHED)
+    ids = await live.dependencies.store.branch_ids(live.id, branch.name, search_start, branch.length)
+    recent = await live.dependencies.store.messages(live.id, ids)
+    positions = [
+        position
+        for position, message in enumerate(recent)
+        if message.role == "user" and message.metadata.turn is not None
+    ]
+    offset = next(
+        (position for position in positions if recent[position].metadata.turn == recent[positions[-1]].metadata.turn), 0
+    )
+    return SaidLast(search_start + offset, recent[offset].id if positions else None, recent)
+
+
+def _bounded_overview(live: LiveContext, overview: str | None) -> str | None:
+    """The overview, shortened to its share of the window."""
+    max_tokens = live.budget.tokens // _OVERVIEW_DIVISOR
+    if overview is None or live.history_cache.count(overview, live.counter) <= max_tokens:
+        return overview
+    return fit_text(overview, live.counter, max_tokens)
+
+
+def _open_files(metadata: Metadata, live: LiveContext) -> list[str]:
+    value = metadata.extra.get("open_files")
+    files = [each for each in value if isinstance(each, str)] if isinstance(value, list | tuple) else []
+    paths: list[str] = []
+    tokens_left = live.budget.tokens // _OPEN_FILES_DIVISOR
+    for file in files[:_MAX_OPEN_FILES]:
+        name = "".join(character if character.isprintable() else "?" for character in file[:_MAX_PATH_CHARACTERS])
+        tokens_left -= live.history_cache.count(name, live.counter)
+        if tokens_left < 0:
+            break
+        paths.append(name)
+    rest = [f"… and {len(files) - len(paths)} more"] if len(files) > len(paths) else []
+    return paths + rest
+
+
+class Counts(msgspec.Struct, frozen=True):
+    """Tokens by our own count, without the correction by the provider's count."""
+
+    prompt: tuple[int, ...]
+    tools: int
+    history: int
+    attached: int
+
+    @property
+    def total(self) -> int:
+        return sum(self.prompt) + self.tools + self.history + self.attached
+
+
+def count(live: LiveContext, request_outline: Outline, history: History) -> Counts:
+    counter, cache = live.counter, live.history_cache
+    return Counts(
+        prompt=tuple(cache.count(part.text, counter) for part in request_outline.prompt),
+        tools=cache.count(msgspec.json.encode(request_outline.offers).decode(), counter)
+        if request_outline.offers
+        else 0,
+        history=history.tokens,
+        attached=sum(tokens_in(message, counter) for message in request_outline.attached),
+    )
+
+
+def meter(live: LiveContext, total: int) -> Meter:
+    """The fill of the window. `total` is in tokens of our own count."""
+    budget = live.budget
+    return Meter(
+        tokens=corrected(live, total),
+        budget=budget.tokens,
+        trigger=budget.trigger_tokens,
+        target=budget.target_tokens,
+        counter=live.counter.name,
+        is_estimate=live.counter.is_estimate and token_ratio(live) == 1.0,
+        auto_compress=budget.auto_compress,
+    )
+
+
+def corrected(live: LiveContext, tokens: int) -> int:
+    """Our own count of tokens, corrected by the provider's."""
+    return round(tokens * token_ratio(live))
+
+
+async def load(
+    live: LiveContext, branch: str, request_outline: Outline, on_progress: LoadProgress | None = None
+) -> History:
+    return await live.history_cache.history(
+        live, branch, with_tools=bool(request_outline.offers), on_progress=on_progress
+    )
+
+
+def request_of(
+    live: LiveContext,
+    request_outline: Outline,
+    fragments: Sequence[bytes],
+    attached: Sequence[ModelMessage] | None = None,
+) -> ModelRequest:
+    """The model request. `attached` replaces the outline's attachments."""
+    encode, attachments = live.dependencies.adapter.encode, request_outline.attached if attached is None else attached
+    messages = [*fragments, *(encode(message) for message in attachments)] if attachments else fragments
+    return ModelRequest(
+        model=live.model, system=join_parts(request_outline.prompt), messages=messages, tools=request_outline.offers
+    )

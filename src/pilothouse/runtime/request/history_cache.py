@@ -1,0 +1,104 @@
+"""`HistoryCache`: encoded and counted histories, so that a round's cost depends on new messages only."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING
+
+from pilothouse.domain.branches import Branch
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import NotFound
+from pilothouse.domain.messages import Message
+from pilothouse.window.history import History
+from pilothouse.window.model_messages import with_token_count
+from pilothouse.window.tokens import Counter
+
+if TYPE_CHECKING:
+    from pilothouse.runtime.context.live_context import LiveContext
+
+_READ_BATCH_MESSAGES = 500
+_MAX_TEXT_COUNTS = 64
+_MAX_HISTORIES = 4
+
+LoadProgress = Callable[[int, int], Awaitable[None]]
+"""Called with the number of loaded messages and the number to load."""
+
+
+class HistoryCache:
+    """Cached histories by branch key, tokenizer, and representation of calls and images. The list under a branch key
+    only grows, so a cached history is extended, never rebuilt."""
+
+    def __init__(self) -> None:
+        self._histories: dict[tuple[str, bool, str, bool], History] = {}
+        self._counts: dict[tuple[str, str], int] = {}
+        """Token counts of the prompt's texts, which repeat in every round."""
+
+    async def history(
+        self, live: "LiveContext", name: str, *, with_tools: bool, on_progress: LoadProgress | None = None
+    ) -> History:
+        """A branch's history, encoded and counted. `on_progress` is called after each batch but the last.
+
+        Several callers may extend the same history concurrently, and a compression may replace the list meanwhile.
+        Raises: NotFound, StoreError.
+        """
+        store, start = live.dependencies.store, None
+        while (branch := live.branches.get(name)) is not None:
+            history = self._history(live, branch, with_tools=with_tools)
+            position = history.length
+            if position >= branch.length:
+                return history
+            start = position if start is None else min(start, position)
+            stop = min(branch.length, position + _READ_BATCH_MESSAGES)
+            batch = await store.messages(live.id, await store.branch_ids(live.id, name, position, stop))
+            messages = await _counted(batch, live.counter)
+            if history.length != position or history not in self._histories.values():
+                continue  # another caller was faster, or the list was replaced
+            history.extend(messages)
+            if stop < branch.length and on_progress is not None:
+                await on_progress(stop - start, branch.length - start)
+        raise NotFound(Code.UNKNOWN_BRANCH, branch=name, allowed=", ".join(live.branches))
+
+    def _history(self, live: "LiveContext", branch: Branch, *, with_tools: bool) -> History:
+        counter, sees = live.counter, live.facts.vision
+        key = (branch.key, with_tools, counter.name, sees)
+        history = self._histories.get(key)
+        if history is None:
+            while len(self._histories) >= _MAX_HISTORIES:  # those of other branches, modes and models
+                del self._histories[next(iter(self._histories))]
+            history = self._histories[key] = History(
+                live.dependencies.adapter.encode, counter, with_tools=with_tools, sees=sees
+            )
+        return history
+
+    def grow(self, branch: Branch, messages: Sequence[Message]) -> None:
+        """Extend the complete histories of a branch by new messages. `branch` is the branch before the append."""
+        for key, history in self._histories.items():
+            if key[0] == branch.key and history.length == branch.length:
+                history.extend(messages)
+
+    def count(self, text: str, counter: Counter) -> int:
+        tokens = self._counts.get((counter.name, text))
+        if tokens is None:
+            if len(self._counts) >= _MAX_TEXT_COUNTS:
+                self._counts.clear()
+            tokens = self._counts[(counter.name, text)] = counter.count(text)
+        return tokens
+
+    def forget(self) -> None:
+        self._histories.clear()
+
+    def forget_branch(self, branch: Branch) -> None:
+        for key in [key for key in self._histories if key[0] == branch.key]:
+            del self._histories[key]
+
+
+async def _counted(messages: Sequence[Message], counter: Counter) -> Sequence[Message]:
+    """The messages with counts of this tokenizer. After a change of the model all may need a new count, which runs in a
+    thread so that other turns do not wait."""
+    if all(message.metadata.counter == counter.name for message in messages):
+        return messages
+    return await asyncio.to_thread(lambda: [with_token_count(message, counter) for message in messages])
+
+
+def token_ratio(live: "LiveContext") -> float:
+    """The provider's tokens for one token of our own count; 1 where the ratio is not known for the present model."""
+    return live.core.token_ratio if live.core.token_ratio_of == live.model else 1.0

@@ -1,0 +1,89 @@
+"""Preview of the window: what the next request would hold, and its token counts, without sending it."""
+
+from typing import Any
+
+import msgspec
+
+from pilothouse.domain.budgets import Meter
+from pilothouse.domain.codes import Code
+from pilothouse.domain.errors import NotFound
+from pilothouse.domain.value import Value
+from pilothouse.runtime.compression.branch import due_plan
+from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.pool import ContextPool
+from pilothouse.runtime.request.builder import Counts, Outline, corrected, count, load, meter, outline
+from pilothouse.runtime.request.truncation import fit_request
+
+
+class WindowPart(Value, kw_only=True, omit_defaults=False):
+    name: str
+    tokens: int
+    text: str | None = None
+    """The text of a part of the prompt; None for tools, history and attachments, which are in the request."""
+
+
+class Window(Value, kw_only=True, omit_defaults=False):
+    """The contents of the next request."""
+
+    model: str
+    branch: str
+    meter: Meter
+    parts: tuple[WindowPart, ...]
+    compresses: bool
+    """Whether a compression precedes the request."""
+    results_cut: int
+    """Results that are shortened so that the request fits."""
+    messages_shortened: int
+    """Other messages that are shortened."""
+    messages_left_out: int
+    """Messages that are omitted."""
+    tokens_cut: int
+    """Tokens that shortening and omitting save."""
+    request: Any
+    """The exact body of the request."""
+
+
+async def read_window(pool: ContextPool, context_id: str) -> Window:
+    """The contents of the next request, if it were sent now. Raises: NotFound, InvalidInput, StoreError."""
+    live = await pool.find(context_id)
+    branch, request_outline = await _branch_and_outline(live)
+    history = await load(live, branch, request_outline)
+    fitted = await fit_request(live, branch, request_outline, history)
+    return Window(
+        model=live.model,
+        branch=branch,
+        meter=meter(live, fitted.counts.total),
+        parts=tuple(_parts(live, request_outline, fitted.counts)),
+        compresses=await due_plan(live, branch, history, fitted.counts.total) is not None,
+        results_cut=fitted.truncation.results,
+        messages_shortened=fitted.truncation.messages,
+        messages_left_out=fitted.truncation.left_out,
+        tokens_cut=corrected(live, fitted.truncation.tokens),
+        request=msgspec.json.decode(live.dependencies.adapter.body(fitted.request)),
+    )
+
+
+async def read_meter(pool: ContextPool, context_id: str) -> Meter:
+    """The fill of the window, which decides when the history is compressed.
+
+    Raises: NotFound, InvalidInput, StoreError.
+    """
+    live = await pool.find(context_id)
+    branch, request_outline = await _branch_and_outline(live)
+    return meter(live, count(live, request_outline, await load(live, branch, request_outline)).total)
+
+
+async def _branch_and_outline(live: LiveContext) -> tuple[str, Outline]:
+    branch = live.core.turn.branch if live.core.turn is not None else live.core.active_branch
+    if branch not in live.branches:
+        raise NotFound(Code.UNKNOWN_BRANCH, branch=branch, allowed=", ".join(live.branches))
+    return branch, await outline(live, branch)
+
+
+def _parts(live: LiveContext, request_outline: Outline, counts: Counts) -> list[WindowPart]:
+    texts = [
+        WindowPart(name=part.name, tokens=corrected(live, tokens), text=part.text)
+        for part, tokens in zip(request_outline.prompt, counts.prompt, strict=True)
+    ]
+    rest = {"tool_definitions": counts.tools, "history": counts.history, "attached": counts.attached}
+    return texts + [WindowPart(name=name, tokens=corrected(live, tokens)) for name, tokens in rest.items()]

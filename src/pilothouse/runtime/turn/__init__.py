@@ -1,0 +1,1 @@
+"""A turn: the driver, its steps, and what belongs to one turn only."""

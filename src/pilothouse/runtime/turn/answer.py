@@ -1,0 +1,205 @@
+"""An answer while it streams: `StreamedAnswer` folds the model's events, `DeltaWriter` stores and signals the text."""
+
+import asyncio
+import re
+
+import msgspec
+
+from pilothouse.domain.errors import StoreError
+from pilothouse.domain.messages import Usage
+from pilothouse.domain.signals import ContentDelta, MessageCreated
+from pilothouse.domain.value import MessageId, TurnId
+from pilothouse.llm.base import CallDelta, Connected, Finished, ModelEvent, TextDelta, UsageReported
+from pilothouse.runtime.context.live_context import LiveContext
+
+# A delay timer means that the process is overloaded: the interval between signals then grows by the delay.
+_DELAY_FACTOR = 1
+_MAX_FLUSH_INTERVAL_SECONDS = 0.25
+
+
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"|("(?:[^"\\]|\\.)*+\\?)\Z', re.DOTALL)
+"""A JSON string. The group matches a string that continues in the next piece."""
+
+
+class CallInProgress:
+    """A tool call whose arguments are still streaming."""
+
+    def __init__(self) -> None:
+        self.id = ""
+        self.tool = ""
+        self.arguments: list[str] = []
+        self._scanned_pieces = 0
+        self._depth = 0
+        """Brackets that the scanned pieces leave open."""
+        self._open_string = ""
+        """The beginning of a string that continues in the next piece, reduced to the quote and a trailing backslash."""
+        self._is_malformed = False
+
+    def is_complete(self) -> bool:
+        """Whether the arguments so far are one JSON value in brackets. Every piece is scanned once, and the arguments
+        are parsed once at most: if the brackets are closed and the text is not JSON, no further text makes it JSON."""
+        for piece in self.arguments[self._scanned_pieces :]:
+            self._scan(piece)
+        self._scanned_pieces = len(self.arguments)
+        if self._depth > 0 or self._open_string or self._is_malformed:
+            return False
+        self._is_malformed = not _is_json("".join(self.arguments))
+        return not self._is_malformed
+
+    def _scan(self, piece: str) -> None:
+        outside, quote, inside = _STRING.sub(r"\1", self._open_string + piece).partition('"')
+        backslashes = len(inside) - len(inside.rstrip("\\"))
+        self._open_string = quote + "\\" * (backslashes % 2)
+        self._depth += sum(map(outside.count, "{[")) - sum(map(outside.count, "}]"))
+
+
+def _is_json(text: str) -> bool:
+    try:
+        msgspec.json.decode(text)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return False
+    return True
+
+
+class StreamedAnswer:
+    """An answer folded from model events. The same fold serves all providers."""
+
+    def __init__(self, message_id: MessageId) -> None:
+        self.message_id = message_id
+        self.deltas: list[str] = []
+        self.characters = 0
+        """Length of the text."""
+        self.size = 0
+        """Length of the text and of all arguments of calls, in characters."""
+        self.calls: list[CallInProgress] = []
+        self._by_index: dict[int, CallInProgress] = {}
+        self.usage: Usage | None = None
+        self.finish_reason: str | None = None
+
+    @property
+    def has_content(self) -> bool:
+        return bool(self.deltas or self.calls)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.deltas)
+
+    def apply(self, event: ModelEvent) -> None:
+        match event:
+            case TextDelta(text=text):
+                self.deltas.append(text)
+                self.characters += len(text)
+                self.size += len(text)
+            case CallDelta():
+                self._apply_call(event)
+            case UsageReported(usage=usage):
+                self.usage = usage
+            case Finished(reason=reason):
+                self.finish_reason = reason
+            case Connected():
+                pass
+
+    def _apply_call(self, delta: CallDelta) -> None:
+        call = self._by_index.get(delta.index)
+        if call is None or _starts_new_call(call, delta):
+            call = CallInProgress()
+            self._by_index[delta.index] = call
+            self.calls.append(call)
+        call.id = call.id or delta.id
+        call.tool = call.tool or delta.tool
+        if delta.arguments:
+            call.arguments.append(delta.arguments)
+            self.size += len(delta.arguments)
+
+
+def _starts_new_call(call: CallInProgress, delta: CallDelta) -> bool:
+    """Whether a delta belongs to another call than the one with its index: some providers give every call the same
+    index, and some repeat the tool's name in each delta."""
+    if not delta.tool or not call.tool:
+        return False
+    if delta.id and delta.id != call.id:
+        return True
+    # A cheap check before the scan: complete arguments end with `}`, and new ones begin with `{`.
+    may_start = delta.arguments.startswith("{") and bool(call.arguments) and call.arguments[-1].endswith("}")
+    return may_start and call.is_complete()
+
+
+class DeltaWriter:
+    """Stores the deltas of one answer, then signals them: at most once every `delta_spacing` seconds, and less often
+    when the process is overloaded.
+
+    Waking readers for each delta would cost more than everything else in a turn together.
+    """
+
+    def __init__(self, live: LiveContext, message_id: MessageId, turn: TurnId, deltas: list[str]) -> None:
+        self.message_id = message_id
+        self.flushed = 0
+        """How many deltas are stored and signalled."""
+        self.is_committed = False
+        """Whether the message itself is on its branch."""
+        self._live = live
+        self.turn = turn
+        self._deltas = deltas
+        self._loop = asyncio.get_running_loop()
+        self._next_flush = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        self._failure: StoreError | None = None
+
+    def schedule_flush(self) -> None:
+        """Flush new deltas now, or when the interval allows. Raises: StoreError when an earlier flush failed."""
+        if self._failure is not None:
+            raise self._failure
+        if self._timer is not None:
+            return
+        now = self._loop.time()
+        if now >= self._next_flush:
+            self._flush()
+            if self._failure is not None:
+                raise self._failure
+        else:
+            self._timer = self._loop.call_at(self._next_flush, self._flush)
+
+    def _flush(self) -> None:
+        now = self._loop.time()
+        delay = now - self._next_flush if self._timer is not None else 0.0
+        self._timer = None
+        self._next_flush = now + min(
+            self._live.dependencies.limits.delta_spacing + _DELAY_FACTOR * delay, _MAX_FLUSH_INTERVAL_SECONDS
+        )
+        if self._failure is not None or self.flushed == len(self._deltas):
+            return
+        live = self._live
+        try:
+            live.dependencies.store.append_deltas(live.id, self.message_id, self.turn, self._deltas[self.flushed :])
+        except StoreError as error:
+            self._failure = error
+            return
+        is_first = self.flushed == 0
+        self.flushed = len(self._deltas)
+        self._signal(is_first=is_first)
+
+    def _signal(self, *, is_first: bool) -> None:
+        live, hub = self._live, self._live.dependencies.hub
+        if not hub.has_listeners(live.id):
+            return
+        if is_first:
+            hub.publish(
+                MessageCreated(
+                    context_id=live.id, version=live.version, message_id=self.message_id, role="assistant", type="text"
+                )
+            )
+        live.publish_state()
+        hub.publish(
+            ContentDelta(context_id=live.id, version=live.version, message_id=self.message_id, sequence=self.flushed)
+        )
+
+    def pieces_after(self, sequence: int) -> list[str]:
+        return self._deltas[sequence : self.flushed]
+
+    def close(self) -> None:
+        """Flush the remaining deltas. Readers read the message itself from now on."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._flush()
+        if self._timer is not None:
+            self._timer.cancel()

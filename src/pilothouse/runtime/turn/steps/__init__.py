@@ -1,0 +1,52 @@
+"""`STEPS`: the step for each working state. Resting states have no step."""
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from pilothouse.domain.states import (
+    BaseState,
+    Cancelling,
+    CollectingToolResults,
+    CompressingMessages,
+    ConnectingToLLM,
+    EnhancingSystemPrompt,
+    ExecutingTool,
+    OptimizingContext,
+    ParsingToolCalls,
+    PreparingLLMRequest,
+    ProcessingLLMResponse,
+    ProcessingUserMessage,
+    SavingMessage,
+    State,
+    TransientError,
+)
+from pilothouse.runtime.turn.steps.collect import collect
+from pilothouse.runtime.turn.steps.compress import compress
+from pilothouse.runtime.turn.steps.execute import execute
+from pilothouse.runtime.turn.steps.finish import finish, stop
+from pilothouse.runtime.turn.steps.fit import fit
+from pilothouse.runtime.turn.steps.gate import gate
+from pilothouse.runtime.turn.steps.prepare import prepare
+from pilothouse.runtime.turn.steps.read import read
+from pilothouse.runtime.turn.steps.receive import receive
+from pilothouse.runtime.turn.steps.request import request
+from pilothouse.runtime.turn.steps.retry import retry
+from pilothouse.runtime.turn.steps.stream import stream
+from pilothouse.runtime.turn.turn import Turn
+
+Step = Callable[[Turn], Awaitable[State]]
+
+STEPS: Mapping[type[BaseState], Step] = {
+    ProcessingUserMessage: receive,
+    EnhancingSystemPrompt: prepare,
+    OptimizingContext: fit,
+    CompressingMessages: compress,
+    PreparingLLMRequest: request,
+    ConnectingToLLM: stream,
+    TransientError: retry,
+    ProcessingLLMResponse: read,
+    ParsingToolCalls: gate,
+    ExecutingTool: execute,
+    CollectingToolResults: collect,
+    SavingMessage: finish,
+    Cancelling: stop,
+}

@@ -1,0 +1,30 @@
+"""compress: a compression that a person requested between turns. If the store refuses, nothing changes and the request
+reports the error."""
+
+from pilothouse.domain.errors import StoreError
+from pilothouse.domain.states import Idle, SavingContext, State
+from pilothouse.runtime.compression.branch import compress_branch
+from pilothouse.runtime.turn.turn import Turn
+
+
+async def compress(turn: Turn) -> State:
+    compression = turn.compression_request
+    assert compression is not None
+    try:
+        await compress_branch(
+            turn.live,
+            compression.branch,
+            compression.plan,
+            compression.total,
+            enter=turn.enter,
+            by=compression.by,
+            focus=compression.focus,
+            between_turns=True,
+            on_done=compression.complete,
+        )
+    except StoreError as error:
+        compression.error = error
+        if not isinstance(turn.live.state, SavingContext):  # the branch could not be read
+            turn.enter(SavingContext())
+        return Idle()
+    return turn.live.state

@@ -1,0 +1,197 @@
+"""execute: run every started call to its one result. Commit (c): results together with the starts of the next calls."""
+
+import asyncio
+import itertools
+
+import msgspec
+
+from pilothouse.domain.calls import CallRecord
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.errors import PilothouseError, StoreError, tool_failure
+from pilothouse.domain.states import ExecutingTool, Paused, State
+from pilothouse.domain.value import CallId
+from pilothouse.i18n import translate
+from pilothouse.runtime.authorization.authorization import next_state, start_calls
+from pilothouse.runtime.authorization.call_inspection import prepare
+from pilothouse.runtime.authorization.policy_snapshot import current_snapshot
+from pilothouse.runtime.authorization.results import end_call
+from pilothouse.runtime.context.draft import Draft
+from pilothouse.runtime.turn.elicitation import elicit
+from pilothouse.runtime.turn.live_output import LiveOutput
+from pilothouse.runtime.turn.turn import Turn
+from pilothouse.tools.base import ToolContext, parse_arguments
+from pilothouse.tools.executor import Outcome, failed_outcome
+from pilothouse.tools.executor import execute as execute_tool
+
+_CANCEL_TIMEOUT_SECONDS = 0.8
+
+Running = dict[CallId, asyncio.Task[tuple[Outcome, int]]]
+"""By call: the task that runs it, and gives the outcome and the duration in milliseconds."""
+
+
+async def execute(turn: Turn) -> State:
+    running: Running = {}
+    try:
+        while True:
+            turn.update_delegation_clock()
+            turn.live.work_available.clear()
+            for call in turn.live.draft().round_calls():
+                if call.status == "executing" and call.id not in running:
+                    running[call.id] = asyncio.create_task(_run(turn, call))
+            await _wait_for_change(turn, running)
+            state = await _commit_results(turn, running)
+            turn.update_delegation_clock()
+            if not isinstance(state, ExecutingTool):
+                return state
+    except StoreError:
+        await _retain_results(turn, running)
+        raise
+    finally:
+        await _cancel_all(running)
+
+
+async def _commit_results(turn: Turn, running: Running) -> State:
+    """Commit the results of ended calls together with the starts of the next ones."""
+    live = turn.live
+    async with live.lock:
+        draft = live.draft()
+        for call_id in [call_id for call_id, task in running.items() if task.done()]:
+            _end_call(turn, draft, call_id, running.pop(call_id))
+        start_calls(turn, draft)
+        state = next_state(draft)
+        if draft.calls or isinstance(state, Paused):
+            await turn.commit(draft, state)
+        else:
+            turn.enter(state)
+        return state
+
+
+async def _retain_results(turn: Turn, running: Running) -> None:
+    """After the store refused: let running calls finish and retain their results in memory with the unsaved change.
+    Meanwhile no call can be decided, since no driver would start it."""
+    turn.is_retaining_results = True
+    if running:
+        await asyncio.wait(running.values())
+    async with turn.live.lock:
+        draft = turn.live.draft()
+        for call_id in list(running):
+            _end_call(turn, draft, call_id, running.pop(call_id))
+        turn.live.unsaved = draft
+
+
+async def _wait_for_change(turn: Turn, running: Running) -> None:
+    """Wait until a call has ended, or a command has started another one."""
+    wake_up = asyncio.ensure_future(turn.live.work_available.wait())
+    try:
+        await asyncio.wait({wake_up, *running.values()}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        wake_up.cancel()
+
+
+async def _run(turn: Turn, call: CallRecord) -> tuple[Outcome, int]:
+    started_at = turn.dependencies.ambient.monotonic()
+    live_output = turn.live.live_outputs[call.id] = LiveOutput(turn.live, call)
+    try:
+        outcome = await _outcome(turn, call)
+    finally:
+        live_output.close()
+        turn.live.live_outputs.pop(call.id, None)
+    return outcome, round((turn.dependencies.ambient.monotonic() - started_at) * 1000)
+
+
+async def _outcome(turn: Turn, call: CallRecord) -> Outcome:
+    live = turn.live
+    tool = turn.dependencies.registry.find(call.tool, live.core.workspace)
+    if tool is None:
+        return failed_outcome(
+            Reason(Code.UNKNOWN_TOOL, {"tool": call.tool, "allowed": ", ".join(turn.dependencies.registry.tools)})
+        )
+    try:
+        arguments = parse_arguments(call.tool, tool.parameters, call.arguments)
+        # Nobody saw a call that a rule or the mode allowed: a command treats that call's writes as foreign changes.
+        earlier = _executed_before(turn, call)
+        context = ToolContext(
+            call_id=call.id,
+            workspace=live.workspace(),
+            basis=_basis(call),
+            # A sub-agent may wait for the person. The time limit applies to the sub-agent's own calls.
+            seconds=None if call.effect == "delegating" else turn.dependencies.limits.call_seconds,
+            delegate=lambda task, mode: live.services.delegate(live, task, mode),
+            ask=lambda questions: elicit(live, call, questions),
+            confined=call.confined,
+            report_output=live.live_outputs[call.id].add,
+            artifacts=live.artifacts,
+            shown_before=frozenset(other.id for other in earlier if _was_shown(other)),
+            executed_before=frozenset(other.id for other in earlier),
+            add_remark=lambda reason: turn.outbox.append(turn.progress_notice(reason)),
+        )
+    except PilothouseError as error:
+        return failed_outcome(error.reason)
+    if await _has_changed_reach(turn, call):
+        return failed_outcome(Reason(Code.REACH_CHANGED, {"tool": call.tool}))
+    return await execute_tool(tool, arguments, context)
+
+
+def _basis(call: CallRecord) -> str | None:
+    """The basis that a call is checked against. A command that no person saw has none: such a command may run files
+    that an earlier call of the round has written."""
+    is_command = call.line is not None
+    return None if is_command and not _was_shown(call) else call.basis
+
+
+def _was_shown(call: CallRecord) -> bool:
+    return call.waited or call.approval is not None
+
+
+def _executed_before(turn: Turn, call: CallRecord) -> list[CallRecord]:
+    """The executed calls of the round that the model requested before this one."""
+    earlier = itertools.takewhile(lambda other: other.id != call.id, turn.live.draft().round_calls())
+    return [other for other in earlier if other.status == "executed"]
+
+
+async def _has_changed_reach(turn: Turn, call: CallRecord) -> bool:
+    """Whether a call would now touch other paths than the decided ones: links may have changed since the inspection."""
+    if call.touches and call.ask is None and call.effect == "mutating":
+        workspace = turn.live.workspace()
+        reasons = await asyncio.to_thread(lambda: [workspace.approval_reason(path) for path in call.touches or ()])
+        if any(reason is not None and reason.code is Code.RUNS_CODE for reason in reasons):
+            return True
+    if call.touches is None or not current_snapshot(turn.live).depends_on_folders:
+        return False
+    preview = await prepare(turn.live, call.tool, call.arguments)
+    return preview.limit is None and preview.touches != call.touches
+
+
+def _end_call(turn: Turn, draft: Draft, call_id: CallId, task: asyncio.Task[tuple[Outcome, int]]) -> None:
+    call = draft.call(call_id)
+    if task.cancelled():  # not by this step: results are not read after its own cancellations
+        outcome, duration_ms = failed_outcome(tool_failure(call.tool, "it was cancelled from inside")), 0
+    else:
+        outcome, duration_ms = task.result()
+    content = outcome.content
+    if call.edited:
+        arguments = msgspec.json.encode(call.arguments).decode()
+        notice = translate(Reason(Code.ARGUMENTS_EDITED, {"arguments": arguments}))
+        content = f"{notice}\n{content}"
+    end_call(
+        draft,
+        turn.live,
+        call_id,
+        outcome.status,
+        content=content,
+        reason=outcome.error,
+        duration_ms=duration_ms,
+        exit_status=outcome.exit_status,
+    )
+    for question in draft.round_calls():
+        if question.asked_by == call_id and question.is_open:  # the call has ended: nothing waits for the answer
+            end_call(draft, turn.live, question.id, "cancelled", reason=Reason(Code.NOT_RUN))
+
+
+async def _cancel_all(running: Running) -> None:
+    """Cancel all running calls. A tool that ignores the cancellation is abandoned after the timeout, since the person's
+    cancel must not wait for it."""
+    for task in running.values():
+        task.cancel()
+    if running:
+        await asyncio.wait(running.values(), timeout=_CANCEL_TIMEOUT_SECONDS)

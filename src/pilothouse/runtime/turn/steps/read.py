@@ -1,0 +1,75 @@
+"""read: turn the complete answer into messages. Text ends the turn, calls go to the gate."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.contexts import TurnEnd
+from pilothouse.domain.messages import Text, ToolCall, ToolRequest
+from pilothouse.domain.states import ParsingToolCalls, SavingMessage, State
+from pilothouse.domain.value import CallId
+from pilothouse.runtime.turn.answer import CallInProgress, StreamedAnswer
+from pilothouse.runtime.turn.turn import Turn
+
+# By the finish reason of an incomplete answer: the error that the person sees, and the end of the turn.
+_TOO_LONG: tuple[Code, TurnEnd] = (Code.ANSWER_TOO_LONG, "limit")
+_EMPTY: tuple[Code, TurnEnd] = (Code.EMPTY_ANSWER, "error")
+_INCOMPLETE: Mapping[str, tuple[Code, TurnEnd]] = {
+    "length": _TOO_LONG,
+    "content_filter": (Code.ANSWER_FILTERED, "error"),
+    "refusal": (Code.ANSWER_REFUSED, "error"),
+}
+
+
+async def read(turn: Turn) -> State:
+    answer, turn.answer = turn.answer, None
+    assert answer is not None
+    turn.retries = 0
+    incomplete = _INCOMPLETE.get(answer.finish_reason or "")
+    if not answer.has_content:
+        code, end = incomplete or _EMPTY
+        return turn.give_up(Reason(code), end)
+    common: dict[str, Any] = {
+        "id": answer.message_id,
+        "timestamp": turn.dependencies.now(),
+        "role": "assistant",
+        "metadata": turn.metadata(),
+        "content": answer.text,
+        "chunks": tuple(map(len, answer.deltas)),
+        "finish_reason": answer.finish_reason,
+        "usage": answer.usage,
+    }
+    if incomplete == _TOO_LONG and answer.calls:
+        incomplete = None  # each truncated call gets a result that says so, and the turn goes on
+    if incomplete is not None:
+        # Calls of a filtered answer are dropped, since parts of them may be missing.
+        if answer.deltas:
+            turn.outbox.append(Text(**common))
+        code, end = incomplete
+        return turn.give_up(Reason(code), end)
+    if not answer.calls:
+        turn.outbox.append(Text(**common))
+        return SavingMessage(message_id=answer.message_id)
+    turn.outbox.append(ToolRequest(**common, calls=_calls(turn, answer)))
+    return ParsingToolCalls()
+
+
+def _calls(turn: Turn, answer: StreamedAnswer) -> tuple[ToolCall, ...]:
+    """The calls as the provider sent them, each with an id of the runtime. A call sent twice under one provider id is
+    one call."""
+    calls: list[ToolCall] = []
+    keys: set[tuple[str, str, str]] = set()
+    for call in answer.calls:
+        key = _key(call)
+        if call.id and key in keys:
+            continue
+        keys.add(key)
+        call_id = CallId(turn.dependencies.ambient.new_id())
+        # The output limit cut the call before its arguments: missing arguments must not pass for empty ones.
+        arguments = key[2] or ("(cut off)" if answer.finish_reason == "length" else "")
+        calls.append(ToolCall(id=call_id, provider_id=call.id, tool=call.tool, arguments=arguments))
+    return tuple(calls)
+
+
+def _key(call: CallInProgress) -> tuple[str, str, str]:
+    return call.id, call.tool, "".join(call.arguments)

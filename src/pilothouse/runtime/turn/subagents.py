@@ -1,0 +1,83 @@
+"""Sub-agents: contexts that another context starts. A sub-agent has its own turn, state and audit, and never more
+permissions than its ancestors."""
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+
+from pilothouse.domain.codes import Code
+from pilothouse.domain.contexts import TurnEnd
+from pilothouse.domain.errors import InvalidInput, RequestError, StoreError, ToolError
+from pilothouse.domain.messages import Text
+from pilothouse.domain.states import Failed, Idle
+from pilothouse.domain.value import ContextId
+from pilothouse.runtime.commands.contexts import create_context
+from pilothouse.runtime.commands.messages import read_messages, send
+from pilothouse.runtime.commands.turns import cancel
+from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.pool import ContextPool
+
+_MAX_MESSAGES_SEARCHED = 20
+_ENDS_WITH_PARTIAL_ANSWER: frozenset[TurnEnd] = frozenset({"limit", "error", "interrupted"})
+"""Ends of a turn after which the error carries the text so far. After the other ends the person has decided against the
+task."""
+
+
+async def delegate(pool: ContextPool, live: LiveContext, task: str, mode: str | None) -> str:
+    """Let a sub-agent do a task, and return its answer. Cancelling this coroutine cancels the sub-agent.
+
+    Raises: ToolError when the sub-agent gave no complete answer.
+    """
+    child_id = ContextId(pool.dependencies.ambient.new_id())
+    try:
+        await create_context(
+            pool,
+            Path(live.core.workspace or "."),
+            mode=mode or live.core.mode,
+            persona=live.core.persona,
+            model=live.model,
+            parent=live.id,
+            context_id=child_id,
+        )
+        await send(pool, child_id, task)
+        child = await _wait_until_ended(pool, child_id)
+    except (InvalidInput, StoreError) as error:
+        raise ToolError(error.reason.code, **error.reason.params) from error
+    except asyncio.CancelledError:
+        by = (live.turn.cancelled_by if live.turn is not None else None) or "runtime"
+        with suppress(RequestError, StoreError):
+            await cancel(pool, child_id, by=by)
+        raise
+    answer = await _last_text(pool, child_id)
+    end = child.core.last_turn if isinstance(child.state, Idle) else "failed"
+    if answer is not None and end == "complete":
+        return answer
+    if answer is not None and end in _ENDS_WITH_PARTIAL_ANSWER:
+        raise ToolError(Code.SUBAGENT_INCOMPLETE, end=end, context_id=child_id, text=answer)
+    raise ToolError(Code.SUBAGENT_ENDED, end=end, context_id=child_id)
+
+
+async def _wait_until_ended(pool: ContextPool, child_id: ContextId) -> LiveContext:
+    """Wait through every resting state: the sub-agent may wait for the person, who decides in its context."""
+    live = await pool.find(child_id)
+    live.pin_count += 1  # the sub-agent stays in memory while its parent waits for it
+    try:
+        with pool.dependencies.hub.subscribe([child_id]) as signals:
+            while not _has_ended(live):
+                await anext(signals)
+    finally:
+        live.pin_count -= 1
+    return live
+
+
+def _has_ended(live: LiveContext) -> bool:
+    if isinstance(live.state, Failed):
+        return live.task is None
+    return isinstance(live.state, Idle) and live.core.turn is None
+
+
+async def _last_text(pool: ContextPool, child_id: ContextId) -> str | None:
+    for message in reversed(await read_messages(pool, child_id, limit=_MAX_MESSAGES_SEARCHED)):
+        if isinstance(message, Text) and message.role == "assistant" and message.content:
+            return message.content
+    return None

@@ -1,0 +1,140 @@
+"""A turn without a person: its approvals and questions are rejected, whether or not a client reads its text."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+import msgspec
+
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.errors import Conflict, NotFound, StoreError
+from pilothouse.domain.messages import ErrorMessage
+from pilothouse.domain.states import AwaitingToolApproval, AwaitingUserAnswer, Failed, WaitingForRecovery
+from pilothouse.domain.value import MessageId, TurnId
+from pilothouse.i18n import translate
+from pilothouse.runtime.context.live_context import LiveContext
+from pilothouse.runtime.events.turn_events import (
+    AnswerCut,
+    BranchPosition,
+    MessageAdded,
+    TextAdded,
+    TurnEvent,
+    stream_turn_events,
+)
+from pilothouse.server.chat_events import waiting_contexts
+from pilothouse.server.state import RequestContext
+
+_MAX_ARGUMENT_CHARACTERS = 200
+_STORE_RETRY_SECONDS = 1.0
+
+
+class HeadlessTurn:
+    """Follows one turn, collects its text, and rejects everything that waits for a person."""
+
+    def __init__(
+        self, request: RequestContext, live: LiveContext, turn: TurnId | None, position: BranchPosition
+    ) -> None:
+        self._request = request
+        self._runtime = request.runtime
+        self._turn = turn
+        self._position = position
+        self._rejected: list[str] = []
+        self._texts: dict[MessageId, str] = {}
+        self.live = live
+        self.failure: Reason | None = None
+        """The error that ended the turn, or the last one that it reported."""
+        self.has_failed = False
+        """Whether the turn produced no valid answer, as opposed to an answer in which the mode denied a call."""
+
+    async def reject_pending(self) -> None:
+        """Reject pending calls and decline questions until the turn ends. Runs as a background task."""
+        with self._runtime.signals([self.live.id]) as signals:
+            while not self._is_over(live := await self._runtime.context(self.live.id)):
+                try:
+                    for waiting in waiting_contexts(live):
+                        with suppress(Conflict, NotFound):  # a person decided first
+                            await self._reject(waiting)
+                except StoreError:  # retried here: no other task rejects these calls
+                    await self._runtime.dependencies.ambient.sleep(_STORE_RETRY_SECONDS)
+                    continue
+                await anext(signals)
+
+    def _is_over(self, live: LiveContext) -> bool:
+        self.live = live
+        is_open = live.core.turn is not None and live.core.turn.id == self._turn
+        return not is_open or isinstance(live.state, Failed | WaitingForRecovery)
+
+    async def _reject(self, waiting: LiveContext) -> None:
+        if waiting.calls_with_questions():
+            await self._runtime.decline(waiting.id, by="runtime")
+        explanation = translate(Reason(Code.NOBODY_HERE))
+        if isinstance(waiting.state, AwaitingToolApproval):
+            rejected = await self._runtime.reject_all(waiting.id, reason=explanation, by="runtime")
+            self._rejected += [_describe(call.display_name, call.arguments) for call in rejected]
+        elif isinstance(waiting.state, AwaitingUserAnswer):
+            for call in (await self._runtime.open_questions(waiting.id))[:1]:
+                questions = call.arguments["questions"]
+                await self._runtime.answer(waiting.id, [explanation] * len(questions), by="runtime")
+                self._rejected.append(_describe(call.display_name, call.arguments))
+
+    async def text(self) -> AsyncIterator[str]:
+        """Yield the model's text until the turn ends or the server stops."""
+        stopping = asyncio.ensure_future(self._request.server.stopping.wait())
+        try:
+            with self._runtime.signals([self.live.id]) as signals:
+                stopping.add_done_callback(lambda _: signals.close())
+                events = stream_turn_events(
+                    self._runtime,
+                    self.live.id,
+                    self._turn,
+                    place=self._position,
+                    signals=signals,
+                    is_over=self._is_over,
+                )
+                async for event in events:
+                    for piece in self._text_of(event):
+                        yield piece
+        finally:
+            stopping.cancel()
+        self._record_end()
+
+    def _text_of(self, event: TurnEvent) -> list[str]:
+        match event:
+            case TextAdded(message_id=message_id, text=text):
+                self._texts[message_id] = self._texts.get(message_id, "") + text
+                return [text]
+            case AnswerCut(message_id=message_id):
+                self._texts.pop(message_id, None)
+                return [f"\n\n[{translate(Reason(Code.ANSWER_RESTARTED), self._request.language)}]\n\n"]
+            case MessageAdded(message=ErrorMessage(reason=reason)):
+                self.failure = reason
+        return []
+
+    def full_text(self) -> str:
+        """Return the model's text without attempts that were cut off."""
+        return "".join(self._texts.values())
+
+    def _record_end(self) -> None:
+        """Record how the turn ended. A denied call leaves an answer; an error of the model or the store does not."""
+        self.has_failed = self.live.core.last_turn == "error" or isinstance(
+            self.live.state, Failed | WaitingForRecovery
+        )
+        match self.live.state:
+            case Failed(error_message=reason) | WaitingForRecovery(reason=reason):
+                self.failure = reason
+        if self._request.server.stopping.is_set():
+            self.failure = Reason(Code.SERVER_STOPPING)
+
+    def remark(self, *, with_failure: bool) -> str:
+        """Return a note with the rejected calls and the failure for the end of the answer, which must not hide them."""
+        notes = []
+        if self._rejected:
+            reason = Reason(Code.NOT_DONE, {"calls": "; ".join(self._rejected)})
+            notes.append(translate(reason, self._request.language))
+        if self.failure is not None and with_failure:
+            notes.append(translate(self.failure, self._request.language))
+        return "".join(f"\n\n[{note}]" for note in notes)
+
+
+def _describe(name: str, arguments: object) -> str:
+    return f"{name} {msgspec.json.encode(arguments).decode()[:_MAX_ARGUMENT_CHARACTERS]}"

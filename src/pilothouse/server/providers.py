@@ -1,0 +1,40 @@
+"""The provider setup routes: read, test, replace and reset. Only the local user can change the setup."""
+
+import msgspec
+
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.provider_setup import ModelName, Setup, SetupTrial, WantedSetup
+from pilothouse.domain.users import LOCAL
+from pilothouse.server.state import RequestContext
+
+
+class NewSetup(WantedSetup, kw_only=True):
+    model: ModelName
+
+
+async def read(request: RequestContext) -> Setup:
+    return _redact(request, request.runtime.setup())
+
+
+async def trial(request: RequestContext, body: WantedSetup) -> SetupTrial:
+    request.check_is_local()
+    return await request.runtime.try_setup(body)
+
+
+async def replace(request: RequestContext, body: NewSetup) -> Setup:
+    request.check_is_local()
+    return await request.runtime.set_up(body)
+
+
+async def forget(request: RequestContext) -> Setup:
+    request.check_is_local()
+    return await request.runtime.forget_setup()
+
+
+def _redact(request: RequestContext, setup: Setup) -> Setup:
+    """Hide the provider's address and the end of its key from all but the local user."""
+    if request.user == LOCAL:
+        return setup
+    changes = {"base_url": None, "key_hint": None, "can_change": False, "reason": Reason(Code.ONLY_LOCAL_USER)}
+    redacted: Setup = msgspec.structs.replace(setup, **changes)
+    return redacted

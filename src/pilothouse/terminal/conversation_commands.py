@@ -1,0 +1,69 @@
+"""Slash commands about the conversation as a thing: title, usage, export, archive."""
+
+from pathlib import Path
+
+from pilothouse.domain.codes import Language
+from pilothouse.domain.deception.hidden_characters import visible
+from pilothouse.domain.messages import Usage
+from pilothouse.i18n import translate, ui_text
+from pilothouse.runtime.runtime import Runtime
+from pilothouse.terminal.arguments import path_of
+from pilothouse.terminal.foreign_text import quoted
+from pilothouse.terminal.window_commands import meter_line
+
+
+async def title(runtime: Runtime, context_id: str, text: str, language: Language) -> None:
+    """/title [TEXT]"""
+    if text:
+        await runtime.set_title(context_id, text)
+    live = await runtime.context(context_id)
+    print(quoted(ui_text("terminal", "title", language, title=live.core.title or "-")))
+
+
+async def usage(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
+    """/usage"""
+    totals = await runtime.usage(context_id)
+    print(ui_text("terminal", "usage", language, **_figures(totals.total)))
+    if totals.own != totals.total:
+        print(ui_text("terminal", "usage_own", language, **_figures(totals.own)))
+    print(meter_line(await runtime.meter(context_id), language))
+
+
+def _figures(used: Usage) -> dict[str, object]:
+    cost = "" if used.cost is None else f" · {used.cost:.4f}"
+    return {"input": used.input_tokens, "output": used.output_tokens, "cost": cost}
+
+
+async def export(runtime: Runtime, context_id: str, name: str, language: Language) -> None:
+    """/export [FILE]"""
+    file = name or f"{context_id}.jsonl"
+    try:
+        size = await write_export(runtime, context_id, path_of(file))
+    except OSError as error:
+        print(visible(ui_text("terminal", "not_written", language, file=file, detail=error.strerror)))
+        return
+    print(visible(ui_text("terminal", "exported", language, file=file, size=size)))
+    await print_left_out(runtime, context_id, language)
+
+
+async def print_left_out(runtime: Runtime, context_id: str, language: Language) -> None:
+    for reason in await runtime.left_out_of_export(context_id):
+        print(visible(translate(reason, language)))
+
+
+async def write_export(runtime: Runtime, context_id: str, path: Path) -> int:
+    """Never over a file that is there. Raises: FileExistsError, OSError, PilothouseError; then no file is left."""
+    with path.open("xb") as file:
+        try:
+            async for piece in runtime.export_context(context_id):
+                file.write(piece)
+        except BaseException:
+            path.unlink()
+            raise
+        return file.tell()
+
+
+async def archive(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
+    """/archive"""
+    await runtime.archive(context_id)
+    print(ui_text("terminal", "archived", language))

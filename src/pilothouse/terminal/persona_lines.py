@@ -1,0 +1,33 @@
+"""Personas as lines of a terminal."""
+
+from pilothouse.domain.codes import Language
+from pilothouse.domain.personas import Persona, Personas, ToolPolicy
+from pilothouse.i18n import ui_text
+from pilothouse.terminal.event_lines import short
+
+
+def persona_lines(personas: Personas, language: Language) -> list[str]:
+    """A line for each persona. Personas that another persona hides come last."""
+    shown = [_line(persona, language) for persona in personas.values()]
+    hidden = ui_text("terminal", "persona_hidden", language)
+    return shown + [f"{_line(each, language)}  ({hidden})" for each in personas.hidden]
+
+
+def _line(persona: Persona, language: Language) -> str:
+    who = ", ".join(text for text in (persona.name, persona.role) if text)
+    facts = [ui_text("terminal", f"persona_of_{persona.origin}", language)]
+    if persona.default_mode is not None:
+        facts.append(ui_text("terminal", "persona_mode", language, mode=persona.default_mode))
+    if persona.model is not None:
+        facts.append(ui_text("terminal", "persona_model", language, model=persona.model))
+    facts.append(describe_tools(persona.tools, language))
+    return f"{persona.id:<12} {short(who)}  ({'; '.join(facts)})"
+
+
+def describe_tools(policy: ToolPolicy, language: Language) -> str:
+    allowed = ", ".join(sorted(policy.allowed | policy.allowed_categories))
+    denied = ", ".join(sorted(policy.denied | policy.denied_categories))
+    parts = [ui_text("terminal", "tools_only" if allowed else "tools_all", language, tools=allowed)]
+    if denied:
+        parts.append(ui_text("terminal", "tools_not", language, tools=denied))
+    return ", ".join(parts)

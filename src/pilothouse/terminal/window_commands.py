@@ -1,0 +1,83 @@
+"""Slash commands about the context window: usage, contents, compression, pins, the model, the overview."""
+
+from pilothouse.domain.budgets import Meter
+from pilothouse.domain.codes import Code, Language
+from pilothouse.domain.deception.hidden_characters import visible
+from pilothouse.domain.errors import InvalidInput
+from pilothouse.domain.messages import Text
+from pilothouse.i18n import translate, ui_text
+from pilothouse.runtime.compression.branch import Compression
+from pilothouse.runtime.runtime import Runtime
+from pilothouse.terminal.foreign_text import quoted
+
+
+async def compress(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
+    """/compress [preview | undo | WHAT TO KEEP]"""
+    if rest == "undo":
+        undone = await runtime.undo_compression(context_id)
+        print(ui_text("terminal", "uncompressed", language, count=undone.messages))
+    elif rest == "preview":
+        print(_compression_line("would_compress", await runtime.preview_compression(context_id), language))
+    else:
+        await runtime.preview_compression(context_id)  # an impossible compression is refused before anything is printed
+        print(ui_text("terminal", "compressing", language), flush=True)
+        print(_compression_line("compressed", await runtime.compress(context_id, focus=rest or None), language))
+
+
+def _compression_line(key: str, done: Compression, language: Language) -> str:
+    text = ui_text("terminal", key, language, count=done.messages, before=done.tokens_before, after=done.tokens_after)
+    return text + (f" ({visible(translate(done.why, language))})" if done.why is not None else "")
+
+
+async def suggest_compression(runtime: Runtime, context_id: str, language: Language) -> None:
+    """Print the usage when compression is due and automatic compression is off."""
+    if not runtime.dependencies.budget.auto_compress:
+        meter = await runtime.meter(context_id)
+        if meter.tokens > meter.trigger:
+            print(meter_line(meter, language))
+
+
+async def tokens(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
+    """/tokens"""
+    window = await runtime.read_window(context_id)
+    print(meter_line(window.meter, language))
+    for part in window.parts:
+        print(f"  {part.tokens:>8}  {ui_text('terminal', f'part_{part.name}', language)}")
+
+
+def meter_line(meter: Meter, language: Language) -> str:
+    about = "≈" if meter.is_estimate else ""
+    share = 100 * meter.tokens // max(1, meter.budget)
+    at = 100 * meter.trigger // max(1, meter.budget)
+    key = "meter" if meter.auto_compress else "meter_manual"
+    return ui_text("terminal", key, language, tokens=f"{about}{meter.tokens}", budget=meter.budget, share=share, at=at)
+
+
+async def pin(runtime: Runtime, context_id: str, rest: str, language: Language) -> None:
+    """/pin [off]: exempt your last message from compression"""
+    if rest not in ("", "off"):
+        raise InvalidInput(Code.COMMAND_USAGE, usage="/pin [off]")
+    recent = await runtime.read_messages(context_id, limit=200)
+    own = [message for message in recent if isinstance(message, Text) and message.role == "user"]
+    if not own:
+        raise InvalidInput(Code.EMPTY_MESSAGE)
+    await runtime.pin(context_id, own[-1].id, pinned=rest != "off")
+    pins = (await runtime.context(context_id)).core.pins
+    print(ui_text("terminal", "pinned", language, count=len(pins)))
+
+
+async def model(runtime: Runtime, context_id: str, name: str, language: Language) -> None:
+    """/model [NAME | none]"""
+    if name:
+        await runtime.change_context(context_id, model=name if name != "none" else None)
+    live = await runtime.context(context_id)
+    others = ", ".join(dict.fromkeys((runtime.dependencies.model, *runtime.dependencies.models)))
+    print(quoted(ui_text("terminal", "model", language, name=live.model, allowed=others)))
+
+
+async def overview(runtime: Runtime, context_id: str, _: str, language: Language) -> None:
+    """/overview"""
+    message_id = await runtime.add_overview(context_id)
+    (message,) = await runtime.read_messages(context_id, ids=[message_id])
+    print(quoted(getattr(message, "content", "")))
+    print(ui_text("terminal", "overview_told", language))

@@ -1,0 +1,1 @@
+"""The scripts and programs that a command line names, and the limits on its text."""

@@ -1,0 +1,215 @@
+"""Messages in the form that a model gets, and their tokens."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from pilothouse.domain.codes import Code, Reason
+from pilothouse.domain.messages import (
+    FileReference,
+    Image,
+    MCPResource,
+    Message,
+    Metadata,
+    ProjectStructure,
+    SystemControl,
+    Text,
+    ToolCall,
+    ToolRequest,
+    ToolResult,
+    is_sent_to_model,
+)
+from pilothouse.domain.payloads import DataContext
+from pilothouse.domain.value import CallId
+from pilothouse.i18n import translate
+from pilothouse.llm.base import (
+    AssistantCalls,
+    AssistantText,
+    CallResult,
+    ModelMessage,
+    RequestedCall,
+    UserImage,
+    UserText,
+)
+from pilothouse.window.tokens import Counter
+
+MAX_RESULT_CHARACTERS = 60_000
+TOKENS_PER_MESSAGE = 4
+"""The role of a message and the marks of its beginning and end."""
+# Providers count an image by its size, each in its own way, from 85 to about 1,600 tokens: 1,100 is usual for a
+# screenshot.
+IMAGE_TOKENS = 1100
+_SUMMARY = "[Summary of the earlier part of this conversation, which was compressed]"
+SUMMARY_FRAME_TOKENS = 24
+"""The tokens of the line above and the marks of a message, at most."""
+CONTINUE_TEXT = "Please go on."
+
+
+def to_model_message(message: Message, *, sees: bool = False) -> ModelMessage:
+    """Convert a message that is no call and no result. `sees` says whether the model has vision."""
+    match message:
+        case Text(role="assistant"):
+            return AssistantText(content=message.content)
+        case Text() | ProjectStructure() | MCPResource():
+            return UserText(content=message.content)
+        case SystemControl():
+            is_summary = message.kind == "summary"
+            return UserText(content=f"{_SUMMARY}\n{message.content}" if is_summary else message.content)
+        case FileReference():
+            return UserText(content=_file_text(message))
+        case Image():
+            return _image_message(message, sees)
+        case _:
+            raise AssertionError(f"the model is not told of {type(message).__name__}")
+
+
+def as_calls(
+    request: ToolRequest, results: Mapping[CallId, ToolResult], limit: int = MAX_RESULT_CHARACTERS
+) -> Iterable[ModelMessage]:
+    """Calls and results in the API's own form."""
+    calls = tuple(
+        RequestedCall(id=call.id, tool=_safe_tool_name(call), arguments=_arguments_json(call)) for call in request.calls
+    )
+    yield AssistantCalls(content=request.content if request.content.strip() else "", calls=calls)
+    for call in request.calls:
+        yield CallResult(call_id=call.id, content=result_text(results.get(call.id), limit))
+
+
+def as_text(
+    request: ToolRequest, results: Mapping[CallId, ToolResult], limit: int = MAX_RESULT_CHARACTERS
+) -> Iterable[ModelMessage]:
+    """Calls and results as text, for a request without tools: some APIs refuse calls of undeclared tools."""
+    call_lines = [f"[called {call.tool} with {call.arguments}]" for call in request.calls]
+    yield AssistantText(content="\n".join([request.content, *call_lines] if request.content.strip() else call_lines))
+    result_lines = [f"[result of {call.tool}: {result_text(results.get(call.id), limit)}]" for call in request.calls]
+    yield UserText(content="\n".join(result_lines))
+
+
+def attachment_messages(metadata: Metadata) -> list[ModelMessage]:
+    """The attachments of a person's message, which every request of its turn contains."""
+    data = [UserText(content=_data_text(metadata.data_context))] if metadata.data_context is not None else []
+    return [*data, *(UserText(content=text) for text in metadata.extra_user_messages)]
+
+
+def result_text(result: ToolResult | None, limit: int = MAX_RESULT_CHARACTERS) -> str:
+    if result is None:
+        return translate(Reason(Code.NOT_RUN))
+    return shorten_characters(result.content if result.content.strip() else "(empty)", limit)
+
+
+def shorten_characters(text: str, limit: int, why: str | None = None) -> str:
+    """The head and the tail of a text, `limit` characters together, with a notice between them."""
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    because = f": {why}" if why else ""
+    return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out{because} …]\n{text[len(text) - half :]}"
+
+
+def with_token_count(message: Message, counter: Counter, *, sees: bool = False) -> Message:
+    """The message with the number of tokens that it takes in a request."""
+    metadata = message.metadata
+    tokens = _count_tokens(message, counter, sees) if is_sent_to_model(message) else 0
+    if metadata.tokens == tokens and metadata.counter == counter.name:
+        return message
+    return msgspec.structs.replace(
+        message, metadata=msgspec.structs.replace(metadata, tokens=tokens, counter=counter.name)
+    )
+
+
+def tokens_of(message: Message, counter: Counter, *, sees: bool = False) -> int:
+    """The tokens of a message: the stored number where the same counter made it. The number of an image is counted
+    again, since it depends on the model."""
+    metadata = message.metadata
+    if metadata.tokens is not None and metadata.counter == counter.name and not isinstance(message, Image):
+        return metadata.tokens
+    return _count_tokens(message, counter, sees)
+
+
+def tokens_in(message: ModelMessage, counter: Counter) -> int:
+    match message:
+        case AssistantCalls(content=content, calls=calls):
+            return (
+                counter.count(content)
+                + TOKENS_PER_MESSAGE
+                + sum(_call_tokens(each.tool, each.arguments, counter) for each in calls)
+            )
+        case UserText(content=content) | AssistantText(content=content) | CallResult(content=content):
+            return counter.count(content) + TOKENS_PER_MESSAGE
+        case UserImage(name=name):
+            return IMAGE_TOKENS + counter.count(name) + TOKENS_PER_MESSAGE
+
+
+def _count_tokens(message: Message, counter: Counter, sees: bool) -> int:
+    match message:
+        case ToolRequest():
+            calls = sum(_call_tokens(_safe_tool_name(call), _arguments_json(call), counter) for call in message.calls)
+            return counter.count(message.content) + TOKENS_PER_MESSAGE + calls
+        case ToolResult():
+            return counter.count(result_text(message)) + TOKENS_PER_MESSAGE
+        case _:
+            return tokens_in(to_model_message(message, sees=sees), counter)
+
+
+def _call_tokens(tool: str, arguments: str, counter: Counter) -> int:
+    return counter.count(tool) + counter.count(arguments) + 2 * TOKENS_PER_MESSAGE
+
+
+def _file_text(message: FileReference) -> str:
+    lines = message.range
+    location = (
+        message.path
+        if lines is None
+        else f"{message.path}, lines {lines.start_line or 1} to {lines.end_line or 'the end'}"
+    )
+    if message.content is not None:
+        return f"[file {location}]\n{message.content}"
+    error = translate(message.error) if message.error is not None else translate(Reason(Code.INTERRUPTED_CALL))
+    return f"[file {location} could not be read: {error}]"
+
+
+def _image_message(message: Image, sees: bool) -> ModelMessage:
+    name = message.name
+    if sees and message.recognition != "ocr" and (message.data is not None or message.url is not None):
+        return UserImage(name=name, media_type=message.media_type, data=message.data, url=message.url)
+    if message.recognised_text is not None:
+        return UserText(content=f"[image {name}, read by OCR]\n{message.recognised_text}")
+    return UserText(content=f"[image {name} could not be shown: {translate(_image_error(message))}]")
+
+
+def _image_error(message: Image) -> Reason:
+    """Why the model does not get an image. An image that an earlier model got has no error of its own."""
+    if message.error is not None:
+        return message.error
+    if message.resolved_at is None:
+        return Reason(Code.INTERRUPTED_CALL)
+    return Reason(Code.IMAGE_ELSEWHERE if message.url is not None else Code.IMAGE_UNSEEN)
+
+
+def _data_text(data: DataContext) -> str:
+    return f"[data that the person is looking at: {data.label}, {data.path}]\n{data.preview}"
+
+
+def _safe_tool_name(call: ToolCall) -> str:
+    """A tool name that every API accepts: a model may have invented the name."""
+    safe = "".join(
+        character if character.isascii() and (character.isalnum() or character in "_-") else "_"
+        for character in call.tool
+    )
+    return safe[:64] or "unknown"
+
+
+def _arguments_json(call: ToolCall) -> str:
+    """The arguments as a JSON object, which the APIs require. Anything else that the model sent is put into one."""
+    try:
+        if isinstance(_JSON.decode(call.arguments), dict):
+            return call.arguments
+    except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
+        pass
+    if not call.arguments.strip():
+        return "{}"
+    return msgspec.json.encode({"not_an_object": call.arguments.encode("utf-8", "replace").decode()}).decode()
+
+
+_JSON: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
